@@ -1,14 +1,14 @@
 /** Hooks for the clock, for media queries, and for callbacks that must not change. */
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 
-/** The current time in milliseconds, updated every `everyMs` while `ticking`; a stopped clock keeps its last time. */
-export function useNow(everyMs: number, ticking = true): number {
+/** The current time in milliseconds, updated every `intervalMs` while `ticking`; a stopped clock keeps its last time. */
+export function useNow(intervalMs: number, ticking = true): number {
   const [now, setNow] = useState(() => Date.now())
   useEffect(() => {
     if (!ticking) return
-    const timer = setInterval(() => setNow(Date.now()), everyMs)
+    const timer = setInterval(() => setNow(Date.now()), intervalMs)
     return () => clearInterval(timer)
-  }, [everyMs, ticking])
+  }, [intervalMs, ticking])
   return now
 }
 

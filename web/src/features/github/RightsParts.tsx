@@ -43,7 +43,7 @@ interface PermissionsProps {
 
 export function Permissions({ permissions, installations }: PermissionsProps) {
   const { rows, missing, missingEvents, owner, url } = permissions
-  const said = texts.permissions
+  const words = texts.permissions
   return (
     <>
       {(missing.length > 0 || missingEvents.length > 0) && (
@@ -52,19 +52,19 @@ export function Permissions({ permissions, installations }: PermissionsProps) {
           className="mb-3"
           action={
             <ButtonLink to={url} size="small" outside>
-              {said.change}
+              {words.change}
             </ButtonLink>
           }
         >
-          {missing.length > 0 && `${said.missing(missing)} `}
-          {missingEvents.length > 0 && `${said.missingEvents(missingEvents)} `}
-          {said.whoChanges(owner.account, owner.isOrganization)}
+          {missing.length > 0 && `${words.missing(missing)} `}
+          {missingEvents.length > 0 && `${words.missingEvents(missingEvents)} `}
+          {words.whoChanges(owner.account, owner.isOrganization)}
         </Note>
       )}
       <Panel>
         <FactTable
-          label={said.title}
-          columns={said.columns}
+          label={words.title}
+          columns={words.columns}
           rows={rows.map((row) => ({
             key: row.name,
             cells: [
@@ -104,20 +104,20 @@ function Requested({ row: { wanted, isOptional, app } }: RowProps) {
 }
 
 function Granted({ row, installations }: RowProps & Pick<PermissionsProps, 'installations'>) {
-  const said = texts.permissions.grantedBy
+  const words = texts.permissions.grantedBy
   const granted = grantedBy(row, installations)
   switch (granted.kind) {
     case 'nothing_to_grant':
       return <Muted>–</Muted>
     case 'unknown':
-      return <Muted>{said.unknown}</Muted>
+      return <Muted>{words.unknown}</Muted>
     case 'no_installation':
-      return <Muted>{said.noInstallation}</Muted>
+      return <Muted>{words.noInstallation}</Muted>
     case 'all':
-      if (row.wanted === null) return <Muted>{said.all}</Muted>
-      return <Marked kind="ok">{said.all}</Marked>
+      if (row.wanted === null) return <Muted>{words.all}</Muted>
+      return <Marked kind="ok">{words.all}</Marked>
     case 'not_in': {
-      const word = granted.isNowhere ? said.none : said.notIn(granted.accounts)
+      const word = granted.isNowhere ? words.none : words.notIn(granted.accounts)
       return row.isOptional ? <Muted>{word}</Muted> : <Marked kind="warn">{word}</Marked>
     }
   }
@@ -129,15 +129,15 @@ interface InstallationsProps {
 }
 
 export function Installations({ part: { installations, requests, more }, installUrl }: InstallationsProps) {
-  const said = texts.installations
+  const words = texts.installations
   if (installations.length === 0 && requests.length === 0)
     return (
       <Panel>
         <Empty
-          title={said.empty}
+          title={words.empty}
           action={
             <ButtonLink to={installUrl} size="touch" outside>
-              {said.install}
+              {words.install}
             </ButtonLink>
           }
         />
@@ -146,8 +146,8 @@ export function Installations({ part: { installations, requests, more }, install
   return (
     <Panel>
       <FactTable
-        label={said.title}
-        columns={said.columns}
+        label={words.title}
+        columns={words.columns}
         lastIsButtons
         rows={[
           ...installations.map((one) => ({ key: one.id, cells: installationCells(one) })),
@@ -158,7 +158,7 @@ export function Installations({ part: { installations, requests, more }, install
         ]}
       />
       {more > 0 && (
-        <p className="border-t border-line-soft px-4 py-2 text-ui text-muted">{said.more(more)}</p>
+        <p className="border-t border-line-soft px-4 py-2 text-ui text-muted">{words.more(more)}</p>
       )}
     </Panel>
   )
@@ -171,9 +171,9 @@ const requestState = (requester: string) => (
 )
 
 function installationCells(one: InstallationOfApp): ReactNode[] {
-  const said = texts.installations
+  const words = texts.installations
   const { account, count, repositories, url } = one
-  const which = repositories === 'all' ? said.all : said.selected
+  const which = repositories === 'all' ? words.all : words.selected
   return [
     account,
     count === null ? which : `${which} (${grouped(count)})`,
@@ -184,21 +184,21 @@ function installationCells(one: InstallationOfApp): ReactNode[] {
       size="touch"
       outside
       icon={<ExternalLink />}
-      label={said.configureOf(account)}
+      label={words.configureOf(account)}
       className="max-md:mt-1"
     >
-      {said.configure}
+      {words.configure}
     </ButtonLink>,
   ]
 }
 
 function State({ installation: { suspendedAt, missing } }: { readonly installation: InstallationOfApp }) {
-  const said = texts.installations
-  if (suspendedAt === null && missing.length === 0) return <Marked kind="ok">{said.complete}</Marked>
+  const words = texts.installations
+  if (suspendedAt === null && missing.length === 0) return <Marked kind="ok">{words.complete}</Marked>
   return (
     <span className="grid gap-1">
-      {suspendedAt !== null && <Marked kind="bad">{said.suspended(suspendedAt.slice(0, 10))}</Marked>}
-      {missing.length > 0 && <Marked kind="warn">{said.missing(missing)}</Marked>}
+      {suspendedAt !== null && <Marked kind="bad">{words.suspended(suspendedAt.slice(0, 10))}</Marked>}
+      {missing.length > 0 && <Marked kind="warn">{words.missing(missing)}</Marked>}
     </span>
   )
 }
@@ -209,28 +209,28 @@ interface LimitsProps {
 }
 
 export function Limits({ installations, own }: LimitsProps) {
-  const said = texts.limits
+  const words = texts.limits
   const holders = [
     ...installations.flatMap(({ id, account, left }) =>
-      left === null ? [] : [{ key: id, name: said.installation(account), ...left }],
+      left === null ? [] : [{ key: id, name: words.installation(account), ...left }],
     ),
-    ...(own?.kind === 'read' ? [{ key: 'own', name: said.own(own.login), ...own.left }] : []),
+    ...(own?.kind === 'read' ? [{ key: 'own', name: words.own(own.login), ...own.left }] : []),
   ]
   return (
     <section className="mt-8">
-      <h2 className="mb-3 font-semibold">{said.title}</h2>
+      <h2 className="mb-3 font-semibold">{words.title}</h2>
       {own?.kind === 'unavailable' && (
         <Note kind="warning" className="mb-3">
           {own.reason}
         </Note>
       )}
       {holders.length === 0 ? (
-        own?.kind !== 'unavailable' && <p className="text-ui text-muted">{said.empty}</p>
+        own?.kind !== 'unavailable' && <p className="text-ui text-muted">{words.empty}</p>
       ) : (
         <Panel>
           <FactTable
-            label={said.title}
-            columns={said.columns}
+            label={words.title}
+            columns={words.columns}
             rows={holders.map(({ key, name, limit, remaining, resetsAt }) => ({
               key,
               cells: [
@@ -260,18 +260,18 @@ const Time = ({ at, from = 0 }: { readonly at: string; readonly from?: number })
 )
 
 export function Deliveries({ deliveries }: { readonly deliveries: readonly Delivery[] }) {
-  const said = texts.deliveries
+  const words = texts.deliveries
   return (
     <Panel>
       {deliveries.some(({ effect }) => effect === 'failed') && (
-        <p className="border-b border-line-soft px-4 py-2 text-ui text-muted">{said.failedLater}</p>
+        <p className="border-b border-line-soft px-4 py-2 text-ui text-muted">{words.failedLater}</p>
       )}
       {deliveries.length === 0 ? (
-        <p className="p-4 text-ui text-muted">{said.empty}</p>
+        <p className="p-4 text-ui text-muted">{words.empty}</p>
       ) : (
         <FactTable
-          label={said.title}
-          columns={said.columns}
+          label={words.title}
+          columns={words.columns}
           rows={deliveries.map(({ id, at, event, action, succeeded, effect }) => ({
             key: id,
             cells: [
@@ -280,9 +280,9 @@ export function Deliveries({ deliveries }: { readonly deliveries: readonly Deliv
                 {action === null ? event : `${event}.${action}`}
               </span>,
               succeeded ? (
-                <Muted key="host">{said.delivered}</Muted>
+                <Muted key="host">{words.delivered}</Muted>
               ) : (
-                <span key="host">{said.notDelivered}</span>
+                <span key="host">{words.notDelivered}</span>
               ),
               <Effect key="effect" effect={effect} wasFetched={effect === 'handled' && !succeeded} />,
             ],

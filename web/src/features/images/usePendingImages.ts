@@ -116,7 +116,7 @@ function useUploads() {
         upload:
           data === undefined
             ? { kind: 'error', reason: reasonOf(error, texts.failed) }
-            : { kind: 'completed', image: shown(data) },
+            : { kind: 'completed', image: pickImage(data) },
       })
     },
     [apply, dispatch],
@@ -141,6 +141,6 @@ function useUploads() {
   return { images, imagesNow, apply, upload, drop, settled }
 }
 
-function shown({ id, url, name, size, type }: ShownImage): ShownImage {
+function pickImage({ id, url, name, size, type }: ShownImage): ShownImage {
   return { id, url, name, size, type }
 }

@@ -15,7 +15,7 @@ interface OpenListProps extends PickerListProps {
   readonly onClose: () => void
 }
 
-/** How many options are shown; the filter finds the others. */
+/** How many options are visible; the filter finds the others. */
 const maxOptions = 200
 /** How many options Page Up and Page Down move by. */
 const pageOfOptions = 8
@@ -122,7 +122,7 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
 function useOptions({ options, typed, chosen, onChoose, onClose }: OpenListProps) {
   const [filter, setFilter] = useState('')
   const found = matching(options, filter)
-  const shown = [...found.slice(0, maxOptions), ...asTyped(options, filter.trim(), typed)]
+  const visible = [...found.slice(0, maxOptions), ...asTyped(options, filter.trim(), typed)]
   const chosenIndex = options.findIndex((option) => option.value === chosen)
   const [at, setAt] = useState(Math.max(0, chosenIndex))
   return {
@@ -131,11 +131,11 @@ function useOptions({ options, typed, chosen, onChoose, onClose }: OpenListProps
       setFilter(next)
       setAt(0)
     },
-    shown,
+    visible,
     count: found.length,
     at,
     setAt,
-    active: shown[Math.min(at, shown.length - 1)],
+    active: visible[Math.min(at, visible.length - 1)],
     choose: (option: PickerOption) => {
       if (option.disabled !== undefined) return
       onChoose(option.value)
@@ -148,10 +148,10 @@ type OptionList = ReturnType<typeof useOptions>
 
 /** Keeps the focus; its keys move among the options. */
 function FilterField({ id, filterLabel, filter, onFilter, ...list }: OpenListProps & OptionList) {
-  const { shown, at, setAt, active, choose } = list
+  const { visible, at, setAt, active, choose } = list
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposingKey(event.nativeEvent)) return
-    const last = shown.length - 1
+    const last = visible.length - 1
     const next = {
       ArrowDown: at >= last ? 0 : at + 1,
       ArrowUp: at <= 0 ? last : Math.min(at, last) - 1,
@@ -184,15 +184,15 @@ function FilterField({ id, filterLabel, filter, onFilter, ...list }: OpenListPro
 }
 
 function Options({ id, label, chosen, mono = false, emptyText, ...list }: OpenListProps & OptionList) {
-  const { shown, count, active, setAt, choose } = list
+  const { visible, count, active, setAt, choose } = list
   return (
     <div id={id} role="listbox" aria-label={label} className="min-h-0 flex-1 overflow-y-auto p-1">
-      {shown.map((option, index) => (
+      {visible.map((option, index) => (
         <Option
           key={option.value}
           id={`${id}-${option.value}`}
           option={option}
-          head={option.group === shown[index - 1]?.group ? undefined : option.group}
+          head={option.group === visible[index - 1]?.group ? undefined : option.group}
           active={option === active}
           chosen={option.value === chosen}
           mono={mono}
@@ -200,7 +200,7 @@ function Options({ id, label, chosen, mono = false, emptyText, ...list }: OpenLi
           onPoint={() => setAt(index)}
         />
       ))}
-      {shown.length === 0 && <p className="px-2 py-1.5 text-ui text-muted">{emptyText}</p>}
+      {visible.length === 0 && <p className="px-2 py-1.5 text-ui text-muted">{emptyText}</p>}
       {count > maxOptions && (
         <p className="px-2 py-1.5 text-meta text-muted">
           {`Showing ${maxOptions} of ${count}. Type to narrow the list.`}

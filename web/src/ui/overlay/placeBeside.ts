@@ -21,7 +21,7 @@ export function placeBeside(
   const roomBelow = window.innerHeight - edge - control.bottom - gap
   const roomAbove = control.top - gap - edge
   const isBelow = height <= roomBelow || (maxHeight !== undefined && roomAbove <= roomBelow)
-  const shown = maxHeight === undefined ? height : Math.min(height, isBelow ? roomBelow : roomAbove)
+  const visibleHeight = maxHeight === undefined ? height : Math.min(height, isBelow ? roomBelow : roomAbove)
   if (maxHeight !== undefined)
     box.style.maxHeight = `${Math.min(maxHeight, isBelow ? roomBelow : roomAbove)}px`
   const lefts = {
@@ -30,5 +30,5 @@ export function placeBeside(
     end: control.right - width,
   }
   box.style.left = `${Math.max(edge, Math.min(lefts[align], window.innerWidth - width - edge))}px`
-  box.style.top = `${Math.max(edge, isBelow ? control.bottom + gap : control.top - gap - shown)}px`
+  box.style.top = `${Math.max(edge, isBelow ? control.bottom + gap : control.top - gap - visibleHeight)}px`
 }

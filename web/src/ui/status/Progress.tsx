@@ -8,17 +8,20 @@ interface ProgressProps {
 }
 
 export function Progress({ percent, label, className }: ProgressProps) {
-  const shown = Math.round(Math.max(0, Math.min(percent, 100)))
+  const rounded = Math.round(Math.max(0, Math.min(percent, 100)))
   return (
     <span
       role="progressbar"
       aria-label={label}
       aria-valuemin={0}
       aria-valuemax={100}
-      aria-valuenow={shown}
+      aria-valuenow={rounded}
       className={classes('block h-0.5 overflow-hidden', className)}
     >
-      <span className="block h-full bg-run transition-[width] duration-200" style={{ width: `${shown}%` }} />
+      <span
+        className="block h-full bg-run transition-[width] duration-200"
+        style={{ width: `${rounded}%` }}
+      />
     </span>
   )
 }

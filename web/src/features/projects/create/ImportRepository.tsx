@@ -264,8 +264,8 @@ function matches(repository: Repository, search: string): boolean {
     .every((word) => text.includes(word))
 }
 
-function counted(shown: number, all: number, search: string): string {
-  return search.trim() === '' ? texts.create.found(all) : texts.create.showing(shown, all)
+function counted(found: number, all: number, search: string): string {
+  return search.trim() === '' ? texts.create.found(all) : texts.create.showing(found, all)
 }
 
 function Loading() {
