@@ -9,17 +9,11 @@ import {
 } from './appPermissions.ts'
 import { deliveredEvents } from './delivery.ts'
 import type { DeliveryEffect } from './api/github.ts'
+import type { PermissionRow } from './api/github.schema.ts'
 
 interface NamedPermission {
   readonly name: string
   readonly level: PermissionLevel
-}
-
-export interface PermissionRow {
-  readonly name: string
-  readonly wanted: PermissionLevel | null
-  readonly isOptional: boolean
-  readonly app: PermissionLevel | null
 }
 
 /** Permissions in the order of their names. */

@@ -55,6 +55,12 @@ interface Definition<P extends z.ZodType> {
   readonly faults?: readonly FaultCode[]
 }
 
+/** What all three have; a part that is left out has the type of its default. */
+function common<P extends z.ZodType>(definition: Definition<P>) {
+  const { summary, open = 'onboarded', params = nothing as z.ZodType as P, faults = [] } = definition
+  return { summary, open, params, faults }
+}
+
 /** Defines a read. `query` is its input besides `minPosition`, `answer` the members of its answer. */
 export function defineRead<
   R extends Route & { readonly method: 'GET' },
@@ -65,19 +71,15 @@ export function defineRead<
   { method, path }: R,
   definition: Definition<P> & { readonly query?: Q; readonly answer: A },
 ): Call<R, P, z.ZodObject<Q & typeof reading>, Nothing, z.ZodObject<A>> {
-  const { summary, open = 'onboarded', answer, faults = [] } = definition
+  const { query = {} as Q, answer } = definition
   return {
     method,
     path,
-    summary,
-    open,
-    // A part that is left out has the type of its default.
-    params: definition.params ?? (nothing as z.ZodType as P),
-    query: z.object({ ...(definition.query ?? ({} as Q)), ...reading }),
+    ...common(definition),
+    query: z.object({ ...query, ...reading }),
     body: nothing,
     status: 200,
     answer: z.object(answer),
-    faults,
   }
 }
 
@@ -87,22 +89,16 @@ export function defineFile<
   P extends z.ZodType = Nothing,
   Q extends Shape = NoMembers,
 >(
-  { method, path }: R,
-  definition: Definition<P> & { readonly query?: Q; readonly file: NonNullable<AnyCall['file']> },
+  route: R,
+  {
+    file,
+    ...definition
+  }: Definition<P> & { readonly query?: Q; readonly file: NonNullable<AnyCall['file']> },
 ): Call<R, P, z.ZodObject<Q & typeof reading>, Nothing, z.ZodType<AsyncIterable<string>>> {
-  const { summary, open = 'onboarded', file, faults = [] } = definition
   return {
-    method,
-    path,
-    summary,
-    open,
-    params: definition.params ?? (nothing as z.ZodType as P),
-    query: z.object({ ...(definition.query ?? ({} as Q)), ...reading }),
-    body: nothing,
-    status: 200,
+    ...defineRead(route, { ...definition, answer: {} }),
     answer: z.custom<AsyncIterable<string>>(),
     file,
-    faults,
   }
 }
 
@@ -116,17 +112,14 @@ export function defineWrite<
   { method, path }: R,
   definition: Definition<P> & { readonly body?: B; readonly status?: 200 | 201; readonly answer: A },
 ): Call<R, P, Nothing, B, z.ZodObject<A & typeof written>> {
-  const { summary, open = 'onboarded', status = 200, answer, faults = [] } = definition
+  const { body = nothing as z.ZodType as B, status = 200, answer } = definition
   return {
     method,
     path,
-    summary,
-    open,
-    params: definition.params ?? (nothing as z.ZodType as P),
+    ...common(definition),
     query: nothing,
-    body: definition.body ?? (nothing as z.ZodType as B),
+    body,
     status,
     answer: z.object({ ...answer, ...written }),
-    faults,
   }
 }

@@ -44,7 +44,7 @@ const TaskEventItem = z.object({
 const follows = z.number()
 
 /** Terminal output, as `terminal_output` carries it. */
-const OutputItem = z.object({
+export const OutputItem = z.object({
   kind: z.literal('output'),
   follows,
   output: TerminalOutput,
@@ -53,7 +53,7 @@ const OutputItem = z.object({
 })
 
 /** A piece of a message while it was being written, as `chat_message_delta` carries it, with the time of each part. */
-const DeltaItem = z.object({
+export const DeltaItem = z.object({
   kind: z.literal('delta'),
   follows,
   delta: MessageDelta,

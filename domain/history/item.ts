@@ -1,5 +1,6 @@
 /** The items of a history: the events of a task and of its terminal, in the forms that viewers receive. */
-import type { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
+import type { z } from 'zod'
+import type * as schemas from '../api/history.schema.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import type { TerminalEvent } from '../task/terminal.ts'
@@ -10,27 +11,8 @@ export interface TaskEventItem {
   readonly event: TaskEventMessage
 }
 
-/** `follows` is the revision of the task's stream that the terminal's event came after. */
-export interface OutputItem {
-  readonly kind: 'output'
-  readonly follows: number
-  readonly output: TerminalOutput
-  readonly erased?: true | undefined
-}
-
-export interface DeltaItem {
-  readonly kind: 'delta'
-  readonly follows: number
-  readonly delta: MessageDelta
-  /** When it was recorded, ISO 8601. */
-  readonly at: string
-  /** When its first part was written, ISO 8601. */
-  readonly begunAt: string
-  /** For each part, its length in UTF-16 code units and its time in ms after `begunAt`. */
-  readonly chunks: number[][]
-  readonly erased?: true | undefined
-}
-
+export type OutputItem = Readonly<z.infer<(typeof schemas)['OutputItem']>>
+export type DeltaItem = Readonly<z.infer<(typeof schemas)['DeltaItem']>>
 export type TerminalItem = OutputItem | DeltaItem
 export type HistoryItem = TaskEventItem | TerminalItem
 /** The part of an item that is needed for its place and time. */

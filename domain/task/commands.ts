@@ -12,7 +12,7 @@ import type {
   ExecutionKind,
   MessageImage,
   ProgressEvent,
-  PullRequestState,
+  PullRequestObserved,
   TerminalHead,
   UnreadableCode,
   WorkspaceChanged,
@@ -60,18 +60,10 @@ export type PullRequestOutcome =
 /** The result of a pull request's reviews and checks; `undefined` when it was not queried. */
 export type PullRequestStanding = EventOf<typeof PullRequestStandingObserved>['data']
 
+type Observed = EventOf<typeof PullRequestObserved>
+
 /** What the code host reports about a pull request. Times are ISO 8601. */
-export interface ObservedPullRequest {
-  readonly number: number
-  readonly nodeId: string
-  readonly repositoryId: string
-  readonly state: PullRequestState
-  readonly draft: boolean
-  readonly headCommit: string
-  readonly updatedAt: string
-  readonly mergedAt: string | null
-  /** A login. */
-  readonly mergedBy: string | null
+export type ObservedPullRequest = Readonly<Observed['data'] & Observed['content']> & {
   readonly standing?: PullRequestStanding
 }
 

@@ -1,21 +1,14 @@
 /** A task's pull request in the state of the task: as it was published, and as the code host shows it. */
 import type { RecordedOf } from '../../kernel/event.ts'
-import type { PullRequestStanding } from '../commands.ts'
-import type { PullRequestState, TaskEvent, UnreadableCode } from '../events.ts'
+import type { ObservedPullRequest, PullRequestStanding } from '../commands.ts'
+import type { TaskEvent, UnreadableCode } from '../events.ts'
 
 /** The task's pull request: as last published, and as the code host shows it. */
 export interface TaskPullRequest {
   readonly number: number
   readonly headCommit: string
   /** The last observation; `null` before the first. */
-  readonly observed: {
-    readonly state: PullRequestState
-    readonly draft: boolean
-    readonly updatedAt: string
-    readonly mergedAt: string | null
-    readonly mergedBy: string | null
-    readonly headCommit: string
-  } | null
+  readonly observed: Omit<ObservedPullRequest, 'number' | 'nodeId' | 'repositoryId' | 'standing'> | null
   /** The last known result of its reviews and checks; missing before the first. */
   readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
   /** Why the code host does not show it; `null` while it does. */

@@ -4,7 +4,9 @@ import { constants, mkdirSync, rmSync } from 'node:fs'
 import { access, mkdir, open, readFile, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { serializeByKey } from '../async/queue.ts'
-import type { Blobs } from '../ports/blobs.ts'
+import { ifAbsent, syncFolder, writeNewFile } from '../files.ts'
+import { isBlobHash, type Blobs } from '../ports/blobs.ts'
+import { sha256 } from '../sha256.ts'
 import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
 
 interface FileBlobs {
@@ -30,14 +32,14 @@ export function openFileBlobs({ folder }: { folder: string }): Blobs {
 
   return {
     put: (bytes) => {
-      const hash = hashOf(bytes)
+      const hash = sha256(bytes)
       return onDisk(blobs, () => serialized(hash, () => put(blobs, hash, bytes))).then(() => hash)
     },
     get: (hash) => getBlob(blobs, hash),
     check: (hash) => onDisk(blobs, () => checkBlob(folder, hash)),
     remove: (hash, putBefore) =>
       onDisk(blobs, async () => {
-        if (isHash(hash)) await serialized(hash, () => remove(blobs, hash, putBefore))
+        if (isBlobHash(hash)) await serialized(hash, () => remove(blobs, hash, putBefore))
       }),
     list: (putBefore) => list(blobs, putBefore),
     ready: () => onDisk(blobs, () => access(halfWritten, constants.W_OK)),
@@ -72,13 +74,7 @@ async function write(blobs: FileBlobs, hash: string, bytes: Uint8Array): Promise
   const draft = join(blobs.halfWritten, randomUUID())
   const file = fileOf(blobs, hash)
   try {
-    const handle = await open(draft, 'wx', 0o600)
-    try {
-      await handle.writeFile(bytes)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await writeNewFile(draft, bytes)
     await mkdir(dirname(file), { recursive: true, mode: 0o700 })
     await rename(draft, file)
   } catch (fault) {
@@ -93,7 +89,7 @@ async function write(blobs: FileBlobs, hash: string, bytes: Uint8Array): Promise
 
 async function put(blobs: FileBlobs, hash: string, bytes: Uint8Array): Promise<void> {
   const file = fileOf(blobs, hash)
-  const size = await stat(file).then(({ size }) => size, absent)
+  const size = await stat(file).then(({ size }) => size, ifAbsent)
   if (size !== bytes.byteLength) return write(blobs, hash, bytes)
   const now = new Date()
   await utimes(file, now, now)
@@ -102,7 +98,7 @@ async function put(blobs: FileBlobs, hash: string, bytes: Uint8Array): Promise<v
 async function remove(blobs: FileBlobs, hash: string, putBefore: Date | undefined): Promise<void> {
   const file = fileOf(blobs, hash)
   if (putBefore !== undefined) {
-    const found = await stat(file).catch(absent)
+    const found = await stat(file).catch(ifAbsent)
     if (!found || found.mtime >= putBefore) return
   }
   await rm(file, { force: true })
@@ -111,7 +107,7 @@ async function remove(blobs: FileBlobs, hash: string, putBefore: Date | undefine
 /** Whether it was last put before that time, or when that was cannot be found out. */
 async function isOlder(blobs: FileBlobs, hash: string, putBefore: Date): Promise<boolean> {
   try {
-    const found = await onDisk(blobs, () => stat(fileOf(blobs, hash)).catch(absent))
+    const found = await onDisk(blobs, () => stat(fileOf(blobs, hash)).catch(ifAbsent))
     return found !== undefined && found.mtime < putBefore
   } catch (fault) {
     if (blobs.closed || !(fault instanceof EngineUnavailable)) throw fault
@@ -124,7 +120,7 @@ async function* list(blobs: FileBlobs, putBefore: Date): AsyncGenerator<string> 
   const faults: unknown[] = []
   const namesIn = async (...path: string[]): Promise<readonly string[]> => {
     try {
-      return (await onDisk(blobs, () => readdir(join(blobs.folder, ...path)).catch(absent))) ?? []
+      return (await onDisk(blobs, () => readdir(join(blobs.folder, ...path)).catch(ifAbsent))) ?? []
     } catch (fault) {
       if (blobs.closed) throw fault
       faults.push(fault)
@@ -135,16 +131,16 @@ async function* list(blobs: FileBlobs, putBefore: Date): AsyncGenerator<string> 
     for (const second of (await namesIn(first)).filter(isPair))
       for (const hash of await namesIn(first, second))
         // A file in the wrong folder is not a blob.
-        if (isHash(hash) && hash.startsWith(first + second) && (await isOlder(blobs, hash, putBefore)))
+        if (isBlobHash(hash) && hash.startsWith(first + second) && (await isOlder(blobs, hash, putBefore)))
           yield hash
   if (faults.length > 0) throw faults[0]
 }
 
 function getBlob(blobs: FileBlobs, hash: string): Promise<Uint8Array | undefined> {
   return onDisk(blobs, async () => {
-    if (!isHash(hash)) return undefined
-    const bytes = await readFile(fileOf(blobs, hash)).catch(absent)
-    if (bytes !== undefined && hashOf(bytes) !== hash) {
+    if (!isBlobHash(hash)) return undefined
+    const bytes = await readFile(fileOf(blobs, hash)).catch(ifAbsent)
+    if (bytes !== undefined && sha256(bytes) !== hash) {
       throw new DamagedBlob(`The blob ${hash} is damaged: its bytes have another hash.`)
     }
     return bytes
@@ -153,38 +149,15 @@ function getBlob(blobs: FileBlobs, hash: string): Promise<Uint8Array | undefined
 
 /** Whether the blob is in the folder and matches its hash; reads it in pieces. */
 export async function checkBlob(folder: string, hash: string): Promise<'whole' | 'changed' | 'missing'> {
-  if (!isHash(hash)) return 'missing'
+  if (!isBlobHash(hash)) return 'missing'
   const found = createHash('sha256')
-  const handle = await open(fileOf({ folder }, hash), 'r').catch(absent)
+  const handle = await open(fileOf({ folder }, hash), 'r').catch(ifAbsent)
   if (!handle) return 'missing'
   for await (const piece of handle.createReadStream()) found.update(piece)
   return found.digest('hex') === hash ? 'whole' : 'changed'
 }
 
-function hashOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
-}
-
-/** No other name is ever used as a path. */
-function isHash(hash: string): boolean {
-  return /^[0-9a-f]{64}$/.test(hash)
-}
-
 /** The name of a folder of blobs. */
 function isPair(name: string): boolean {
   return /^[0-9a-f]{2}$/.test(name)
-}
-
-function absent(fault: unknown): undefined {
-  if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return undefined
-  throw fault
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }

@@ -7,9 +7,10 @@ import { ObjectId } from 'mongodb'
 import type { Collection, Db, Filter } from 'mongodb'
 import { longMs, share, type Mongo } from '../engines/mongoConnection.ts'
 import { inserted, onceMoreIfDuplicate } from '../engines/mongoFaults.ts'
-import type { Blobs } from '../ports/blobs.ts'
+import { isBlobHash, type Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
+import { sha256 } from '../sha256.ts'
 
 interface StoredFile {
   readonly _id: ObjectId
@@ -60,7 +61,7 @@ export async function openGridFsBlobs({ clock, ...options }: GridFsOptions): Pro
 
   return {
     put: (bytes) => put(blobs, bytes),
-    get: async (hash) => (isHash(hash) ? read(blobs, hash) : undefined),
+    get: async (hash) => (isBlobHash(hash) ? read(blobs, hash) : undefined),
     check: (hash) => check(blobs, hash),
     remove: (hash, putBefore) => remove(blobs, hash, putBefore),
     list: (putBefore) => list(blobs, putBefore),
@@ -110,7 +111,7 @@ async function read(blobs: GridFs, hash: string): Promise<Uint8Array | undefined
     transferMs(file.length),
   )
   const bytes = Buffer.concat(chunks.map(({ data }) => data))
-  if (hashOf(bytes) === hash) return bytes
+  if (sha256(bytes) === hash) return bytes
   // It may have been removed, and even stored again, during the read.
   const now = await blobs.mongo.ask((db) => fileOf(db, hash))
   if (now === null) return undefined
@@ -120,7 +121,7 @@ async function read(blobs: GridFs, hash: string): Promise<Uint8Array | undefined
 
 /** Reads one chunk at a time. */
 async function check(blobs: GridFs, hash: string): Promise<'whole' | 'changed' | 'missing'> {
-  const file = isHash(hash) ? await blobs.mongo.ask((db) => fileOf(db, hash)) : null
+  const file = isBlobHash(hash) ? await blobs.mongo.ask((db) => fileOf(db, hash)) : null
   if (file === null) return 'missing'
   const found = createHash('sha256')
   await blobs.mongo.ask(async (db) => {
@@ -157,7 +158,7 @@ async function* list(blobs: GridFs, putBefore: Date): AsyncGenerator<string> {
 }
 
 async function put(blobs: GridFs, bytes: Uint8Array): Promise<string> {
-  const hash = hashOf(bytes)
+  const hash = sha256(bytes)
   const isThere = await blobs.mongo.ask(async (db) => {
     const uploadDate = blobs.clock.now()
     return (await filesIn(db).updateOne({ filename: hash }, { $set: { uploadDate } })).matchedCount > 0
@@ -167,7 +168,7 @@ async function put(blobs: GridFs, bytes: Uint8Array): Promise<string> {
 }
 
 async function remove(blobs: GridFs, hash: string, putBefore: Date | undefined): Promise<void> {
-  if (!isHash(hash)) return
+  if (!isBlobHash(hash)) return
   const age: Filter<StoredFile> = putBefore ? { uploadDate: { $lt: putBefore } } : {}
   await blobs.mongo.ask(async (db) => {
     const file = await filesIn(db).findOne({ filename: hash, ...age })
@@ -210,13 +211,4 @@ function chunksIn(db: Db): Collection<StoredChunk> {
 
 function unfinishedIn(db: Db): Collection<Unfinished> {
   return db.collection<Unfinished>('blobs.unfinished')
-}
-
-function hashOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
-}
-
-/** No other name is ever looked up. */
-function isHash(hash: string): boolean {
-  return /^[0-9a-f]{64}$/.test(hash)
 }

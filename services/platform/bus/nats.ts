@@ -1,6 +1,7 @@
 /** The bus between processes: core NATS, which stores nothing. A disconnected subscriber misses messages, and reads the log. */
 import type { Subscription } from 'nats'
 import type { z } from 'zod'
+import { jsonOf } from '../json.ts'
 import { messages, type Bus, type BusMessages, type Topic } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import { openListeners, type Listeners } from './listeners.ts'
@@ -143,9 +144,5 @@ const schemas: { readonly [T in Topic]: z.ZodType<BusMessages[T]> } = messages
 
 function messageOf<T extends Topic>(topic: T, data: Uint8Array): BusMessages[T] | undefined {
   const schema: z.ZodType<BusMessages[T]> = schemas[topic]
-  try {
-    return schema.safeParse(JSON.parse(Buffer.from(data).toString('utf8'))).data
-  } catch {
-    return undefined
-  }
+  return schema.safeParse(jsonOf(data)).data
 }

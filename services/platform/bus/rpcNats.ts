@@ -1,6 +1,7 @@
 /** Remote calls between processes, over core NATS: sent to every process that may answer; the first answer counts. */
 import { createInbox, type Msg, type Subscription } from 'nats'
 import type { z } from 'zod'
+import { jsonOf } from '../json.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import { questions, type Answered, type Asked, type Question, type Rpc } from '../ports/rpc.ts'
 import type { Nats } from './natsConnection.ts'
@@ -79,9 +80,5 @@ export function natsRpc(options: { nats: Nats; namespace?: string; onFault: Repo
 }
 
 function parsed<T>(schema: z.ZodType<T>, data: Uint8Array): T | undefined {
-  try {
-    return schema.safeParse(JSON.parse(Buffer.from(data).toString('utf8'))).data
-  } catch {
-    return undefined
-  }
+  return schema.safeParse(jsonOf(data)).data
 }

@@ -1,8 +1,7 @@
 /** A person's tokens for the code host: stored in the vault, and refreshed before they expire. */
-import { z } from 'zod'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import { CodeHostFault, type CodeHost, type HostTokens } from '#platform/ports/codeHost.ts'
+import { CodeHostFault, HostTokens, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { alone } from '../async/alone.ts'
@@ -23,12 +22,6 @@ export interface HostAccess {
   endIfRefused(userId: string, record: () => Promise<unknown>): Promise<void>
 }
 
-const KeptTokens = z.object({
-  accessToken: z.string(),
-  expiresAt: z.string().nullable(),
-  refreshToken: z.string().nullable(),
-  refreshExpiresAt: z.string().nullable(),
-})
 const secretName = 'code-host'
 const marginMs = 60_000
 /** The host's code for a refresh token that was used, has expired or was revoked: no other code ends a grant. */
@@ -36,7 +29,7 @@ const usedUp = 'bad_refresh_token'
 
 const scope = (userId: string): string => `user:${userId}`
 const tokensIn = (secret: string | undefined): HostTokens | undefined =>
-  secret === undefined ? undefined : KeptTokens.parse(JSON.parse(secret))
+  secret === undefined ? undefined : HostTokens.parse(JSON.parse(secret))
 
 export function hostAccess(engines: {
   vault: Vault

@@ -2,10 +2,9 @@
  * The GitHub App that the product uses: the configured one, else the one that `/setup` stored in the vault. Processes learn of a new one from the
  * log, or within seconds.
  */
-import { z } from 'zod'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { AppRegistration, CurrentApp } from '#platform/ports/codeHostApp.ts'
+import { AppRegistration, type CurrentApp } from '#platform/ports/codeHostApp.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { alone } from '../async/alone.ts'
@@ -28,17 +27,6 @@ export interface HostAppDeps {
   readonly leases: Pick<Leases, 'hold'>
 }
 
-const Kept = z.object({
-  appId: z.string().nullable(),
-  slug: z.string(),
-  name: z.string(),
-  htmlUrl: z.string().nullable(),
-  clientId: z.string(),
-  clientSecret: z.string(),
-  privateKey: z.string().nullable(),
-  webhookSecret: z.string().nullable(),
-})
-
 const scope = 'code-host-app'
 /** How long a result is cached, in ms: an existing App does not change, but one may be created at any time. */
 const counts = { found: 60_000, missing: 2_000 }
@@ -56,7 +44,7 @@ export function hostApp({ configured, codeHostName, vault, bus, clock, leases }:
   })
   async function read(): Promise<AppRegistration | undefined> {
     const secret = await vault.getSecret(scope, codeHostName)
-    const app = secret === undefined ? undefined : Kept.parse(JSON.parse(secret))
+    const app = secret === undefined ? undefined : AppRegistration.parse(JSON.parse(secret))
     known = { app, until: clock.now().getTime() + (app ? counts.found : counts.missing) }
     return app
   }

@@ -1,9 +1,10 @@
 /** The hash chain of a stream, and the proof of a content without its key: version 1 of the format in `docs/log-format.md`. */
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
 import type { EventMeta, StoredEvent } from '#domain/kernel/event.ts'
 import type { EventToAppend } from '#platform/ports/eventStore.ts'
+import { sha256 } from '#platform/sha256.ts'
 
 /** Increased when the hash covers other data or has another form. */
 export const scheme = 1 as const
@@ -68,8 +69,4 @@ export function chainFaultOf(
   if (meta.prev !== (before?.meta.hash ?? '')) return 'prev'
   if (digests.hash !== meta.hash) return 'hash'
   return digests.sealed === (meta.content?.sealed ?? null) ? undefined : 'sealed_content'
-}
-
-export function sha256(bytes: string | Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }

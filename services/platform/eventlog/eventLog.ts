@@ -9,6 +9,7 @@ import { lifted } from '#domain/kernel/event.schema.ts'
 import type { Actor, AnyEvent, Position, StoredEvent, UnreadableReason } from '#domain/kernel/event.ts'
 import { scopeOfStream } from '#domain/kernel/streams.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
+import { jsonOf } from '#platform/json.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import {
@@ -310,14 +311,6 @@ function checkLinks(events: readonly StoredEvent[], from?: number): void {
         ? (from === undefined || event.revision === from) && (event.revision > 0 || event.meta.prev === '')
         : event.revision === before.revision + 1 && event.meta.prev === before.meta.hash
     if (!follows) throw new UnreadableEvent(event, 'broken_chain')
-  }
-}
-
-function jsonOf(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'))
-  } catch {
-    return undefined
   }
 }
 

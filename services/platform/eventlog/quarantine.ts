@@ -5,7 +5,7 @@ import { views } from '#domain/views/all.ts'
 import type { Logger } from '#platform/log.ts'
 import { changeCatalog } from '#platform/ports/catalog.ts'
 import { intact, isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
-import type { Change, Collection, ReadStore } from '#platform/ports/readStore.ts'
+import { allDocuments, type Change, type Collection, type ReadStore } from '#platform/ports/readStore.ts'
 import { chainFaultOf } from './chain.ts'
 import { UnreadableEvent, unreadableSentences, type EventLog } from './eventLog.ts'
 
@@ -89,19 +89,7 @@ export async function clearQuarantine(store: Store): Promise<void> {
 /** All streams that are set aside. */
 export async function* allFlawed(store: Pick<Store, 'prepare' | 'find'>): AsyncGenerator<Flawed> {
   await store.prepare([quarantine])
-  for (let after: { value: string; id: string } | undefined; ;) {
-    const sort = { field: 'id', direction: 'ascending' } as const
-    const found = await store.find(quarantine.name, {
-      where: {},
-      sort,
-      limit: page,
-      ...(after ? { after } : {}),
-    })
-    for (const document of found) yield Flawed.parse(document)
-    const last = found.at(-1)
-    if (!last || found.length < page) return
-    after = { value: last.id, id: last.id }
-  }
+  for await (const document of allDocuments(store, quarantine.name, 'id')) yield Flawed.parse(document)
 }
 
 const lineOf = ({ id, revision, type, reason }: Flawed): string =>

@@ -1,60 +1,51 @@
-/** The loop of an in-process subscription: reads after a cursor, delivers, and sleeps until something is appended. */
+/** The loop of every subscription: takes the next events, delivers them until that succeeds, and goes on after them. */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Position } from '#domain/kernel/event.ts'
 import type { HandleEvents, LogRecord, Subscription } from '../ports/eventStore.ts'
 import type { ReportFault } from '../ports/faults.ts'
 
-/** A subscription that must be woken when there may be new events. */
-export interface Follower extends Subscription {
-  wake(): void
-}
-
-export interface Following {
-  readonly after: Position | null
-  /** The next events after the cursor, at most one batch, and how far the log was searched; `null` when there is nothing more. */
-  readonly read: (after: Position | null) => Found | null
-  readonly handle: HandleEvents
-  readonly onFault: ReportFault
-}
-
-export interface Found {
+/** Events, at most one batch, and how far the log was searched for them. */
+export interface Batch {
   readonly events: readonly LogRecord[]
   readonly upTo: Position
+}
+
+export interface Delivering {
+  /** Its name in what `onFault` is told. */
+  readonly engine: string
+  readonly after: Position | null
+  /** The next events after the cursor, once there are any; `null` when the signal was aborted. After a fault it is called again. */
+  readonly next: (after: Position | null, signal: AbortSignal) => Promise<Batch | null>
+  readonly handle: HandleEvents
+  readonly onFault: ReportFault
 }
 
 const firstPauseMs = 50
 const longestPauseMs = 5_000
 
-export function follow({ after, read, handle, onFault }: Following): Follower {
+export function deliver({ engine, after, next, handle, onFault }: Delivering): Subscription {
   const stopping = new AbortController()
   const { signal } = stopping
-  let rouse = () => {}
 
   async function run(): Promise<void> {
     let cursor = after
-    let found: Found | null = null
+    let batch: Batch | null = null
     let pauseMs = firstPauseMs
     while (!signal.aborted) {
       try {
-        found ??= read(cursor)
-        if (found === null) {
-          // No other code runs between the read and this line, so no wake-up is missed.
-          await new Promise<void>((resolve) => {
-            rouse = resolve
-          })
-          continue
-        }
-        await handle(found.events, found.upTo)
-        cursor = found.upTo
-        found = null
+        batch ??= await next(cursor, signal)
+        if (batch === null || signal.aborted) return
+        await handle(batch.events, batch.upTo)
+        cursor = batch.upTo
+        batch = null
         pauseMs = firstPauseMs
         // During a long catch-up, other work must get its turn between batches.
         await nextTurn()
       } catch (fault) {
-        onFault(
-          `A subscriber failed after position ${cursor ?? 'none'} and is given the same events again`,
-          fault,
-        )
+        const where = `after position ${cursor ?? 'none'}`
+        if (batch !== null) onFault(`A subscriber failed ${where} and is given the same events again`, fault)
+        else if (!signal.aborted)
+          onFault(`The subscription to ${engine} broke ${where} and is taken up again`, fault)
         await pause(pauseMs, undefined, { signal }).catch(() => {})
         pauseMs = Math.min(pauseMs * 2, longestPauseMs)
       }
@@ -63,11 +54,42 @@ export function follow({ after, read, handle, onFault }: Following): Follower {
 
   const running = nextTurn().then(run)
   return {
-    wake: () => rouse(),
     stop: () => {
       stopping.abort()
-      rouse()
       return running
+    },
+  }
+}
+
+/** A subscription that must be woken when there may be new events. */
+export interface Follower extends Subscription {
+  wake(): void
+}
+
+export interface Following extends Omit<Delivering, 'next'> {
+  /** The next events after the cursor; `null` when there is nothing more. */
+  readonly read: (after: Position | null) => Batch | null
+}
+
+export function follow({ read, ...delivering }: Following): Follower {
+  let rouse = () => {}
+  const { stop } = deliver({
+    ...delivering,
+    async next(after, signal) {
+      for (;;) {
+        const batch = read(after)
+        if (batch !== null || signal.aborted) return batch
+        // No other code runs between the read and this line, so no wake-up is missed.
+        await new Promise<void>((resolve) => (rouse = resolve))
+      }
+    },
+  })
+  return {
+    wake: () => rouse(),
+    stop: () => {
+      const stopped = stop()
+      rouse()
+      return stopped
     },
   }
 }

@@ -1,6 +1,5 @@
 /** Events as EventStoreDB pushes them, taken in batches, and the loop that subscribes again whenever the subscription breaks. */
 import { once } from 'node:events'
-import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import {
   eventTypeFilter,
   START,
@@ -13,14 +12,8 @@ import {
 } from '@eventstore/db-client'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { streamPrefixes } from '#domain/kernel/streams.ts'
-import {
-  isWanted,
-  type EventFilter,
-  type HandleEvents,
-  type LogRecord,
-  type Subscription,
-} from '../ports/eventStore.ts'
-import type { ReportFault } from '../ports/faults.ts'
+import { isWanted, type EventFilter, type Subscription } from '../ports/eventStore.ts'
+import { deliver, type Batch, type Delivering } from './catchUpSubscription.ts'
 import { answered } from './eventStoreDbCalls.ts'
 import { fromEventStoreDb, isOurs } from './eventStoreDbEnvelope.ts'
 
@@ -60,16 +53,11 @@ export function nothingShown(): Shown {
   }
 }
 
-export interface Following {
-  readonly after: Position | null
+export interface Following extends Omit<Delivering, 'engine' | 'next'> {
   readonly batch: number
-  readonly handle: HandleEvents
   readonly wanted: EventFilter | undefined
-  readonly onFault: ReportFault
 }
 
-const firstPauseMs = 50
-const longestPauseMs = 5_000
 // Servers before 23.10 do not report that a subscription has caught up: a batch that is not full this long after its first event shows it.
 const fullWithinMs = 200
 
@@ -78,64 +66,31 @@ export function followFeed(
   source: FeedSource,
   { after, batch, handle, wanted, onFault }: Following,
 ): Subscription {
-  const stopping = new AbortController()
-  const { signal } = stopping
   let feed: Feed | null = null
-  let cursor = after
-  let taken: Taken | null = null
-  let pauseMs = firstPauseMs
-
-  async function step(): Promise<void> {
-    if (taken === null) {
-      if (!feed) {
-        feed = await openFeed(source, { after: cursor, bound: batch * 2, wanted }, signal)
-        pauseMs = firstPauseMs
-      }
-      taken = await feed.next(batch)
-    }
-    if (taken === null || signal.aborted) return
-    await handle(taken.events, taken.upTo)
-    cursor = taken.upTo
-    taken = null
-    pauseMs = firstPauseMs
-    // During a long catch-up, other work must get its turn between batches.
-    await nextTurn()
-  }
-
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
+  const { stop } = deliver({
+    engine: 'EventStoreDB',
+    after,
+    handle,
+    onFault,
+    async next(cursor, signal) {
       try {
-        await step()
+        feed ??= await openFeed(source, { after: cursor, bound: batch * 2, wanted }, signal)
+        return await feed.next(batch)
       } catch (fault) {
-        if (signal.aborted) return
-        const where = `after position ${cursor ?? 'none'}`
-        if (taken !== null) {
-          onFault(`A subscriber failed ${where} and is given the same events again`, fault)
-        } else {
-          feed?.close()
-          feed = null
-          source.shown.lost()
-          onFault(`The subscription to EventStoreDB broke ${where} and is taken up again`, fault)
-        }
-        await pause(pauseMs, undefined, { signal }).catch(() => {})
-        pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+        feed?.close()
+        feed = null
+        source.shown.lost()
+        throw fault
       }
-    }
-  }
-
-  const running = nextTurn().then(run)
+    },
+  })
   return {
     stop: () => {
-      stopping.abort()
+      const stopped = stop()
       feed?.close()
-      return running
+      return stopped
     },
   }
-}
-
-interface Taken {
-  readonly events: readonly LogRecord[]
-  readonly upTo: Position
 }
 
 interface Feed {
@@ -143,7 +98,7 @@ interface Feed {
    * The next events, at most `most`; `null` once closed. Without an event, it says how far the log was searched for wanted ones. During catch-up it
    * waits for `most`, afterwards it returns what there is. Throws when the subscription broke and nothing is left in it.
    */
-  next(most: number): Promise<Taken | null>
+  next(most: number): Promise<Batch | null>
   close(): void
 }
 
@@ -281,7 +236,7 @@ function change(feed: OpenFeed, ms: number | null) {
   })
 }
 
-async function next(feed: OpenFeed, most: number): Promise<Taken | null> {
+async function next(feed: OpenFeed, most: number): Promise<Batch | null> {
   while (mustWait(feed, most)) if ((await change(feed, leftMs(feed))) === 'same') feed.isCatchingUp = false
   if (feed.isClosed) return null
   if (feed.broken && feed.queue.length === 0 && feed.last <= feed.told) throw feed.broken

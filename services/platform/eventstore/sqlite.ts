@@ -17,7 +17,7 @@ import { openSqlite, type SqlValue } from '../engines/sqlite.ts'
 import { checkRevisions } from './checkRevisions.ts'
 import { follow } from './catchUpSubscription.ts'
 import { largestRecordBytes, recordOfText } from './storedRecord.ts'
-import type { Follower, Found } from './catchUpSubscription.ts'
+import type { Batch, Follower } from './catchUpSubscription.ts'
 
 /** Earlier formats of the file are no longer supported. */
 const firstFormat = 4
@@ -152,7 +152,7 @@ function find(
   after: Position | null,
   limit: number,
   wanted: EventFilter | undefined,
-): Found | null {
+): Batch | null {
   if (!wanted) {
     const events = readAll(log, after, limit)
     const upTo = events.at(-1)?.position
@@ -282,7 +282,7 @@ function subscribe(
   wanted: EventFilter | undefined,
 ): Subscription {
   const read = (cursor: Position | null) => find(log, cursor, batch, wanted)
-  const follower = follow({ after, read, handle, onFault: log.onFault })
+  const follower = follow({ engine: `the database ${log.file}`, after, read, handle, onFault: log.onFault })
   log.followers.add(follower)
   return {
     stop: () => {

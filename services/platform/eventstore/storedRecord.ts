@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { EventMeta } from '#domain/kernel/event.schema.ts'
 import type { DamageReason, Position } from '#domain/kernel/event.ts'
 import { hasRepeatedName } from '#domain/kernel/unambiguousJson.ts'
+import { jsonOf } from '../json.ts'
 import type { DamagedRecord, LogRecord } from '../ports/eventStore.ts'
 
 /** The maximum total size of an event's facts, content and metadata, in bytes. */
@@ -84,14 +85,6 @@ const shownLength = 300
 function isTooDeep(value: unknown, left = 100): boolean {
   if (typeof value !== 'object' || value === null) return false
   return left === 0 || Object.values(value).some((member) => isTooDeep(member, left - 1))
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Nearly every text is exactly as we would write it, which costs less to find out. */

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { Position } from '#domain/kernel/event.schema.ts'
+import { jsonOf } from '../json.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Delivery, Jobs, Worker } from '../ports/jobs.ts'
 import type { Nats } from '../bus/natsConnection.ts'
@@ -173,7 +174,7 @@ function startWorkerOf(
 async function markedPosition(queue: Queue, name: string): Promise<Position | null> {
   requireOpen(queue)
   const kept = await queue.streams.last('marks', partOf(name))
-  const mark = kept && markOf(kept.data)
+  const mark = kept && Mark.safeParse(jsonOf(kept.data)).data
   return mark !== undefined && mark.queue === (await queue.streams.created()) ? mark.position : null
 }
 
@@ -237,20 +238,6 @@ function jobOf(data: Uint8Array): Job | undefined {
   return Job.safeParse(jsonOf(data)).data
 }
 
-/** `undefined` for what is not JSON. */
-function jsonOf(data: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(data).toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
-
-/** `undefined` for a mark of an older version, which does not name its queue. */
-function markOf(data: Uint8Array): z.output<typeof Mark> | undefined {
-  return Mark.safeParse(jsonOf(data)).data
-}
-
 function rejectedOf(data: Uint8Array): z.output<typeof Rejected> {
-  return Rejected.parse(JSON.parse(Buffer.from(data).toString('utf8')))
+  return Rejected.parse(jsonOf(data))
 }

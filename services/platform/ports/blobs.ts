@@ -22,3 +22,8 @@ export interface Blobs {
   ready(): Promise<void>
   close(): Promise<void>
 }
+
+/** Whether a name can be a blob's: no other is ever looked up, or used as a path. */
+export function isBlobHash(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name)
+}

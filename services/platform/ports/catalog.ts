@@ -1,26 +1,6 @@
 /** The catalog of generations: its stored form, its updates, and the generation that a collection resolves to. */
-import { z } from 'zod'
 import { NotFolded } from './faults.ts'
-import { emptyCatalog, type Catalog, type ReadStore, type Served } from './readStore.ts'
-
-const Generations = z.record(z.string(), z.object({ name: z.string(), version: z.number().int() }))
-
-export const StoredCatalog: z.ZodType<Catalog> = z.object({
-  revision: z.number().int(),
-  log: z.object({ logId: z.string(), epoch: z.number().int() }).nullable(),
-  last: z.number().int(),
-  live: Generations,
-  building: z
-    .object({
-      generations: Generations,
-      begunAt: z.string(),
-      events: z.number(),
-      position: z.string().nullable(),
-      head: z.string().nullable(),
-    })
-    .nullable(),
-  wanted: z.array(z.string()),
-})
+import { Catalog, emptyCatalog, type ReadStore, type Served } from './readStore.ts'
 
 /** The name of a generation, such as `tasks_g3`. */
 export const generationName = (collection: string, generation: number): string =>
@@ -61,5 +41,5 @@ export async function changeCatalog(
 }
 
 export function catalogIn(text: string | undefined): Catalog {
-  return text === undefined ? emptyCatalog : StoredCatalog.parse(JSON.parse(text))
+  return text === undefined ? emptyCatalog : Catalog.parse(JSON.parse(text))
 }

@@ -2,6 +2,7 @@
  * Where repositories live: GitHub, or the local code host that speaks the same REST subset. One adapter on `@octokit/rest` serves both.
  * Held by `tests/contracts/codeHost.spec.ts`.
  */
+import { z } from 'zod'
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
 import type { RepositoryName } from './repositoryName.ts'
 import type { CodeHostFeedback } from './codeHostFeedback.ts'
@@ -46,12 +47,13 @@ export interface HostOrganization {
 }
 
 /** A person's tokens, short-lived where the host supports it. Times are ISO 8601; `null` never expires. */
-export interface HostTokens {
-  readonly accessToken: string
-  readonly expiresAt: string | null
-  readonly refreshToken: string | null
-  readonly refreshExpiresAt: string | null
-}
+export const HostTokens = z.object({
+  accessToken: z.string(),
+  expiresAt: z.string().nullable(),
+  refreshToken: z.string().nullable(),
+  refreshExpiresAt: z.string().nullable(),
+})
+export type HostTokens = Readonly<z.infer<typeof HostTokens>>
 
 export interface HostPullRequest {
   readonly number: number

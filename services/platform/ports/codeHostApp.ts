@@ -1,23 +1,24 @@
 /** The GitHub App as which the product acts at the code host. */
-
+import { z } from 'zod'
 import type { AppPermissions } from '#domain/appPermissions.ts'
 
 /** An App as the code host registered it. `clientSecret`, `privateKey` and `webhookSecret` are secrets. */
-export interface AppRegistration {
+export const AppRegistration = z.object({
   /** The host's numeric id, as a decimal string; `null` when the operator configured none: then there are no installation tokens. */
-  readonly appId: string | null
+  appId: z.string().nullable(),
   /** Its name in addresses: `https://github.com/apps/<slug>`. */
-  readonly slug: string
-  readonly name: string
+  slug: z.string(),
+  name: z.string(),
   /** Its page at the host; `null` when only the slug is known. */
-  readonly htmlUrl: string | null
-  readonly clientId: string
-  readonly clientSecret: string
+  htmlUrl: z.string().nullable(),
+  clientId: z.string(),
+  clientSecret: z.string(),
   /** PEM; `null` when there is none: then only people's own tokens are used. */
-  readonly privateKey: string | null
+  privateKey: z.string().nullable(),
   /** The secret that signs its webhook deliveries; `null` when it has no webhook. */
-  readonly webhookSecret: string | null
-}
+  webhookSecret: z.string().nullable(),
+})
+export type AppRegistration = Readonly<z.infer<typeof AppRegistration>>
 
 /** The current registration, queried on each use; `undefined` while there is none. */
 export type CurrentApp = () => Promise<AppRegistration | undefined>

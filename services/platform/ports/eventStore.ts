@@ -116,3 +116,15 @@ export interface EventStore {
   ready(): Promise<void>
   close(): Promise<void>
 }
+
+/** The whole log, read page by page. */
+export async function* wholeLog({ readAll }: Pick<EventStore, 'readAll'>): AsyncGenerator<LogRecord> {
+  const page = 2_000
+  for (let after: Position | null = null; ;) {
+    const records: readonly LogRecord[] = await readAll(after, page)
+    yield* records
+    const last = records.at(-1)
+    if (!last || records.length < page) return
+    after = last.position
+  }
+}

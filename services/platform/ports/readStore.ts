@@ -6,8 +6,8 @@
  * A collection is read under its own name and stored as a generation: the catalog says which generation is live. Reads of a served collection without
  * one throw `NotFolded`. Names that are not served, and names of generations, are used as they are.
  */
+import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'
-import type { LogIdentity } from '#domain/log.ts'
 
 /** A document: plain JSON with an `id` that is unique in its collection. */
 export type Document = { readonly id: string } & Readonly<Record<string, unknown>>
@@ -45,35 +45,40 @@ export interface Find {
 }
 
 /** One build of a collection: the name it is stored under, and the version of the view that folded it. */
-export interface Generation {
-  readonly name: string
-  readonly version: number
-}
+const Generation = z.object({ name: z.string(), version: z.int() }).readonly()
+export type Generation = z.infer<typeof Generation>
+const Generations = z.record(z.string(), Generation).readonly()
 
 /** A rebuild in progress: its generations by collection, and how far it is. */
-export interface Build {
-  readonly generations: Readonly<Record<string, Generation>>
-  readonly begunAt: string
-  /** Events folded so far. */
-  readonly events: number
-  /** The position reached, and the end of the log when the rebuild began; `null` for none. */
-  readonly position: Position | null
-  readonly head: Position | null
-}
+const Build = z
+  .object({
+    generations: Generations,
+    begunAt: z.string(),
+    /** Events folded so far. */
+    events: z.number(),
+    /** The position reached, and the end of the log when the rebuild began; `null` for none. */
+    position: z.string().nullable(),
+    head: z.string().nullable(),
+  })
+  .readonly()
+export type Build = z.infer<typeof Build>
 
 /** The state of all read models. A writer passes the `revision` of the catalog that it read. */
-export interface Catalog {
-  readonly revision: number
-  /** The log that the documents were folded from; `null` before there are any. */
-  readonly log: LogIdentity | null
-  /** The number of the latest generation; numbers are never reused. */
-  readonly last: number
-  /** The generation that readers use, by collection. */
-  readonly live: Readonly<Record<string, Generation>>
-  readonly building: Build | null
-  /** Collections that an operator asked to rebuild. */
-  readonly wanted: readonly string[]
-}
+export const Catalog = z
+  .object({
+    revision: z.int(),
+    /** The log that the documents were folded from; `null` before there are any. */
+    log: z.object({ logId: z.string(), epoch: z.int() }).readonly().nullable(),
+    /** The number of the latest generation; numbers are never reused. */
+    last: z.int(),
+    /** The generation that readers use, by collection. */
+    live: Generations,
+    building: Build.nullable(),
+    /** Collections that an operator asked to rebuild. */
+    wanted: z.array(z.string()).readonly(),
+  })
+  .readonly()
+export type Catalog = z.infer<typeof Catalog>
 
 export const emptyCatalog: Catalog = {
   revision: 0,
@@ -132,4 +137,24 @@ export interface ReadStore {
   scrub(): Promise<void>
   ready(): Promise<void>
   close(): Promise<void>
+}
+
+/** All documents of a collection, in the order of a field, read page by page. */
+export async function* allDocuments(
+  store: Pick<ReadStore, 'find'>,
+  collection: string,
+  field: string,
+  where: Find['where'] = {},
+): AsyncGenerator<Document> {
+  const limit = 1_000
+  const sort = { field, direction: 'ascending' } as const
+  for (let after: Find['after']; ;) {
+    const found = await store.find(collection, { where, sort, limit, ...(after && { after }) })
+    yield* found
+    const last = found.at(-1)
+    const value = last?.[field]
+    if (!last || found.length < limit) return
+    if (typeof value !== 'string' && typeof value !== 'number') throw new TypeError(`No order: ${field}`)
+    after = { value, id: last.id }
+  }
 }

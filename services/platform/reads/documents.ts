@@ -3,7 +3,15 @@ import { views } from '#domain/views/all.ts'
 import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { EventFilter } from '#platform/ports/eventStore.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
-import type { Catalog, Collection, Document, Find, ReadStore, Served } from '#platform/ports/readStore.ts'
+import {
+  allDocuments,
+  type Catalog,
+  type Collection,
+  type Document,
+  type Find,
+  type ReadStore,
+  type Served,
+} from '#platform/ports/readStore.ts'
 import { UnreadableEvent, type EventLog, type Head } from '../eventlog/eventLog.ts'
 
 export interface Documents {
@@ -116,16 +124,7 @@ export async function goneWith<D extends ViewDocument>(
   const gone = goneWith?.(event)
   if (!gone) return []
   const ids: string[] = []
-  let last: Document | undefined
-  do {
-    const found: readonly Document[] = await readStore.find(collection, {
-      where: { [gone.field]: gone.value },
-      sort: { field: 'order', direction: 'ascending' },
-      limit: readBatch,
-      ...(last && { after: { value: String(last['order']), id: last.id } }),
-    })
-    ids.push(...found.map(({ id }) => id))
-    last = found.length < readBatch ? undefined : found.at(-1)
-  } while (last !== undefined)
+  for await (const { id } of allDocuments(readStore, collection, 'order', { [gone.field]: gone.value }))
+    ids.push(id)
   return ids
 }

@@ -15,7 +15,7 @@ import {
   type ReadStore,
   type Served,
 } from '../ports/readStore.ts'
-import { isGeneration, StoredCatalog, storedNames } from '../ports/catalog.ts'
+import { catalogIn, isGeneration, storedNames } from '../ports/catalog.ts'
 import { collectionOf, filterOf, indexOf, nameStoredAs, pageOf, escaped, unescaped } from './mongoQueries.ts'
 
 /** A removed document keeps its entry without a `document`. */
@@ -192,7 +192,7 @@ async function readCatalog(store: MongoReadStore, db: Db): Promise<Catalog> {
   const found = await db.collection<{ _id: string; revision: number; body: string }>('catalog').findOne({
     _id: 'catalog',
   })
-  store.known = found === null ? emptyCatalog : StoredCatalog.parse(JSON.parse(found.body))
+  store.known = catalogIn(found?.body)
   return store.known
 }
 

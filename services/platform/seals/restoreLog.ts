@@ -1,6 +1,5 @@
 /** Begins the next epoch of a log that was restored from a copy, and signs the tree that it restarts from. */
 import { randomUUID } from 'node:crypto'
-import type { Position } from '#domain/kernel/event.ts'
 import { logStream } from '#domain/kernel/streams.ts'
 import { log as decider, type LogIdentity, type RestoredTree } from '#domain/log.ts'
 import { bytesOfHex, hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
@@ -10,7 +9,7 @@ import { restoredText } from '#domain/proof/sealNotes.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { identityOf } from '#platform/eventlog/logIdentity.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import type { EventStore, LogRecord } from '#platform/ports/eventStore.ts'
+import { wholeLog, type EventStore } from '#platform/ports/eventStore.ts'
 import { OlderData } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { cryptography } from './cryptography.ts'
@@ -25,7 +24,6 @@ export interface Restoring {
 }
 
 const actor = { kind: 'system', service: 'log' } as const
-const page = 2_000
 const { sha256, utf8, isSignedBy } = cryptography
 
 /**
@@ -66,14 +64,9 @@ export function isRestoreSigned(
 
 async function wholeTree(store: Restoring['eventStore']): Promise<TreeHead> {
   let frontier = emptyFrontier
-  for (let after: Position | null = null; ;) {
-    const events: readonly LogRecord[] = await store.readAll(after, page)
-    for (const record of events) {
-      const hash = (await hashIn(store, record)) ?? standInHash(record)
-      frontier = append(sha256, frontier, leafHash(sha256, leafOf(hash)))
-    }
-    const last = events.at(-1)
-    if (!last) return { size: frontier.size, root: rootOf(sha256, frontier) }
-    after = last.position
+  for await (const record of wholeLog(store)) {
+    const hash = (await hashIn(store, record)) ?? standInHash(record)
+    frontier = append(sha256, frontier, leafHash(sha256, leafOf(hash)))
   }
+  return { size: frontier.size, root: rootOf(sha256, frontier) }
 }

@@ -22,7 +22,7 @@ import {
 } from '#domain/proof/tiles.ts'
 import { LogSealed } from '#domain/seal.ts'
 import { isDamaged, type LogRecord } from '#platform/ports/eventStore.ts'
-import type { Change, Collection, ReadStore } from '#platform/ports/readStore.ts'
+import { allDocuments, type Change, type Collection, type ReadStore } from '#platform/ports/readStore.ts'
 import { cryptography } from './cryptography.ts'
 
 const { sha256 } = cryptography
@@ -229,26 +229,12 @@ export function bytesOf(document: unknown): Uint8Array {
   return document === undefined ? new Uint8Array(0) : Buffer.from(Tile.parse(document).hashes, 'base64')
 }
 
-const page = 1_000
-
 /** All streams, each with the last event that the trees include. */
 export async function* allStoredHeads(
   store: Pick<ReadStore, 'find'>,
 ): AsyncGenerator<readonly [string, StreamHead]> {
-  for (let after: { value: number; id: string } | undefined; ;) {
-    const found = await store.find(sealHeads.name, {
-      where: {},
-      sort: { field: 'ordinal', direction: 'ascending' },
-      limit: page,
-      ...(after ? { after } : {}),
-    })
-    for (const document of found) {
-      yield [document.id, StreamHead.parse(document)]
-    }
-    const last = found.at(-1)
-    if (!last || found.length < page) return
-    after = { value: StreamHead.parse(last).ordinal, id: last.id }
-  }
+  for await (const document of allDocuments(store, sealHeads.name, 'ordinal'))
+    yield [document.id, StreamHead.parse(document)]
 }
 
 function hashOfHead(stream: string, { revision, hash }: StreamHead): Hash {

@@ -3,6 +3,8 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import { z } from 'zod'
+import { ifAbsent } from '#platform/files.ts'
+import { jsonOf } from '#platform/json.ts'
 import type { SealNotes } from '#domain/proof/sealNotes.ts'
 
 const Line = z.object({
@@ -47,7 +49,7 @@ export function sealsFile(path: string): SealsFile {
 }
 
 async function newest(path: string): Promise<OutsideSeal | undefined> {
-  const file = await opened(path)
+  const file = await open(path, 'r').catch(ifAbsent)
   if (!file) return undefined
   try {
     const { size } = await file.stat()
@@ -85,7 +87,7 @@ async function append(path: string, seals: readonly OutsideSeal[]): Promise<void
 }
 
 async function* all(path: string): AsyncGenerator<SealLine> {
-  const file = await opened(path)
+  const file = await open(path, 'r').catch(ifAbsent)
   if (!file) return
   let number = 0
   try {
@@ -98,19 +100,6 @@ async function* all(path: string): AsyncGenerator<SealLine> {
   }
 }
 
-async function opened(path: string) {
-  try {
-    return await open(path, 'r')
-  } catch (fault) {
-    if (fault instanceof Error && 'code' in fault && fault.code === 'ENOENT') return undefined
-    throw fault
-  }
-}
-
 function sealIn(line: string): OutsideSeal | undefined {
-  try {
-    return Line.safeParse(JSON.parse(line)).data
-  } catch {
-    return undefined
-  }
+  return Line.safeParse(jsonOf(line)).data
 }

@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { hasCode, ifAbsent, syncFolder, writeNewFile } from '../files.ts'
 import { UnusableMasterKey } from '../ports/faults.ts'
 import { keyBytes } from './sealing.ts'
 
@@ -41,10 +42,7 @@ function parse(text: string): Uint8Array | undefined {
 }
 
 async function read(file: string): Promise<Uint8Array | undefined> {
-  const handle = await open(file, constants.O_RDONLY).catch((fault: unknown) => {
-    if (hasCode(fault, 'ENOENT')) return undefined
-    throw fault
-  })
+  const handle = await open(file, constants.O_RDONLY).catch(ifAbsent)
   if (handle === undefined) return undefined
   try {
     // Checks the opened file, not its name, so that it cannot be replaced between check and read.
@@ -66,13 +64,7 @@ async function make(file: string): Promise<Uint8Array> {
   const draft = `${file}.${randomUUID()}`
   const key = randomBytes(keyBytes)
   try {
-    const handle = await open(draft, 'wx', 0o600)
-    try {
-      await handle.writeFile(`${key.toString('base64')}\n`)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await writeNewFile(draft, `${key.toString('base64')}\n`)
     // Creating a link is atomic, and never replaces a key that another process created meanwhile.
     await link(draft, file)
   } catch (fault) {
@@ -82,15 +74,6 @@ async function make(file: string): Promise<Uint8Array> {
   } finally {
     await rm(draft, { force: true })
   }
-  const folder = await open(dirname(file), 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
+  await syncFolder(dirname(file))
   return key
-}
-
-function hasCode(fault: unknown, code: string): boolean {
-  return fault instanceof Error && 'code' in fault && fault.code === code
 }

@@ -1,8 +1,8 @@
 /** Finds the records that differ from what was sealed, by comparing the stored leaves, which match a seal, with the log. */
-import { comparePositions, type Position } from '#domain/kernel/event.ts'
+import { comparePositions } from '#domain/kernel/event.ts'
 import { hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
 import { leafHash } from '#domain/proof/merkleTree.ts'
-import type { EventStore, LogRecord } from '#platform/ports/eventStore.ts'
+import { wholeLog, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
 import { hashIn, standInHash } from '#platform/seals/damagedLeaf.ts'
@@ -158,16 +158,4 @@ function longestIncreasing(actual: readonly Actual[]): ReadonlySet<Actual> {
   const kept = new Set<Actual>()
   for (let event = ends.at(-1); event !== undefined; event = before.get(event)) kept.add(event)
   return kept
-}
-
-const page = 2_000
-
-async function* wholeLog({ readAll }: Pick<EventStore, 'readAll'>): AsyncGenerator<LogRecord> {
-  for (let after: Position | null = null; ;) {
-    const events: readonly LogRecord[] = await readAll(after, page)
-    yield* events
-    const last = events.at(-1)
-    if (!last || events.length < page) return
-    after = last.position
-  }
 }
