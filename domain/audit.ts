@@ -3,7 +3,7 @@
  * content: nothing here names a person once their account is erased.
  */
 import { z } from 'zod'
-import { event, none, type EventOf } from './kernel/event.schema.ts'
+import { fact, type EventOf } from './kernel/event.schema.ts'
 import { TaskId, UserId } from './kernel/ids.schema.ts'
 import type { Decider } from './kernel/decider.ts'
 
@@ -20,9 +20,10 @@ export type AuditedRecords = (typeof auditedRecords)[number]
 export const signInMethods = ['password', 'code_host'] as const
 
 /** A sign-in was refused. `userId` is the user that the account belongs to here; `null` when there is none. */
-export const SignInRefused = event('SignInRefused', 1, {
-  data: z.object({ method: z.enum(signInMethods), code: z.string(), userId: UserId.nullable() }),
-  content: none,
+export const SignInRefused = fact('SignInRefused', {
+  method: z.enum(signInMethods),
+  code: z.string(),
+  userId: UserId.nullable(),
 })
 
 /** The filters of the request: `null` where it was not limited. */
@@ -34,15 +35,12 @@ const asked = {
   to: z.iso.datetime().nullable(),
 }
 /** Recorded before the records are shown. */
-export const RecordsRead = event('RecordsRead', 1, { data: z.object(asked), content: none })
+export const RecordsRead = fact('RecordsRead', asked)
 /** Recorded before a copy of the records is handed out. */
-export const RecordsExported = event('RecordsExported', 1, { data: z.object(asked), content: none })
+export const RecordsExported = fact('RecordsExported', asked)
 
 /** The App of this server at the code host was created, by an administrator or with the code that the server printed. */
-export const CodeHostAppRegistered = event('CodeHostAppRegistered', 1, {
-  data: z.object({ hasWebhook: z.boolean() }),
-  content: none,
-})
+export const CodeHostAppRegistered = fact('CodeHostAppRegistered', { hasWebhook: z.boolean() })
 
 export const auditEvents = [SignInRefused, RecordsRead, RecordsExported, CodeHostAppRegistered] as const
 export type AuditEvent = EventOf<(typeof auditEvents)[number]>

@@ -1,21 +1,14 @@
 /** An account at the code host and the user that it belongs to: the first one who claims it. */
-import { z } from 'zod'
-import { event, none, type EventOf } from './kernel/event.schema.ts'
+import { fact, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'
 import { refuse } from './kernel/errors.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
 /** The account belongs to this user: signing in with it signs in as them. */
-export const IdentityClaimed = event('IdentityClaimed', 1, {
-  data: z.object({ userId: UserId }),
-  content: none,
-})
+export const IdentityClaimed = fact('IdentityClaimed', { userId: UserId })
 /** The claim was given up. */
-export const IdentityReleased = event('IdentityReleased', 1, {
-  data: z.object({ userId: UserId }),
-  content: none,
-})
+export const IdentityReleased = fact('IdentityReleased', { userId: UserId })
 
 export const identityEvents = [IdentityClaimed, IdentityReleased] as const
 export type IdentityEvent = EventOf<(typeof identityEvents)[number]>

@@ -1,7 +1,7 @@
 /** An uploaded image: `none -> kept -> discarded`. Messages have their own copies, so it can be discarded. */
 import { z } from 'zod'
 import { BlobRef, ImageId, MessageId, TaskId, UserId } from './kernel/ids.schema.ts'
-import { event, none, type EventOf } from './kernel/event.schema.ts'
+import { event, fact, type EventOf } from './kernel/event.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'
 import { refuse } from './kernel/errors.ts'
 import type { RecordedOf } from './kernel/event.ts'
@@ -25,12 +25,9 @@ export const ImageUploaded = event('ImageUploaded', 1, {
   content: z.object({ name: z.string() }),
 })
 /** A message has a copy of it, sealed under the task's key. It can be attached again until it is discarded. */
-export const ImageAttached = event('ImageAttached', 1, {
-  data: z.object({ taskId: TaskId, messageId: MessageId }),
-  content: none,
-})
+export const ImageAttached = fact('ImageAttached', { taskId: TaskId, messageId: MessageId })
 /** Its bytes and its key are deleted; the copies in messages remain. */
-export const ImageDiscarded = event('ImageDiscarded', 1, { data: z.object({}), content: none })
+export const ImageDiscarded = fact('ImageDiscarded', {})
 
 export const imageEvents = [ImageUploaded, ImageAttached, ImageDiscarded] as const
 export type ImageEvent = EventOf<(typeof imageEvents)[number]>

@@ -1,12 +1,12 @@
 /** The identity of the log. Everything derived from the log stores it, and is rebuilt when it differs. */
 import { z } from 'zod'
-import { event, none, upcast, type EventOf } from './kernel/event.schema.ts'
+import { event, fact, none, upcast, type EventOf } from './kernel/event.schema.ts'
 import { KeyId, Sha256, Signature } from './kernel/ids.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
 /** The log was created, under an id that no other log has. Its first epoch is 1. */
-export const LogBegun = event('LogBegun', 1, { data: z.object({ logId: z.uuid() }), content: none })
+export const LogBegun = fact('LogBegun', { logId: z.uuid() })
 /** The field that all versions of `LogRestored` have, for readers of stored events. */
 export const RestoredEpoch = z.object({ epoch: z.int().positive() })
 /** The tree over the events that the log had when it was restored, signed for the new epoch by a key of the log. */

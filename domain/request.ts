@@ -1,15 +1,15 @@
 /** A repeatable request: that it was accepted, and what it created outside the log. */
 import { z } from 'zod'
-import { event, none, type EventOf } from './kernel/event.schema.ts'
+import { event, fact, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'
 import { refuse } from './kernel/errors.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
 /** The request was accepted. `digest` is a keyed hash of its body, which detects a different body under the same key. */
-export const RequestAccepted = event('RequestAccepted', 1, {
-  data: z.object({ userId: UserId, digest: z.string().regex(/^[0-9a-f]{64}$/) }),
-  content: none,
+export const RequestAccepted = fact('RequestAccepted', {
+  userId: UserId,
+  digest: z.string().regex(/^[0-9a-f]{64}$/),
 })
 /** The code host created the repository. */
 export const RepositoryMade = event('RepositoryMade', 1, {

@@ -1,23 +1,20 @@
 /** Seals over the whole log: signed tree heads, as specified in `docs/log-format.md`. */
 import { z } from 'zod'
-import { event, none, type EventOf } from './kernel/event.schema.ts'
+import { fact, type EventOf } from './kernel/event.schema.ts'
 import { KeyId, Sha256, Signature } from './kernel/ids.schema.ts'
 
 /** The log was sealed: `root` covers its first `size` events, and `heads` the ends of its streams at that time. */
-export const LogSealed = event('LogSealed', 1, {
-  data: z.object({
-    epoch: z.int().positive(),
-    /** The number of events under the seal; the seal's own event is under the next one. */
-    size: z.int().positive(),
-    root: Sha256,
-    /** The signature of the checkpoint. */
-    signature: Signature,
-    /** The tree over the last event of each stream, in the order in which the streams began. */
-    heads: z.object({ streams: z.int().positive(), root: Sha256, signature: Signature }),
-    /** The id of the key that signed, in hex, under the name of the log. */
-    keyId: KeyId,
-  }),
-  content: none,
+export const LogSealed = fact('LogSealed', {
+  epoch: z.int().positive(),
+  /** The number of events under the seal; the seal's own event is under the next one. */
+  size: z.int().positive(),
+  root: Sha256,
+  /** The signature of the checkpoint. */
+  signature: Signature,
+  /** The tree over the last event of each stream, in the order in which the streams began. */
+  heads: z.object({ streams: z.int().positive(), root: Sha256, signature: Signature }),
+  /** The id of the key that signed, in hex, under the name of the log. */
+  keyId: KeyId,
 })
 
 export const sealEvents = [LogSealed] as const

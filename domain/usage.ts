@@ -1,6 +1,6 @@
 /** A person's usage on one day: tokens by model, and recorded output. Costs are not included, since the operator sets the prices. */
 import { z } from 'zod'
-import { event, none, type EventOf } from './kernel/event.schema.ts'
+import { fact, type EventOf } from './kernel/event.schema.ts'
 import { ExecutionId } from './kernel/ids.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'
 import type { RecordedOf } from './kernel/event.ts'
@@ -8,24 +8,18 @@ import type { RecordedOf } from './kernel/event.ts'
 const Tokens = z.int().nonnegative()
 
 /** The tokens of one model response, as the broker metered them, or as reported by an agent that reaches its model directly. */
-export const ModelUseMetered = event('ModelUseMetered', 1, {
-  data: z.object({
-    executionId: ExecutionId,
-    /** As the provider names it in the response. It is not sealed, so it must be short. */
-    model: z.string().max(200),
-    inputTokens: Tokens,
-    outputTokens: Tokens,
-    cacheReadTokens: Tokens,
-    cacheWriteTokens: Tokens,
-  }),
-  content: none,
+export const ModelUseMetered = fact('ModelUseMetered', {
+  executionId: ExecutionId,
+  /** As the provider names it in the response. It is not sealed, so it must be short. */
+  model: z.string().max(200),
+  inputTokens: Tokens,
+  outputTokens: Tokens,
+  cacheReadTokens: Tokens,
+  cacheWriteTokens: Tokens,
 })
 
 /** How much of a run's output was recorded since the last event of this kind. */
-export const OutputMetered = event('OutputMetered', 1, {
-  data: z.object({ executionId: ExecutionId, bytes: z.int().nonnegative() }),
-  content: none,
-})
+export const OutputMetered = fact('OutputMetered', { executionId: ExecutionId, bytes: z.int().nonnegative() })
 
 export const usageEvents = [ModelUseMetered, OutputMetered] as const
 export type UsageEvent = EventOf<(typeof usageEvents)[number]>

@@ -78,6 +78,14 @@ export function event<T extends string, D extends z.ZodType, C extends z.ZodType
   }
 }
 
+/** Declares a kind of event whose first version, without content, has these facts. */
+export function fact<T extends string, S extends z.ZodRawShape>(
+  type: T,
+  facts: S,
+): EventKind<T, z.ZodObject<S>, typeof none> {
+  return event(type, 1, { data: z.object(facts), content: none })
+}
+
 /** Declares how an older version is converted to the next; `lift` is pure, and erased content stays `null`. */
 export function upcast<D extends z.ZodType, C extends z.ZodType>(
   older: { data: D; content: C },

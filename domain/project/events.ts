@@ -1,6 +1,6 @@
 /** The events of a project. */
 import { z } from 'zod'
-import { event, none, type EventOf } from '../kernel/event.schema.ts'
+import { event, fact, type EventOf } from '../kernel/event.schema.ts'
 import { ProjectId, UserId } from '../kernel/ids.schema.ts'
 import { feedbackModes } from '../task/codeHost/feedbackRule.ts'
 import { projectIssueEvents } from './issueEvents.ts'
@@ -24,7 +24,7 @@ export const ProjectUpdated = event('ProjectUpdated', 1, {
   content: z.object({ name: z.string(), description: z.string() }),
 })
 /** The repository is being read from the code host again; the outcome follows, unless the server died. */
-export const ProjectSyncStarted = event('ProjectSyncStarted', 1, { data: z.object({}), content: none })
+export const ProjectSyncStarted = fact('ProjectSyncStarted', {})
 /** The repository was read from the code host again. */
 export const ProjectSynced = event('ProjectSynced', 1, {
   data: z.object({ isPrivate: z.boolean() }),
@@ -51,10 +51,7 @@ export const ProjectFiltersAllowed = event('ProjectFiltersAllowed', 1, {
   content: z.object({ filters: z.array(z.string()) }),
 })
 /** Whether, from now on, the first turn that changes something opens a draft pull request. */
-export const ProjectDraftsChanged = event('ProjectDraftsChanged', 1, {
-  data: z.object({ on: z.boolean() }),
-  content: none,
-})
+export const ProjectDraftsChanged = fact('ProjectDraftsChanged', { on: z.boolean() })
 /**
  * The complete list of repositories, as `owner/name`, that from now on are fetched as submodules with the permissions of the person who runs a task.
  */
@@ -72,17 +69,14 @@ export const ProjectSecretRemoved = event('ProjectSecretRemoved', 1, {
   content: z.object({ name: z.string() }),
 })
 /** How feedback on the project's pull requests is handled from now on. */
-export const ProjectFeedbackRuleChanged = event('ProjectFeedbackRuleChanged', 1, {
-  data: z.object({
-    reviews: z.enum(feedbackModes),
-    checks: z.enum(feedbackModes),
-    triesPerCommit: z.int().nonnegative(),
-    triesPerDay: z.int().nonnegative(),
-    resolves: z.boolean(),
-  }),
-  content: none,
+export const ProjectFeedbackRuleChanged = fact('ProjectFeedbackRuleChanged', {
+  reviews: z.enum(feedbackModes),
+  checks: z.enum(feedbackModes),
+  triesPerCommit: z.int().nonnegative(),
+  triesPerDay: z.int().nonnegative(),
+  resolves: z.boolean(),
 })
-export const ProjectDeleted = event('ProjectDeleted', 1, { data: z.object({}), content: none })
+export const ProjectDeleted = fact('ProjectDeleted', {})
 
 export const projectEvents = [
   ProjectCreated,

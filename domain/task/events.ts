@@ -15,7 +15,7 @@ import {
   TaskId,
   UserId,
 } from '../kernel/ids.schema.ts'
-import { event, upcast, none, type EventOf } from '../kernel/event.schema.ts'
+import { event, fact, upcast, type EventOf } from '../kernel/event.schema.ts'
 import { cleanUpEvents } from './codeHost/cleanUpEvents.ts'
 import { feedbackEvents } from './codeHost/feedbackEvents.ts'
 import { issueEvents } from './codeHost/issueEvents.ts'
@@ -78,7 +78,7 @@ export const ModelChosen = event('ModelChosen', 1, {
   data: z.object({ agent: AgentName }),
   content: z.object({ model: z.string().nullable() }),
 })
-export const TaskDeleted = event('TaskDeleted', 1, { data: z.object({}), content: none })
+export const TaskDeleted = fact('TaskDeleted', {})
 
 /** An image of a message: a copy of one that was uploaded, sealed under the task's key. */
 export const MessageImage = z.object({ ...imageFacts, uploadedAt: z.iso.datetime() })
@@ -96,33 +96,18 @@ export const MessageQueued = event('MessageQueued', 1, {
   content: z.object({ message: z.string(), imageNames: z.array(z.string()) }),
 })
 /** The command that was just queued gets the project's secrets. */
-export const SecretsGranted = event('SecretsGranted', 1, {
-  data: z.object({ messageId: MessageId }),
-  content: none,
-})
-export const MessageWithdrawn = event('MessageWithdrawn', 1, {
-  data: z.object({ messageId: MessageId }),
-  content: none,
-})
+export const SecretsGranted = fact('SecretsGranted', { messageId: MessageId })
+export const MessageWithdrawn = fact('MessageWithdrawn', { messageId: MessageId })
 /** A queued message was edited. */
 export const MessageEdited = event('MessageEdited', 1, {
   data: z.object({ messageId: MessageId }),
   content: z.object({ message: z.string() }),
 })
 /** The queued messages were put in this order; messages queued later come after them. */
-export const QueueReordered = event('QueueReordered', 1, {
-  data: z.object({ messageIds: z.array(MessageId) }),
-  content: none,
-})
+export const QueueReordered = fact('QueueReordered', { messageIds: z.array(MessageId) })
 /** A queued message shall be sent to the running turn at once. It counts as delivered when the agent has it. */
-export const SteeringRequested = event('SteeringRequested', 1, {
-  data: z.object({ messageId: MessageId, ...execution }),
-  content: none,
-})
-export const MessageDelivered = event('MessageDelivered', 1, {
-  data: z.object({ messageId: MessageId, ...execution }),
-  content: none,
-})
+export const SteeringRequested = fact('SteeringRequested', { messageId: MessageId, ...execution })
+export const MessageDelivered = fact('MessageDelivered', { messageId: MessageId, ...execution })
 /** A message from an agent or from the system. */
 export const MessagePosted = event('MessagePosted', 1, {
   data: z.object({
@@ -140,39 +125,32 @@ export const AgentActedUnasked = event('AgentActedUnasked', 1, {
   content: z.object({ said: z.string() }),
 })
 /** The model was temporarily unavailable. The turn goes on and asks it again at `retryAt`. */
-export const ModelRetryScheduled = event('ModelRetryScheduled', 1, {
-  data: z.object({
-    ...execution,
-    messageId: MessageId,
-    agent: AgentName,
-    code: PassingFault,
-    retryAt: z.iso.datetime(),
-  }),
-  content: none,
+export const ModelRetryScheduled = fact('ModelRetryScheduled', {
+  ...execution,
+  messageId: MessageId,
+  agent: AgentName,
+  code: PassingFault,
+  retryAt: z.iso.datetime(),
 })
 
-export const ExecutionRequested = event('ExecutionRequested', 1, {
-  data: z.object({
-    ...execution,
-    kind: ExecutionKind,
-    reason: z.enum(['start', 'follow_up', 'retry']),
-    messageId: MessageId,
-    agent: AgentName,
-  }),
-  content: none,
+export const ExecutionRequested = fact('ExecutionRequested', {
+  ...execution,
+  kind: ExecutionKind,
+  reason: z.enum(['start', 'follow_up', 'retry']),
+  messageId: MessageId,
+  agent: AgentName,
 })
 /** A runner has claimed the execution. Reports for an earlier attempt are refused from now on. */
-export const ExecutionStarted = event('ExecutionStarted', 1, {
-  data: z.object({ ...work, attempt: z.number().int(), runnerId: z.string() }),
-  content: none,
+export const ExecutionStarted = fact('ExecutionStarted', {
+  ...work,
+  attempt: z.number().int(),
+  runnerId: z.string(),
 })
-export const CancellationRequested = event('CancellationRequested', 1, {
-  data: z.object(execution),
-  content: none,
-})
-export const ExecutionCompleted = event('ExecutionCompleted', 1, {
-  data: z.object({ ...work, exitCode: z.number().int().nullable(), terminal: TerminalHead.nullable() }),
-  content: none,
+export const CancellationRequested = fact('CancellationRequested', execution)
+export const ExecutionCompleted = fact('ExecutionCompleted', {
+  ...work,
+  exitCode: z.number().int().nullable(),
+  terminal: TerminalHead.nullable(),
 })
 const Failure = z.object({
   ...work,
@@ -194,25 +172,19 @@ export const ExecutionFailed = event('ExecutionFailed', 2, {
     })),
   ],
 })
-export const ExecutionCancelled = event('ExecutionCancelled', 1, {
-  data: z.object({ ...work, terminal: TerminalHead.nullable() }),
-  content: none,
-})
+export const ExecutionCancelled = fact('ExecutionCancelled', { ...work, terminal: TerminalHead.nullable() })
 
-export const WorkspacePreparing = event('WorkspacePreparing', 1, { data: z.object(execution), content: none })
+export const WorkspacePreparing = fact('WorkspacePreparing', execution)
 export const WorkspacePrepared = event('WorkspacePrepared', 1, {
   data: z.object(execution),
   content: z.object({ workingBranch: z.string(), baseBranch: z.string(), baseCommit: Commit.nullable() }),
 })
-export const AgentStarted = event('AgentStarted', 1, {
-  data: z.object({
-    ...execution,
-    agent: AgentName,
-    version: Named,
-    sessionId: Named,
-    resumed: z.boolean(),
-  }),
-  content: none,
+export const AgentStarted = fact('AgentStarted', {
+  ...execution,
+  agent: AgentName,
+  version: Named,
+  sessionId: Named,
+  resumed: z.boolean(),
 })
 export const ToolStarted = event('ToolStarted', 1, {
   data: z.object({ ...execution, toolId: Named, kind: ToolKind }),
@@ -236,17 +208,14 @@ export const CommandOutputRecorded = event('CommandOutputRecorded', 1, {
   data: z.object(work),
   content: z.object({ output: z.string() }),
 })
-export const UsageRecorded = event('UsageRecorded', 1, {
-  data: z.object({
-    ...execution,
-    model: Named.nullable(),
-    inputTokens: z.number().int(),
-    outputTokens: z.number().int(),
-    cacheReadTokens: z.number().int(),
-    cacheWriteTokens: z.number().int(),
-    costUsd: z.number(),
-  }),
-  content: none,
+export const UsageRecorded = fact('UsageRecorded', {
+  ...execution,
+  model: Named.nullable(),
+  inputTokens: z.number().int(),
+  outputTokens: z.number().int(),
+  cacheReadTokens: z.number().int(),
+  cacheWriteTokens: z.number().int(),
+  costUsd: z.number(),
 })
 /** The changes against the merge base; the diff itself is a blob. */
 export const WorkspaceChanged = event('WorkspaceChanged', 1, {
@@ -289,10 +258,7 @@ export const PullRequestRequested = event('PullRequestRequested', 1, {
   content: z.object({ title: z.string(), body: z.string(), tree: Tree }),
 })
 /** Whether each successful turn updates the pull request. */
-export const PullRequestAutoUpdateChanged = event('PullRequestAutoUpdateChanged', 1, {
-  data: z.object({ on: z.boolean() }),
-  content: none,
-})
+export const PullRequestAutoUpdateChanged = fact('PullRequestAutoUpdateChanged', { on: z.boolean() })
 const settled = {
   data: z.object({ requestId: z.string() }),
   content: z.object({ number: z.number().int(), url: z.string(), headCommit: Commit }),
@@ -332,10 +298,7 @@ export const UnreadableCode = z.enum(['github_not_connected', 'forbidden', 'not_
 export type UnreadableCode = z.infer<typeof UnreadableCode>
 
 /** The pull request could not be read. Recorded once for each reason, until it can be read again or the reason changes. */
-export const PullRequestUnreadable = event('PullRequestUnreadable', 1, {
-  data: z.object({ code: UnreadableCode }),
-  content: none,
-})
+export const PullRequestUnreadable = fact('PullRequestUnreadable', { code: UnreadableCode })
 
 /** The task is an alternative to another. */
 export const TaskCreatedToCompare = event('TaskCreatedToCompare', 1, {
@@ -352,10 +315,7 @@ export const AlternativeAdded = event('AlternativeAdded', 1, {
 })
 
 /** The creation of the alternative failed: its place is free again. */
-export const AlternativeRemoved = event('AlternativeRemoved', 1, {
-  data: z.object({ taskId: TaskId }),
-  content: none,
-})
+export const AlternativeRemoved = fact('AlternativeRemoved', { taskId: TaskId })
 
 /** What a runner reports while an execution runs; each report is fenced by execution and attempt. */
 export const progressEvents = [

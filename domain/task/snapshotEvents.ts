@@ -1,7 +1,7 @@
 /** Events about snapshots of turns: taken, forked into a new task, restored. */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
-import { event, none } from '../kernel/event.schema.ts'
+import { event, fact } from '../kernel/event.schema.ts'
 import { BlobRef, ExecutionId, ObjectName, TaskId } from '../kernel/ids.schema.ts'
 
 const AgentName = z.enum(agentNames)
@@ -55,15 +55,12 @@ export const TaskForked = event('TaskForked', 1, {
 /**
  * The task goes back to the state before `executionId`, which is a turn, a command or an earlier undo. The files follow with `WorkspaceRestored`.
  */
-export const TurnsUndone = event('TurnsUndone', 1, {
-  data: z.object({
-    undoId: ExecutionId,
-    executionId: ExecutionId,
-    /** Turns and commands that no longer count, and those that count again. */
-    undone: z.array(ExecutionId),
-    redone: z.array(ExecutionId),
-  }),
-  content: none,
+export const TurnsUndone = fact('TurnsUndone', {
+  undoId: ExecutionId,
+  executionId: ExecutionId,
+  /** Turns and commands that no longer count, and those that count again. */
+  undone: z.array(ExecutionId),
+  redone: z.array(ExecutionId),
 })
 
 /** The files are those of the snapshot that the task began with or went back to. */

@@ -1,6 +1,6 @@
 /** Events of a user: signing in through the code host or with a password, onboarding, the profile. Names and addresses are content. */
 import { z } from 'zod'
-import { event, none, type EventOf } from '../kernel/event.schema.ts'
+import { event, fact, type EventOf } from '../kernel/event.schema.ts'
 import { UserId } from '../kernel/ids.schema.ts'
 
 export const companySizes = ['solo', '2-5', '6-20', '21-50', '51-200', '200+'] as const
@@ -24,25 +24,19 @@ export const UserRegistered = event('UserRegistered', 1, {
   content: z.object({ name: z.string(), email: z.string().nullable() }),
 })
 /** The hash of the person's new password is in the vault under this id. */
-export const PasswordSet = event('PasswordSet', 1, {
-  data: z.object({ credentialId: z.uuid() }),
-  content: none,
-})
+export const PasswordSet = fact('PasswordSet', { credentialId: z.uuid() })
 /** The account at the code host was connected, perhaps again, or its profile there has changed. */
 export const GitHubConnected = event('GitHubConnected', 1, {
   data: z.object({}),
   content: HostProfile,
 })
-export const GitHubDisconnected = event('GitHubDisconnected', 1, { data: z.object({}), content: none })
+export const GitHubDisconnected = fact('GitHubDisconnected', {})
 export const SessionStarted = event('SessionStarted', 1, {
   data: z.object({ sessionId: z.uuid(), expiresAt: z.iso.datetime() }),
   /** `client` is the browser and its system, such as 'Chrome on Linux'; `null` when unknown. */
   content: z.object({ client: z.string().max(100).nullable() }),
 })
-export const SessionEnded = event('SessionEnded', 1, {
-  data: z.object({ sessionId: z.uuid() }),
-  content: none,
-})
+export const SessionEnded = fact('SessionEnded', { sessionId: z.uuid() })
 export const ProfileUpdated = event('ProfileUpdated', 1, {
   data: z.object({}),
   content: z.object({ name: z.string(), fullName: z.string(), email: z.string().nullable() }),
@@ -52,7 +46,7 @@ export const OnboardingCompleted = event('OnboardingCompleted', 1, {
   content: z.object({ fullName: z.string(), email: z.string().nullable() }),
 })
 /** The person deleted their account. Their data is erased; the stream accepts no further events. */
-export const AccountDeleted = event('AccountDeleted', 1, { data: z.object({}), content: none })
+export const AccountDeleted = fact('AccountDeleted', {})
 
 export const userEvents = [
   UserRegistered,

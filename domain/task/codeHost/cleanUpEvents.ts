@@ -1,32 +1,26 @@
 /** The clean-up of a task whose pull request is over: its branch at the code host, and its workspace on the server. */
 import { z } from 'zod'
-import { event, none } from '../../kernel/event.schema.ts'
+import { fact } from '../../kernel/event.schema.ts'
 import { branchOutcomes, workspaceOutcomes } from '../../api/cleanUp.ts'
 
 const asked = { requestId: z.string() }
 
 /** A person asked for the clean-up. Its outcome is `TaskCleanedUp`; until then it can be asked for again. */
-export const TaskCleanUpRequested = event('TaskCleanUpRequested', 1, { data: z.object(asked), content: none })
+export const TaskCleanUpRequested = fact('TaskCleanUpRequested', asked)
 
 /** Where all work of a workspace is: in the merged head or the base, in the last snapshot, or unknown because the workspace was already gone. */
 export const workPlaces = ['merged', 'saved', 'unknown'] as const
 export type WorkPlace = (typeof workPlaces)[number]
 
 /** The runner has checked the workspace and will remove it now, whatever happens meanwhile. */
-export const TaskCleanUpBegun = event('TaskCleanUpBegun', 1, {
-  data: z.object({ work: z.enum(workPlaces) }),
-  content: none,
-})
+export const TaskCleanUpBegun = fact('TaskCleanUpBegun', { work: z.enum(workPlaces) })
 
-export const TaskCleanedUp = event('TaskCleanedUp', 1, {
-  data: z.object({
-    ...asked,
-    branch: z.enum(branchOutcomes),
-    workspace: z.enum(workspaceOutcomes),
-    /** Whether all work was merged and the branch is gone, so that the next workspace starts from the base branch. */
-    startsAnew: z.boolean(),
-  }),
-  content: none,
+export const TaskCleanedUp = fact('TaskCleanedUp', {
+  ...asked,
+  branch: z.enum(branchOutcomes),
+  workspace: z.enum(workspaceOutcomes),
+  /** Whether all work was merged and the branch is gone, so that the next workspace starts from the base branch. */
+  startsAnew: z.boolean(),
 })
 
 export const cleanUpEvents = [TaskCleanUpRequested, TaskCleanUpBegun, TaskCleanedUp] as const

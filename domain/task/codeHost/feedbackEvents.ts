@@ -3,7 +3,7 @@
  * of the code host are content, because they identify people.
  */
 import { z } from 'zod'
-import { event, none } from '../../kernel/event.schema.ts'
+import { event, fact } from '../../kernel/event.schema.ts'
 import { ExecutionId, MessageId, ObjectName } from '../../kernel/ids.schema.ts'
 
 export const FeedbackId = z
@@ -141,15 +141,9 @@ export const FeedbackSent = event('FeedbackSent', 1, {
 })
 
 /** A person decided not to send it to the agent. */
-export const FeedbackDismissed = event('FeedbackDismissed', 1, {
-  data: z.object({ feedbackId: FeedbackId }),
-  content: none,
-})
+export const FeedbackDismissed = fact('FeedbackDismissed', { feedbackId: FeedbackId })
 /** It is no longer dismissed. */
-export const FeedbackRestored = event('FeedbackRestored', 1, {
-  data: z.object({ feedbackId: FeedbackId }),
-  content: none,
-})
+export const FeedbackRestored = fact('FeedbackRestored', { feedbackId: FeedbackId })
 
 /** The requested work is published, so a reply is due. Before writing it, the code host is searched for a reply that already exists. */
 export const FeedbackAnswerDue = event('FeedbackAnswerDue', 1, {
@@ -168,16 +162,13 @@ export const FeedbackAnswerFailed = event('FeedbackAnswerFailed', 1, {
   content: z.object({ reason: z.string() }),
 })
 /** Its threads at the code host were resolved. */
-export const FeedbackThreadsResolved = event('FeedbackThreadsResolved', 1, {
-  data: z.object({ feedbackId: FeedbackId, automatic: z.boolean() }),
-  content: none,
+export const FeedbackThreadsResolved = fact('FeedbackThreadsResolved', {
+  feedbackId: FeedbackId,
+  automatic: z.boolean(),
 })
 
 /** A person asked to make the pull request a draft, or ready for review. The result is observed at the code host. */
-export const PullRequestDraftRequested = event('PullRequestDraftRequested', 1, {
-  data: z.object({ draft: z.boolean() }),
-  content: none,
-})
+export const PullRequestDraftRequested = fact('PullRequestDraftRequested', { draft: z.boolean() })
 
 export const feedbackEvents = [
   PullRequestStandingObserved,

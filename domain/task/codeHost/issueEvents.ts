@@ -1,6 +1,6 @@
 /** Events of a task that was made from an issue, and of the comment about it there. Ids and names of the code host are content. */
 import { z } from 'zod'
-import { event, none } from '../../kernel/event.schema.ts'
+import { event, fact } from '../../kernel/event.schema.ts'
 import { issueTriggers } from '../../project/issueRule.ts'
 import { RepositoryRight } from './feedbackEvents.ts'
 
@@ -26,10 +26,7 @@ export const IssueCommented = event('IssueCommented', 1, {
   content: z.object({ commentId: z.string() }),
 })
 /** The comment shows the progress up to this revision of the task's stream. */
-export const IssueCommentUpdated = event('IssueCommentUpdated', 1, {
-  data: z.object({ shows: z.int() }),
-  content: none,
-})
+export const IssueCommentUpdated = fact('IssueCommentUpdated', { shows: z.int() })
 /** The code host refused the comment. */
 export const IssueCommentFailed = event('IssueCommentFailed', 1, {
   data: z.object({ code: z.string() }),
