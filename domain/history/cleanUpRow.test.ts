@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { BranchOutcome, WorkspaceOutcome } from '../api/cleanUp.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
-import { ofCleanUp } from './cleanUpRow.ts'
+import { rowOf } from './rows.ts'
 
 test.each<readonly [BranchOutcome, WorkspaceOutcome, string]>([
   ['deleted', 'none', 'Removed the branch and the workspace'],
@@ -15,5 +15,6 @@ test.each<readonly [BranchOutcome, WorkspaceOutcome, string]>([
     type: 'TaskCleanedUp',
     data: { requestId: 'r', branch, workspace, startsAnew: false },
   } as TaskEventMessage
-  expect(ofCleanUp(event)?.sentence).toBe(sentence)
+  const row = rowOf(event, { person: 'Ada', repository: 'ada/website' }, { agent: 'claude', kind: 'turn' })
+  expect(row?.sentence).toBe(sentence)
 })

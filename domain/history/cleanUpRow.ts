@@ -1,4 +1,4 @@
-/** The timeline's rows about clean-ups. */
+/** What the timeline says of a clean-up. */
 import {
   isBranchGone,
   isBranchUnknown,
@@ -7,23 +7,9 @@ import {
   type BranchOutcome,
   type WorkspaceOutcome,
 } from '../api/cleanUp.ts'
-import type { TaskEventMessage } from '../api/socket.schema.ts'
 
-/** `null` for other events, and for the beginning of a clean-up. */
-export function ofCleanUp(event: TaskEventMessage) {
-  const kind = 'pull_request' as const
-  if (event.type === 'TaskCleanUpRequested')
-    return { kind, sentence: 'Asked to clean up after the pull request', who: 'person' as const }
-  if (event.type !== 'TaskCleanedUp') return null
-  const who = 'runner' as const
-  const left = leftBy(event.data)
-  return left === null
-    ? { kind, sentence: 'Removed the branch and the workspace', outcome: 'completed' as const, who }
-    : { kind, sentence: left, outcome: 'failed' as const, who }
-}
-
-/** The parts that are left or may be left of branch and workspace; `null` when none is. */
-function leftBy(outcome: {
+/** Which of branch and workspace are left or may be left, in words; `null` when none is. */
+export function leftBy(outcome: {
   readonly branch: BranchOutcome
   readonly workspace: WorkspaceOutcome
 }): string | null {

@@ -86,29 +86,30 @@ type Db = ReturnType<typeof openSqlite>
 const lastPosition = `SELECT max(position) FROM events WHERE position <= ${largestPosition}`
 
 function statements(db: Db) {
-  const revisionOf = db.prepare<[string], [number | null]>(
-    `SELECT min(max(revision), ${Number.MAX_SAFE_INTEGER}) FROM events WHERE stream = ?`,
-  )
-  const between = db.prepare<[string, number, number], [number, string]>(
-    `SELECT ${whole('position')}, id FROM events WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision`,
-  )
-  const insert = db.prepare<[string, string, number, string, number, string, string, string | null, string]>(
-    // By itself SQLite would continue from the largest number in the table, which may be in a damaged row.
-    `INSERT INTO events (position, id, stream, revision, type, version, at, data, content, meta) VALUES (
+  return {
+    revisionOf: db.prepare<[string], [number | null]>(
+      `SELECT min(max(revision), ${Number.MAX_SAFE_INTEGER}) FROM events WHERE stream = ?`,
+    ),
+    between: db.prepare<[string, number, number], [number, string]>(
+      `SELECT ${whole('position')}, id FROM events WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision`,
+    ),
+    insert: db.prepare<[string, string, number, string, number, string, string, string | null, string]>(
+      // By itself SQLite would continue from the largest number in the table, which may be in a damaged row.
+      `INSERT INTO events (position, id, stream, revision, type, version, at, data, content, meta) VALUES (
        (SELECT max(iif(seq <= ${largestPosition}, seq, 0), ifnull((${lastPosition}), 0)) + 1
         FROM sqlite_sequence WHERE name = 'events'), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
-  const forwards = db.prepare<[string, number, number], Row>(
-    `SELECT ${columns} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`,
-  )
-  const backwards = db.prepare<[string, number, number], Row>(
-    `SELECT ${columns} FROM events WHERE stream = ? AND revision <= ? ORDER BY revision DESC LIMIT ?`,
-  )
-  const last = db.prepare<[], [number | null]>(lastPosition)
-  const next = db.prepare<[number], [number | null]>(
-    `SELECT min(position) FROM events WHERE position > ? AND position <= ${largestPosition}`,
-  )
-  return { revisionOf, between, insert, forwards, backwards, last, next }
+    ),
+    forwards: db.prepare<[string, number, number], Row>(
+      `SELECT ${columns} FROM events WHERE stream = ? AND revision >= ? ORDER BY revision LIMIT ?`,
+    ),
+    backwards: db.prepare<[string, number, number], Row>(
+      `SELECT ${columns} FROM events WHERE stream = ? AND revision <= ? ORDER BY revision DESC LIMIT ?`,
+    ),
+    last: db.prepare<[], [number | null]>(lastPosition),
+    next: db.prepare<[number], [number | null]>(
+      `SELECT min(position) FROM events WHERE position > ? AND position <= ${largestPosition}`,
+    ),
+  }
 }
 
 interface SqliteLog extends ReturnType<typeof statements> {

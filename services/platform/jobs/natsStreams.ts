@@ -81,8 +81,7 @@ interface JetStream {
 }
 
 /**
- * Creates missing streams. Existing ones keep their operator's configuration, except for one without a maximum age. Waits for JetStream to answer,
- * and reports that to `onWaiting`. Throws `UnusableNats` when the server or the account has no JetStream.
+ * Creates missing streams; existing ones keep their operator's configuration. Waits for JetStream to answer, and reports that to `onWaiting`. Throws `UnusableNats` when the server or the account has no JetStream.
  */
 export async function openStreams(options: {
   nats: Nats
@@ -144,15 +143,7 @@ async function makeStreams(jetStream: JetStream): Promise<void> {
     const found = await jetStream.nats.ask(() => jetStream.manager.streams.info(jetStream.streamOf(name)), {
       refusals,
     })
-    if (found !== undefined) {
-      // An older version kept rejected jobs for ever, with the reason in words.
-      const { max_age } = config
-      if (max_age !== undefined && found.config.max_age === 0)
-        await jetStream.nats.ask(() =>
-          jetStream.manager.streams.update(jetStream.streamOf(name), { max_age }),
-        )
-      continue
-    }
+    if (found !== undefined) continue
     const subjects = [jetStream.subjectOf(name, '>')]
     await jetStream.nats.ask(() =>
       jetStream.manager.streams.add({ ...config, name: jetStream.streamOf(name), subjects }),

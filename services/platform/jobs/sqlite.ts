@@ -62,14 +62,15 @@ type Db = ReturnType<typeof openSqlite>
 
 /** Statements that add and deliver jobs. */
 function takingStatements(db: Db) {
-  const insert = db.prepare<[string, string, string, string, number]>(
-    `INSERT INTO jobs (id, kind, person, payload, state, due) VALUES (?, ?, ?, ?, 'queued', ?)
+  return {
+    insert: db.prepare<[string, string, string, string, number]>(
+      `INSERT INTO jobs (id, kind, person, payload, state, due) VALUES (?, ?, ?, ?, 'queued', ?)
      ON CONFLICT (id) DO NOTHING`,
-  )
-  // Next is the person with the fewest running jobs, then the one served longest ago, then the one whose job has waited longest. Nobody has more than
-  // `most`. Each person costs a few index steps, however many of their jobs wait.
-  const next = db.prepare<[string, number, number], [seq: number, person: string]>(
-    `WITH RECURSIVE persons (person) AS (
+    ),
+    // Next is the person with the fewest running jobs, then the one served longest ago, then the one whose job has waited longest. Nobody has more than
+    // `most`. Each person costs a few index steps, however many of their jobs wait.
+    next: db.prepare<[string, number, number], [seq: number, person: string]>(
+      `WITH RECURSIVE persons (person) AS (
        SELECT min(person) FROM jobs INDEXED BY open_jobs_of_persons
        WHERE kind = ?1 AND state IN ('queued', 'leased')
        UNION ALL
@@ -91,65 +92,53 @@ function takingStatements(db: Db) {
      LEFT JOIN turns ON turns.kind = ?1 AND turns.person = waiting.person
      WHERE coalesce(held.places, 0) < ?3
      ORDER BY coalesce(held.places, 0), coalesce(turns.served, 0), jobs.due, jobs.seq LIMIT 1`,
-  )
-  const lease = db.prepare<[number, number], Lease>(
-    `UPDATE jobs SET state = 'leased', due = ?, attempt = attempt + 1, lease = lease + 1 WHERE seq = ?
+    ),
+    lease: db.prepare<[number, number], Lease>(
+      `UPDATE jobs SET state = 'leased', due = ?, attempt = attempt + 1, lease = lease + 1 WHERE seq = ?
      RETURNING id, payload, attempt, lease, person`,
-  )
-  const noteTurn = db.prepare<[string, string, number]>(
-    `INSERT INTO turns (kind, person, served)
+    ),
+    noteTurn: db.prepare<[string, string, number]>(
+      `INSERT INTO turns (kind, person, served)
      VALUES (?1, ?2, max(?3, (SELECT coalesce(max(served), 0) + 1 FROM turns WHERE kind = ?1)))
      ON CONFLICT (kind, person) DO UPDATE SET served = excluded.served`,
-  )
-  const forgetTurns = db.prepare<[number]>(`DELETE FROM turns WHERE served < ?`)
-  // A job that is already due waits for a free slot, and is found when there is one.
-  const nextDue = db.prepare<[string, number], [number | null]>(
-    `SELECT min(due) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased') AND due > ?`,
-  )
-  return { insert, next, lease, noteTurn, forgetTurns, nextDue }
+    ),
+    forgetTurns: db.prepare<[number]>(`DELETE FROM turns WHERE served < ?`),
+    // A job that is already due waits for a free slot, and is found when there is one.
+    nextDue: db.prepare<[string, number], [number | null]>(
+      `SELECT min(due) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased') AND due > ?`,
+    ),
+  }
 }
 
 /** Statements on jobs that are leased, done or rejected, and on marks. */
 function jobStatements(db: Db) {
   const leased = `WHERE id = ? AND lease = ? AND state = 'leased'`
-  const renew = db.prepare<[number, string, number]>(`UPDATE jobs SET due = ? ${leased}`)
-  const finish = db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'done', due = ? ${leased}`)
-  const giveBack = db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'queued', due = ? ${leased}`)
-  const setAside = db.prepare<[number, string, string, number]>(
-    `UPDATE jobs SET state = 'rejected', due = ?, reason = ? ${leased}`,
-  )
-  const bringBack = db.prepare<[number, string], [string]>(
-    `UPDATE jobs SET state = 'queued', due = ?, attempt = 0, reason = NULL WHERE id = ? AND state = 'rejected'
-     RETURNING kind`,
-  )
-  const stateOf = db.prepare<[string], [JobState]>('SELECT state FROM jobs WHERE id = ?')
-  const setMark = db.prepare<[string, string]>(
-    'INSERT INTO marks (name, position) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET position = excluded.position',
-  )
-  const getMark = db.prepare<[string], [string]>('SELECT position FROM marks WHERE name = ?')
-  const countOpen = db.prepare<[string], [number]>(
-    `SELECT count(*) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased')`,
-  )
-  const listRejected = db.prepare<[string, number], [string, string, string, string]>(
-    `SELECT id, payload, reason, person FROM jobs WHERE kind = ? AND state = 'rejected' ORDER BY due DESC, seq DESC LIMIT ?`,
-  )
-  const forgetDone = db.prepare<[number]>(
-    `DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE state = 'done' AND due < ? ORDER BY due LIMIT 1000)`,
-  )
-  const forgetRejected = db.prepare<[number]>(`DELETE FROM jobs WHERE state = 'rejected' AND due < ?`)
   return {
-    renew,
-    finish,
-    giveBack,
-    setAside,
-    bringBack,
-    stateOf,
-    setMark,
-    getMark,
-    countOpen,
-    listRejected,
-    forgetDone,
-    forgetRejected,
+    renew: db.prepare<[number, string, number]>(`UPDATE jobs SET due = ? ${leased}`),
+    finish: db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'done', due = ? ${leased}`),
+    giveBack: db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'queued', due = ? ${leased}`),
+    setAside: db.prepare<[number, string, string, number]>(
+      `UPDATE jobs SET state = 'rejected', due = ?, reason = ? ${leased}`,
+    ),
+    bringBack: db.prepare<[number, string], [string]>(
+      `UPDATE jobs SET state = 'queued', due = ?, attempt = 0, reason = NULL WHERE id = ? AND state = 'rejected'
+     RETURNING kind`,
+    ),
+    stateOf: db.prepare<[string], [JobState]>('SELECT state FROM jobs WHERE id = ?'),
+    setMark: db.prepare<[string, string]>(
+      'INSERT INTO marks (name, position) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET position = excluded.position',
+    ),
+    getMark: db.prepare<[string], [string]>('SELECT position FROM marks WHERE name = ?'),
+    countOpen: db.prepare<[string], [number]>(
+      `SELECT count(*) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased')`,
+    ),
+    listRejected: db.prepare<[string, number], [string, string, string, string]>(
+      `SELECT id, payload, reason, person FROM jobs WHERE kind = ? AND state = 'rejected' ORDER BY due DESC, seq DESC LIMIT ?`,
+    ),
+    forgetDone: db.prepare<[number]>(
+      `DELETE FROM jobs WHERE seq IN (SELECT seq FROM jobs WHERE state = 'done' AND due < ? ORDER BY due LIMIT 1000)`,
+    ),
+    forgetRejected: db.prepare<[number]>(`DELETE FROM jobs WHERE state = 'rejected' AND due < ?`),
   }
 }
 

@@ -26,21 +26,22 @@ const formats = [
 const maxCached = 1_000
 
 function statements(db: Sqlite) {
-  const readKey = db.prepare<[string], [Uint8Array | null]>('SELECT wrapped FROM keys WHERE scope = ?')
-  const insertKey = db.prepare<[string, Uint8Array]>('INSERT INTO keys (scope, wrapped) VALUES (?, ?)')
-  const destroyKey = db.prepare<[string]>(
-    'INSERT INTO keys (scope, wrapped) VALUES (?, NULL) ON CONFLICT (scope) DO UPDATE SET wrapped = NULL',
-  )
-  const writeSecret = db.prepare<[string, string, Uint8Array]>(
-    `INSERT INTO secrets (scope, name, sealed) VALUES (?, ?, ?)
+  return {
+    readKey: db.prepare<[string], [Uint8Array | null]>('SELECT wrapped FROM keys WHERE scope = ?'),
+    insertKey: db.prepare<[string, Uint8Array]>('INSERT INTO keys (scope, wrapped) VALUES (?, ?)'),
+    destroyKey: db.prepare<[string]>(
+      'INSERT INTO keys (scope, wrapped) VALUES (?, NULL) ON CONFLICT (scope) DO UPDATE SET wrapped = NULL',
+    ),
+    writeSecret: db.prepare<[string, string, Uint8Array]>(
+      `INSERT INTO secrets (scope, name, sealed) VALUES (?, ?, ?)
      ON CONFLICT (scope, name) DO UPDATE SET sealed = excluded.sealed`,
-  )
-  const readSecret = db.prepare<[string, string], [Uint8Array]>(
-    'SELECT sealed FROM secrets WHERE scope = ? AND name = ?',
-  )
-  const deleteSecret = db.prepare<[string, string]>('DELETE FROM secrets WHERE scope = ? AND name = ?')
-  const deleteSecrets = db.prepare<[string]>('DELETE FROM secrets WHERE scope = ?')
-  return { readKey, insertKey, destroyKey, writeSecret, readSecret, deleteSecret, deleteSecrets }
+    ),
+    readSecret: db.prepare<[string, string], [Uint8Array]>(
+      'SELECT sealed FROM secrets WHERE scope = ? AND name = ?',
+    ),
+    deleteSecret: db.prepare<[string, string]>('DELETE FROM secrets WHERE scope = ? AND name = ?'),
+    deleteSecrets: db.prepare<[string]>('DELETE FROM secrets WHERE scope = ?'),
+  }
 }
 
 function getSecret(vault: SqliteVault, scope: string, name: string): string | undefined {
