@@ -12,152 +12,11 @@ import type { AllowList } from '../access/allowList.ts'
 /** Sandbox features that may be missing, if the operator allows it, without refusing to run real models. */
 export type AllowedShortcoming = (typeof allowedShortcomings)[number]
 
-/** The container engine for sandboxes, used when bubblewrap is not. */
-export interface ContainersConfig {
-  /** Sockets on which it may listen, in the order in which they are tried. */
-  readonly sockets: readonly string[]
-  /** `null`: our own image, which is built if the engine does not have it. */
-  readonly image: string | null
-  /** The proxies of this process, for building the image. */
-  readonly buildArguments: Readonly<Record<string, string>>
-  /** Folders of this process, each with its path on the engine's machine; empty when both see the same paths. */
-  readonly shared: Readonly<Record<string, string>>
-}
+export type Config = Readonly<ReturnType<typeof configOf> & ReturnType<typeof limitsOf>>
+export type RunLimits = Config['runs']
+export type DiskLimits = Config['disk']
 
-/** The engines behind the ports: the address of one that may be shared, or `null` for the embedded one. */
-export interface EngineUrls {
-  readonly eventStore: string | null
-  readonly mongo: string | null
-  readonly nats: string | null
-}
-
-export interface Config {
-  /** The services that this process runs. */
-  readonly services: ReadonlySet<ServiceName>
-  readonly engines: EngineUrls
-  /** The addresses of services that run outside of the gateway's process. */
-  readonly upstreams: { readonly command: string | null; readonly query: string | null }
-  /** The port of this process: of the product itself for a gateway, otherwise for calls by other services. */
-  readonly port: number
-  readonly codeHostPort: number
-  readonly codeHostHost: string
-  readonly host: string
-  readonly dataDir: string
-  readonly publicUrl: string | null
-  readonly masterKey: string | undefined
-  readonly codeHost: CodeHostConfig
-  readonly following: FollowingConfig
-  readonly agents: AgentsConfig
-  /** The path on which programs are searched for. */
-  readonly path: string
-  /** The operator's own environment, for programs that act on the operator's behalf: cloning `--repo`. */
-  readonly environment: Readonly<Record<string, string | undefined>>
-  /** `auto`: bubblewrap or, without it, an available container engine. */
-  readonly sandbox: 'auto' | 'bubblewrap' | 'container' | 'none'
-  readonly containers: ContainersConfig
-  readonly weakerSandbox: readonly AllowedShortcoming[]
-  /** Whether sandboxes may reach addresses of this machine and of private networks that their project lists as numeric addresses. */
-  readonly privateEgress: boolean
-  /** Who may sign in. */
-  readonly allowed: AllowList
-  /** Whether people may register and sign in with a password. */
-  readonly passwordSignIn: boolean
-  /** The number of trusted proxies in front: the client's address is taken from `X-Forwarded-For`, counted from the right. */
-  readonly proxies: number
-  /** Maximum connections per address without a sign-in; four times as many in total. */
-  readonly strangersOfAddress: number
-  /** Maximum requests below `/api` per person and minute; an address may make twice as many. `null`: unlimited. */
-  readonly requestsAMinute: number | null
-  /** Maximum tasks of one person that run or are queued at once. */
-  readonly tasksAtOnce: number
-  readonly runs: RunLimits
-  /** How many agents may wait for their next message; 0: none is started ahead; `null`: limited by memory. */
-  readonly warmAgents: number | null
-  readonly budgets: BudgetConfig
-  /** Maximum recorded output per run, and per person and day (UTC); `null` for a day: unlimited. */
-  readonly recording: { readonly runBytes: number; readonly dayBytes: number | null }
-  readonly disk: DiskLimits
-  /** Limits on what is checked out of a repository. */
-  readonly checkout: { readonly entries: number; readonly bytes: number }
-  readonly seals: SealsConfig
-  /** The port of `/metrics`; `null`: not served. */
-  readonly metricsPort: number | null
-  readonly metricsHost: string
-  /** The endpoint for traces, by OTLP over HTTP; `null`: none are sent. */
-  readonly otlpEndpoint: string | null
-  /** Whether traces also follow the conventions for generative AI. */
-  readonly genAiTraces: boolean
-  /** Whether git notes with the origin of lines are pushed with commits. */
-  readonly originNotes: boolean
-  /** The signer of the commits that we make, and the key; `null`: they are not signed. */
-  readonly commitSigner: { readonly key: string; readonly name: string; readonly email: string } | null
-  readonly logLevel: string
-  /** Variables that are set but have no effect. */
-  readonly unused: readonly string[]
-}
-
-/** How pull requests are followed at the code host. */
-export interface FollowingConfig {
-  /** The webhook secret and the previous one; `null`: none. */
-  readonly webhookSecret: string | null
-  readonly webhookSecretBefore: string | null
-  /** Poll interval for pull requests whose page is open. */
-  readonly everyMs: number
-  /** How long to wait for a review to be complete. */
-  readonly gatherMs: number
-}
-
-/** How the log is sealed. */
-export interface SealsConfig {
-  /** `null`: the log is not sealed. */
-  readonly everyMs: number | null
-  /** A file outside of the database, to which seals are written. */
-  readonly file: string
-  /** A git repository that gets a commit for each seal, and the address of a witness; `null`: none. */
-  readonly git: string | null
-  readonly witness: string | null
-}
-
-/** Limits on disk use, in bytes. */
-export interface DiskLimits {
-  /** By mirrors and workspaces of a runner. */
-  readonly budget: number
-  /** By the workspace of one task. */
-  readonly workspace: number
-  /** By all workspaces of one project. */
-  readonly project: number
-  /** Free space that must remain, because the log must always be able to grow. */
-  readonly leastFree: number
-}
-
-/** Limits on model usage; `null`: unlimited. Prices are in US dollars per million tokens, by prefix of model names. */
-export interface BudgetConfig {
-  readonly run: { readonly tokens: number | null; readonly dollars: number | null }
-  readonly day: { readonly tokens: number | null; readonly dollars: number | null }
-  readonly prices: Readonly<
-    Record<
-      string,
-      {
-        readonly input: number
-        readonly output: number
-        readonly cacheRead: number
-        readonly cacheWrite: number
-      }
-    >
-  >
-}
-
-/** The number of runs per runner, and time limits within a run, in milliseconds. */
-export interface RunLimits {
-  readonly atOnce: number
-  /** After this long without output, an agent is considered stuck. */
-  readonly silentMs: number
-  readonly longestMs: number
-  /** How long after a temporary fault of the model a turn asks it once more; 0: never. */
-  readonly modelRetryMs: number
-  /** How long an agent waits in its sandbox for the next message of its task; 0: not at all. */
-  readonly idleMs: number
-}
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** Faults of a configuration, one sentence each. */
 export class BadConfig extends Error {
@@ -191,7 +50,7 @@ export function tokenOf({ codeHost }: Pick<Config, 'codeHost'>): string | undefi
 }
 
 /** Reads and validates the environment. Throws `BadConfig` with all faults. */
-export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
+export function readConfig(env: Environment): Config {
   const faults: string[] = []
   const given = { ...env, ...secretsOfFiles(env, faults) }
   const values = Object.fromEntries(
@@ -211,14 +70,30 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   faults.push(...missing, ...entryFaults(services, values))
   faults.push(...portFaults(services, values), ...priceFaults(values), ...signerFaults(values, atFault))
   if (faults.length > 0) throw new BadConfig(faults)
+  return { ...configOf({ values, services, codeHost, agents, env }), ...limitsOf(values) }
+}
+
+interface Read {
+  readonly values: Variables
+  readonly services: ReadonlySet<ServiceName>
+  readonly codeHost: CodeHostConfig
+  readonly agents: AgentsConfig
+  readonly env: Environment
+}
+
+function configOf({ values, services, codeHost, agents, env }: Read) {
   return {
+    /** The services that this process runs. */
     services,
+    /** The engines behind the ports: the address of one that may be shared, or `null` for the embedded one. */
     engines: {
       eventStore: values.EVENTSTORE_URL ?? null,
       mongo: values.MONGODB_URL ?? null,
       nats: values.NATS_URL ?? null,
     },
+    /** The addresses of services that run outside of the gateway's process. */
     upstreams: { command: values.COMMAND_URL ?? null, query: values.QUERY_URL ?? null },
+    /** The port of this process: of the product itself for a gateway, otherwise for calls by other services. */
     port: values.PORT,
     codeHostPort: values.CODEHOST_PORT,
     codeHostHost: values.CODEHOST_HOST ?? values.HOST,
@@ -227,50 +102,78 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     publicUrl: values.PUBLIC_URL ?? null,
     masterKey: values.MASTER_KEY,
     codeHost,
+    /** How pull requests are followed at the code host. */
     following: {
       webhookSecret: values.GITHUB_WEBHOOK_SECRET ?? null,
       webhookSecretBefore: values.GITHUB_WEBHOOK_SECRET_BEFORE ?? null,
+      /** Poll interval for pull requests whose page is open. */
       everyMs: values.GITHUB_POLL_SECONDS * 1_000,
+      /** How long to wait for a review to be complete. */
       gatherMs: values.FEEDBACK_GATHER_SECONDS * 1_000,
     },
     agents,
+    /** The path on which programs are searched for. */
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
+    /** The operator's own environment, for programs that act on the operator's behalf: cloning `--repo`. */
     environment: env,
+    /** `auto`: bubblewrap or, without it, an available container engine. */
     sandbox: values.SANDBOX,
+    /** The container engine for sandboxes, used when bubblewrap is not. */
     containers: {
+      /** Sockets on which it may listen, in the order in which they are tried. */
       sockets: values.CONTAINER_HOST === undefined ? engineSockets(env) : [values.CONTAINER_HOST],
+      /** `null`: our own image, which is built if the engine does not have it. */
       image: values.CONTAINER_IMAGE ?? null,
+      /** The proxies of this process, for building the image. */
       buildArguments: proxiesOf(env),
+      /** Folders of this process, each with its path on the engine's machine; empty when both see the same paths. */
       shared: values.CONTAINER_PATHS,
     },
     weakerSandbox: values.ALLOW_WEAKER_SANDBOX,
+    /** Whether sandboxes may reach addresses of this machine and of private networks that their project lists as numeric addresses. */
     privateEgress: values.PRIVATE_EGRESS,
+    /** Who may sign in. */
     allowed: allowListOf(values),
+    /** Whether people may register and sign in with a password. */
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),
+    /** The number of trusted proxies in front: the client's address is taken from `X-Forwarded-For`, counted from the right. */
     proxies: values.TRUST_PROXY,
+    /** Maximum connections per address without a sign-in; four times as many in total. */
     strangersOfAddress: values.STRANGERS_PER_ADDRESS,
-    requestsAMinute: values.REQUESTS_PER_MINUTE === 0 ? null : values.REQUESTS_PER_MINUTE,
+    /** Maximum requests below `/api` per person and minute; an address may make twice as many. `null`: unlimited. */
+    requestsAMinute: values.REQUESTS_PER_MINUTE || null,
+    /** Maximum tasks of one person that run or are queued at once. */
     tasksAtOnce: values.TASKS_AT_ONCE,
+    /** How many agents may wait for their next message; 0: none is started ahead; `null`: limited by memory. */
     warmAgents: values.WARM_AGENTS ?? null,
-    ...limitsOf(values),
+    /** How the log is sealed. */
     seals: {
-      everyMs: values.SEAL_SECONDS === 0 ? null : values.SEAL_SECONDS * 1_000,
+      /** `null`: the log is not sealed. */
+      everyMs: values.SEAL_SECONDS * 1_000 || null,
+      /** A file outside of the database, to which seals are written. */
       file: resolve(values.SEALS_FILE ?? join(values.DATA_DIR, 'seals.ndjson')),
+      /** A git repository that gets a commit for each seal, and the address of a witness; `null`: none. */
       git: values.SEAL_GIT ?? null,
       witness: values.SEAL_WITNESS ?? null,
     },
+    /** Whether git notes with the origin of lines are pushed with commits. */
     originNotes: values.ORIGIN_NOTES,
+    /** The signer of the commits that we make, and the key; `null`: they are not signed. */
     commitSigner: signerOf(values),
+    /** The port of `/metrics`; `null`: not served. */
     metricsPort: values.METRICS_PORT ?? null,
     metricsHost: values.METRICS_HOST,
+    /** The endpoint for traces, by OTLP over HTTP; `null`: none are sent. */
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,
+    /** Whether traces also follow the conventions for generative AI. */
     genAiTraces: values.OTEL_GENAI,
     logLevel: values.LOG_LEVEL,
+    /** Variables that are set but have no effect. */
     unused: isTokenUnused(values) ? ['GITHUB_TOKEN'] : [],
   }
 }
 
-function signerOf({ COMMIT_SIGNING_KEY: key, COMMIT_SIGNER: signer }: Variables): Config['commitSigner'] {
+function signerOf({ COMMIT_SIGNING_KEY: key, COMMIT_SIGNER: signer }: Variables) {
   return key === undefined || signer === undefined ? null : { key, ...signer }
 }
 
@@ -284,32 +187,39 @@ function signerFaults(values: Variables, atFault: ReadonlySet<string>): readonly
   return [`${missing[0]}: is missing; commits are signed with both ${both.join(' and ')}.`]
 }
 
-type Limits = Pick<Config, 'recording' | 'disk' | 'checkout' | 'budgets' | 'runs'>
-
-function limitsOf(values: Variables): Limits {
+function limitsOf(values: Variables) {
   return {
-    recording: {
-      runBytes: values.RUN_OUTPUT_MB * 1e6,
-      dayBytes: values.DAY_OUTPUT_MB === 0 ? null : values.DAY_OUTPUT_MB * 1e6,
-    },
+    /** Maximum recorded output per run, and per person and day (UTC); `null` for a day: unlimited. */
+    recording: { runBytes: values.RUN_OUTPUT_MB * 1e6, dayBytes: values.DAY_OUTPUT_MB * 1e6 || null },
+    /** Limits on disk use, in bytes. */
     disk: {
+      /** By mirrors and workspaces of a runner. */
       budget: values.WORKSPACE_BUDGET_GB,
+      /** By the workspace of one task. */
       workspace: values.WORKSPACE_GB,
+      /** By all workspaces of one project. */
       project: values.PROJECT_DISK_GB,
+      /** Free space that must remain, because the log must always be able to grow. */
       leastFree: values.MIN_FREE_DISK_GB,
     },
+    /** Limits on what is checked out of a repository. */
     checkout: { entries: values.REPOSITORY_ENTRIES, bytes: values.REPOSITORY_GB },
+    /** Limits on model usage; `null`: unlimited. Prices are in US dollars per million tokens, by prefix of model names. */
     budgets: {
       run: { tokens: values.RUN_TOKENS || null, dollars: values.RUN_DOLLARS || null },
       day: { tokens: values.DAY_TOKENS || null, dollars: values.DAY_DOLLARS || null },
       prices: values.MODEL_PRICES ?? {},
     },
+    /** The number of runs per runner, and time limits within a run, in milliseconds. */
     runs: {
+      atOnce: values.RUNS_AT_ONCE,
+      /** After this long without output, an agent is considered stuck. */
       silentMs: values.SILENT_AGENT_SECONDS * 1_000,
       longestMs: values.RUN_SECONDS * 1_000,
+      /** How long after a temporary fault of the model a turn asks it once more; 0: never. */
       modelRetryMs: values.MODEL_RETRY_SECONDS * 1_000,
+      /** How long an agent waits in its sandbox for the next message of its task; 0: not at all. */
       idleMs: values.IDLE_AGENT_SECONDS * 1_000,
-      atOnce: values.RUNS_AT_ONCE,
     },
   }
 }
@@ -321,10 +231,7 @@ function isEmbedded(values: Variables): boolean {
 }
 
 /** Secrets that are given in files. Faults never contain a file's content. */
-function secretsOfFiles(
-  env: Readonly<Record<string, string | undefined>>,
-  faults: string[],
-): Readonly<Record<string, string>> {
+function secretsOfFiles(env: Environment, faults: string[]): Readonly<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const name of inFiles) {
     const file = env[`${name}_FILE`]?.trim()
