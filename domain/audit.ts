@@ -7,7 +7,6 @@ import { fact, type EventOf } from './kernel/event.schema.ts'
 import { TaskId, UserId } from './kernel/ids.schema.ts'
 import type { Decider } from './kernel/decider.ts'
 
-/** What was read or exported. */
 export const auditedRecords = [
   'audit_log',
   'figures_of_everybody',
@@ -26,7 +25,6 @@ export const SignInRefused = fact('SignInRefused', {
   userId: UserId.nullable(),
 })
 
-/** The filters of the request: `null` where it was not limited. */
 const asked = {
   records: z.enum(auditedRecords),
   personId: UserId.nullable(),

@@ -16,13 +16,11 @@ interface NamedPermission {
   readonly level: PermissionLevel
 }
 
-/** Permissions in the order of their names. */
 export const namedPermissions = (permissions: AppPermissions): NamedPermission[] =>
   Object.entries(permissions)
     .map(([name, level]) => ({ name, level }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
-/** The permissions that our App needs and that `granted` lacks. */
 export const lacking = (granted: AppPermissions): NamedPermission[] =>
   missingPermissions(neededPermissions, granted).map(([name, level]) => ({ name, level }))
 
@@ -40,7 +38,6 @@ export function permissionRows(app: AppPermissions): PermissionRow[] {
   return [...known, ...extra.map(({ name, level }) => ({ name, wanted: null, isOptional: true, app: level }))]
 }
 
-/** Events that we need and that the App is not subscribed to. */
 export const lackingEvents = (subscribed: readonly string[]): string[] =>
   Object.keys(wantedEvents).filter((event) => !subscribed.includes(event))
 

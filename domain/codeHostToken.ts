@@ -23,7 +23,6 @@ export function tokenKindOf(token: string): TokenKind {
 /** The scopes that a classic token needs, each with wider scopes that include it. */
 const neededScopes = { repo: [], 'read:org': ['write:org', 'admin:org'], workflow: [] } as const
 
-/** The needed scopes that a classic token with these scopes lacks. */
 export function missingScopes(given: readonly string[]): readonly string[] {
   const held = Object.entries(neededScopes).filter(([name, wider]) =>
     [name, ...wider].some((scope) => given.includes(scope)),

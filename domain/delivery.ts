@@ -43,7 +43,6 @@ export const DeliveryReceived = event('DeliveryReceived', 1, {
     repositoryId: Id,
     /** The number of the pull request that it is about. */
     pullRequest: z.int().nullable(),
-    /** The number of the issue. */
     issue: z.int().nullable(),
     headCommit: z.string().max(64).nullable(),
     reviewId: Id,
@@ -58,7 +57,6 @@ export type DeliveryReceived = EventOf<typeof DeliveryReceived>
 export const deliveryEvents = [DeliveryReceived] as const
 export type DeliveryEvent = EventOf<(typeof deliveryEvents)[number]>
 
-/** The GUIDs received in a day. */
 export interface ReceivedDeliveries {
   readonly guids: ReadonlySet<string>
 }
@@ -68,7 +66,6 @@ export interface RecordDeliveries {
   readonly deliveries: readonly DeliveryReceived[]
 }
 
-/** Records each GUID once. */
 export const receivedDeliveries: Decider<ReceivedDeliveries, RecordDeliveries, DeliveryEvent> = {
   initial: { guids: new Set() },
   decide({ deliveries }, { guids }) {

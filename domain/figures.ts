@@ -3,7 +3,6 @@ import type { AgentName } from './agents.ts'
 
 /** Everything that is counted. All measures add up: the sums of the groups equal the total. Times are in milliseconds, costs in US dollars. */
 export const noFigures = {
-  /** Created tasks. */
   tasks: 0,
   /** Requested turns of an agent; those that have not ended are in none of the next three. */
   turns: 0,
@@ -19,7 +18,6 @@ export const noFigures = {
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
   costUsd: 0,
-  /** Opened pull requests. */
   pullRequests: 0,
   /** Merged pull requests, by the day of the merge. */
   mergedPullRequests: 0,
@@ -50,7 +48,6 @@ export interface Period {
   readonly to: string
 }
 
-/** The figures of one task. */
 export interface TaskFigures {
   readonly owner: string
   readonly project: string
@@ -101,7 +98,6 @@ function groupOf(
 
 const dayMs = 86_400_000
 
-/** The Monday of the week, in UTC. */
 export function weekOf(day: string): string {
   const weekday = (new Date(day).getUTCDay() + 6) % 7
   return dayAfter(day, -weekday)
@@ -112,7 +108,6 @@ export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10)
 }
 
-/** The Mondays of a period's weeks, in order. */
 export function weeksOf({ from, to }: Period): readonly string[] {
   const weeks: string[] = []
   for (let week = weekOf(from); week <= to; week = dayAfter(week, 7)) weeks.push(week)

@@ -9,7 +9,6 @@ export const LogSealed = fact('LogSealed', {
   /** The number of events under the seal; the seal's own event is under the next one. */
   size: z.int().positive(),
   root: Sha256,
-  /** The signature of the checkpoint. */
   signature: Signature,
   /** The tree over the last event of each stream, in the order in which the streams began. */
   heads: z.object({ streams: z.int().positive(), root: Sha256, signature: Signature }),

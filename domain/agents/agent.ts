@@ -7,21 +7,16 @@ export interface Agent {
   readonly label: string
   /** Its logo: the `d` of an SVG path, drawn as a line in a box of 24 by 24. */
   readonly logo: string
-  /** Whether a running turn can be given another message. */
   readonly canSteer: boolean
 }
 
 /** How an operator configures it. Not sent to the client. */
 export interface AgentConfiguration {
-  /** The file name of its program. */
   readonly program: string
   /** The provider of its models: the name in OpenTelemetry's conventions, if there is one. */
   readonly provider: string
-  /** The names of its environment variables. */
   readonly variables: {
-    /** The path of its program. */
     readonly program: string
-    /** Its API key. */
     readonly key: string
     /** The base URL of its model's API, if the broker calls that for it. */
     readonly baseUrl?: { readonly name: string; readonly initial: string }

@@ -11,7 +11,6 @@ export const agentConfigurations: Readonly<Record<AgentName, AgentConfiguration>
   codex: codexConfiguration,
 }
 
-/** A value for each agent. */
 export function byAgent<Value>(
   valueOf: (name: AgentName, configuration: AgentConfiguration) => Value,
 ): Readonly<Record<AgentName, Value>> {

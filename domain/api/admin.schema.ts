@@ -33,7 +33,6 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>
 
 const filters = {
-  /** Only entries of this person. */
   person: idOf('person', UserId).optional(),
   task: idOf('task', TaskId).optional(),
   from: Since.optional(),
@@ -58,7 +57,6 @@ export const listAuditLog = defineRead(adminRoutes.listAuditLog, {
   faults: ['forbidden'],
 })
 
-/** A line of the export. */
 export const AuditExportLine = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('audit_log'),

@@ -6,7 +6,6 @@ export const adminRoutes = {
   exportAuditLog: { method: 'GET', path: '/admin/audit/export' },
 } as const satisfies Routes
 
-/** Entries per page. */
 export const auditLogPage = 50
 
 /** The events that become an entry, and what each entry says was done. */

@@ -20,7 +20,6 @@ export interface Call<
   readonly params: P
   readonly query: Q
   readonly body: B
-  /** The status of success. */
   readonly status: 200 | 201
   readonly answer: A
   /** Given when success answers with a file instead of JSON: its media type, and the name to save it under. */
@@ -49,7 +48,6 @@ type NoMembers = Readonly<Record<never, z.ZodType>>
 
 interface Definition<P extends z.ZodType> {
   readonly summary: string
-  /** `onboarded` by default. */
   readonly open?: AnyCall['open']
   readonly params?: P
   readonly faults?: readonly FaultCode[]

@@ -83,7 +83,6 @@ export const TerminalOutput = z.object({
   timestamp: Moment,
   /** `''` when it was erased. */
   content: z.string(),
-  /** `stdout` or `stderr`. */
   type: z.enum(['stdout', 'stderr']),
   executionId: z.string(),
   position: Position,
@@ -92,7 +91,6 @@ export const TerminalOutput = z.object({
 })
 export type TerminalOutput = z.infer<typeof TerminalOutput>
 
-/** A piece of a message that is being written. */
 export const MessageDelta = z.object({
   taskId: z.string(),
   messageId: z.string(),
@@ -168,7 +166,6 @@ interface MessageBody {
   readonly commandText?: string | null | undefined
 }
 
-/** Whether a chat body asks for a command to be run. */
 export function isCommand(body: MessageBody): boolean {
   return body.isCommand === true || body.messageType === 'command'
 }
@@ -232,7 +229,6 @@ export const getTerminal = defineRead(chatRoutes.getTerminal, {
     output: z.array(TerminalOutput),
     /** Revision of the terminal's stream up to which this was read; `-1` when nothing was printed. */
     version: z.number(),
-    /** Messages that are currently being written. */
     deltas: z.array(MessageDelta),
   },
   faults: ['not_found'],

@@ -37,11 +37,9 @@ export type WorkspaceOutcome = (typeof workspaceOutcomes)[number]
 /** Whether the branch was seen at the code host and left there. */
 export const isBranchThere = (outcome: BranchOutcome): boolean =>
   (['moved', 'in_use', 'only_copy', 'refused', 'unchecked'] as const).some((there) => there === outcome)
-/** Whether it is unknown if the branch still exists. */
 export const isBranchUnknown = (outcome: BranchOutcome): boolean =>
   outcome === 'no_access' || outcome === 'unavailable'
 
-/** Whether the branch no longer exists. */
 export const isBranchGone = (outcome: BranchOutcome): boolean => outcome === 'deleted' || outcome === 'gone'
 export const isWorkspaceUnknown = (outcome: WorkspaceOutcome): boolean => outcome === 'unreachable'
 export const isWorkspaceGone = (outcome: WorkspaceOutcome): boolean =>

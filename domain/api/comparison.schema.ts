@@ -26,7 +26,6 @@ export const addAlternative = defineWrite(comparisonRoutes.addAlternative, {
   faults: ['not_found', 'already_exists', 'agent_unavailable', 'comparison_full'],
 })
 
-/** Test runs, as recognized by their command lines. */
 const TestRuns = z.object({
   runs: z.number(),
   /** How the last one ended; `null` when none has. */

@@ -22,7 +22,6 @@ export const ShownFeedback = z.object({
   status: z.enum(['open', 'sent', 'dismissed']),
   /** The author's permission in the repository when it was read; `null` for checks. */
   right: RepositoryRight.nullable(),
-  /** Whether the author is a user of this server. */
   isKnown: z.boolean(),
   verdict: ReviewVerdict.nullable(),
   writtenAt: Moment,
@@ -43,15 +42,12 @@ export const ShownFeedback = z.object({
   isStale: z.boolean(),
   /** Whether it can be sent as it is: it was not sent yet, and its text was not erased. */
   canBeSent: z.boolean(),
-  /** The message with which it was sent. */
   messageId: z.string().nullable(),
   /** Sent by the project's rule, not by a person. */
   isAutomatic: z.boolean(),
   /** The state of the reply at the code host. */
   answer: z.enum(['none', 'due', 'answered', 'failed']),
-  /** Why the code host refused the reply. */
   answerRefused: z.string().nullable(),
-  /** The commit with the work. */
   commit: z.string().nullable(),
   isResolved: z.boolean(),
   position: Position,

@@ -8,7 +8,6 @@ import { saying } from '../kernel/readInput.ts'
 const canBeKept = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
 const cannotBeKept = { error: saying('contains characters that cannot be stored, such as NUL.') }
 
-/** Text that can be stored. */
 export const Text = z.string().refine(canBeKept, cannotBeKept)
 
 /** Text that is not blank, trimmed. */
@@ -20,7 +19,6 @@ export const required = (sentence: string, max: number) =>
     .min(1, sentence)
     .max(max)
 
-/** A branch name that git accepts. */
 export const branchName = (sentence: string) =>
   required(sentence, 250).refine(isBranchName, {
     error: saying('does not have a name that git allows.'),
@@ -34,13 +32,11 @@ export const modelName = z
 
 export const success = { success: z.literal(true) }
 
-/** A number in a query string. */
 export const queryNumber = (max: number) => z.coerce.number().int().min(1).max(max)
 
 /** The start of a page: `next` of the previous page. */
 export const Cursor = z.string().regex(/^\d{20,40}$/, { error: saying('must come from the page before.') })
 
-/** A time in ISO 8601, UTC. */
 export const Moment = z.string()
 
 const dayMs = 86_400_000

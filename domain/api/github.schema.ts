@@ -6,7 +6,6 @@ import { Moment } from './fields.schema.ts'
 import { deliveryEffects, gitHubRoutes } from './github.ts'
 
 const Level = z.enum(['read', 'write', 'admin'])
-/** Permissions by name, such as `contents`. */
 const Named = z.array(z.object({ name: z.string(), level: Level }))
 const Account = { account: z.string(), isOrganization: z.boolean() }
 
@@ -72,7 +71,6 @@ const part = <Shape extends z.ZodRawShape>(shape: Shape) =>
     z.object({ kind: z.literal('unavailable'), reason: z.string() }),
   ])
 
-/** The hourly rate limit of a token, and what is left of it. */
 const Left = z.object({ limit: z.number(), remaining: z.number(), resetsAt: Moment })
 
 const PermissionRow = z.object({

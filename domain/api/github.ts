@@ -9,6 +9,5 @@ export const gitHubRoutes = {
 /** How many of each are shown; further installations are only counted. */
 export const mostShown = { installations: 100, deliveries: 50, requests: 100 } as const
 
-/** How we handled a delivery. */
 export const deliveryEffects = ['handled', 'repeated', 'ignored', 'failed', 'unknown'] as const
 export type DeliveryEffect = (typeof deliveryEffects)[number]

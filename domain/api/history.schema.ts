@@ -10,7 +10,6 @@ import { Moment, queryNumber } from './fields.schema.ts'
 import { historyPageSize, historyRoutes, mostSizesAsked } from './history.ts'
 import { GitDiff } from './tasks.schema.ts'
 
-/** An event of the task's stream, as `task_event` carries it. */
 const TaskEventItem = z.object({
   kind: z.literal('event'),
   event: z.object({
@@ -48,7 +47,6 @@ export const OutputItem = z.object({
   kind: z.literal('output'),
   follows,
   output: TerminalOutput,
-  /** The text was erased. */
   erased: z.literal(true).optional(),
 })
 
@@ -57,7 +55,6 @@ export const DeltaItem = z.object({
   kind: z.literal('delta'),
   follows,
   delta: MessageDelta,
-  /** When it was recorded. */
   at: Moment,
   /** When its first part was written. */
   begunAt: Moment,
@@ -86,9 +83,7 @@ export const getTaskHistory = defineRead(historyRoutes.getTaskHistory, {
     items: z.array(z.discriminatedUnion('kind', [TaskEventItem, OutputItem, DeltaItem])),
     /** Where the next page begins, even if nothing is there yet. */
     next: z.string(),
-    /** Whether there is more to read now. */
     more: z.boolean(),
-    /** The number of events in both streams. */
     total: z.number(),
     /** From which event on a stream cannot be read, and why. Everything readable is in the pages. */
     missing: z.array(
@@ -125,7 +120,6 @@ export const getTaskRecord = defineRead(historyRoutes.getTaskRecord, {
     checked: z.object({ at: Moment, events: z.number() }),
     /** The first event that differs from what was recorded or sealed. */
     damage: z.object({ stream: z.enum(['task', 'terminal']), revision: z.number() }).nullable(),
-    /** Whether this server seals its log. */
     isSealing: z.boolean(),
     /** The newest seal of the log, and how many of these events it provably covers. `null` before the first. */
     seal: z.object({ at: Moment, events: z.number() }).nullable(),
@@ -156,7 +150,6 @@ export const getSeals = defineRead(historyRoutes.getSeals, {
   },
 })
 
-/** Categories of content to leave out, separated by commas. */
 const Withheld = z
   .string()
   .transform((listed) => listed.split(',').filter((name) => name !== ''))

@@ -48,7 +48,6 @@ const FilterName = z
   .max(settingsLimits.nameLength)
   .regex(/^[^\s\p{Cc}]+$/u, 'Enter the name of a filter, such as git-crypt.')
 
-/** A repository of the code host, whose submodules are fetched. */
 const SubmoduleRepository = z
   .string()
   .trim()
@@ -72,14 +71,12 @@ const ShownRule = z.object({
   /** Automatic tries to fix the checks of one commit, and of one pull request within 24 hours. */
   triesPerCommit: tries(feedbackLimits.triesPerCommit),
   triesPerDay: tries(feedbackLimits.triesPerDay),
-  /** Whether threads are resolved once they have a reply. */
   resolves: z.boolean(),
 })
 
 const ShownIssueRule = z.object({
   /** Whether issues of the repository become tasks automatically. */
   on: z.boolean(),
-  /** The label that turns an issue into a task. */
   label: Text.trim()
     .min(1, 'Enter a label.')
     .max(issueLimits.labelLength, {
@@ -100,7 +97,6 @@ const IssueDecision = z.object({
   /** `null` when no task was to be made; set for each issue that was taken, even if its task was not made. */
   taskId: z.string().nullable(),
   trigger: z.enum(issueTriggers).nullable(),
-  /** Who asked for the task. */
   author: z.string().nullable(),
   /** Whether it became a task; `waiting` while the task is being made. */
   outcome: z.enum(['made', 'waiting', ...issuePasses, ...issueFailures]),
@@ -124,11 +120,8 @@ export const ShownSettings = z.object({
   draftPullRequests: z.boolean(),
   /** Repositories of the code host, as `owner/name`, that are fetched as submodules with the permissions of the person who runs the task. */
   submodules: z.array(z.string()),
-  /** How feedback on the project's pull requests is handled. */
   feedback: ShownRule,
-  /** Which issues of the repository become tasks. */
   issues: ShownIssueRule,
-  /** Recent outcomes for issues, latest first. */
   issueDecisions: z.array(IssueDecision),
   /** Why the issues cannot be read, and since when; `null` while they can. */
   issuesUnread: z.object({ reason: z.string(), since: Moment }).nullable(),
@@ -157,7 +150,6 @@ export const ShownRepository = z.object({
   submoduleCount: z.number(),
   /** The names of clean filters that `.gitattributes` assigns to files of the repository. */
   filters: z.array(z.string()),
-  /** Whether only the end of the history is fetched. */
   isShallow: z.boolean(),
 })
 export type ShownRepository = z.infer<typeof ShownRepository>

@@ -9,7 +9,6 @@ import { provenanceRoutes } from './provenance.ts'
 const Call = z.object({
   id: z.string(),
   kind: ToolKind,
-  /** `null` when erased. */
   name: z.string().nullable(),
   target: z.string().nullable(),
   additions: z.number().nullable(),
@@ -25,7 +24,6 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
   answer: {
     /** Git's object name of the content that the lines are from; `null` from a runner of an older version. */
     blob: z.string().nullable(),
-    /** In order, from line 1 to the last. */
     ranges: z.array(
       z.object({
         from: z.number(),
@@ -36,7 +34,6 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         callId: z.string().nullable(),
       }),
     ),
-    /** The turns and commands that the ranges refer to. */
     turns: z.array(
       z.object({
         /** Another task's id when this one was created from a turn of that task. */
@@ -58,7 +55,6 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         otherCalls: z.number(),
         /** The tool call that wrote all of its lines in this file; `null` when there are several, or when it is unknown. */
         call: Call.nullable(),
-        /** The tool calls that the ranges refer to. */
         calls: z.array(Call),
       }),
     ),

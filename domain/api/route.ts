@@ -8,17 +8,14 @@ export interface Route {
   readonly path: string
 }
 
-/** Routes by the name of their call. */
 export type Routes = Readonly<Record<string, Route>>
 
-/** The names of a path's parameters: `'taskId'` for `/tasks/:taskId`. */
 type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<Rest>
   : Path extends `${string}:${infer Name}`
     ? Name
     : never
 
-/** A value for each parameter of a path. */
 export type PathParams<Path extends string> = Readonly<Record<ParamNames<Path>, string>>
 
 /** The path with its parameters filled in, each encoded. Throws when one has no value. */

@@ -24,10 +24,8 @@ export const countPageView = defineWrite(serverRoutes.countPageView, {
 export const AgentModel = z.object({ name: z.string(), label: z.string() })
 export type AgentModel = z.output<typeof AgentModel>
 
-/** Whether an agent can run, and what it needs. */
 export const AgentState = z.object({
   name: AgentName,
-  /** Whether its program was found. */
   installed: z.boolean(),
   version: z.string().nullable(),
   /** Why it cannot run and how to fix that, in a sentence; `null` when it can. */

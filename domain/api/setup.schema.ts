@@ -12,7 +12,6 @@ export const getSetup = defineRead(setupRoutes.getSetup, {
     isOpen: z.boolean(),
     /** The server's public address, if it is configured. */
     publicUrl: z.string().nullable(),
-    /** The code host. */
     hostUrl: z.string(),
     /** Where to install the App, for the browser that has just created it. */
     installUrl: z.string().nullable(),
@@ -37,7 +36,6 @@ export const beginSetup = defineWrite(setupRoutes.beginSetup, {
     publicUrl: z.url({ protocol: /^https?$/ }).max(200),
     /** Whether the code host can reach that address to deliver webhooks. */
     hooks: z.boolean(),
-    /** Whether other accounts may install the App. */
     isPublic: z.boolean(),
     workflows: z.boolean(),
     members: z.boolean(),

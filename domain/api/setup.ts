@@ -8,10 +8,8 @@ export const setupRoutes = {
   setupCallback: { method: 'GET', path: '/setup/callback' },
 } as const satisfies Routes
 
-/** The address of the setup page. */
 export const setupPath = '/setup'
 
-/** The longest App name that GitHub accepts. */
 export const longestAppName = 34
 
 /** Why no App was created: `error` in the address of the page. */

@@ -80,7 +80,6 @@ export type JoinAnswer =
   | { readonly joined: true; readonly resync: boolean; readonly position: Position | null }
   | { readonly joined: false; readonly error: string; readonly code: FaultCode }
 
-/** What the server sends, by event name. */
 export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
   /** A message that is new, edited or withdrawn, with the position and revision of the event that it stands for. */
@@ -101,7 +100,6 @@ export interface ServerEvents {
   task_resync: (task: { readonly taskId: string }) => void
 }
 
-/** What a client sends. */
 export interface ClientEvents {
   join_task: (taskId: string, last?: ResumeCursor | null, answer?: (joined: JoinAnswer) => void) => void
   leave_task: (taskId: string) => void

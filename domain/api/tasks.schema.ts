@@ -26,7 +26,6 @@ import { executionSteps, pullRequestStates, taskRoutes, taskStatuses, titleLengt
 
 export const TaskStatus = z.enum(taskStatuses)
 
-/** A pull request as the code host shows it. */
 export const ShownPullRequest = z.object({
   /** `null` until it was read for the first time. */
   state: z.enum(pullRequestStates).nullable(),
@@ -69,7 +68,6 @@ export const Task = z.object({
   /** The agent that this model was chosen for; another agent uses its own default. */
   modelAgent: AgentName,
   images: z.array(z.object({ ...ShownImage.shape, uploadedAt: Moment })),
-  /** The branch to which its work is pushed. */
   workingBranch: z.string().nullable(),
   /** The branch checked out in its workspace, or the short id of a commit; `null` until that is recorded. */
   currentBranch: z.string().nullable(),
@@ -78,7 +76,6 @@ export const Task = z.object({
   owner: z.string(),
   createdAt: Moment,
   updatedAt: Moment,
-  /** The running or last execution. */
   execution: z
     .object({
       id: z.string(),
@@ -106,15 +103,11 @@ export const Task = z.object({
       resumes: z.boolean(),
     })
     .optional(),
-  /** Tasks that were created from turns of this one. */
   forks: z.array(z.object({ taskId: z.string(), executionId: z.string(), title: z.string() })).optional(),
   /** The task that this one is an alternative to, with its title at the time. */
   original: z.object({ taskId: z.string(), title: z.string() }).optional(),
-  /** Alternatives to this task. */
   alternatives: z.array(z.object({ taskId: z.string(), title: z.string() })).optional(),
-  /** The issue at the code host that this task was made from. */
   issue: z.object({ number: z.number(), url: z.string() }).optional(),
-  /** The executions of turns and commands that were undone. */
   undone: z.array(z.string()).optional(),
   /** The latest undo, until the task goes on: its id, and the turn or undo that it undid. */
   lastUndo: z.object({ id: z.string(), executionId: z.string() }).optional(),
@@ -308,11 +301,9 @@ export const getFileLines = defineRead(taskRoutes.getFileLines, {
   params,
   query: { path: Text.min(1).max(4_096), from: lineNumber, to: lineNumber },
   answer: {
-    /** The first requested line, counted from 1. */
     from: z.number(),
     /** At most 500 lines; fewer than requested when they are long or the file ends. Each line is cut to 2,000 characters. */
     lines: z.array(z.string()),
-    /** The number of lines in the whole file. */
     total: z.number(),
   },
   faults: ['not_found', 'not_initialized'],
@@ -325,7 +316,6 @@ export const getPullRequest = defineRead(taskRoutes.getPullRequest, {
     pr: PullRequest.nullable(),
     /** Proposed from the task and the chat; once there is a pull request, its title and body as last sent. */
     proposal: z.object({ title: z.string(), body: z.string() }),
-    /** Whether each successful turn updates it. */
     autoUpdate: z.boolean(),
   },
   faults: ['not_found'],
@@ -367,7 +357,6 @@ export const prepareTask = defineWrite(taskRoutes.prepareTask, {
     'Prepares a workspace for a task that is created with the same id, branch and agent within a minute. It records nothing, is optional, and does nothing for an existing task.',
   params: z.object({ projectId: ProjectId }),
   body: z.object({
-    /** The id that the task will be made with. */
     taskId: TaskId,
     branch: branchName('Please select a branch'),
     codexModel: modelName.nullable().optional(),

@@ -20,7 +20,6 @@ export type PlacedItem =
   | { readonly kind: 'event'; readonly event: Pick<TaskEventMessage, 'at' | 'revision'> }
   | TerminalItem
 
-/** An event of the terminal's stream as an item. */
 export function terminalItemOf(event: RecordedOf<TerminalEvent>): TerminalItem {
   const follows = event.meta.follows ?? 0
   const erased = event.content === null && event.meta.content !== null ? { erased: true as const } : {}
@@ -37,7 +36,6 @@ export function terminalItemOf(event: RecordedOf<TerminalEvent>): TerminalItem {
   }
 }
 
-/** When it was recorded, ISO 8601. */
 export function recordedAt(item: PlacedItem): string {
   switch (item.kind) {
     case 'event':
@@ -49,7 +47,6 @@ export function recordedAt(item: PlacedItem): string {
   }
 }
 
-/** Its revision in its own stream. */
 export function revisionOf(item: PlacedItem): number {
   switch (item.kind) {
     case 'event':
@@ -61,7 +58,6 @@ export function revisionOf(item: PlacedItem): number {
   }
 }
 
-/** Whether the content of an event was erased. */
 export function isErased(item: HistoryItem): boolean {
   if (item.kind !== 'event') return item.erased === true
   return item.event.content === null && item.event.meta.content !== null

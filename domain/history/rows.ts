@@ -10,14 +10,12 @@ import { exitWords, plainRow, type RowKind, type TimelineRow } from './row.ts'
 /** Names that the events do not contain. */
 export interface Names {
   readonly person: string
-  /** Owner and name of the repository. */
   readonly repository: string
 }
 
 type Event<Type extends TaskEventMessage['type']> = Extract<TaskEventMessage, { type: Type }>
 
 interface Around {
-  /** The agent that works on the task. */
   readonly agent: string
   /** The kind of the running or last execution. */
   readonly kind: 'turn' | 'command'

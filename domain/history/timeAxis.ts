@@ -6,17 +6,14 @@ export const idleMs = 5_000
 export const squeezedMs = 2_000
 
 export interface Idle {
-  /** Positions on the axis. */
   readonly from: number
   readonly to: number
-  /** The real duration, in ms. */
   readonly ms: number
 }
 
 export interface TimeAxis {
   /** The time of each event, in ms since the epoch; never decreasing. */
   readonly times: Float64Array
-  /** The position of each event. */
   readonly positions: Float64Array
   readonly length: number
   readonly idles: readonly Idle[]

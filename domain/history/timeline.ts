@@ -19,7 +19,6 @@ export interface TimelineSection {
   readonly number: number
   readonly kind: 'turn' | 'command'
   readonly prompt: string
-  /** The revision at which it begins. */
   readonly revision: number
   readonly at: string
   readonly outcome: 'queued' | 'running' | EndStatus
@@ -34,7 +33,6 @@ export interface TimelineSection {
 
 const unknownYet = { durationMs: null, costUsd: 0, startedAt: Infinity, knownAt: Infinity } as const
 
-/** A section under construction. */
 interface Draft {
   section: Omit<TimelineSection, 'rows'>
   rows: TimelineRow[]
@@ -44,14 +42,12 @@ interface Draft {
 interface Prompt {
   readonly text: string
   readonly isCommand: boolean
-  /** The revision at which it was queued. */
   readonly revision: number
 }
 
 interface Reading {
   readonly names: Names
   readonly drafts: Draft[]
-  /** By message. */
   readonly prompts: Map<string, Prompt>
   /** Where to find the row of a tool call, by execution and call. */
   readonly tools: Map<string, { readonly draft: Draft; readonly at: number; readonly startedAt: string }>
@@ -64,7 +60,6 @@ interface Reading {
   changes: Changes | null
 }
 
-/** The sections for a task's events, in order. */
 export function timelineOf(events: readonly TaskEventMessage[], names: Names): readonly TimelineSection[] {
   const reading: Reading = {
     names,

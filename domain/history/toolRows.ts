@@ -15,7 +15,6 @@ const toolKinds = {
   other: 'tool',
 } as const satisfies Record<Event<'ToolStarted'>['data']['kind'], RowKind>
 
-/** The row for the start of a tool call. */
 export function toolRow(event: Event<'ToolStarted'>, agent: string): TimelineRow {
   const kind = toolKinds[event.data.kind]
   const targets = [excerpt(event.content?.target) || (event.content?.name ?? '')]
@@ -41,7 +40,6 @@ export function groupWith(row: TimelineRow, next: TimelineRow): TimelineRow | nu
   return { ...row, until, knownAt, targets, outcome: 'running', sentence: toolWords(row.kind, targets) }
 }
 
-/** The row after the end of one of its tool calls. */
 export function withToolEnd(
   row: TimelineRow,
   { data, content, revision }: Event<'ToolFinished'>,

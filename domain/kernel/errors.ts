@@ -118,11 +118,9 @@ export function refuse(code: FaultCode, sentence: string = faults[code].sentence
   return field === undefined ? { refused: code, sentence } : { refused: code, sentence, field }
 }
 
-/** Optional details of a fault. */
 export interface FaultDetails {
   /** The current state, in the form that a successful answer has: `{task}`, `{project}`. */
   readonly current?: Readonly<Record<string, unknown>>
-  /** When to retry, in seconds. */
   readonly retryAfterSeconds?: number
 }
 

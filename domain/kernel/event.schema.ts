@@ -4,7 +4,6 @@ import type { Actor as EventActor, EventForm, EventMeta as Meta } from './event.
 import { Sha256 } from './ids.schema.ts'
 import { saying } from './readInput.ts'
 
-/** A position in the whole log. */
 export const Position = z
   .string()
   .regex(/^(0|[1-9]\d{0,19})$/, { error: saying('must be a decimal number.') })

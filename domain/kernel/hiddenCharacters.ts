@@ -9,7 +9,6 @@ export type ShownPart =
 const hidden =
   /[\u00AD\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]|[\u{E0000}-\u{E007F}]|(?<=[\u0020-\u007E])[\u200C\u200D](?=[\u0020-\u007E])/gu
 
-/** Whether the text has any hidden character. */
 export function hasHidden(text: string): boolean {
   return text.search(hidden) !== -1
 }

@@ -63,7 +63,6 @@ function amount(count: number | bigint, origin: string): string {
   return number
 }
 
-/** The place of an issue that the schema library reports. */
 interface Place {
   readonly path?: readonly PropertyKey[] | undefined
 }
@@ -86,7 +85,6 @@ const called: Readonly<Partial<Record<string, string>>> = {
   minPosition: 'position',
 }
 
-/** Turns `setupCommand` into 'setup command' and `per_page` into 'per page'. */
 const wordsOf = (name: string): string =>
   called[name] ?? name.replace(/_?[A-Z]|_/g, (mark) => ` ${mark.replace('_', '').toLowerCase()}`)
 

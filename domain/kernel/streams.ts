@@ -10,7 +10,6 @@ export const terminalStream = (taskId: string): string => `terminal-${taskId}`
 export const requestStream = (commandId: string): string => `request-${commandId}`
 /** An account at the code host and the user that it belongs to here, by the id that a user who signs up with the account gets. */
 export const identityStream = (id: string): string => `identity-${id}`
-/** An uploaded image. */
 export const imageStream = (imageId: string): string => `image-${imageId}`
 /** A person's usage on a day in UTC, such as `2026-01-31`. */
 export const usageStream = (userId: string, day: string): string => `usage-${userId}-${day}`
@@ -19,7 +18,6 @@ export const auditStream = (day: string): string => `audit-${day}`
 /** The webhooks that the code host delivered on a day in UTC. */
 export const deliveryStream = (day: string): string => `delivery-${day}`
 
-/** Events about the log itself. */
 export const logStream = 'log-main'
 /** The seals over the whole log that were made in an epoch. */
 export const sealStream = (epoch: number): string => `seal-${epoch}`
@@ -39,7 +37,6 @@ const kinds = [
   'seal',
 ] as const
 
-/** The prefixes of all stream names. */
 export const streamPrefixes: readonly string[] = kinds.map((kind) => `${kind}-`)
 
 /** The kinds of streams; a stream's name begins with its kind. */
@@ -47,7 +44,6 @@ export type StreamKind = (typeof kinds)[number]
 
 export type StreamName = { readonly kind: StreamKind; readonly id: string } | { readonly kind: 'other' }
 
-/** Reads a stream's name. */
 export function parseStream(stream: string): StreamName {
   const cut = stream.indexOf('-')
   const before = stream.slice(0, Math.max(cut, 0))

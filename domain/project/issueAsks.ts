@@ -58,12 +58,10 @@ export interface Asking {
   readonly comments: readonly AskingComment[]
 }
 
-/** How many characters of a text are read. */
 const mostOfText = 10_000
 
 /** A person's comments that contain the App's name, perhaps only in code or a quotation; latest first. */
 export interface Naming<Comment> {
-  /** The id of the account. */
   readonly author: string
   readonly comments: readonly Comment[]
 }
@@ -151,11 +149,9 @@ export function isUnsure(
   return isCut && isLabelled && lastOf(label, labelEvents) === undefined
 }
 
-/** Whether a person wrote it, not a bot or us. */
 const mayCount = ({ body, author, isByOurApp }: Words): boolean =>
   author !== null && !author.isBot && !isByOurApp && !isMarked(body)
 
-/** Labels are case-insensitive. */
 export const isSameLabel = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 function ask(

@@ -22,10 +22,8 @@ import {
   type IssueTrigger,
 } from './issueRule.ts'
 
-/** A taken issue. */
 export interface TakenIssue {
   readonly taskId: string
-  /** ISO 8601. */
   readonly at: string
   /** When its outcome was recorded; `null` before that. ISO 8601. */
   readonly settledAt: string | null
@@ -52,7 +50,6 @@ export interface RuleSince {
   readonly mentions: string | null
 }
 
-/** A passed-over issue. */
 export interface PassedIssue {
   readonly reason: IssuePass
   /** Whether it may become a task without further activity on it. */
@@ -117,13 +114,10 @@ export type IssueCommand =
        * they never were.
        */
       readonly editedAt: string | null
-      /** Whether the project's owner may write to the repository. */
       readonly ownerMayWrite: boolean
       /** Whether another project of this repository takes the issue. */
       readonly isElsewhere: boolean
-      /** The id for the task that it may become. */
       readonly taskId: string
-      /** ISO 8601. */
       readonly now: string
     }
   | {
@@ -151,14 +145,12 @@ const onIssuesTypes: readonly string[] = [
   'NoteIssuesUnread',
 ] satisfies readonly IssueCommand['type'][]
 
-/** Whether a command is about the issues of a project. */
 export function isOnIssues<Command extends { readonly type: string }>(
   command: Command,
 ): command is Extract<Command, IssueCommand> {
   return onIssuesTypes.includes(command.type)
 }
 
-/** Decides a command on issues. */
 export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision<ProjectIssueEvent> {
   switch (command.type) {
     case 'ChangeIssueRule': {
@@ -245,7 +237,6 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
   return [ProjectIssuePassed.of({ reason }, words)]
 }
 
-/** Why no request counts; `null` when that is not worth recording. */
 function whyNobody(
   issues: ProjectIssues,
   { issue, isCut }: Consider,
@@ -272,7 +263,6 @@ export function isTaken({ taken }: Pick<ProjectIssues, 'taken'>, issueId: string
   return before !== undefined && before.failure === null
 }
 
-/** The limit that has been reached; `null` when there is room for one more. */
 function limitAt({ taken }: ProjectIssues, now: string): 'hour' | 'day' | null {
   const within = (ms: number) =>
     [...taken.values()].filter(({ at }) => Date.parse(at) > Date.parse(now) - ms).length
@@ -280,7 +270,6 @@ function limitAt({ taken }: ProjectIssues, now: string): 'hour' | 'day' | null {
   return within(hourMs) >= issueLimits.anHour ? 'hour' : null
 }
 
-/** Whether one more issue may become a task now. */
 export const hasRoom = (issues: ProjectIssues, now: string): boolean => limitAt(issues, now) === null
 
 const secondOf = (time: string): number => Math.floor(Date.parse(time) / 1_000)
@@ -310,7 +299,6 @@ export function mentionsFrom({ rule, since }: Pick<ProjectIssues, 'rule' | 'sinc
 export const isWaiting = ({ passed }: Pick<ProjectIssues, 'passed'>, issueId: string): boolean =>
   passed.get(issueId)?.isWaiting === true
 
-/** Whether an issue was taken because of the rule's current label. */
 export function isByLabel(
   { since }: ProjectIssues,
   { trigger, at }: Pick<TakenIssue, 'trigger' | 'at'>,
@@ -342,12 +330,10 @@ export const failedAtOf = (
 ): string | null =>
   trigger === 'label' && isUnwantedMention(issues, taken) ? taken.labelFailedAt : taken.settledAt
 
-/** The latest request, whose author saw the latest text. */
 function latestOf(asks: readonly JudgedAsk[]): JudgedAsk | undefined {
   return asks.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)).at(-1)
 }
 
-/** Taken issues whose outcome is not known yet. */
 export function unsettledOf({ taken }: ProjectIssues): readonly TakenIssue[] {
   return [...taken.values()].filter(({ settledAt }) => settledAt === null)
 }

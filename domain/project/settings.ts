@@ -5,7 +5,6 @@ export const settingsLimits = {
   variables: 100,
   secrets: 64,
   nameLength: 100,
-  /** Of one variable, in bytes. */
   valueBytes: 32 * 1024,
   /** Of one secret, in bytes: all output is searched for each form of each secret. */
   secretBytes: 8 * 1024,
@@ -16,9 +15,7 @@ export const settingsLimits = {
   /** Shorter secrets cannot be redacted from output without redacting ordinary words. */
   secretLength: 8,
   egress: 200,
-  /** Names of filters. */
   filters: 20,
-  /** Repositories of submodules. */
   submodules: 50,
 } as const
 
@@ -110,7 +107,6 @@ export function isReservedName(name: string): boolean {
   )
 }
 
-/** Bytes of a text in UTF-8. */
 export function bytesOf(text: string): number {
   let bytes = 0
   for (const character of text) {

@@ -211,7 +211,6 @@ export function witnessOf(
   }
 }
 
-/** Collects faults without duplicates. */
 function foundFaults() {
   const faults = new Map<string, BundleFault>()
   return {

@@ -67,7 +67,6 @@ function comparable(lines: Iterable<string>, cryptography: Cryptography): Compar
   return { origin: originOf(read.parts.header), parts, proven }
 }
 
-/** Records of the same stream and revision that differ. */
 function recordFaults(one: Parts, other: Parts): readonly BundleFault[] {
   return [...one.streams].flatMap(([stream, events]) => {
     const hashes = new Map(

@@ -1,7 +1,6 @@
 /** The known origin of the lines that a commit added: which turn of which task wrote them. */
 import type { AgentName } from '../agents.ts'
 
-/** Lines of a file, as in the commit. */
 export interface AddedLines {
   /** Line numbers from 1, both included. */
   readonly from: number
@@ -13,9 +12,7 @@ export interface AddedLines {
 }
 
 export interface AddedFile {
-  /** From the root of the repository. */
   readonly path: string
-  /** In order. */
   readonly lines: readonly AddedLines[]
 }
 
@@ -37,7 +34,6 @@ export interface OriginTurn {
   readonly proofUrl: string | null
 }
 
-/** Everything that the notes of one commit contain. */
 export interface CommitOrigins {
   readonly commit: string
   readonly files: readonly AddedFile[]

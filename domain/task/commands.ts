@@ -73,7 +73,6 @@ type Received = EventOf<typeof FeedbackReceived>
 export interface AutomaticTurn {
   readonly messageId: string
   readonly executionId: string
-  /** ISO 8601. */
   readonly now: string
   /** Whether the head branch is in the repository itself and not in a fork. */
   readonly isSameRepository: boolean
@@ -81,16 +80,13 @@ export interface AutomaticTurn {
   readonly triesPerDay: number
 }
 
-/** An image of a message, with the name of its file. */
 export interface NamedImage extends MessageImage {
   readonly name: string
 }
 
-/** The turn of another task that this task starts from. */
 export interface TurnOrigin {
   readonly taskId: string
   readonly executionId: string
-  /** The title of the other task. */
   readonly title: string
   readonly transcript: string
   /** Copied under the key of the new task. */
@@ -120,7 +116,6 @@ export type TaskCommand =
         readonly title: string
         readonly baseCommit: string | null
       }
-      /** The issue that the task is made from. */
       readonly fromIssue?: IssueOrigin
     }
   | {
@@ -129,7 +124,6 @@ export type TaskCommand =
         | {
             readonly kind: 'written'
             readonly commentId: string
-            /** The revision of the task that the comment shows. */
             readonly shows: number
           }
         | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
@@ -154,16 +148,13 @@ export type TaskCommand =
       readonly executionId: string
       /** Sent to the running turn, if there is one that can take it. */
       readonly steers?: boolean
-      /** A command is given the secrets of the project. */
       readonly withSecrets?: boolean
       /** Refused while something runs, instead of queued. */
       readonly runsNow?: boolean
     }
-  /** Adds a note to the chat without starting a turn. */
   | { readonly type: 'PostNote'; readonly messageId: string; readonly message: string }
   | { readonly type: 'WithdrawMessage'; readonly messageId: string }
   | { readonly type: 'EditMessage'; readonly messageId: string; readonly message: string }
-  /** Sends a queued message to the running turn. */
   | { readonly type: 'SteerMessage'; readonly messageId: string }
   /** Names every queued message, in the new order. */
   | { readonly type: 'ReorderQueue'; readonly messageIds: readonly string[] }
@@ -196,7 +187,6 @@ export type TaskCommand =
       readonly runnerId: string
     }
   | { readonly type: 'RecordProgress'; readonly fence: Fence; readonly progress: readonly ProgressEvent[] }
-  /** The agent has received a steering message. */
   | { readonly type: 'DeliverSteering'; readonly fence: Fence; readonly messageId: string }
   | {
       readonly type: 'EndExecution'
@@ -259,9 +249,7 @@ export type TaskCommand =
   | { readonly type: 'AnswerFeedback'; readonly feedbackId: string; readonly commit: string | null }
   /** The owner is connected again: retries an update that failed because they were not. */
   | { readonly type: 'RetryUpdate'; readonly requestId: string }
-  /** Makes the pull request a draft, or ready for review. */
   | { readonly type: 'RequestDraft'; readonly draft: boolean }
-  /** Removes the branch and the workspace of a task whose pull request is over. */
   | { readonly type: 'RequestCleanUp'; readonly requestId: string }
   | {
       readonly type: 'SettleCleanUp'
@@ -269,7 +257,6 @@ export type TaskCommand =
       readonly branch: BranchOutcome
       readonly workspace: WorkspaceOutcome
     }
-  /** The runner is about to remove the workspace. */
   | { readonly type: 'BeginCleanUp'; readonly work: WorkPlace }
   /** The code host did not show the pull request with this number. */
   | { readonly type: 'MissPullRequest'; readonly number: number; readonly code: UnreadableCode }
@@ -291,7 +278,6 @@ export type TaskCommand =
     }
   /** `taskId` was created as an alternative to this task. */
   | { readonly type: 'RecordAlternative'; readonly taskId: string; readonly title: string }
-  /** The creation of `taskId` failed. */
   | { readonly type: 'RemoveAlternative'; readonly taskId: string }
   /** Goes back to the state before a turn, a command or an earlier undo. */
   | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }

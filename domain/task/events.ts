@@ -41,7 +41,6 @@ export type ToolKind = z.infer<typeof ToolKind>
 export const PassingFault = z.enum(passingFaults)
 
 const Commit = ObjectName
-/** The git tree of the files; `null` when none was written. */
 const Tree = ObjectName.nullable()
 /** A name chosen by a program in the sandbox. It is not sealed, so it must be short. */
 const Named = z.string().max(200)
@@ -51,7 +50,6 @@ export const TerminalHead = z.object({ revision: z.int().nonnegative(), hash: Sh
 export type TerminalHead = z.infer<typeof TerminalHead>
 
 const execution = { executionId: ExecutionId }
-/** The execution and the message it works on. */
 const work = { ...execution, messageId: MessageId }
 
 export const TaskCreated = event('TaskCreated', 1, {

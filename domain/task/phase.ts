@@ -14,7 +14,6 @@ export interface Execution {
   readonly cancelRequested: boolean
   /** Messages sent after the cancellation: they still get their turn. */
   readonly sentSinceCancel: readonly string[]
-  /** The status that the task returns to after a command. */
   readonly statusBefore: EndStatus | 'pending'
 }
 

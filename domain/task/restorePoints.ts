@@ -82,7 +82,6 @@ export function countingAt(points: RestorePoints['points'], at: number | null): 
   return counting
 }
 
-/** Searches from the end, since the latest is usually meant. */
 function indexOf(points: RestorePoints['points'], executionId: string): number {
   return points.findLastIndex((point) => point.executionId === executionId)
 }

@@ -356,7 +356,6 @@ function createdFromTurn(
   }
 }
 
-/** Other tasks that were created from this one, and the one that it was created from. */
 function relatedTo(
   task: LiveTask,
   event: RecordedAs<'TaskCreatedToCompare' | 'AlternativeAdded' | 'AlternativeRemoved' | 'TaskForked'>,

@@ -311,7 +311,6 @@ function modelChosen({ model }: LiveTask, { agent, name }: ModelChoice): readonl
   return isAsItWas ? [] : [ModelChosen.of({ agent }, { model: name })]
 }
 
-/** Refuses a message that the agent would take for a command of its own terminal. */
 function refusalOfWords(
   { kind, agent }: Pick<QueuedMessage, 'kind' | 'agent'>,
   message: string,
@@ -380,7 +379,6 @@ function waitingOf(task: LiveTask): readonly QueuedMessage[] {
   return task.queue.filter(({ messageId }) => !isBeingStarted(task, messageId))
 }
 
-/** Why a message can no longer be changed; `undefined` while it is queued. */
 function refusalOfWaiting(task: LiveTask, messageId: string): Refusal | undefined {
   if (task.delivered.has(messageId) || isBeingStarted(task, messageId)) return refuse('message_delivered')
   return isQueued(task, messageId) ? undefined : refuse('not_found', 'There is no such message in this task.')
@@ -414,7 +412,6 @@ function fenced(task: LiveTask, fence: Fence): Execution | undefined {
     : undefined
 }
 
-/** Whether a report belongs to the execution of its fence; system messages belong to none. */
 function isOf(fence: Fence, { data }: ProgressEvent): boolean {
   return data.executionId === null || data.executionId === fence.executionId
 }

@@ -40,7 +40,6 @@ function settled(text: string): string | undefined {
 const withoutMarkdown = (text: string): string =>
   withoutAlts(text).replaceAll(linkTitles, '$1)').replaceAll(definitions, '')
 
-/** Removes the alternative text of images. */
 function withoutAlts(text: string): string {
   const seen: string[] = []
   let at = 0
@@ -63,7 +62,6 @@ interface Tag {
 
 /** Elements whose content is not displayed, or only as a fallback for something else. */
 const unseen: ReadonlySet<string> = new Set(['picture', 'script', 'style', 'template'])
-/** Void elements. */
 const empty: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'input', 'wbr'])
 const hidingAttributes = /\s(?:hidden|style)(?![\w-])/i
 const href = /\shref\s{0,9}=\s{0,9}("[^"]*"|'[^']*'|[^\s"'>]+)/i

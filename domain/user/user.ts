@@ -34,13 +34,11 @@ export type UserState =
       /** The id of the password's hash in the vault; `null` without a password. */
       readonly credentialId: string | null
       readonly onboardingCompleted: boolean
-      /** Open sessions, with their expiry times. */
       readonly sessions: ReadonlyMap<string, string>
       /** Expiry times of all sessions that had not expired when the latest one began, including those that were ended since. */
       readonly begun: readonly string[]
     }
 
-/** A new session, with its expiry and the client's name for itself. */
 export interface NewSession {
   readonly sessionId: string
   readonly expiresAt: string
@@ -54,7 +52,6 @@ export const mostSessions = 500
 /** Maximum sessions that may begin within one lifetime: each request searches the ended ones, and the log keeps them all. */
 export const mostBegun = 5_000
 
-/** Starts another session of a known user. */
 function begun(
   command: NewSession,
   state: Extract<UserState, { kind: 'user' }>,

@@ -17,16 +17,13 @@ export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' |
   readonly order: string
 }
 
-/** The events that change the status of a message. */
 export type ExecutionEvent = Extract<TaskEvent, { type: 'ExecutionStarted' }> | EndEvent
 
-/** The events that end a turn or a command. */
 export type EndEvent = Extract<
   TaskEvent,
   { type: 'ExecutionCompleted' | 'ExecutionFailed' | 'ExecutionCancelled' }
 >
 
-/** The events about one message each. */
 const ofMessage = [
   'MessageQueued',
   'MessagePosted',
@@ -144,7 +141,6 @@ export function byPlaceInQueue(
   return a.order < b.order ? -1 : 1
 }
 
-/** The id of a message's document. */
 export function messageDocumentId(taskId: string, messageId: string): string {
   return `${taskId}:${messageId}`
 }
@@ -176,7 +172,6 @@ function posted(event: AnyRecorded, messageId: string, message: string | null): 
   }
 }
 
-/** A system message about a turn. */
 function ofSystem(
   event: RecordedOf<Extract<TaskEvent, { type: 'AgentActedUnasked' | 'ModelRetryScheduled' }>>,
   message: string | null,
@@ -223,7 +218,6 @@ export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   }
 }
 
-/** How a command ended, without its output. */
 export function endIn(response: string): string {
   return response.split('\n', 1)[0] ?? ''
 }
@@ -232,7 +226,6 @@ function fateOf(event: RecordedOf<ExecutionEvent>, isCommand: boolean): 'running
   return event.type === 'ExecutionStarted' ? 'running' : outcomeOf(event, isCommand)
 }
 
-/** How a turn or a command ended. */
 export function outcomeOf(event: RecordedOf<EndEvent>, isCommand: boolean): EndStatus {
   switch (event.type) {
     case 'ExecutionCompleted':

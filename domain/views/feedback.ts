@@ -50,7 +50,6 @@ export const feedbackView: View<FeedbackDocument> = {
   },
 }
 
-/** The id of a document. */
 export function feedbackDocumentId(taskId: string, feedbackId: string): string {
   return `${taskId}:${feedbackId}`
 }

@@ -6,7 +6,6 @@ import type { AgentName } from '../agents.ts'
 import { added, noFigures, type DayFigures, type Figures } from '../figures.ts'
 import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
-/** Tokens and cost of one model. */
 type Use = Pick<
   Figures,
   'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens' | 'costUsd'
@@ -14,7 +13,6 @@ type Use = Pick<
   readonly model: string | null
 }
 
-/** A turn that was requested and has not ended. */
 interface OpenTurn {
   readonly id: string
   readonly agent: AgentName
@@ -34,11 +32,9 @@ export interface FiguresDocument extends ViewDocument {
   /** The agent that the task was created for, and the model it used at first. */
   readonly first: { readonly agent: AgentName; readonly model: string | null }
   readonly turn: OpenTurn | null
-  /** Of ended turns, and of pull requests. */
   readonly days: readonly DayFigures[]
   /** The merge that was counted last, because the code host may report it again. */
   readonly mergedAt?: string | null
-  /** When something was last counted. */
   readonly last: string
 }
 
@@ -175,7 +171,6 @@ function mostUsed({ uses }: OpenTurn): string | null {
   )
 }
 
-/** The rows of a turn: one for itself, and one for the usage of each model. */
 function rowsOf(turn: OpenTurn): readonly DayFigures[] {
   const place = placeOf(turn)
   return [{ ...place, turns: 1 }, ...turn.uses.map((use) => ({ ...place, ...use }))]

@@ -10,7 +10,6 @@ import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface ImageDocument extends ViewDocument {
   readonly owner: string
-  /** Whether it is not attached to a message yet. */
   readonly isWaiting: boolean
   readonly uploadedAt: string
   /** The order of uploads, in a form that sorts: the oldest is discarded first. */
@@ -48,7 +47,6 @@ export const imagesView: View<ImageDocument> = {
 /** What an image address points to: its bytes, and the key that they are sealed under. */
 export interface SealedImage {
   readonly imageId: string
-  /** The scope of the key in the vault. */
   readonly scope: string
   readonly blob: BlobRef
   readonly mediaType: MediaType

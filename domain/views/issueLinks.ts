@@ -87,7 +87,6 @@ export const issueLinksView: View<IssueLinkDocument> = {
 
 const unwritten = { commentId: null, isKept: false, isAwaited: false, todos: [] } as const
 
-/** How an event changes what the comment should show. */
 function changeBy(
   { comment: before, isKept, isOnPull, isAwaited, todos }: IssueLinkDocument,
   event: AnyRecorded,

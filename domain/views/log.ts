@@ -113,7 +113,6 @@ function commandId({ stream }: AnyRecorded, { messageId }: { readonly messageId:
   return messageDocumentId(parseTask(stream), messageId)
 }
 
-/** The entry of a command that a person queued with a message. */
 export function commandOf({
   id,
   task,
@@ -160,7 +159,6 @@ function entryBegun(
   }
 }
 
-/** The API's form of a log document. */
 export function logEntryOf(document: LogDocument): LogEntry {
   const { order: _order, ...shown } = document
   return shown

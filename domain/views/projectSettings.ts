@@ -97,7 +97,6 @@ type DecisionEvent = Extract<
   { type: 'ProjectIssueTaken' | 'ProjectIssueSettled' | 'ProjectIssuePassed' }
 >
 
-/** The latest decisions, one for each issue, oldest first. */
 function decisionsAfter(before: readonly KeptDecision[], event: DecisionEvent): readonly KeptDecision[] {
   if (event.type === 'ProjectIssueSettled') {
     const { taskId, failure } = event.data
@@ -120,7 +119,6 @@ function decisionsAfter(before: readonly KeptDecision[], event: DecisionEvent): 
   return [...before.filter((one) => one.issueId !== issueId), decision].slice(-issueLimits.decisions)
 }
 
-/** The API's form of a project's settings. */
 export function settingsOf(document: ProjectSettingsDocument | undefined): ShownSettings {
   const { setupCommand, variables, egress, modelFetches, allowedFilters, draftPullRequests, submodules } = {
     ...noSettings,

@@ -5,9 +5,7 @@ import { ownDocument, type View } from './view.ts'
 
 export interface ProjectDocument extends Omit<Project, 'stats' | 'isOrganization' | 'statusReason'> {
   readonly owner: string
-  /** When the unfinished sync began. */
   readonly syncingSince: string | null
-  /** Why the last sync failed. */
   readonly statusReason: string | null
   readonly githubRepoId: string
   /** The order of creation, in a form that sorts. */

@@ -4,7 +4,6 @@ import type { PullRequestStanding } from '../task/commands.ts'
 import type { PullRequestState } from '../task/events.ts'
 import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
-/** The id is that of the task. */
 export interface PullRequestDocument extends ViewDocument {
   readonly number: number
   /** The code host's own ids; `null` before the first observation. */
@@ -17,7 +16,6 @@ export interface PullRequestDocument extends ViewDocument {
   readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
   /** Whether it may still change: a merged one does not. */
   readonly isFollowed: boolean
-  /** When it was last published, observed or missed. */
   readonly at: string
   /** When it was opened, in a form that sorts. */
   readonly order: string

@@ -90,7 +90,6 @@ function changeOf(document: RunFactsDocument, event: AnyRecorded): Partial<RunFa
   }
 }
 
-/** In milliseconds; zero where clocks differ. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
 /** Total milliseconds of the task's turns and commands, up to `now`. */
@@ -102,7 +101,6 @@ function isTest({ data: { kind }, content }: Extract<AnyRecorded, { type: 'ToolS
   return kind === 'run' && isTestCommand(content?.target ?? '')
 }
 
-/** The most common test runners, as they appear in a command line. */
 const testCommand = new RegExp(
   [
     String.raw`\b(npm|pnpm|yarn|bun)\s+(run\s+)?(test|t)\b`,

@@ -5,7 +5,6 @@ export type ShownExecution = NonNullable<Task['execution']>
 
 export const nothingUsed = { inputTokens: 0, outputTokens: 0, costUsd: 0 }
 
-/** Changes the execution, and adds the step that it reached. */
 export function step(
   execution: ShownExecution | null,
   change: Partial<ShownExecution>,
@@ -15,7 +14,6 @@ export function step(
   return { ...execution, ...change, steps: reached ? [...execution.steps, reached] : execution.steps }
 }
 
-/** Adds usage to the execution that it belongs to. */
 export function used(
   execution: ShownExecution | null,
   more: NonNullable<ShownExecution['usage']> & { readonly executionId: string },

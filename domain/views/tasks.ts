@@ -14,13 +14,11 @@ import { nothingUsed, progressAfter, step, used } from './taskExecution.ts'
 import { ownDocument, type AnyRecorded, type Flaw, type View } from './view.ts'
 
 export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'currentBranch' | 'modelAgent'> {
-  /** The images of the first message. */
   readonly images: readonly NamedImage[]
   /** The agent that the model was chosen for; another agent uses its default. */
   readonly modelAgent: AgentName
   /** The order of creation, in a form that sorts. */
   readonly order: string
-  /** The status that the task returns to after a command. */
   readonly statusBefore: EndStatus | 'pending'
   readonly workspace: 'none' | 'preparing' | 'ready'
   readonly toolCalls: number
@@ -195,7 +193,6 @@ function created(event: Event<'TaskCreated'>, id: string): TaskDocument {
   }
 }
 
-/** The document with the version and time of the event. */
 function upTo(task: TaskDocument, event: Pick<AnyRecorded, 'revision' | 'at'>): TaskDocument {
   return { ...task, version: event.revision, updatedAt: event.at }
 }

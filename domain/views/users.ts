@@ -102,7 +102,6 @@ function withEnded(
   return [...open, { sessionId, endedAt }]
 }
 
-/** The API's form of a user document. */
 export function userOf(document: UserDocument): User {
   const {
     position: _position,

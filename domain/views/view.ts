@@ -73,7 +73,6 @@ export function ownDocument(
   }
 }
 
-/** Whether the event is of one of the types. */
 export function isOneOf<Type extends AnyRecorded['type']>(
   types: readonly Type[],
   event: AnyRecorded,

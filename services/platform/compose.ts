@@ -61,7 +61,6 @@ import { requireProgress } from '#platform/telemetry/projectionProgress.ts'
 import { observedJobs, observedLog } from '#platform/telemetry/instrumentation.ts'
 import { openTelemetry, type Telemetry } from '#platform/telemetry/open.ts'
 
-/** The ports, with an engine behind each. */
 interface Ports {
   readonly eventStore: EventStore
   readonly readStore: ReadStore
@@ -101,7 +100,6 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly sessions: Sessions
   /** The credentials of the product at the local code host; `null` with GitHub itself. */
   readonly localCodeHost: LocalCredentials | null
-  /** The room that the server keeps on its disk. */
   readonly ballast: Ballast
   /** By name, what `/readyz` asks. */
   readonly parts: ReadonlyMap<string, () => Promise<void>>
@@ -111,7 +109,6 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
 /** What of the configuration says where data are. */
 export type StoresConfig = Pick<Config, 'dataDir' | 'engines' | 'masterKey'>
 
-/** What an adapter is opened with. */
 interface Opening {
   readonly config: StoresConfig
   readonly clock: Clock
@@ -119,7 +116,6 @@ interface Opening {
   readonly onWaiting: (line: string) => void
   /** Closes it after all that is opened later. */
   keep<T extends { close(): Promise<void> }>(engine: T): T
-  /** A place in the data folder. */
   at(name: string): string
 }
 
@@ -350,7 +346,6 @@ async function busOnNats(
 
 type Composing = Pick<Engines, 'clock' | 'logger' | 'ballast' | 'close'> & { readonly config: Config }
 
-/** What is built on the ports once, for all services. */
 async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: Composing): Promise<Engines> {
   const { eventStore, readStore, bus, vault, blobs } = ports
   const ids: Ids = { uuid: () => randomUUID() }

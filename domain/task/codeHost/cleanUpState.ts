@@ -5,7 +5,6 @@ import type { WorkPlace } from './cleanUpEvents.ts'
 import type { TaskEvent } from '../events.ts'
 
 export interface TaskCleanUp {
-  /** The latest request that has no outcome yet. */
   readonly request: string | null
   /** Where the work of the workspace was when its removal began; `null` while there may be a workspace with later work. */
   readonly work: WorkPlace | null

@@ -11,7 +11,6 @@ export interface AnsweredFeedback {
 }
 
 export interface FollowUp {
-  /** Number of the pull request. */
   readonly number: number
   /** The agent's last message in the turn; `null` when there was none. */
   readonly said: string | null
@@ -23,7 +22,6 @@ export interface FollowUp {
 /** The longest subject that git's own tools show in full. */
 export const subjectLength = 72
 const requestLength = 300
-/** How many sentences of the agent's message are searched for the one that says what was done. */
 const sentencesRead = 12
 
 /** The message of the first commit: the title, repeated in full in the body when it is too long for a subject, and the issue that asked for it. */
@@ -168,7 +166,6 @@ const quiet = (text: string): string => oneLine(text).replaceAll(/@(?=\w)/g, '')
 
 const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
 
-/** At most so long, cut behind a word where there is one. */
 function cutAtWord(text: string, length: number): string {
   const characters = [...text]
   if (characters.length <= length) return text

@@ -21,7 +21,6 @@ import type { LiveTask } from '../state.ts'
 type Send = (command: CommandOf<'SendMessage'>) => Decision<TaskEvent>
 type FeedbackCommand = Extract<TaskCommand, { type: `${string}Feedback` }>
 
-/** Whether a command is about a piece of feedback. */
 export function isOnFeedback<Command extends TaskCommand>(
   command: Command,
 ): command is Extract<Command, FeedbackCommand> {
@@ -119,7 +118,6 @@ function textOf({ body, comments }: Pick<FeedbackWords, 'body' | 'comments'>): s
   return [body, ...comments.map((comment) => comment.body)].filter((text) => text !== '').join('\n\n')
 }
 
-/** A person sends feedback to the agent, in this message. */
 function sendFeedback(
   state: LiveTask,
   { feedbackId, messageId, executionId, message, content, right }: CommandOf<'SendFeedback'>,
@@ -180,7 +178,6 @@ function settleFeedback(
   }
 }
 
-/** Makes a reply due again that the code host refused; one that is already due is left alone. */
 function answerFeedback(
   { feedback }: LiveTask,
   { feedbackId, commit }: CommandOf<'AnswerFeedback'>,

@@ -49,7 +49,6 @@ export type ReviewVerdict = z.infer<typeof ReviewVerdict>
 
 const Author = z.object({ id: z.string(), login: z.string() })
 
-/** A comment on lines of a file. */
 export const LineComment = z.object({
   id: z.string(),
   /** The id of the thread's first comment, which may be this one. */

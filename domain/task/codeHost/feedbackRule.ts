@@ -10,7 +10,6 @@ export interface FeedbackRule {
   /** Automatic tries to fix the checks of one commit, and of one pull request within 24 hours. */
   readonly triesPerCommit: number
   readonly triesPerDay: number
-  /** Whether a thread is resolved once it is answered. */
   readonly resolves: boolean
 }
 

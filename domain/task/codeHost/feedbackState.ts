@@ -13,11 +13,9 @@ export interface FeedbackItem {
   readonly status: 'open' | 'sent' | 'dismissed'
   /** The message that last sent it, even if that turn failed: a retry runs it again. */
   readonly messageId: string | null
-  /** The execution that works on it, or that did. */
   readonly executionId: string | null
   /** When the project's rule sent it, whatever came of that; `null` when the rule did not. */
   readonly automaticAt: string | null
-  /** Whether the turn that worked on it completed. */
   readonly isDone: boolean
   /** Whether turns that worked on it have changed files. */
   readonly hasChanged: boolean
@@ -67,14 +65,12 @@ export function owesAnswer({ feedback }: { readonly feedback: TaskFeedback }, ex
 
 type FeedbackEvent = Extract<RecordedOf<TaskEvent>, { type: `Feedback${string}` }>
 
-/** Whether an event is about a piece of feedback. */
 export function isOfFeedback<Event extends { readonly type: string }>(
   event: Event,
 ): event is Extract<Event, { type: `Feedback${string}` }> {
   return event.type.startsWith('Feedback')
 }
 
-/** The feedback after an event of its own. */
 export function withFeedback(before: TaskFeedback, event: FeedbackEvent): TaskFeedback {
   const { feedbackId } = event.data
   switch (event.type) {
@@ -105,7 +101,6 @@ export function withFeedback(before: TaskFeedback, event: FeedbackEvent): TaskFe
   }
 }
 
-/** Whether the author has no write access. */
 export function isByOutsider({ kind, right }: Pick<Received['data'], 'kind' | 'right'>): boolean {
   return kind !== 'check' && right !== 'admin' && right !== 'write'
 }
@@ -133,7 +128,6 @@ function changed(before: TaskFeedback, feedbackId: string, change: Partial<Feedb
     : before
 }
 
-/** Changes each piece that `isMeant` selects. */
 function changedWhere(
   before: TaskFeedback,
   isMeant: (item: FeedbackItem) => boolean,

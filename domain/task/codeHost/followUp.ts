@@ -10,7 +10,6 @@ import { visibleText } from '../visibleText.ts'
 type Received = EventOf<typeof FeedbackReceived>
 export type FollowedUp = Pick<Received['data'], 'kind' | 'right' | 'verdict'> & Received['content']
 
-/** The words for each permission in a sentence. */
 export const rights = {
   admin: 'administers the repository',
   write: 'may write to the repository',

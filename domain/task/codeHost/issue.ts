@@ -48,7 +48,6 @@ export function settleIssueComment(
   ]
 }
 
-/** The texts of an issue, and of the comment that asked for it. */
 export interface IssueWords {
   readonly number: number
   readonly title: string
@@ -88,7 +87,6 @@ function cut(text: string, length: number): string {
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`
 }
 
-/** The progress of a task, for readers of its issue. */
 export interface IssueProgress {
   readonly agent: string
   /** Login or name of the task's owner; `null` when it is no longer known. */
@@ -99,7 +97,6 @@ export interface IssueProgress {
   readonly turn: number
   /** `null` when there is none, and when the comment is on the pull request itself. */
   readonly pullRequest: number | null
-  /** The feedback that the turn works on. */
   readonly worksOn: readonly AnsweredFeedback[]
   readonly todos: readonly Todo[]
 }

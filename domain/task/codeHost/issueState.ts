@@ -5,7 +5,6 @@ import type { issueEvents, TaskCreatedFromIssue } from './issueEvents.ts'
 
 type FromIssue = EventOf<typeof TaskCreatedFromIssue>
 
-/** The issue that a new task is made from. */
 export type IssueOrigin = FromIssue['data'] & FromIssue['content']
 
 export interface TaskIssue {
@@ -15,13 +14,11 @@ export interface TaskIssue {
   readonly comment: 'due' | 'written' | 'failed'
   /** The revision of the task that the comment shows; `null` when it shows no progress. */
   readonly shows: number | null
-  /** `null` before the comment exists. */
   readonly commentId: string | null
 }
 
 type IssueEvent = RecordedOf<EventOf<(typeof issueEvents)[number]>>
 
-/** Whether an event is about the issue or its comment. */
 export function isOfIssue<Event extends { readonly type: string }>(
   event: Event,
 ): event is Extract<Event, { type: IssueEvent['type'] }> {

@@ -5,9 +5,7 @@ import { issueTitle } from './commitMessage.ts'
 export interface ProposalOf {
   readonly title: string
   readonly description: string
-  /** Later messages by people, oldest first. */
   readonly asked: readonly string[]
-  /** The agent's last message. */
   readonly answered: string | null
   /** Number of the issue that the task was made from; `null` when there is none. */
   readonly issue: number | null
@@ -39,7 +37,6 @@ function section(heading: string, text: string): string {
   return text === '' ? '' : `## ${heading}\n\n${text}`
 }
 
-/** The description without its first line if that is the title. */
 function withoutFirstLine(description: string, title: string): string {
   const [first = '', ...rest] = description.split('\n')
   return first.trim() === title.trim() ? rest.join('\n').trim() : description

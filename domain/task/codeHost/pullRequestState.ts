@@ -43,7 +43,6 @@ export function standingIn(
   return { ...before, standing: { ...data, headCommit: content?.headCommit ?? null } }
 }
 
-/** Whether an event is about the pull request. */
 export function isOfPullRequest<Event extends { readonly type: string }>(
   event: Event,
 ): event is Extract<Event, { type: `PullRequest${string}` }> {

@@ -12,7 +12,6 @@ import type { Vault } from '#platform/ports/vault.ts'
 import { namesOf, refusalSentence, type AllowList, type Named } from './allowList.ts'
 
 export interface AccessControl {
-  /** Everybody has access, and nothing is checked. */
   readonly isOpen: boolean
   /** Whether the account's owner may sign in, according to the code host now. Throws `CodeHostFault`. */
   admits(account: Pick<HostAccount, 'id' | 'login'>, accessToken: string): Promise<boolean>
@@ -23,7 +22,6 @@ export interface AccessControl {
   check(userId: string): Promise<void>
   /** Whether `ADMINS` lists the person, or whether they are the owner of the token in single-user mode. */
   isAdmin(person: Pick<UserDocument, 'id' | 'githubId' | 'githubUsername'>): Promise<boolean>
-  /** The message for a person without access. */
   refusal(login: string | null): string
 }
 
@@ -48,7 +46,6 @@ export const answersHold = {
   /** While the code host is unavailable: how long after its last confirmation a person keeps access. */
   withoutHost: 3_600_000,
 }
-/** People whose results are cached. */
 const maxKept = 10_000
 
 interface Answer {

@@ -12,7 +12,6 @@ import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
 interface FileBlobs {
   readonly folder: string
   readonly halfWritten: string
-  /** Work that `close` waits for. */
   readonly running: Set<Promise<unknown>>
   closed: boolean
 }
@@ -104,7 +103,6 @@ async function remove(blobs: FileBlobs, hash: string, putBefore: Date | undefine
   await rm(file, { force: true })
 }
 
-/** Whether it was last put before that time, or when that was cannot be found out. */
 async function isOlder(blobs: FileBlobs, hash: string, putBefore: Date): Promise<boolean> {
   try {
     const found = await onDisk(blobs, () => stat(fileOf(blobs, hash)).catch(ifAbsent))
@@ -157,7 +155,6 @@ export async function checkBlob(folder: string, hash: string): Promise<'whole' |
   return found.digest('hex') === hash ? 'whole' : 'changed'
 }
 
-/** The name of a folder of blobs. */
 function isPair(name: string): boolean {
   return /^[0-9a-f]{2}$/.test(name)
 }

@@ -16,7 +16,6 @@ interface StoredFile {
   readonly _id: ObjectId
   readonly length: number
   readonly chunkSize: number
-  /** When it was last put. */
   readonly uploadDate: Date
   readonly filename: string
 }
@@ -27,14 +26,12 @@ interface StoredChunk {
   readonly data: Uint8Array
 }
 
-/** An upload or removal that is running or was interrupted. */
 interface Unfinished {
   readonly _id: ObjectId
   readonly since: Date
 }
 
 export interface GridFsOptions {
-  /** Stays open when the blobs are closed. */
   readonly mongo: Mongo
   readonly clock: Clock
 }
@@ -43,7 +40,6 @@ const chunkBytes = 1024 * 1024
 /** A message to the server has at most 48 MB, and each call has a time-out. */
 const chunksAtOnce = 8
 const listedAtOnce = 1_000
-/** Longer than any upload can take. */
 const abandonedAfterMs = 3_600_000
 
 type GridFs = GridFsOptions
@@ -119,7 +115,6 @@ async function read(blobs: GridFs, hash: string): Promise<Uint8Array | undefined
   throw new DamagedBlob(`The blob ${hash} is damaged: its bytes have another hash.`)
 }
 
-/** Reads one chunk at a time. */
 async function check(blobs: GridFs, hash: string): Promise<'whole' | 'changed' | 'missing'> {
   const file = isBlobHash(hash) ? await blobs.mongo.ask((db) => fileOf(db, hash)) : null
   if (file === null) return 'missing'
@@ -192,7 +187,6 @@ function chunksOf(fileId: ObjectId, bytes: Uint8Array): StoredChunk[] {
   }))
 }
 
-/** Five seconds, and one more for each 4 MB. */
 function transferMs(bytes: number): number {
   return 5_000 + bytes / 4_000
 }

@@ -21,7 +21,6 @@ interface NatsBus {
   isClosed: boolean
   /** Bytes published and not known to have reached the server. */
   waitingBytes: number
-  /** Whether a flush is running. */
   isAsking: boolean
   /** Dropped messages that are not reported yet. */
   lost: number

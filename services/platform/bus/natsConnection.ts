@@ -12,7 +12,6 @@ export class UnusableNats extends Error {
 export type Refusals<R> = ReadonlyMap<number, () => R>
 
 export interface Nats {
-  /** Host and port, without credentials. */
   readonly address: string
   /** Reconnects by itself and keeps its subscriptions. */
   readonly connection: NatsConnection
@@ -50,7 +49,6 @@ interface Server extends Address {
 interface Connected extends Server {
   readonly connection: NatsConnection
   readonly returned: Set<() => void>
-  /** Aborts running calls. */
   readonly underWay: Set<(fault: Error) => void>
   isConnected: boolean
   /** Cached here, because the driver forgets it while the server is away. */
@@ -178,7 +176,6 @@ async function followStatus(nats: Connected): Promise<void> {
   }
 }
 
-/** Rejects after `ms`, or when the connection is lost. */
 function untilLost<T>(nats: Connected, ms: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = () => {

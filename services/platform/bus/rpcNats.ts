@@ -6,7 +6,6 @@ import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import { questions, type Answered, type Asked, type Question, type Rpc } from '../ports/rpc.ts'
 import type { Nats } from './natsConnection.ts'
 
-/** The server's status when nobody subscribes. */
 const noResponders = 503
 
 const schemas: {

@@ -1,7 +1,6 @@
 /** Addresses of a code host: which names they may contain, and which repository they refer to. */
 import { CodeHostFault, type RepositoryName } from '#platform/ports/codeHost.ts'
 
-/** Whether a host name refers to this machine. */
 export const isLoopback = (hostname: string): boolean =>
   /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname)
 

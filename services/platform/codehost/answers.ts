@@ -58,7 +58,6 @@ export const TokenAnswer = z.union([
   z.object({ error: z.string(), error_description: z.string().optional() }),
 ])
 
-/** GitHub's description of a refusal. */
 export const Refusal = z.object({
   message: z.string(),
   errors: z

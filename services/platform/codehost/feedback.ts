@@ -12,11 +12,10 @@ import type {
   HostLineComment,
   HostReview,
 } from '#platform/ports/codeHostFeedback.ts'
-import { checkedName } from './address.ts'
 import { askGraphql, setDraftMutation, threadsQuery, resolveMutation } from './graphql.ts'
 import { endOfStream } from './jobLog.ts'
 import { pages } from './pages.ts'
-import { ask, faultOf, ifHidden, sentences } from './request.ts'
+import { ask, faultOf, ifHidden, sentences, type TokenCalls } from './request.ts'
 
 /** An account, in the form that all answers use. */
 export const Author = z
@@ -49,7 +48,6 @@ const LineComment = z.object({
   subject_type: z.string().nullish(),
   diff_hunk: z.string().default(''),
 })
-/** A comment on an issue or a pull request as a whole. */
 export const Comment = z.object({
   id: Id,
   user: Author,
@@ -77,7 +75,6 @@ const Status = z.object({
   target_url: z.string().nullish(),
   updated_at: z.iso.datetime({ offset: true }).nullish(),
 })
-/** The latest status of each context. */
 const Statuses = z.object({ statuses: z.array(Status) })
 const Annotation = z.object({
   path: z.string().default(''),
@@ -109,9 +106,7 @@ const failing = ['failure', 'timed_out', 'startup_failure']
 const rights: readonly RepositoryRight[] = ['admin', 'write', 'read', 'none']
 const mostThreadPages = 10
 
-interface FeedbackHost {
-  octokit(accessToken: string): Octokit
-  /** Our App's slug; `undefined` while there is no App. */
+interface FeedbackHost extends TokenCalls {
   appSlug(): Promise<string | undefined>
 }
 
@@ -120,19 +115,18 @@ export function feedbackCalls(host: FeedbackHost): CodeHostFeedback {
 }
 
 function readingCalls({
-  octokit,
+  on,
   appSlug,
 }: FeedbackHost): Pick<CodeHostFeedback, 'pullRequestFeedback' | 'repositoryRight'> {
   return {
     pullRequestFeedback: async (accessToken, repository, number) => {
-      const { owner, name: repo } = checkedName(repository)
-      const { pulls, issues } = octokit(accessToken).rest
-      const of = { owner, repo, pull_number: number }
-      const reviews = await pages(Review, (page) => pulls.listReviews({ ...of, ...page }))
-      const lines = await pages(LineComment, (page) => pulls.listReviewComments({ ...of, ...page }))
+      const { rest, at } = on(accessToken, repository)
+      const of = { ...at, pull_number: number }
+      const reviews = await pages(Review, (page) => rest.pulls.listReviews({ ...of, ...page }))
+      const lines = await pages(LineComment, (page) => rest.pulls.listReviewComments({ ...of, ...page }))
       // Reading them needs a separate permission, for issues.
       const comments = await pages(Comment, (page) =>
-        issues.listComments({ owner, repo, issue_number: number, ...page }),
+        rest.issues.listComments({ ...at, issue_number: number, ...page }),
       ).catch(ifHidden({ items: [] }))
       const slug = await appSlug()
       return {
@@ -142,10 +136,10 @@ function readingCalls({
       }
     },
     repositoryRight: async (accessToken, repository, { id, login: username }) => {
-      const { owner, name: repo } = checkedName(repository)
+      const { rest, at } = on(accessToken, repository)
       try {
         const { permission, user } = await ask(Permission, () =>
-          octokit(accessToken).rest.repos.getCollaboratorPermissionLevel({ owner, repo, username }),
+          rest.repos.getCollaboratorPermissionLevel({ ...at, username }),
         )
         return user?.id === id ? (rights.find((right) => right === permission) ?? 'none') : 'none'
       } catch (fault) {
@@ -158,18 +152,19 @@ function readingCalls({
 
 function checkCalls({
   octokit,
+  on,
 }: FeedbackHost): Pick<CodeHostFeedback, 'failedChecks' | 'checkAnnotations' | 'jobLog'> {
   return {
     failedChecks: async (accessToken, repository, ref) => {
-      const { owner, name: repo } = checkedName(repository)
-      const query = { owner, repo, ref, filter: 'latest' as const, per_page: 100 }
+      const { rest, at } = on(accessToken, repository)
+      const query = { ...at, ref, per_page: 100 }
       const { check_runs: runs } = await ask(CheckRuns, () =>
-        octokit(accessToken).rest.checks.listForRef(query),
+        rest.checks.listForRef({ ...query, filter: 'latest' }),
       )
       // Reading them needs a separate permission.
-      const { statuses } = await ask(Statuses, () =>
-        octokit(accessToken).rest.repos.getCombinedStatusForRef({ owner, repo, ref, per_page: 100 }),
-      ).catch(ifHidden({ statuses: [] }))
+      const { statuses } = await ask(Statuses, () => rest.repos.getCombinedStatusForRef(query)).catch(
+        ifHidden({ statuses: [] }),
+      )
       const ofRuns = runs.flatMap(failedFrom)
       const ofStatuses = statuses.flatMap((one) => failedStatusFrom(one, ref))
       // A failure reported as both is returned once, as the check run, which has more details.
@@ -177,11 +172,9 @@ function checkCalls({
       return [...ofRuns, ...ofStatuses.filter(({ name }) => !names.has(name))]
     },
     checkAnnotations: async (accessToken, repository, checkId) => {
-      const { owner, name: repo } = checkedName(repository)
-      const query = { owner, repo, check_run_id: Number(checkId), per_page: feedbackLimits.annotations }
-      const found = await ask(z.array(Annotation), () =>
-        octokit(accessToken).rest.checks.listAnnotations(query),
-      )
+      const { rest, at } = on(accessToken, repository)
+      const query = { ...at, check_run_id: Number(checkId), per_page: feedbackLimits.annotations }
+      const found = await ask(z.array(Annotation), () => rest.checks.listAnnotations(query))
       return found.map(({ path, start_line, annotation_level, message }) => ({
         path,
         line: start_line ?? 0,
@@ -190,12 +183,12 @@ function checkCalls({
       }))
     },
     jobLog: async (accessToken, repository, jobId, shown) => {
-      const { owner, name: repo } = checkedName(repository)
+      const { at } = on(accessToken, repository)
       try {
         const { data } = await octokit(accessToken).request(
           'GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs',
           // A log may be large, so it is read as a stream.
-          { owner, repo, job_id: Number(jobId), request: { parseSuccessResponseBody: false } },
+          { ...at, job_id: Number(jobId), request: { parseSuccessResponseBody: false } },
         )
         const body: unknown = data
         return body instanceof ReadableStream ? await endOfStream(body, shown) : undefined
@@ -211,17 +204,16 @@ function checkCalls({
 
 function writingCalls({
   octokit,
+  on,
 }: FeedbackHost): Pick<CodeHostFeedback, 'writeComment' | 'editComment' | 'resolveThreads' | 'setDraft'> {
   return {
     writeComment: async (accessToken, repository, number, { threadId, body }) => {
-      const { owner, name: repo } = checkedName(repository)
-      const { pulls, issues } = octokit(accessToken).rest
+      const { rest, at } = on(accessToken, repository)
       const written = await ask(Written, () =>
         threadId === null
-          ? issues.createComment({ owner, repo, issue_number: number, body })
-          : pulls.createReplyForReviewComment({
-              owner,
-              repo,
+          ? rest.issues.createComment({ ...at, issue_number: number, body })
+          : rest.pulls.createReplyForReviewComment({
+              ...at,
               pull_number: number,
               comment_id: Number(threadId),
               body,
@@ -230,9 +222,8 @@ function writingCalls({
       return written.id
     },
     editComment: async (accessToken, repository, commentId, body) => {
-      const { owner, name: repo } = checkedName(repository)
-      const { issues } = octokit(accessToken).rest
-      await ask(Written, () => issues.updateComment({ owner, repo, comment_id: Number(commentId), body }))
+      const { rest, at } = on(accessToken, repository)
+      await ask(Written, () => rest.issues.updateComment({ ...at, comment_id: Number(commentId), body }))
     },
     resolveThreads: async (accessToken, nodeId, threadIds) => {
       const asking = octokit(accessToken)
@@ -267,14 +258,12 @@ async function done(octokit: Octokit, mutation: string, variables: Record<string
   if (error) throw new CodeHostFault(error.type === 'FORBIDDEN' ? 'forbidden' : 'invalid', error.message)
 }
 
-/** Converts a time of the host to UTC. */
 export const utc = (time: string): string => new Date(time).toISOString()
 
 export function authorFrom(user: z.infer<typeof Author>): HostAuthor | null {
   return user ? { id: String(user.id), login: user.login, isBot: user.type === 'Bot' } : null
 }
 
-/** A comment; `slug` is that of our App. */
 export function commentFrom(one: z.infer<typeof Comment>, slug: string | undefined): HostComment {
   return {
     ...wordsFrom(one),
@@ -292,7 +281,6 @@ function wordsFrom(one: z.infer<typeof Comment> | z.infer<typeof LineComment>) {
   }
 }
 
-/** Pending and dismissed reviews are left out. */
 function reviewFrom({
   id,
   user,

@@ -27,25 +27,22 @@ import { feedbackCalls } from './feedback.ts'
 import { issueCalls } from './issues.ts'
 import { pullRequestReader } from './graphql.ts'
 import { pages } from './pages.ts'
-import { ask, askIfChanged, ifHidden, limited, type Requests } from './request.ts'
+import { ask, askIfChanged, callsOf, ifHidden, limited, type Requests, type TokenCalls } from './request.ts'
 
 export interface GitHubOptions {
   /** The base of pages and git remotes: `https://github.com`. */
   readonly serverUrl: string
-  /** How its REST API is asked. */
   readonly requests: Requests
-  /** The App, as registered at the time of use. */
   readonly app: CurrentApp
   readonly clock?: Clock
   /** Replaces an App. */
   readonly ownToken?: string | undefined
 }
 
-interface Host {
+interface Host extends TokenCalls {
   readonly options: GitHubOptions
   readonly serverUrl: string
   readonly clock: Pick<Clock, 'now'>
-  octokit(accessToken: string): ReturnType<Requests['octokit']>
   /** Throws `setup_required`. */
   app(): Promise<AppRegistration>
 }
@@ -56,7 +53,7 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
     options,
     serverUrl,
     clock: options.clock ?? { now: () => new Date() },
-    octokit: options.requests.octokit,
+    ...callsOf(options.requests.octokit),
     app: async () => {
       const app = await options.app()
       if (!app) throw new Fault('setup_required')
@@ -69,11 +66,8 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
     ...repositoryCalls(host),
     ...branchCalls(host),
     ...pullRequestCalls(host),
-    ...feedbackCalls({
-      octokit: host.octokit,
-      appSlug: async () => (await options.app())?.slug,
-    }),
-    ...issueCalls({ octokit: host.octokit, app: options.app }),
+    ...feedbackCalls({ ...host, appSlug: async () => (await options.app())?.slug }),
+    ...issueCalls({ ...host, app: options.app }),
     appUrls: async () => {
       const { htmlUrl, slug } = await host.app()
       const page = onServer(htmlUrl ?? `${serverUrl}/apps/${slug}`, serverUrl)
@@ -144,7 +138,6 @@ function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode'
   }
 }
 
-/** The token's account, and what it can access. */
 function accountCalls(
   host: Host,
 ): Pick<CodeHost, 'account' | 'tokenScopes' | 'repositories' | 'organizations' | 'membership'> {
@@ -205,52 +198,40 @@ function accountCalls(
   }
 }
 
-/** One repository. */
 function repositoryCalls(
   host: Host,
 ): Pick<CodeHost, 'repository' | 'repositoryById' | 'createRepository' | 'gitAccess'> {
-  const { octokit, serverUrl } = host
+  const { octokit, on, serverUrl } = host
   return {
     repository: async (accessToken, repository) => {
-      const { owner, name: repo } = checkedName(repository)
-      return repositoryFrom(
-        await ask(Repository, () => octokit(accessToken).rest.repos.get({ owner, repo })),
-        serverUrl,
-      )
+      const { rest, at } = on(accessToken, repository)
+      return repositoryFrom(await ask(Repository, () => rest.repos.get(at)), serverUrl)
     },
     repositoryById: (accessToken, id, etag) => repositoryById(host, accessToken, id, etag),
-    createRepository: async (accessToken, { name, description, isPrivate }) =>
-      repositoryFrom(
-        await ask(Repository, () =>
-          octokit(accessToken).rest.repos.createForAuthenticatedUser({
-            name,
-            description,
-            private: isPrivate,
-          }),
-        ),
-        serverUrl,
-      ),
-    gitAccess: (accessToken, repository) =>
-      Promise.resolve(repository)
-        .then(checkedName)
-        .then(({ owner, name }) => ({
-          url: `${serverUrl}/${owner}/${name}.git`,
-          authorization: `Basic ${Buffer.from(`x-access-token:${accessToken}`).toString('base64')}`,
-        })),
+    createRepository: async (accessToken, { isPrivate, ...named }) => {
+      const { repos } = octokit(accessToken).rest
+      const wanted = { ...named, private: isPrivate }
+      return repositoryFrom(await ask(Repository, () => repos.createForAuthenticatedUser(wanted)), serverUrl)
+    },
+    gitAccess: async (accessToken, repository) => {
+      const { owner, name } = checkedName(repository)
+      return {
+        url: `${serverUrl}/${owner}/${name}.git`,
+        authorization: `Basic ${Buffer.from(`x-access-token:${accessToken}`).toString('base64')}`,
+      }
+    },
   }
 }
 
-/** The branches of one repository. */
 function branchCalls({
-  octokit,
+  on,
 }: Host): Pick<CodeHost, 'branches' | 'branch' | 'takesOnlySigned' | 'deleteBranch'> {
   return {
     branches: async (accessToken, repository) => {
-      const { owner, name: repo } = checkedName(repository)
-      const { repos } = octokit(accessToken).rest
+      const { rest, at } = on(accessToken, repository)
       const [{ default_branch: first }, found] = await Promise.all([
-        ask(Repository, () => repos.get({ owner, repo })),
-        pages(Branch, (page) => repos.listBranches({ owner, repo, ...page })),
+        ask(Repository, () => rest.repos.get(at)),
+        pages(Branch, (page) => rest.repos.listBranches({ ...at, ...page })),
       ])
       const names = found.items.map((branch) => branch.name)
       const others = names.filter((name) => name !== first)
@@ -258,13 +239,12 @@ function branchCalls({
       return names.includes(first) || found.cut ? [first, ...others] : others
     },
     branch: async (accessToken, repository, branch) => {
-      const { owner, name: repo } = checkedName(repository)
-      const { repos } = octokit(accessToken).rest
-      const found = await ask(BranchWithCommit, () => repos.getBranch({ owner, repo, branch })).catch(
+      const { rest, at } = on(accessToken, repository)
+      const found = await ask(BranchWithCommit, () => rest.repos.getBranch({ ...at, branch })).catch(
         async (fault: unknown) => {
           if (!(fault instanceof CodeHostFault && fault.kind === 'not_found')) throw fault
           // The 404 may be about the branch or about the whole repository.
-          await ask(Repository, () => repos.get({ owner, repo }))
+          await ask(Repository, () => rest.repos.get(at))
           return undefined
         },
       )
@@ -273,16 +253,13 @@ function branchCalls({
       return { commit: found.commit.sha, tree: found.commit.commit.tree.sha }
     },
     takesOnlySigned: async (accessToken, repository, branch) => {
-      const { owner, name: repo } = checkedName(repository)
-      const { repos } = octokit(accessToken).rest
-      const rules = await pages(Rule, (page) => repos.getBranchRules({ owner, repo, branch, ...page }))
+      const { rest, at } = on(accessToken, repository)
+      const rules = await pages(Rule, (page) => rest.repos.getBranchRules({ ...at, branch, ...page }))
       return rules.items.some(({ type }) => type === 'required_signatures')
     },
     deleteBranch: async (accessToken, repository, branch) => {
-      const { owner, name: repo } = checkedName(repository)
-      const deleted = ask(z.unknown(), () =>
-        octokit(accessToken).rest.git.deleteRef({ owner, repo, ref: `heads/${branch}` }),
-      )
+      const { rest, at } = on(accessToken, repository)
+      const deleted = ask(z.unknown(), () => rest.git.deleteRef({ ...at, ref: `heads/${branch}` }))
       await deleted.catch((fault: unknown) => {
         const isGone =
           fault instanceof CodeHostFault && fault.kind === 'invalid' && /does not exist/i.test(fault.message)
@@ -292,46 +269,41 @@ function branchCalls({
   }
 }
 
-/** Pull requests of one repository. */
 function pullRequestCalls(
   host: Host,
 ): Pick<
   CodeHost,
   'findPullRequest' | 'isInOpenPullRequest' | 'openPullRequest' | 'pullRequestStates' | 'updatePullRequest'
 > {
-  const { octokit, serverUrl } = host
+  const { octokit, on, serverUrl } = host
   const readPullRequests = pullRequestReader()
   return {
     findPullRequest: async (accessToken, repository, { head, base }) => {
-      const { owner, name: repo } = checkedName(repository)
-      const query = { owner, repo, head: `${owner}:${head}`, base, state: 'open' as const, per_page: 1 }
-      const found = await ask(z.array(PullRequest), () => octokit(accessToken).rest.pulls.list(query))
+      const { rest, at } = on(accessToken, repository)
+      const query = { ...at, head: `${at.owner}:${head}`, base, state: 'open' as const, per_page: 1 }
+      const found = await ask(z.array(PullRequest), () => rest.pulls.list(query))
       return found[0] && pullRequestFrom(found[0], serverUrl)
     },
     isInOpenPullRequest: async (accessToken, repository, branch) => {
-      const { owner, name: repo } = checkedName(repository)
-      const { pulls } = octokit(accessToken).rest
-      const query = { owner, repo, state: 'open' as const, per_page: 1 }
+      const { rest, at } = on(accessToken, repository)
+      const query = { ...at, state: 'open' as const, per_page: 1 }
       const found = await Promise.all(
-        [{ head: `${owner}:${branch}` }, { base: branch }].map((end) =>
-          ask(z.array(PullRequest), () => pulls.list({ ...query, ...end })),
+        [{ head: `${at.owner}:${branch}` }, { base: branch }].map((end) =>
+          ask(z.array(PullRequest), () => rest.pulls.list({ ...query, ...end })),
         ),
       )
       return found.some((ones) => ones.length > 0)
     },
     openPullRequest: async (accessToken, repository, request) => {
-      const { owner, name: repo } = checkedName(repository)
-      const opened = await ask(PullRequest, () =>
-        octokit(accessToken).rest.pulls.create({ owner, repo, ...request }),
-      )
+      const { rest, at } = on(accessToken, repository)
+      const opened = await ask(PullRequest, () => rest.pulls.create({ ...at, ...request }))
       return pullRequestFrom(opened, serverUrl)
     },
     pullRequestStates: (accessToken, asked) => readPullRequests(octokit(accessToken), asked, accessToken),
     updatePullRequest: async (accessToken, repository, number, request) => {
-      const { owner, name: repo } = checkedName(repository)
-      const updated = await ask(PullRequest, () =>
-        octokit(accessToken).rest.pulls.update({ owner, repo, pull_number: number, ...request }),
-      )
+      const { rest, at } = on(accessToken, repository)
+      const wanted = { ...at, pull_number: number, ...request }
+      const updated = await ask(PullRequest, () => rest.pulls.update(wanted))
       return pullRequestFrom(updated, serverUrl)
     },
   }

@@ -115,7 +115,6 @@ async function isPublic(requests: Requests, app: AppRegistration | undefined): P
 /** A page has a hundred items. These lists are for people: further items are counted but not read. */
 const mostPages = { installations: 2, repositories: 3 }
 
-/** The repositories of installations. */
 function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf' | 'repositoryCount'> {
   const read = (call: () => Promise<{ readonly data: unknown }>) => ask(answers.InstalledRepositories, call)
   return {
@@ -152,7 +151,6 @@ interface SigningHost {
   asApp(): Promise<ReturnType<Requests['octokit']>['rest']['apps']>
 }
 
-/** The host's data about the App. */
 function knownOfApp({
   serverUrl,
   hasKey,

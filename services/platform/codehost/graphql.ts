@@ -303,7 +303,6 @@ fragment Editor on Actor {
   ... on User { databaseId }
 }`
 
-/** The threads of a pull request, with their first comments. */
 export const threadsQuery = `query ReviewThreads($id: ID!, $after: String) {
   node(id: $id) {
     ... on PullRequest {
@@ -319,7 +318,6 @@ export const resolveMutation = `mutation ResolveThread($id: ID!) {
   resolveReviewThread(input: { threadId: $id }) { thread { id } }
 }`
 
-/** Makes a pull request a draft, or ready for review. */
 export function setDraftMutation(draft: boolean): string {
   const name = draft ? 'convertPullRequestToDraft' : 'markPullRequestReadyForReview'
   return `mutation SetDraft($id: ID!) {

@@ -10,11 +10,10 @@ import type {
   HostIssueEvent,
   HostIssueText,
 } from '#platform/ports/codeHostIssues.ts'
-import { checkedName } from './address.ts'
 import { Author, authorFrom, Comment, commentFrom, utc } from './feedback.ts'
 import { askGraphql, faultAt, issueQuery } from './graphql.ts'
 import { lastPages, pages } from './pages.ts'
-import { ask, askIfChanged, misunderstood } from './request.ts'
+import { ask, askIfChanged, misunderstood, type TokenCalls } from './request.ts'
 
 const Id = z.number().transform(String)
 const Time = z.iso.datetime({ offset: true }).transform(utc)
@@ -62,51 +61,54 @@ const ListedComment = Comment.extend({ node_id: z.string() })
 
 const perPage = 100
 
-interface IssuesHost {
-  octokit(accessToken: string): Octokit
+interface IssuesHost extends TokenCalls {
   app(): Promise<AppRegistration | undefined>
 }
 
-export function issueCalls({ octokit, app }: IssuesHost): CodeHostIssues {
+export function issueCalls({ octokit, on, app }: IssuesHost): CodeHostIssues {
   const slugOf = async () => (await app())?.slug
   return {
     issues: async (accessToken, repository, { label, since, etag }) => {
-      const { owner, name: repo } = checkedName(repository)
-      const query = { state: 'open', sort: 'updated', direction: 'asc', per_page: perPage, since } as const
+      const { rest, at } = on(accessToken, repository)
+      const query = {
+        ...at,
+        state: 'open',
+        sort: 'updated',
+        direction: 'asc',
+        per_page: perPage,
+        since,
+      } as const
       const labels = label === null ? {} : { labels: label }
       const list = (headers: Record<string, string>, page = 1) =>
-        octokit(accessToken).rest.issues.listForRepo({ owner, repo, headers, ...query, ...labels, page })
+        rest.issues.listForRepo({ ...query, ...labels, headers, page })
       const found = await askIfChanged(z.array(Issue), etag, list)
       if (found === 'unchanged') return found
       const slug = await slugOf()
       const isOne = found.data.length < perPage
-      const rest = isOne
+      const later = isOne
         ? { items: [], cut: false }
         : await pages(Issue, (page) => list({}, page.page), { from: 2 })
-      const issues = [...found.data, ...rest.items].map((one) => issueFrom(one, slug))
+      const issues = [...found.data, ...later.items].map((one) => issueFrom(one, slug))
       // With several pages, the first may be unchanged while others change.
-      return { issues, isCut: rest.cut, etag: isOne ? found.etag : null }
+      return { issues, isCut: later.cut, etag: isOne ? found.etag : null }
     },
     issue: async (accessToken, repository, number) => {
-      const { owner, name: repo } = checkedName(repository)
-      const { rest } = octokit(accessToken)
-      const found = await ask(Issue, () => rest.issues.get({ owner, repo, issue_number: number }))
+      const { rest, at } = on(accessToken, repository)
+      const found = await ask(Issue, () => rest.issues.get({ ...at, issue_number: number }))
       return issueFrom(found, await slugOf())
     },
     issueText: (accessToken, nodeId, commentNodeIds) =>
       issueText(octokit(accessToken), nodeId, commentNodeIds),
     issueEvents: async (accessToken, repository, number) => {
-      const { owner, name: repo } = checkedName(repository)
-      const { rest } = octokit(accessToken)
-      const of = { owner, repo, issue_number: number }
+      const { rest, at } = on(accessToken, repository)
+      const of = { ...at, issue_number: number }
       const { items, cut } = await lastPages(IssueEvent, (page) => rest.issues.listEvents({ ...of, ...page }))
       const slug = await slugOf()
       return { events: items.flatMap((one) => eventFrom(one, slug)), isCut: cut }
     },
     issueComments: async (accessToken, repository, number, since) => {
-      const { owner, name: repo } = checkedName(repository)
-      const { rest } = octokit(accessToken)
-      const of = { owner, repo, issue_number: number, ...(since === null ? {} : { since }) }
+      const { rest, at } = on(accessToken, repository)
+      const of = { ...at, issue_number: number, ...(since === null ? {} : { since }) }
       const { items, cut } = await lastPages(ListedComment, (page) =>
         rest.issues.listComments({ ...of, ...page }),
       )
@@ -114,9 +116,8 @@ export function issueCalls({ octokit, app }: IssuesHost): CodeHostIssues {
       return { comments: items.map((one) => listedFrom(one, slug)), isCut: cut }
     },
     issueComment: async (accessToken, repository, id) => {
-      const { owner, name: repo } = checkedName(repository)
-      const { rest } = octokit(accessToken)
-      const of = { owner, repo, comment_id: Number(id) }
+      const { rest, at } = on(accessToken, repository)
+      const of = { ...at, comment_id: Number(id) }
       const found = await ask(ListedComment, () => rest.issues.getComment(of))
       return listedFrom(found, await slugOf())
     },

@@ -10,7 +10,8 @@ import { throttling } from '@octokit/plugin-throttling'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Bus, BusMessages } from '#platform/ports/bus.ts'
-import { CodeHostFault } from '#platform/ports/codeHost.ts'
+import { CodeHostFault, type RepositoryName } from '#platform/ports/codeHost.ts'
+import { checkedName } from './address.ts'
 import { Refusal } from './answers.ts'
 import { acceptedPermissions, missingSentence, credentials, type Credential } from '#domain/appPermissions.ts'
 
@@ -31,9 +32,7 @@ const silent = {
   error: () => undefined,
 }
 
-/** How an adapter makes requests. */
 export interface Requests {
-  /** Octokit with a token, or without one. */
   octokit(accessToken: string | undefined): Octokit
   /** Octokit that authenticates itself and is not paced: its requests wait for no others. */
   unpaced(): Octokit
@@ -49,11 +48,9 @@ export interface Requests {
   postForm(url: string, form: Readonly<Record<string, string>>): Promise<unknown>
 }
 
-/** What is left of one of a holder's limits. */
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
-  /** When it resets, in ms since the epoch. */
   readonly resetsAt: number
 }
 
@@ -63,7 +60,6 @@ export interface RequestsOptions {
   readonly serverUrl: string
   /** Whether people's requests use `GITHUB_TOKEN` instead of an App. */
   readonly hasOwnToken?: boolean
-  /** Shares waits between processes. */
   readonly bus?: Pick<Bus, 'publish' | 'subscribe'>
   /** Whether writes are paced as the host requires: a second apart, and three seconds if they notify people. */
   readonly paced: boolean
@@ -165,13 +161,11 @@ function credentialOf(holder: string, hasOwnToken: boolean): Credential {
   return hasOwnToken ? 'own_token' : 'person'
 }
 
-/** The limit of a holder that a request counts to. */
 function limitOf(url: string): string {
   const { pathname } = new URL(url)
   return /\/(graphql|rate_limit)$/.exec(pathname)?.[1] ?? (pathname.includes('/search/') ? 'search' : 'core')
 }
 
-/** The response to a request that is not sent, in the host's form. */
 const refusedHere = (waitMs: number): Response =>
   Response.json(
     { message: 'The wait is not over.' },
@@ -207,7 +201,6 @@ function pauseIn(url: string, { status, headers }: Response): number | undefined
 
 const answeredForGood = Array.from({ length: 100 }, (_, index) => 400 + index)
 
-/** The address and credential of a request, for the sentence about a refusal. */
 interface Asked {
   readonly serverUrl: string
   readonly credential: Credential
@@ -235,6 +228,20 @@ function limitedFetch(url: string, { headers, ...init }: RequestInit): Promise<R
   const named = new Headers(headers)
   named.set('x-github-api-version', apiVersion)
   return fetch(url, { ...init, headers: named, signal: AbortSignal.timeout(timeLimitMs) })
+}
+
+/** Requests with a token. */
+export type TokenCalls = ReturnType<typeof callsOf>
+
+export function callsOf(octokit: (accessToken: string) => Octokit) {
+  return {
+    octokit,
+    /** REST, and the repository as it is named there. Throws CodeHostFault `not_found` for an impossible name. */
+    on(accessToken: string, repository: RepositoryName) {
+      const { owner, name: repo } = checkedName(repository)
+      return { rest: octokit(accessToken).rest, at: { owner, repo } }
+    },
+  }
 }
 
 /** Makes the request `call` and parses its data by `schema`. Throws CodeHostFault. */
@@ -338,7 +345,6 @@ export const sentences: Readonly<Record<CodeHostFault['kind'], string>> = {
   invalid: 'GitHub refused the request.',
 }
 
-/** Sentences for when the host does not accept a token or key at all. */
 const notTaken: Readonly<Record<Credential, string>> = {
   person: sentences.unauthorized,
   own_token:
@@ -348,7 +354,6 @@ const notTaken: Readonly<Record<Credential, string>> = {
 }
 
 const notShown = (holder: string): string => `GitHub can't find this, or ${holder} has no access to it.`
-/** Sentences for when the host hides what was requested. */
 const notFound: Readonly<Record<Credential, string>> = {
   person: sentences.not_found,
   own_token: notShown('the token in GITHUB_TOKEN'),
@@ -436,14 +441,12 @@ export function retryAfterMs(
   return ms === undefined ? undefined : Math.min(Math.max(0, ms), longestWaitMs)
 }
 
-/** The value of `retry-after` in ms: given in seconds, or as an HTTP date. */
 function waitOf(after: string, now: number): number | undefined {
   if (/^\d+$/.test(after)) return Number(after) * 1_000
   const until = after.endsWith(' GMT') ? Date.parse(after) : Number.NaN
   return Number.isNaN(until) ? undefined : until - now
 }
 
-/** GitHub's message, with the reasons that it gives as sentences. */
 function sentenceOf(data: unknown): string | undefined {
   const read = Refusal.safeParse(data)
   if (!read.success) return undefined

@@ -4,7 +4,6 @@ import type { Execution } from '#domain/task/phase.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import type { Job } from '#platform/ports/jobs.ts'
 
-/** A request without an outcome. */
 export type OpenWork =
   | {
       readonly kind: 'execution'
@@ -36,12 +35,10 @@ export function jobFor(work: OpenWork, ownerId: string): Job {
 /** Events that delete something whose data must be erased. */
 export const deletions: readonly string[] = ['TaskDeleted', 'ProjectDeleted', 'AccountDeleted']
 
-/** Whether an event deletes something whose data must be erased. */
 export function isDeletion({ type }: Pick<StoredEvent, 'type'>): boolean {
   return deletions.includes(type)
 }
 
-/** The job that erases what the event deleted. */
 export function erasureJob({ id, stream, meta }: StoredEvent): Job {
   return {
     id,

@@ -3,14 +3,12 @@ import type { CodeHostConfig } from './codeHost.ts'
 import { isLoopback } from './checks.ts'
 import type { Config } from './config.ts'
 
-/** The address at which this process reaches its own gateway. */
 export function ownAddress({ host, port }: Pick<Config, 'host' | 'port'>): string {
   const everywhere = host === '0.0.0.0' || host === '::'
   const name = everywhere || host === 'localhost' ? '127.0.0.1' : host
   return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
 }
 
-/** The address at which people reach the product. */
 export const publicAddress = ({ publicUrl, port }: Pick<Config, 'publicUrl' | 'port'>): string =>
   publicUrl ?? `http://localhost:${port}`
 

@@ -40,7 +40,6 @@ function helpOf(name: string, { program, variables }: AgentConfiguration): Reado
   }
 }
 
-/** The variables that contain a secret. */
 export const agentSecrets: readonly string[] = Object.values(agentConfigurations).map(
   ({ variables }) => variables.key,
 )

@@ -70,7 +70,6 @@ export function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string 
   return TRUST_PROXY > 0 ? 'TRUST_PROXY says that a proxy is in front' : undefined
 }
 
-/** Whether a host name refers to this machine. */
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 
 /** The local code host has no passwords, so an operator must open it to other machines explicitly. */

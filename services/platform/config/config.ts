@@ -83,7 +83,6 @@ interface Read {
 
 function configOf({ values, services, codeHost, agents, env }: Read) {
   return {
-    /** The services that this process runs. */
     services,
     /** The engines behind the ports: the address of one that may be shared, or `null` for the embedded one. */
     engines: {
@@ -102,7 +101,6 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     publicUrl: values.PUBLIC_URL ?? null,
     masterKey: values.MASTER_KEY,
     codeHost,
-    /** How pull requests are followed at the code host. */
     following: {
       webhookSecret: values.GITHUB_WEBHOOK_SECRET ?? null,
       webhookSecretBefore: values.GITHUB_WEBHOOK_SECRET_BEFORE ?? null,
@@ -112,7 +110,6 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
       gatherMs: values.FEEDBACK_GATHER_SECONDS * 1_000,
     },
     agents,
-    /** The path on which programs are searched for. */
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     /** The operator's own environment, for programs that act on the operator's behalf: cloning `--repo`. */
     environment: env,
@@ -132,7 +129,6 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     weakerSandbox: values.ALLOW_WEAKER_SANDBOX,
     /** Whether sandboxes may reach addresses of this machine and of private networks that their project lists as numeric addresses. */
     privateEgress: values.PRIVATE_EGRESS,
-    /** Who may sign in. */
     allowed: allowListOf(values),
     /** Whether people may register and sign in with a password. */
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),
@@ -146,7 +142,6 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     tasksAtOnce: values.TASKS_AT_ONCE,
     /** How many agents may wait for their next message; 0: none is started ahead; `null`: limited by memory. */
     warmAgents: values.WARM_AGENTS ?? null,
-    /** How the log is sealed. */
     seals: {
       /** `null`: the log is not sealed. */
       everyMs: values.SEAL_SECONDS * 1_000 || null,
@@ -195,14 +190,11 @@ function limitsOf(values: Variables) {
     disk: {
       /** By mirrors and workspaces of a runner. */
       budget: values.WORKSPACE_BUDGET_GB,
-      /** By the workspace of one task. */
       workspace: values.WORKSPACE_GB,
-      /** By all workspaces of one project. */
       project: values.PROJECT_DISK_GB,
       /** Free space that must remain, because the log must always be able to grow. */
       leastFree: values.MIN_FREE_DISK_GB,
     },
-    /** Limits on what is checked out of a repository. */
     checkout: { entries: values.REPOSITORY_ENTRIES, bytes: values.REPOSITORY_GB },
     /** Limits on model usage; `null`: unlimited. Prices are in US dollars per million tokens, by prefix of model names. */
     budgets: {

@@ -37,7 +37,6 @@ export function holdDataFolder(folder: string): () => void {
   )
 }
 
-/** Removes all access for others than the owner, if the path exists. */
 function closeToOthers(path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   if ((mode & 0o077) !== 0) chmodSync(path, mode & 0o700)

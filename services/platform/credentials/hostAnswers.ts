@@ -66,11 +66,9 @@ export function hostAnswers<Answer extends object>({
   }
 }
 
-/** Cached answers about the App. */
 export interface GitHubAnswers {
   /** By person: what they can reach through the App. */
   readonly access: HostAnswers<GitHubAccess>
-  /** Its installations, for administrators. */
   readonly installations: HostAnswers<InstallationsOfApp>
   /** Requests to install it, for everybody; `null` when the host does not say. */
   readonly requests: HostAnswers<{ readonly found: readonly InstallationRequest[] | null }>

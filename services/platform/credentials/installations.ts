@@ -48,7 +48,6 @@ export interface Installations {
   readingToken(repository: InstalledRepository, how?: { readonly fresh: boolean }): Promise<RepositoryToken>
   /** Whether the host refuses the App's key, as last known; the host is asked when that was long ago. Never throws. */
   isKeyRefused(): Promise<boolean>
-  /** Drops the cached list of installations. */
   forget(): void
   close(): void
 }

@@ -5,7 +5,6 @@ import { limitConcurrency } from '../async/queue.ts'
 
 /** The cost of a hash: about `128 * 2^ln * r` bytes of memory, `p` times over. */
 export interface ScryptCost {
-  /** Binary logarithm of scrypt's N. */
   readonly ln: number
   readonly r: number
   readonly p: number
@@ -28,7 +27,6 @@ const usualCost: ScryptCost = { ln: 17, r: 8, p: 1 }
 const saltBytes = 16
 const hashBytes = 32
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/
-/** How long a full queue needs to shrink. */
 const waitAgainSeconds = 5
 
 /** At most `atOnce` hashes at a time, each with 128 MiB and some tenths of a second; up to `waiting` more may wait. */

@@ -9,7 +9,6 @@ import type { Vault } from '#platform/ports/vault.ts'
 export const setupCodeOf = ({ deriveKey }: Pick<Vault, 'deriveKey'>): string =>
   Buffer.from(deriveKey('setup-code')).toString('base64url').slice(0, 24)
 
-/** Constant-time comparison. */
 export function isSetupCode(given: string, vault: Pick<Vault, 'deriveKey'>): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(given), digest(setupCodeOf(vault)))

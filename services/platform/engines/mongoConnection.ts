@@ -38,7 +38,6 @@ export const longMs = 600_000
 const usualDatabase = 'flightdeck'
 const mostConnections = 16
 const usualMs = 10_000
-/** How long a call waits for an unavailable server. */
 const awayMs = 5_000
 const readyMs = 2_000
 const closeMs = 2_000
@@ -145,7 +144,6 @@ function clientOf(url: string, timeoutMs: number): MongoClient {
   }
 }
 
-/** Whether a message contains any part of the address's credentials. */
 function repeats(message: string, url: string): boolean {
   const credentials = /\/\/(.*)@/s.exec(url)?.[1] ?? ''
   return credentials.split(/[/:@?#%]/).some((part) => part !== '' && message.includes(part))

@@ -19,7 +19,6 @@ export interface LiveWords {
   hear(isWanted: (taskId: string) => boolean, listen: (words: Words) => void): () => void
 }
 
-/** Limit of texts that wait to be sealed or opened; further ones are dropped. */
 const mostWaiting = 1_000
 
 export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logger: Logger }): LiveWords {

@@ -12,7 +12,6 @@ import { UnreadableEvent, unreadableSentences, type EventLog } from './eventLog.
 /** One document per stream, with the event from which on it is not folded. */
 export const quarantine: Collection = { name: 'quarantine', indexes: [] }
 
-/** A stream that was set aside. */
 const Flawed = z.object({
   id: z.string(),
   revision: z.number(),
@@ -109,7 +108,6 @@ export async function inspectFlawed(
   return { lines: [lineOf(flawed), record ? shownOf(record) : 'Nothing is stored there.'] }
 }
 
-/** Enough to see what is wrong, in characters. */
 const shownLength = 600
 
 function shownOf(record: LogRecord): string {

@@ -47,7 +47,6 @@ const betweenStartsMs = 500
 const pageBack = 500
 const disposeMs = 1_000
 
-/** The open store. */
 interface Connected {
   readonly engine: string
   readonly client: EventStoreDBClient
@@ -167,7 +166,6 @@ async function requireNotRemoved(store: Connected, stream: string): Promise<void
   if (bounds.some((bound) => bound !== undefined)) throw new RemovedStream(stream)
 }
 
-/** The first wanted events of the whole log, in the given direction. */
 function logEvents(
   store: Connected,
   direction: typeof FORWARDS | typeof BACKWARDS,
@@ -282,7 +280,6 @@ async function newestOfOurs(store: Connected): Promise<RecordedEvent | undefined
   }
 }
 
-/** Waits for the server, and checks its version. */
 async function waitForServer(store: Connected): Promise<void> {
   for (let isTold = false; ; isTold = true) {
     try {

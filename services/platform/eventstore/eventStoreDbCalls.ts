@@ -83,7 +83,6 @@ export function isDenied(fault: unknown): boolean {
   return fault instanceof AccessDeniedError || code === permissionDenied || code === unauthenticated
 }
 
-/** Why a call failed, in one line. */
 export function reasonOf(fault: unknown): string {
   if (fault instanceof EngineUnavailable && fault.cause !== undefined) return reasonOf(fault.cause)
   if (!(fault instanceof Error)) return String(fault)
@@ -106,7 +105,6 @@ const failedPrecondition = 9
 const unimplemented = 12
 const unauthenticated = 16
 
-/** Whether the server has refused for good: the same call would get the same answer. */
 function isDecided(fault: unknown): boolean {
   const code = codeOf(fault)
   return (

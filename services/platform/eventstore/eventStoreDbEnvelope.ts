@@ -20,7 +20,6 @@ const Ours = z.object({ flightdeck: z.number() })
 // A server that does not know the position says this.
 const unknownPosition = 2n ** 64n - 1n
 
-/** The event in the form of the client library. */
 export function toEventStoreDb({ id, type, version, at, data, content, meta }: EventToAppend): EventData {
   return {
     id,

@@ -110,7 +110,6 @@ interface OpenFeed {
   readonly queue: AllStreamRecordedEvent[]
   /** The last received position, of an event or of searched log. */
   last: bigint
-  /** The last delivered position. */
   told: bigint
   looked: bigint
   isCatchingUp: boolean
@@ -118,7 +117,6 @@ interface OpenFeed {
   firstCameAt: number
   isClosed: boolean
   broken: Error | null
-  /** Wakes the waiter for a change. */
   ring: () => void
 }
 
@@ -220,12 +218,10 @@ function mustWait(feed: OpenFeed, most: number) {
   )
 }
 
-/** How long to wait for the rest of a batch that has begun; `null` when none has. */
 function leftMs(feed: OpenFeed) {
   return feed.queue.length === 0 ? null : Math.max(0, feed.firstCameAt + fullWithinMs - performance.now())
 }
 
-/** Resolves when something has changed, or after `ms`. */
 function change(feed: OpenFeed, ms: number | null) {
   return new Promise<'changed' | 'same'>((resolve) => {
     const timer = ms === null ? undefined : setTimeout(() => resolve('same'), ms)

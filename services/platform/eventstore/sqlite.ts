@@ -19,7 +19,6 @@ import { follow } from './catchUpSubscription.ts'
 import { largestRecordBytes, recordOfText } from './storedRecord.ts'
 import type { Batch, Follower } from './catchUpSubscription.ts'
 
-/** Earlier formats of the file are no longer supported. */
 const firstFormat = 4
 const formats = [
   // There is no index on ids: an id is only looked up when an append is repeated, at its place in its stream, and an index on random ids costs a disk
@@ -70,7 +69,6 @@ type Row = [
 
 // Appends in one turn of the event loop share a transaction, because the fsync is most of the cost of an append.
 const largestGroup = 256
-/** How many events a subscription searches in one turn for wanted ones. */
 const lookedThrough = 5_000
 
 interface Append {
@@ -117,7 +115,6 @@ interface SqliteLog extends ReturnType<typeof statements> {
   readonly db: Db
   readonly onFault: ReportFault
   readonly followers: Set<Follower>
-  /** Appends for the next transaction. */
   readonly waiting: Append[]
   closed: boolean
 }
@@ -307,7 +304,6 @@ function recordOfRow(row: Row): LogRecord {
   return recordOfText({ position, id, stream, revision, type, version, at, data, content, meta })
 }
 
-/** The filter for wanted events, as an SQL condition. */
 function filterSql({ streams, types, part }: EventFilter): { sql: string; values: readonly SqlValue[] } {
   const ofStreams = streams.map(() => 'substr(stream, 1, length(?)) = ?').join(' OR ')
   const ofTypes = types && 'type IN (SELECT value FROM json_each(?))'

@@ -62,7 +62,6 @@ export function recordOfText(
   return recordOf({ ...row, data, meta })
 }
 
-/** The readable part of a damaged record. */
 function damaged(unchecked: Unchecked, damage: DamageReason): DamagedRecord {
   const { stream, revision, position, type } = unchecked
   const [data, meta] = [unchecked.data, unchecked.meta].map((part) =>

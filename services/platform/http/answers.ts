@@ -15,7 +15,6 @@ import {
 } from '#platform/ports/faults.ts'
 import { nameRequest, requestIdOf, routeOf } from '#platform/telemetry/requests.ts'
 
-/** Faults that an operator should see. */
 const logged: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'internal',
   'history_unreadable',

@@ -19,7 +19,6 @@ export interface Bodies {
   read(context: Context, mostBytes: number): Promise<Buffer>
 }
 
-/** How many bytes may be in memory, in total and per sender. */
 interface Room {
   readonly ofAll: number
   readonly ofOne: number
@@ -51,7 +50,6 @@ const speedWindowMs = 5_000
 const collectedMs = 15_000
 const retryAfterSeconds = 5
 
-/** Keeps account of all bodies that one server receives. */
 export function createBodies(): Bodies {
   const strangers = createRooms(roomsOf.strangers)
   const people = createRooms(roomsOf.people)
@@ -109,7 +107,6 @@ export function createBodies(): Bodies {
   return { watch, read: (context, mostBytes) => readWhole(context, mostBytes, watch) }
 }
 
-/** Reads a body that `watch` watches. */
 function readWhole(context: Context, mostBytes: number, watch: Bodies['watch']): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const { req } = context
@@ -153,7 +150,6 @@ function createRooms(rooms: Rooms) {
   return { small: createRoom(rooms.small), large: createRoom(rooms.large) }
 }
 
-/** Counts the bytes of each sender. */
 function createRoom({ ofAll, ofOne }: Room): (sender: string) => Held {
   const bySender = new Map<string, number>()
   let all = 0

@@ -6,9 +6,7 @@ import type { Bodies } from './bodies.ts'
 
 declare module 'koa' {
   interface Request {
-    /** The parsed body; absent when none was read. */
     body?: unknown
-    /** The body's text. */
     rawBody?: string
   }
 }

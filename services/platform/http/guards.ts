@@ -9,7 +9,6 @@ import type { Projected } from '#platform/reads/projected.ts'
 import { viewsBehind } from './answers.ts'
 import type { Identity } from './session.ts'
 
-/** The person who makes a request. */
 export interface Person {
   readonly actor: Actor
   readonly user: UserDocument
@@ -43,7 +42,6 @@ export async function signedIn(
   return person
 }
 
-/** Only lets administrators pass. */
 export async function administrator(
   { user }: Person,
   { accessControl }: { readonly accessControl: Pick<AccessControl, 'isAdmin'> },

@@ -5,7 +5,6 @@ import { withinOr } from '#platform/async/timeLimit.ts'
 /** Readiness checks by name; each throws when its part is not ready. */
 export type Parts = ReadonlyMap<string, () => Promise<void>>
 
-/** Messages for the operator, by part. */
 export type Details = () => Readonly<Record<string, readonly string[]>>
 
 const answersWithinMs = 3_000

@@ -1,6 +1,5 @@
 /** HTML as tagged templates: every value is escaped unless it is already HTML. */
 
-/** Text that is safe HTML. */
 export interface Html {
   readonly html: string
 }

@@ -82,9 +82,7 @@ export function routeWith<S>(): RouteOf<S> {
   })
 }
 
-/** What the routes of a service need to be mounted. */
 export interface Mounting {
-  /** A new UUID. */
   fresh(): string
   readonly idempotency: Idempotency
 }

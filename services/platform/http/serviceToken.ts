@@ -5,7 +5,6 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import type { Identity } from './session.ts'
 
-/** A service that others call over HTTP. */
 export type Callee = 'command' | 'query'
 
 /** The service for a request below `/api`: reads go to the query service, writes to the command service, and anything else to none. */

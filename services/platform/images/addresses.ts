@@ -17,7 +17,6 @@ export interface ImageAddresses {
   openedBy(imageId: string, grant: string): { image: SealedImage; secondsLeft: number } | undefined
 }
 
-/** The query parameter with the grant. */
 export const grantName = 'grant'
 
 const shortestMs = 10 * 60_000
@@ -30,7 +29,6 @@ const Grant = z.object({
   blob: BlobRef,
   mediaType: MediaType,
   name: z.string(),
-  /** Milliseconds since 1970. */
   until: z.number(),
 })
 

@@ -8,7 +8,6 @@ export function placesOfOne(concurrency: number): number {
   return Math.max(1, concurrency - Math.max(1, Math.floor(concurrency / 4)))
 }
 
-/** A job that a queue has offered, and that may be taken or put back. */
 interface Offered {
   readonly id: string
   readonly person: string

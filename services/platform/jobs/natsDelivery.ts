@@ -17,7 +17,6 @@ export interface Held {
   readonly deadline: number
 }
 
-/** What a delivery works with. */
 export interface DeliveryParts {
   readonly places: Standings
   /** Sends a word about a delivery to NATS, and waits for the confirmation. */

@@ -6,11 +6,9 @@ import { z } from 'zod'
 import type { Streams } from './natsStreams.ts'
 
 const claimed = {
-  /** How often the job was claimed. */
   attempt: z.number().int(),
   /** NATS's own count for the last claimed delivery. */
   delivered: z.number().int(),
-  /** The id of the last claim. */
   claim: z.string(),
 }
 const Standing = z.discriminatedUnion('state', [
@@ -22,7 +20,6 @@ const Standing = z.discriminatedUnion('state', [
 export type Standing = z.output<typeof Standing>
 export type Claimed = Pick<Standing, keyof typeof claimed>
 
-/** A standing, and the revision at which it was read. */
 export interface Read {
   readonly standing: Standing
   readonly revision: number

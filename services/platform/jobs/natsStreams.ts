@@ -17,7 +17,6 @@ import { UnusableNats, type Nats, type Refusals } from '../bus/natsConnection.ts
 /** The streams: jobs until they are acknowledged, the standing of each for 7 days, rejected jobs for 90 days, and marks for ever. */
 export type StreamName = 'queue' | 'standings' | 'rejected' | 'marks'
 
-/** A message stored in a stream. */
 export interface Kept {
   /** Its number in the stream, which identifies it. */
   readonly sequence: number
@@ -36,13 +35,11 @@ export interface Streams {
     message: { data: string; after?: number; once?: string },
     withinMs?: number,
   ): Promise<number | 'conflict'>
-  /** The last message of a subject. */
   last(name: StreamName, subject: string, withinMs?: number): Promise<Kept | undefined>
   /** The first message from `sequence` on whose subject matches; `*` matches any part. */
   next(name: StreamName, subject: string, sequence: number): Promise<Kept | undefined>
   /** Removes a message; a no-op when it does not exist. */
   remove(name: StreamName, sequence: number): Promise<void>
-  /** How many messages of the queue match. */
   count(subject: string): Promise<number>
   /** When the queue was created. If it is lost and created again, this changes, and the earlier jobs are gone. */
   created(): Promise<string>
@@ -290,7 +287,6 @@ async function consumer(jetStream: JetStream, name: string, subject: string): Pr
   return `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`
 }
 
-/** Returned when the stream does not exist. */
 const gone = Symbol('gone')
 
 function keptOf(message: { seq: number; data: Uint8Array } | undefined): Kept | undefined {

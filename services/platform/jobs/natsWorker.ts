@@ -15,7 +15,6 @@ export interface WorkerParts extends DeliveryParts {
   readonly onFault: ReportFault
   /** Ensures that the kind's consumer exists; returns the subject for requests. */
   consumer(): Promise<string>
-  /** The job in a message; `undefined` when there is none. */
   jobOf(data: Uint8Array): Job | undefined
 }
 
@@ -33,11 +32,9 @@ interface RunningWorker extends WorkerParts {
   readonly running: Set<Promise<void>>
   readonly share: ReturnType<typeof fairShare>
   readonly signal: AbortSignal
-  /** Called when a job has ended and its slot is free. */
   freed: () => void
 }
 
-/** Takes jobs of the kind, `concurrency` at once, until it is stopped. */
 export function startWorker(
   parts: WorkerParts,
   { kind, concurrency, leaseMs }: { kind: string; concurrency: number; leaseMs: number },
@@ -166,12 +163,10 @@ async function takeJobs(worker: RunningWorker): Promise<void> {
   }
 }
 
-/** How often NATS has delivered the message. */
 function deliveredOf(reply: string): number {
   return Number(countsOf(reply)[0])
 }
 
-/** How many of the consumer's messages NATS has not delivered to anybody yet. */
 function behind(reply: string): number {
   return Number(countsOf(reply)[4])
 }

@@ -60,7 +60,6 @@ type Lease = [id: string, payload: string, attempt: number, lease: number, perso
 
 type Db = ReturnType<typeof openSqlite>
 
-/** Statements that add and deliver jobs. */
 function takingStatements(db: Db) {
   return {
     insert: db.prepare<[string, string, string, string, number]>(
@@ -110,7 +109,6 @@ function takingStatements(db: Db) {
   }
 }
 
-/** Statements on jobs that are leased, done or rejected, and on marks. */
 function jobStatements(db: Db) {
   const leased = `WHERE id = ? AND lease = ? AND state = 'leased'`
   return {
@@ -257,7 +255,6 @@ async function putJob(queue: Queue, { id, kind, person = '', payload }: Job): Pr
   wakeWorkers(queue, kind)
 }
 
-/** Delivers due jobs of a kind to `handle`, at most `concurrency` at once. */
 function startWorker(
   queue: Queue,
   kind: string,
@@ -302,11 +299,9 @@ interface RunningWorker {
   timer: NodeJS.Timeout | undefined
   /** When the timer fires, by `performance.now()`. */
   timerAt: number
-  /** The number of consecutive failures to take a job. */
   failures: number
 }
 
-/** Takes jobs while there are free slots and jobs that are due. */
 function takeAll(worker: RunningWorker): void {
   const { queue, kind, concurrency, leaseMs, running } = worker
   while (running.size < concurrency) {
@@ -340,7 +335,6 @@ async function deliver({ queue, kind, handle }: RunningWorker, delivery: Deliver
   }
 }
 
-/** Looks for jobs in `ms` milliseconds, or earlier if already scheduled. */
 function wakeIn(worker: RunningWorker, ms: number): void {
   const waitMs = Math.min(Math.max(ms, 0), longestTimerMs)
   const at = performance.now() + waitMs

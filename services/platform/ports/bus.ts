@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { AgentState } from '#domain/api/server.schema.ts'
 import { Position } from '#domain/kernel/event.schema.ts'
 
-/** All messages, by topic. */
 export const messages = {
   /** An event has been appended: its stream, revision and type. Its content is read from the log. */
   appended: z.object({ stream: z.string(), revision: z.int().nonnegative(), type: z.string() }),

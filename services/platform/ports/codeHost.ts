@@ -60,7 +60,6 @@ export interface HostPullRequest {
   readonly htmlUrl: string
   readonly state: 'open' | 'closed'
   readonly merged: boolean
-  /** Its text in Markdown. */
   readonly body: string
 }
 
@@ -74,14 +73,12 @@ export type PullRequestReading =
   | {
       readonly kind: 'read'
       readonly pullRequest: ObservedPullRequest
-      /** Whether its head is in another repository. */
       readonly isFork: boolean
       /** The repository that it is in, under its current name. */
       readonly repository: RepositoryName
     }
   | { readonly kind: 'hidden'; readonly code: 'not_found' | 'forbidden' }
 
-/** How many pull requests one request can read. */
 export const pullRequestsAtOnce = 50
 
 /** Why the host refused or failed. `message` can be shown to people; for `invalid` and `forbidden` it contains the host's own words. */
@@ -126,7 +123,6 @@ export function writeOrFind<Written>(
   })
 }
 
-/** The tip of a branch. */
 export interface HostBranch {
   readonly commit: string
   /** Git's name of the tree of that commit. */

@@ -64,7 +64,6 @@ export interface InstallationRequest {
   readonly requesterId: string
 }
 
-/** Repositories of an installation. */
 export interface InstalledRepositories {
   readonly count: number
   /** Up to 300; empty when only the count was requested. */
@@ -114,7 +113,6 @@ export interface CodeHostApps {
   app(): Promise<AppAtHost>
   /** Whether accounts other than its owner's may install the App; `null` when the host does not say, or when there is no App. */
   isPublic(): Promise<boolean | null>
-  /** Up to 1,000. */
   installations(): Promise<readonly Installation[]>
   installationRequests(): Promise<readonly InstallationRequest[]>
   /**

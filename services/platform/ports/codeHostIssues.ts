@@ -2,7 +2,6 @@
 import type { HostAuthor, HostComment } from './codeHostFeedback.ts'
 import type { RepositoryName } from './repositoryName.ts'
 
-/** An issue in a list. */
 export interface HostIssue {
   readonly id: string
   readonly nodeId: string
@@ -50,7 +49,6 @@ export interface HostIssueText {
 /** A label that was set or removed, or a title change. */
 export interface HostIssueEvent {
   readonly kind: 'labeled' | 'unlabeled' | 'renamed'
-  /** `null` for a title change. */
   readonly label: string | null
   readonly at: string
   readonly actor: HostAuthor | null
@@ -77,7 +75,6 @@ export interface CodeHostIssues {
     | { readonly issues: readonly HostIssue[]; readonly isCut: boolean; readonly etag: string | null }
     | 'unchanged'
   >
-  /** One issue, open or closed. */
   issue(accessToken: string, repository: RepositoryName, number: number): Promise<HostIssue>
   /** Throws `not_found` when the issue no longer exists, and the host's fault when this token may not see it. Up to 100 comments. */
   issueText(accessToken: string, nodeId: string, commentNodeIds: readonly string[]): Promise<HostIssueText>

@@ -54,7 +54,6 @@ const Build = z
   .object({
     generations: Generations,
     begunAt: z.string(),
-    /** Events folded so far. */
     events: z.number(),
     /** The position reached, and the end of the log when the rebuild began; `null` for none. */
     position: z.string().nullable(),
@@ -107,7 +106,6 @@ export interface ReadStore {
   catalog(): Promise<Catalog>
   /** Replaces the catalog of the previous revision atomically; false when another writer was faster. */
   replaceCatalog(next: Catalog): Promise<boolean>
-  /** Creates missing collections and indexes. */
   prepare(collections: readonly Collection[]): Promise<void>
   /**
    * Applies the changes in order, then moves the checkpoint of `projection`, if given; it never goes back. A change with exactly the stored position
@@ -123,7 +121,6 @@ export interface ReadStore {
   getMany(collection: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>
   find(collection: string, query: Find): Promise<readonly Document[]>
   count(collection: string, where: Find['where']): Promise<number>
-  /** Deletes the checkpoint. */
   forget(projection: string): Promise<void>
   /** The names of all stored generations, including those that no catalog mentions. */
   generations(): Promise<readonly string[]>

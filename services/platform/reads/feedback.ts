@@ -29,7 +29,6 @@ export function proposedMessage(document: FeedbackDocument): string | null {
   return content && followUpOf({ kind, right, verdict, ...content })
 }
 
-/** How much of a log's end a page shows. */
 const shownLog = 8_000
 
 /**

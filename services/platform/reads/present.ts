@@ -9,7 +9,6 @@ import type { Documents } from './documents.ts'
 
 const runningTitles = 10
 
-/** What is needed to present documents. */
 export interface Presenting {
   readonly documents: Documents
   readonly imageAddresses: Pick<ImageAddresses, 'addressOf'>

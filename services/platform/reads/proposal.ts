@@ -9,7 +9,6 @@ import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { Documents } from './documents.ts'
 import { unlessDamaged, type SealedBlobs } from '../eventlog/sealedBlobs.ts'
 
-/** How many messages are searched for requests and answers. */
 const latestMessages = 200
 
 /** Reads the chat and makes the proposal; erased content is left out. */

@@ -12,7 +12,6 @@ export type ReadProject = Pick<ProjectDocument, 'githubRepoId' | 'githubOwner' |
 export interface Reading {
   readonly before: readonly ProjectCommand[]
   readonly last: ProjectCommand
-  /** The fault to report to the caller. */
   readonly refusal?: Fault | CodeHostFault
   /** The ETag for the next read; `null` when nothing was read. */
   readonly etag: string | null
@@ -84,7 +83,6 @@ function said(repository: HostRepository): Pick<Reading, 'before' | 'last'> {
 
 export const archivedReason = 'The repository is archived at GitHub: it can only be read.'
 
-/** The facts about a repository that a project stores. */
 export function factsOf({ htmlUrl, owner, name, defaultBranch, language }: HostRepository): RepositoryFacts {
   return { githubUrl: htmlUrl, githubOwner: owner, githubRepoName: name, defaultBranch, language }
 }

@@ -38,7 +38,6 @@ interface MongoReadStore {
   readonly mongo: Mongo
   readonly names: ReturnType<typeof storedNames>
   readonly isServed: ReadonlySet<string>
-  /** The catalog as last read. */
   known: Catalog
 }
 
@@ -71,7 +70,6 @@ export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Se
   return readStore
 }
 
-/** Calls on whole collections. */
 function collectionCalls(store: MongoReadStore): Pick<ReadStore, 'prepare' | 'generations' | 'drop'> {
   const { mongo } = store
   return {
@@ -125,7 +123,6 @@ function catalogCalls(store: MongoReadStore): Pick<ReadStore, 'catalog' | 'repla
   }
 }
 
-/** Calls that write documents and checkpoints. */
 function writeCalls(store: MongoReadStore): Pick<ReadStore, 'apply' | 'checkpoint' | 'forget'> {
   const { mongo } = store
   return {
@@ -157,7 +154,6 @@ function writeCalls(store: MongoReadStore): Pick<ReadStore, 'apply' | 'checkpoin
   }
 }
 
-/** Calls that read documents. */
 function readCalls(store: MongoReadStore): Pick<ReadStore, 'get' | 'getMany' | 'find' | 'count'> {
   const { mongo } = store
   return {

@@ -27,14 +27,12 @@ export function prepareTable(db: Sqlite, { name, indexes }: Collection): void {
   for (const fields of indexes) db.exec(indexSql(name, fields))
 }
 
-/** The columns of a stored collection. */
 export function openTable(db: Sqlite, collection: string): Table {
   const columns = columnsOf(db, collection)
   const keys = columns.map((column) => /^"key (.+)"$/.exec(column)?.[1]).filter((key) => key !== undefined)
   return { collection, keys }
 }
 
-/** The names, quoted. */
 function columnsOf(db: Sqlite, collection: string): readonly string[] {
   const columns = db.prepare<[], [number, string]>(`PRAGMA table_info(${tableOf(collection)})`)
   return columns.all().map(([, name]) => `"${name}"`)
@@ -75,7 +73,6 @@ export async function landTable(db: Sqlite, file: string, name: string, signal?:
   }
 }
 
-/** Empties and drops the table. */
 export async function dropTable(db: Sqlite, name: string, signal?: AbortSignal): Promise<void> {
   const table = tableOf(name)
   const found = db.prepare<[string], [number]>(

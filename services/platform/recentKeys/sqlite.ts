@@ -9,7 +9,6 @@ const formats = [
    CREATE INDEX old_keys ON keys (at)`,
 ]
 
-/** Opens them in `file`. */
 export function openSqliteRecentKeys(options: {
   file: string
   clock: Clock

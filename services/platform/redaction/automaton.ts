@@ -108,7 +108,6 @@ export function automatonOf(words: readonly Word[]): Automaton {
   return { ...growing, firstMarked: firstMarked === 0 ? last + 1 : firstMarked }
 }
 
-/** The child for `label`; 0 when there is none. */
 export function childOf(
   { labels, outputs, starts, branches }: Omit<Automaton, 'firstMarked'>,
   node: number,
@@ -141,7 +140,6 @@ function slotOf(node: number, label: number, slots: number): number {
   return (mixed ^ (mixed >>> 15)) & (slots - 1)
 }
 
-/** All nodes except the root, parents before children. */
 function byDepth(depths: Int32Array, last: number): Int32Array {
   let deepest = 0
   for (let node = 1; node <= last; node += 1) deepest = Math.max(deepest, depths[node] ?? 0)

@@ -5,7 +5,6 @@
 import { automatonOf, childOf, isChained, longestAt, marksIn, type Automaton } from './automaton.ts'
 import { formsOf, classes, classesOf, keyBlock, prefixedShapes, webToken } from './secretForms.ts'
 
-/** Replaces a secret. */
 export const redacted = '[redacted]'
 /** At the very end of a text, a known secret's first characters count as the secret if there are at least this many. */
 const tellingPrefix = 8
@@ -16,7 +15,6 @@ const endBit = beginBit << 1
 /** Only in `live`: a key block that was not closed. */
 const blockBit = endBit
 
-/** A line such as `-----BEGIN PRIVATE KEY-----` that has begun. */
 interface Marker {
   readonly from: number
   title: string
@@ -28,7 +26,6 @@ export interface Scan {
   /** Whether line ends stay visible, even within hidden text. */
   readonly linesStay: boolean
   node: number
-  /** Text that may be part of a secret. */
   held: string
   /** The parts of it to hide: pairs of start and end, in order, not overlapping. */
   covers: number[]
@@ -39,7 +36,6 @@ export interface Scan {
   /** The start of each running shape with a prefix. */
   prefixes: number[]
   jwt: {
-    /** Possible starts of headers. */
     starts: number[]
     /** A header that ended with a dot, and how much of `eyJ` has followed. */
     awaiting: { readonly from: number; seen: number } | null
@@ -130,7 +126,6 @@ export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean
 
 const isOf = (wanted: number, code: number): boolean => code < 128 && ((classesOf[code] ?? 0) & wanted) !== 0
 
-/** Starts the shapes whose prefix ends at `place`. */
 function beginShapes(scan: Scan, marks: number, place: number): void {
   if ((marks & (jwtBit - 1)) !== 0) beginPrefixed(scan, marks, place)
   if ((marks & jwtBit) !== 0 && scan.jwt.run === null) {
@@ -213,7 +208,6 @@ function dropLongHeaders(jwt: Scan['jwt'], place: number): void {
   if (first !== undefined && !isShort(first)) jwt.starts = jwt.starts.filter(isShort)
 }
 
-/** Continues with the title and the dashes that end it. */
 function goOnWithMarker(marker: Marker, code: number): 'whole' | 'more' | 'none' {
   if (code === dash) {
     if (marker.dashes === 0 && !keyBlock.title.test(marker.title)) return 'none'
@@ -283,7 +277,6 @@ function coverCutSecret({ depths, fails, firstMarked }: Automaton, scan: Scan, l
   coverSure(scan, length)
 }
 
-/** The first position whose visibility is still undecided. */
 function firstUndecided(scan: Scan, length: number, depth: number): number {
   coverSure(scan, length)
   dropLongHeaders(scan.jwt, length)
@@ -298,7 +291,6 @@ function firstUndecided(scan: Scan, length: number, depth: number): number {
   return first
 }
 
-/** Hides confirmed matches that continue, as far as they have come. */
 function coverSure(scan: Scan, length: number): void {
   if (scan.live === 0) return
   for (const at of prefixedShapes.keys())
@@ -307,7 +299,6 @@ function coverSure(scan: Scan, length: number): void {
   if (scan.block !== null) cover(scan, scan.block.from, Math.min(length, scan.block.until))
 }
 
-/** Returns the text up to `end`, and holds the rest. */
 function release(scan: Scan, text: string, end: number): string {
   const { covers } = scan
   const shown: string[] = []
@@ -344,7 +335,6 @@ function release(scan: Scan, text: string, end: number): string {
   return shown.join('')
 }
 
-/** Makes all positions relative to the new start of the held text. */
 function moveBack(scan: Scan, by: number): void {
   if (scan.live === 0 || by === 0) return
   const { jwt, begin, block } = scan
@@ -357,7 +347,6 @@ function moveBack(scan: Scan, by: number): void {
   if (block !== null) scan.block = { from: block.from - by, until: block.until - by, end: moved(block.end) }
 }
 
-/** Removes secrets from a whole text. */
 export function textWithout(sought: Automaton, text: string): string {
   return goOn(sought, newScan(), text, true)
 }

@@ -5,7 +5,6 @@ import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
 export interface GitPlaceOptions {
-  /** A path or an address that git can push to. */
   readonly repository: string
   /** A folder for our own repository, in which the commits are made. */
   readonly folder: string
@@ -47,7 +46,6 @@ async function fetchTip(options: GitPlaceOptions, branch: string): Promise<strin
   return tip
 }
 
-/** A commit of the two notes, as files. */
 async function commitOf(
   options: GitPlaceOptions,
   { checkpoint, heads, at, revision }: OutsideSeal,

@@ -6,7 +6,6 @@ import { LogSealed, type Seal } from '#domain/seal.ts'
 import { intact, isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
-/** A seal as recorded in the log. */
 export interface RecordedSeal {
   readonly revision: number
   readonly hash: string

@@ -48,7 +48,6 @@ export const StreamHead = z.object({
 })
 export type StreamHead = z.infer<typeof StreamHead>
 
-/** The last event in the trees. */
 const Last = z.object({
   stream: z.string(),
   revision: z.int().nonnegative(),
@@ -121,7 +120,6 @@ export async function storedState(store: Pick<ReadStore, 'get'>): Promise<TreesS
   return document && State.parse(document)
 }
 
-/** Replaces the stored trees by empty ones. */
 export async function clearedTrees(store: TreeStore, identity: LogIdentity): Promise<SealTrees> {
   await store.drop(sealCollections.map(({ name }) => name))
   await store.prepare(sealCollections)

@@ -10,11 +10,9 @@ import { rootAt } from './storedProofs.ts'
 /** An earlier seal, and where it was found: words that continue 'The last seal'. */
 export interface SealedBefore {
   readonly where: string
-  /** The signed checkpoint. */
   readonly note: string
 }
 
-/** The current log. */
 export interface SealableLog {
   readonly identity: LogIdentity
   readonly keys: readonly VerifierKey[]

@@ -16,12 +16,10 @@ const Line = z.object({
 })
 export interface OutsideSeal extends SealNotes {
   readonly revision: number
-  /** When the log was sealed. */
   readonly at: string
 }
 
 export interface SealLine {
-  /** The line's number, from 1. */
   readonly number: number
   readonly text: string
   /** The parsed seal; `undefined` when the line is not a seal. */

@@ -24,7 +24,6 @@ const Stored = z
   .min(1)
 type Stored = z.infer<typeof Stored>
 
-/** A key in its published form. */
 export interface PublishedKey {
   readonly fingerprint: string
   readonly verifierKey: string
@@ -41,7 +40,6 @@ export interface SigningKeys {
   readonly links: readonly string[]
   /** The first key, and those that it vouches for by such notes: signatures by other keys may be forged. */
   readonly vouched: readonly VerifierKey[]
-  /** Signs with the newest key. */
   readonly sign: (message: Uint8Array) => Uint8Array
 }
 

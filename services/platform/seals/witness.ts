@@ -5,13 +5,11 @@ import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
 const answersWithinMs = 10_000
-/** In characters. */
 const longestAnswer = 16_384
 
 /** `url` is the prefix of `add-checkpoint`. */
 export function witness(url: string): SecondPlace {
   const address = `${url.replace(/\/+$/, '')}/add-checkpoint`
-  /** The size that the witness last saw. */
   let seen = 0
   return {
     name: `the witness at ${new URL(url).host}`,
@@ -39,7 +37,6 @@ function contradicted(what: string): Placed {
   return { kind: 'contradicted', why }
 }
 
-/** The size in the body of a 409. */
 function sizeIn(text: string): number {
   if (!/^\d{1,15}\n?$/.test(text)) throw new Error('The witness answered 409 without a size.')
   return Number(text)

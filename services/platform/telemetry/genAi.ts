@@ -34,7 +34,6 @@ const names = {
 
 type Attributes = Readonly<Record<string, string | number | undefined>>
 
-/** A turn that this process runs. */
 interface Turn {
   readonly executionId: string
   readonly traceId: string
@@ -257,7 +256,6 @@ function known(attributes: Attributes): Span['attributes'] {
   )
 }
 
-/** A name or an id that a program chose, if it looks like one. */
 function wordOf(name: string | undefined): string | undefined {
   return name !== undefined && /^\w[\w.:/@+-]{0,99}$/.test(name) ? name : undefined
 }

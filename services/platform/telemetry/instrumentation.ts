@@ -6,7 +6,6 @@ import type { AnyRecorded } from '#domain/views/view.ts'
 import { EngineUnavailable, isDiskFull, NotFolded, TooLarge } from '#platform/ports/faults.ts'
 import { now, type CommandDone, type Emit } from './telemetry.ts'
 
-/** Emits the outcome of a command once it is over. */
 export async function observeCommand<E extends Outcome>(
   emit: Emit,
   { command, ...about }: Pick<CommandDone, 'stream' | 'cause'> & { readonly command: unknown },

@@ -19,7 +19,6 @@ const stepBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1,
 const runBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200]
 const askedForMs = 1_000
 
-/** Makes metrics with our prefix, in a registry. */
 function metricsIn(register: Registry) {
   const counter = <L extends string = never>(name: string, help: string, labelNames: readonly L[] = []) =>
     new Counter<L>({ name: `flightdeck_${name}_total`, help, labelNames, registers: [register] })
@@ -103,7 +102,6 @@ export function openMetrics(): Metrics {
   }
 }
 
-/** Only the process that seals has values. */
 function observeSealer(
   { sealedAt, sealRefused }: Instruments,
   state: Extract<Observation, { kind: 'sealer' }>['state'],
@@ -191,7 +189,6 @@ function observe(instruments: Instruments, observation: Observation): void {
   }
 }
 
-/** What is asked for only when somebody looks. */
 function pulledGauges(
   gauge: <L extends string = never>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>,
 ) {
@@ -216,7 +213,6 @@ function pulledGauges(
   }
 }
 
-/** The answer, or `undefined` when there is none in time. */
 async function told<T>(ask: (() => Promise<T>) | null): Promise<T | undefined> {
   if (ask === null) return undefined
   return withinOr(

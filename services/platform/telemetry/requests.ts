@@ -71,7 +71,6 @@ export function takeRoute(context: Context, headers: Record<string, string | str
   if (typeof route === 'string') context.state.route = route
 }
 
-/** Gives the request its id, which the response carries. */
 export function nameRequest(context: Context, requestId: string): void {
   context.state.requestId = requestId
   context.set(requestHeader, requestId)

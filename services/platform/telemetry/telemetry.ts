@@ -13,7 +13,6 @@ export interface Period {
   readonly ended: number
 }
 
-/** How far a projection is behind the log. */
 export interface Lag {
   /** Events that are not folded yet; counted up to 1,000. */
   readonly events: number
@@ -63,7 +62,6 @@ export interface ModelCall extends Period {
   readonly status: number | 'broken_off'
 }
 
-/** An agent called a model during a turn. */
 export type ModelCalled = ModelCall & {
   readonly kind: 'model_call'
   readonly executionId: string
@@ -118,7 +116,6 @@ export type Emit = (observation: Observation) => void
 
 export const noTelemetry: Emit = () => {}
 
-/** Tells each of them. */
 export function emitToAll(watching: readonly Emit[]): Emit {
   const [only] = watching
   if (only === undefined) return noTelemetry

@@ -12,9 +12,7 @@ import type { Appended, CommandDone, Observation, Period, RequestAnswered } from
 export interface Span extends Period {
   readonly name: string
   readonly kind: 'server' | 'client' | 'internal' | 'producer' | 'consumer'
-  /** 32 hex digits. */
   readonly traceId: string
-  /** 16 hex digits, as the parent's. */
   readonly spanId: string
   readonly parentId: string | null
   readonly ok: boolean
@@ -124,7 +122,6 @@ function appendSpan({ stream, cause, events, begun, ended }: Appended): readonly
   return [{ name: 'append', kind: 'internal', traceId, spanId, parentId, begun, ended, ok, attributes }]
 }
 
-/** What follows from an event, in the trace of what caused it. */
 function spanAfter(
   { id, stream, meta }: Pick<StoredEvent, 'id' | 'stream' | 'meta'>,
   name: string,
@@ -158,5 +155,4 @@ const requestSpanId = (requestId: string, serverKind: ServerKind): string =>
 const commandSpanId = (stream: string, commandId: string): string => idOf('command', stream, commandId)
 const appendSpanId = (stream: string, commandId: string): string => idOf('append', stream, commandId)
 const jobSpanId = (eventId: string): string => idOf('job', eventId)
-/** The span of the run that an event asked for. */
 export const runSpanId = (eventId: string): string => idOf('run', eventId)

@@ -36,7 +36,6 @@ interface StoredCheck {
 }
 
 export interface MongoVaultOptions {
-  /** Stays open when the vault is closed. */
   readonly mongo: Mongo
   readonly masterKey: Uint8Array
   /** How long (5 s by default) a process may use a key that another one has destroyed. */

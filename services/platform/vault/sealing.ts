@@ -26,7 +26,6 @@ export function secretPlace(scope: string, name: string): Place {
   return { scope, context: `secret\0${name}` }
 }
 
-/** The key that wraps data keys. */
 export function wrappingKey(masterKey: Uint8Array): Uint8Array {
   return deriveKey(masterKey, 'data-key wrapping')
 }
@@ -41,7 +40,6 @@ const ivBytes = 12
 const tagBytes = 16
 const headBytes = 1 + ivBytes + tagBytes
 
-/** Seals under a 32-byte key. */
 export function sealBytes(key: Uint8Array, place: Place, plain: Uint8Array): Uint8Array {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes }).setAAD(boundTo(place))
@@ -68,7 +66,6 @@ export function openBytes(key: Uint8Array, place: Place, sealed: Uint8Array): Ui
   }
 }
 
-/** 32 bytes by HKDF-SHA-256 without salt. */
 function deriveKey(masterKey: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', masterKey, new Uint8Array(), `flightdeck ${purpose}`, keyBytes))
 }

@@ -13,7 +13,6 @@ export interface BlobFinding {
 
 export interface BlobReport {
   readonly findings: readonly BlobFinding[]
-  /** The number of intact blobs. */
   readonly whole: number
   /** The number of blobs that were erased: their stream has ended, or its key was destroyed. */
   readonly erased: number

@@ -79,7 +79,6 @@ export async function sealClaims(store: Streams, evidence: Evidence): Promise<Cl
   return { bySize, faults: [...faults, ...lines.faults], outside: lines.count, told: lines.told }
 }
 
-/** The epochs that the log has been in. */
 async function epochsOf(store: Streams): Promise<readonly number[]> {
   const events = await store.readStream(logStream, { from: 0, direction: 'forwards', limit: 10_000 })
   const restored = intact(events).flatMap(({ type, data }) =>

@@ -24,7 +24,6 @@ export interface LineReport {
   readonly faults: readonly LineFault[]
   readonly told: readonly string[]
   readonly strange: readonly StrangeSeal[]
-  /** The number of this log's seals in the file. */
   readonly count: number
 }
 
@@ -157,7 +156,6 @@ function hasBeginningOfSeal(text: string): boolean {
   return !text.endsWith('}') && '{"revision":0,"at":"","checkpoint":"","heads":""}'.startsWith(form)
 }
 
-/** The seal in the log; `undefined` when there is none there. */
 async function sealOf(
   lines: Lines,
   { epoch, revision }: { readonly epoch: number; readonly revision: number },

@@ -123,7 +123,6 @@ function alignedFaults(
   return faults
 }
 
-/** The missing part of a stream: within it, at its end, or all of it. */
 async function removed(
   { readStore }: Stores,
   claim: Claim,

@@ -25,7 +25,6 @@ export interface SealReport {
   readonly seals: number
   /** The number of events under the newest matching seal. */
   readonly sealed: number
-  /** Seals that were found outside of the log. */
   readonly outside: number
   /** Sentences that are worth knowing but are not faults. */
   readonly told: readonly string[]
@@ -124,7 +123,6 @@ async function end(
   }
 }
 
-/** Where the epoch, or one that followed it, ended. */
 function epochEnd(restores: readonly Restore[], epoch: number): number | undefined {
   const later = restores.filter((restore) => restore.epoch > epoch).map(({ size }) => size)
   return later.length === 0 ? undefined : Math.min(...later)

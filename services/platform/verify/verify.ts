@@ -28,7 +28,6 @@ import { sha256 } from '#platform/sha256.ts'
 import { blobChecks, type BlobChecks, type BlobFinding } from './blobs.ts'
 import { sealChecks, type SealEvidence, type SealFinding, type SealReport } from './seals.ts'
 
-/** Possible faults of an event or a stream. */
 export type Wrong =
   | ChainFault
   | DamageReason
@@ -95,7 +94,6 @@ export interface Verified {
   readonly streams: number
   /** Events whose content is erased, because its key was destroyed. */
   readonly erased: number
-  /** The number of intact blobs. */
   readonly blobs: number
   /** Blobs that were erased together with what referred to them. */
   readonly erasedBlobs: number
@@ -183,7 +181,6 @@ const Owners = z.object({ ownerId: z.string(), projectId: z.string().optional() 
 interface LogChecks {
   readonly eventStore: Pick<EventStore, 'readStream'>
   readonly vault: Pick<Vault, 'open'>
-  /** The last event of each stream. */
   readonly heads: Map<string, Head>
   readonly findings: Finding[]
   /** Findings beyond those listed. */
