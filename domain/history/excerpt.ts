@@ -6,12 +6,9 @@ const excerptLength = 160
 export function excerpt(text: string | null | undefined): string {
   const line = (text ?? '').trim().replaceAll(/\s+/g, ' ')
   const characters = Array.from(line.slice(0, excerptLength * 2))
-  return characters.length <= excerptLength
-    ? line
-    : `${characters
-        .slice(0, excerptLength - 1)
-        .join('')
-        .trimEnd()}…`
+  if (characters.length <= excerptLength) return line
+  const beginning = characters.slice(0, excerptLength - 1).join('')
+  return `${beginning.trimEnd()}…`
 }
 
 /** The beginning of a Markdown text on one line, without markup; `''` for an erased one. */
@@ -20,12 +17,12 @@ export function plainExcerpt(markdown: string | null | undefined): string {
 }
 
 /** A longer text is cut to this many characters before its markup is removed. */
-const mostMarked = 4_000
+const maxMarked = 4_000
 
 /** A Markdown text without its markup, good enough for rows and heads. */
 export function plainText(markdown: string): string {
   return markdown
-    .slice(0, mostMarked)
+    .slice(0, maxMarked)
     .replaceAll(/^ {0,3}(?:```|~~~).*$/gm, '')
     .replaceAll(/^\s{0,8}(?:#{1,6}|>|[-*+]|\d{1,3}\.) +/gm, '')
     .replaceAll(/!?\[([^\]\n]{0,300})\]\([^)\s]{0,600}\)/g, '$1')

@@ -58,7 +58,7 @@ export interface Asking {
   readonly comments: readonly AskingComment[]
 }
 
-const mostOfText = 10_000
+const maxOfText = 10_000
 
 /** A person's comments that contain the App's name, perhaps only in code or a quotation; latest first. */
 export interface Naming<Comment> {
@@ -81,7 +81,7 @@ export function mayMention<Comment extends ListedComment>(
   return [...people].map(([author, theirs]) => ({ author, comments: theirs }))
 }
 
-const beginningOf = (body: string): string => body.slice(0, mostOfText)
+const beginningOf = (body: string): string => body.slice(0, maxOfText)
 
 const holdsName = (body: string, slug: string): boolean =>
   beginningOf(body).toLowerCase().includes(`@${slug.toLowerCase()}`)

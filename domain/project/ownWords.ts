@@ -4,7 +4,7 @@
  */
 
 /** Maximum nesting depth: nothing after a deeper line is read. */
-const mostContainers = 50
+const maxContainers = 50
 
 /** A quotation, or a list item whose content begins at this column. */
 type Container = { readonly kind: 'quote' } | { readonly kind: 'item'; readonly indent: number }
@@ -26,7 +26,7 @@ export function ownWords(text: string): string {
   const blocks: Blocks = { containers: [], fence: null, isParagraph: false, own: [] }
   for (const line of text.replaceAll('\t', '    ').split('\n')) {
     readLine(blocks, line)
-    if (blocks.containers.length > mostContainers) break
+    if (blocks.containers.length > maxContainers) break
   }
   return withoutElements(blocks.own.map((lines) => withoutCode(lines.join('\n'))).join('\n\n'))
 }
@@ -110,7 +110,7 @@ function containersAt(
 ): { readonly containers: readonly Container[]; readonly at: number } {
   const containers: Container[] = []
   let at = from
-  while (containers.length <= mostContainers) {
+  while (containers.length <= maxContainers) {
     const spaces = spacesAt(line, at)
     const mark = at + spaces
     if (spaces > 3 || isRule(line.slice(mark))) break

@@ -39,7 +39,7 @@ export interface InclusionProof {
 
 const hashBytes = 32
 const ed25519 = 1
-const mostSignatures = 64
+const maxSignatures = 64
 const dash = '\u2014'
 const proofHeader = 'c2sp.org/tlog-proof@v1'
 /** Limits the size to safe integers: a log that does not fit is not ours. */
@@ -70,7 +70,7 @@ export function parseNote(note: string): SignedNote | undefined {
   const end = note.lastIndexOf('\n\n')
   if (end < 0 || !note.endsWith('\n') || !isText(note)) return undefined
   const lines = note.slice(end + 2, -1).split('\n')
-  if (lines.length > mostSignatures) return undefined
+  if (lines.length > maxSignatures) return undefined
   const signatures = lines.map(parseSignature)
   return signatures.every((signature) => signature !== undefined)
     ? { text: note.slice(0, end + 1), signatures }

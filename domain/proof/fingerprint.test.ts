@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { cryptography } from '../../services/platform/seals/cryptography.ts'
-import { fingerprintOf, keyFingerprint, parseFingerprint, shortFingerprint } from './fingerprint.ts'
+import { fingerprintOf, keyFingerprint, parseFingerprint } from './fingerprint.ts'
 import { verifierKey, writeVerifierKey } from './checkpoint.ts'
 
 const { sha256 } = cryptography
@@ -22,5 +22,4 @@ test('a fingerprint may be typed with or without spaces, in either case', () => 
     expect(parseFingerprint(typed)).toBe(fingerprint)
   for (const none of ['', fingerprint.slice(5), `${fingerprint} 00`, fingerprint.replace('2', 'g')])
     expect(parseFingerprint(none)).toBeUndefined()
-  expect(shortFingerprint(fingerprint)).toBe('21fe 31df')
 })

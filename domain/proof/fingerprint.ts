@@ -22,11 +22,6 @@ export function parseFingerprint(text: string): string | undefined {
   return /^[0-9a-f]{32}$/.test(hex) ? grouped(hex) : undefined
 }
 
-/** The beginning of a fingerprint, for narrow places. It names a key but does not prove it. */
-export function shortFingerprint(fingerprint: string): string {
-  return fingerprint.slice(0, 9)
-}
-
 function grouped(hex: string): string {
   return hex.replaceAll(/.{4}(?=.)/g, '$& ')
 }

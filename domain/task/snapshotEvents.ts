@@ -52,9 +52,7 @@ export const TaskForked = event('TaskForked', 1, {
   content: z.object({ title: z.string() }),
 })
 
-/**
- * The task goes back to the state before `executionId`, which is a turn, a command or an earlier undo. The files follow with `WorkspaceRestored`.
- */
+/** The task goes back to the state before `executionId`, which is a turn, a command or an earlier undo. The files follow with `WorkspaceRestored`. */
 export const TurnsUndone = fact('TurnsUndone', {
   undoId: ExecutionId,
   executionId: ExecutionId,

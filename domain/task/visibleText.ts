@@ -17,9 +17,9 @@ const definitions = /^ {0,3}\[[^\]\n]*\]:.*$/gm
  * Removing one construct may join the next one together, so removal is repeated this many times; after that, every `<` is escaped so that no tag
  * remains.
  */
-const mostRounds = 8
+const maxRounds = 8
 /** Maximum number of unclosed tags, since each costs a search to the end of the text. */
-const mostUnclosed = 50
+const maxUnclosed = 50
 
 /** The visible text. Idempotent. */
 export function visibleText(text: string): string {
@@ -29,7 +29,7 @@ export function visibleText(text: string): string {
 
 function settled(text: string): string | undefined {
   let before = text
-  for (let round = 0; round < mostRounds; round += 1) {
+  for (let round = 0; round < maxRounds; round += 1) {
     const after = withoutMarkdown(withoutTags(before)).trim()
     if (after === before) return after
     before = after
@@ -83,7 +83,7 @@ function withoutTags(text: string): string {
     }
     const tag = tagAt(text, start)
     if (tag === 'unclosed') unclosed += 1
-    if (tag === 'endless' || unclosed > mostUnclosed) break
+    if (tag === 'endless' || unclosed > maxUnclosed) break
     if (tag === 'none' || tag === 'unclosed') {
       if (hidden === undefined) seen.push('<')
       at = start + 1

@@ -14,7 +14,7 @@ import {
   UserRegistered,
   type HostProfile,
 } from './events.ts'
-import { mostBegun, mostSessions, user, type UserCommand } from './user.ts'
+import { maxBegun, maxSessions, user, type UserCommand } from './user.ts'
 import { fold } from '../../tests/domain/fold.ts'
 
 const profile: HostProfile = {
@@ -75,19 +75,19 @@ describe('finding 9: however often somebody signs in', () => {
 
   // Holds findings 1.28.
   test('so many sessions are open at once, and the oldest ends for another', () => {
-    const many = [registered, connected, ...sessionsBegun(mostSessions)]
+    const many = [registered, connected, ...sessionsBegun(maxSessions)]
     given(user, many)
-      .when(signIn(mostSessions + 1))
-      .then([ended(1), session(mostSessions + 1)])
+      .when(signIn(maxSessions + 1))
+      .then([ended(1), session(maxSessions + 1)])
     given(user, [...many, ended(7)])
-      .when(signIn(mostSessions + 1))
-      .then([session(mostSessions + 1)])
+      .when(signIn(maxSessions + 1))
+      .then([session(maxSessions + 1)])
   })
 
   test('in the time that a session lasts so many begin, also where each is ended at once', () => {
-    const begunAndEnded = sessionsBegun(mostBegun).flatMap((begun, n) => [begun, ended(n + 1)])
+    const begunAndEnded = sessionsBegun(maxBegun).flatMap((begun, n) => [begun, ended(n + 1)])
     given(user, [registered, passwordSet(1), connected, ...begunAndEnded])
-      .when(signIn(mostBegun + 1))
+      .when(signIn(maxBegun + 1))
       .thenRefused('rate_limited')
     const later = user.evolve(
       stateAfter(user, [registered, connected, ...begunAndEnded]),

@@ -48,19 +48,19 @@ const started = ({ sessionId, expiresAt, client }: NewSession) =>
   SessionStarted.of({ sessionId, expiresAt }, { client })
 
 /** Maximum open sessions of a person; the oldest is ended to make room for another. */
-export const mostSessions = 500
+export const maxSessions = 500
 /** Maximum sessions that may begin within one lifetime: each request searches the ended ones, and the log keeps them all. */
-export const mostBegun = 5_000
+export const maxBegun = 5_000
 
 function begun(
   command: NewSession,
   state: Extract<UserState, { kind: 'user' }>,
   before: readonly UserEvent[] = [],
 ): Decision<UserEvent> {
-  if (state.begun.length >= mostBegun)
-    return refuse('rate_limited', `You have signed in ${mostBegun} times in a week. Try again later.`)
+  if (state.begun.length >= maxBegun)
+    return refuse('rate_limited', `You have signed in ${maxBegun} times in a week. Try again later.`)
   const [oldest] = state.sessions.keys()
-  const isFull = state.sessions.size >= mostSessions && oldest !== undefined
+  const isFull = state.sessions.size >= maxSessions && oldest !== undefined
   return [...before, ...(isFull ? [SessionEnded.of({ sessionId: oldest })] : []), started(command)]
 }
 

@@ -112,7 +112,7 @@ describe.skipIf(noOwnNats !== undefined)(
       await server.start({ user: 'somebody:else' })
       await expect(nats.ready()).rejects.toThrow(EngineUnavailable)
       // Long enough for several refusals.
-      await expect(nats.ask(() => nats.connection.flush(), { withinMs: 2_000 })).rejects.toThrow(
+      await expect(nats.ask(() => nats.connection.flush(), { timeoutMs: 2_000 })).rejects.toThrow(
         EngineUnavailable,
       )
       expect(faults).toEqual([`NATS at ${nats.address} refuses something: AUTHORIZATION_VIOLATION`])
@@ -152,7 +152,7 @@ describe.skipIf(noOwnNats !== undefined)(
       const question = async () => {
         asked += 1
       }
-      await expect(nats.ask(question, { withinMs: 500 })).rejects.toThrow(EngineUnavailable)
+      await expect(nats.ask(question, { timeoutMs: 500 })).rejects.toThrow(EngineUnavailable)
       await server.start()
       await vi.waitFor(() => nats.ready())
       expect(asked).toBe(0)

@@ -119,14 +119,14 @@ export function issueComment(progress: IssueProgress): string {
   return list === '' ? says : `${says}\n\n${list}`
 }
 
-const mostTodos = 20
-const mostNamed = 5
+const maxTodos = 20
+const maxNamed = 5
 
 /** The first items of the list in Markdown, each as code, so that the agent's words never become a mention or a link. */
 export function todoLines(todos: readonly Todo[]): string {
   const shown = todos.filter(({ state }) => state !== 'gone')
   const lines = shown
-    .slice(0, mostTodos)
+    .slice(0, maxTodos)
     .map(
       ({ text, state }) => `- [${state === 'done' ? 'x' : ' '}] ${code(text.replaceAll(/\s+/g, ' ').trim())}`,
     )
@@ -142,8 +142,8 @@ function workedOn(feedback: readonly AnsweredFeedback[]): string {
         : `a ${kind}${author === null ? '' : ` by ${author}`}`
     return withoutMentions(plain(words))
   })
-  const others = named.length - mostNamed
-  return named.slice(0, mostNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
+  const others = named.length - maxNamed
+  return named.slice(0, maxNamed).join(', ') + (others > 0 ? ` and ${others} more` : '')
 }
 
 const closing = (number: number) =>

@@ -65,10 +65,7 @@ function oneLine(text: string): string {
 /** Cuts by code points, so that no character is split. */
 function cut(text: string, length: number): string {
   const characters = [...text]
-  return characters.length <= length
-    ? text
-    : `${characters
-        .slice(0, length - 1)
-        .join('')
-        .trimEnd()}…`
+  if (characters.length <= length) return text
+  const beginning = characters.slice(0, length - 1).join('')
+  return `${beginning.trimEnd()}…`
 }

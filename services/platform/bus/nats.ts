@@ -107,7 +107,7 @@ function subscribed(bus: NatsBus, topic: Topic): Subscription {
 function publish<T extends Topic>(bus: NatsBus, topic: T, message: BusMessages[T]): void {
   if (bus.isClosed) return
   const data = Buffer.from(JSON.stringify(message), 'utf8')
-  if (data.byteLength > bus.nats.mostBytes()) {
+  if (data.byteLength > bus.nats.maxBytes()) {
     bus.onFault(
       `A message to ${topic} has ${data.byteLength} bytes, more than NATS takes: it is lost`,
       undefined,

@@ -17,14 +17,14 @@ export interface Nats {
   readonly connection: NatsConnection
   isConnected(): boolean
   /** The maximum message size in bytes, as last reported by the server. */
-  mostBytes(): number
+  maxBytes(): number
   /**
    * Calls the server; the call gets the remaining time. If JetStream refuses with a code in `refusals`, returns the value given there; any other
-   * fault, or no answer within `withinMs` (5,000), becomes `EngineUnavailable`.
+   * fault, or no answer within `timeoutMs` (5,000), becomes `EngineUnavailable`.
    */
   ask<T, R = never>(
     call: (leftMs: number) => Promise<T>,
-    options?: { refusals?: Refusals<R>; withinMs?: number | undefined },
+    options?: { refusals?: Refusals<R>; timeoutMs?: number | undefined },
   ): Promise<T | R>
   /** Calls `listen` each time the server returns after an outage, until the returned function is called. */
   onReturn(listen: () => void): () => void
@@ -52,7 +52,7 @@ interface Connected extends Server {
   readonly underWay: Set<(fault: Error) => void>
   isConnected: boolean
   /** Cached here, because the driver forgets it while the server is away. */
-  mostBytes: number
+  maxBytes: number
   isClosing: boolean
   whenConnected: Promise<void>
   nowConnected: () => void
@@ -77,7 +77,7 @@ export async function openNats(options: {
     returned: new Set(),
     underWay: new Set(),
     isConnected: true,
-    mostBytes: connection.info?.max_payload ?? 0,
+    maxBytes: connection.info?.max_payload ?? 0,
     isClosing: false,
     whenConnected: Promise.resolve(),
     nowConnected: () => {},
@@ -87,7 +87,7 @@ export async function openNats(options: {
     address,
     connection,
     isConnected: () => nats.isConnected && !connection.isClosed(),
-    mostBytes: () => nats.mostBytes,
+    maxBytes: () => nats.maxBytes,
     ask: (call, expected) => ask(nats, call, expected),
     onReturn: (listen) => {
       nats.returned.add(listen)
@@ -95,7 +95,7 @@ export async function openNats(options: {
         nats.returned.delete(listen)
       }
     },
-    ready: () => ask(nats, () => connection.flush(), { withinMs: readyMs }),
+    ready: () => ask(nats, () => connection.flush(), { timeoutMs: readyMs }),
     close: async () => {
       nats.isClosing = true
       await connection.close()
@@ -168,7 +168,7 @@ async function followStatus(nats: Connected): Promise<void> {
     }
     if (type === Events.Reconnect && !nats.isConnected) {
       nats.isConnected = true
-      nats.mostBytes = nats.connection.info?.max_payload ?? nats.mostBytes
+      nats.maxBytes = nats.connection.info?.max_payload ?? nats.maxBytes
       nats.nowConnected()
       nats.onWaiting(`NATS at ${nats.address} answers again.`)
       for (const listen of nats.returned) listen()
@@ -195,12 +195,12 @@ function untilLost<T>(nats: Connected, ms: number, promise: Promise<T>): Promise
 async function ask<T, R = never>(
   nats: Connected,
   call: (leftMs: number) => Promise<T>,
-  { refusals, withinMs = callMs }: { refusals?: Refusals<R>; withinMs?: number | undefined } = {},
+  { refusals, timeoutMs = callMs }: { refusals?: Refusals<R>; timeoutMs?: number | undefined } = {},
 ): Promise<T | R> {
-  const deadline = performance.now() + withinMs
+  const deadline = performance.now() + timeoutMs
   try {
     // A call sent during an outage would arrive long after the caller gave up.
-    if (!nats.isConnected) await untilLost(nats, withinMs, nats.whenConnected)
+    if (!nats.isConnected) await untilLost(nats, timeoutMs, nats.whenConnected)
     const leftMs = Math.max(1, Math.ceil(deadline - performance.now()))
     return await untilLost(nats, leftMs, call(leftMs))
   } catch (fault) {

@@ -104,7 +104,7 @@ const Threads = z.object({
 
 const failing = ['failure', 'timed_out', 'startup_failure']
 const rights: readonly RepositoryRight[] = ['admin', 'write', 'read', 'none']
-const mostThreadPages = 10
+const maxThreadPages = 10
 
 interface FeedbackHost extends TokenCalls {
   appSlug(): Promise<string | undefined>
@@ -229,7 +229,7 @@ function writingCalls({
       const asking = octokit(accessToken)
       let after: string | null = null
       let count = 0
-      for (let page = 0; page < mostThreadPages; page += 1) {
+      for (let page = 0; page < maxThreadPages; page += 1) {
         const { data, errors } = await askGraphql(asking, threadsQuery, { id: nodeId, after })
         const found = Threads.safeParse(data)
         if (!found.success || found.data.node === null)

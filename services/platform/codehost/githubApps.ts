@@ -86,7 +86,7 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
         count = all
         return { data: installations }
       }
-      const found = await pages(answers.Installation, list, { most: mostPages.installations })
+      const found = await pages(answers.Installation, list, { most: maxPages.installations })
       return { installations: found.items.map((one) => installationFrom(one, serverUrl)), count }
     },
     ...repositoryCalls(requests),
@@ -113,7 +113,7 @@ async function isPublic(requests: Requests, app: AppRegistration | undefined): P
 }
 
 /** A page has a hundred items. These lists are for people: further items are counted but not read. */
-const mostPages = { installations: 2, repositories: 3 }
+const maxPages = { installations: 2, repositories: 3 }
 
 function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf' | 'repositoryCount'> {
   const read = (call: () => Promise<{ readonly data: unknown }>) => ask(answers.InstalledRepositories, call)
@@ -134,7 +134,7 @@ function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf
         count = all
         return { data: repositories }
       }
-      const found = await pages(z.object({ id: z.number() }), listIds, { most: mostPages.repositories })
+      const found = await pages(z.object({ id: z.number() }), listIds, { most: maxPages.repositories })
       return { count, ids: found.items.map(({ id }) => String(id)), isCut: found.items.length < count }
     },
     repositoryCount: async (installationToken) => {

@@ -1,6 +1,4 @@
-/**
- * GraphQL queries, for what REST cannot answer, or only with many requests. From an answer with errors, the available data is used.
- */
+/** GraphQL queries, for what REST cannot answer, or only with many requests. From an answer with errors, the available data is used. */
 import type { Octokit } from '@octokit/rest'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'

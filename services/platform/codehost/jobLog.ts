@@ -4,7 +4,7 @@ import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import type { HostLog } from '#platform/ports/codeHostFeedback.ts'
 
 const kept = 256 * 1_024
-const mostBytes = 1_024 * 1_024 * 1_024
+const maxBytes = 1_024 * 1_024 * 1_024
 
 type Shown = (text: string) => string
 
@@ -18,7 +18,7 @@ export async function endOfStream(stream: AsyncIterable<Uint8Array>, shown: Show
   let read = 0
   for await (const piece of stream) {
     read += piece.byteLength
-    if (read > mostBytes) throw new RangeError('The log is too long to be read.')
+    if (read > maxBytes) throw new RangeError('The log is too long to be read.')
     pieces.push(Buffer.from(piece))
     held += piece.byteLength
     if (held < kept * 2) continue

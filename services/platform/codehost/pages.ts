@@ -4,7 +4,7 @@ import { ask } from './request.ts'
 
 const perPage = 100
 /** 1,000 items of a list: more are not requested. */
-const mostPages = 10
+const maxPages = 10
 
 const Headers = z.object({ headers: z.object({ link: z.string() }) })
 
@@ -27,9 +27,9 @@ export async function lastPages<Item>(
     const rest = await pages(schema, list, { from: 2 })
     return { items: [...first, ...rest.items], cut: rest.cut }
   }
-  const cut = last > mostPages
+  const cut = last > maxPages
   const items = cut ? [] : [...first]
-  for (let page = cut ? last - mostPages + 1 : 2; page <= last; page += 1)
+  for (let page = cut ? last - maxPages + 1 : 2; page <= last; page += 1)
     items.push(...(await ask(z.array(schema), () => list({ page, per_page: perPage }))))
   return { items, cut }
 }
@@ -45,7 +45,7 @@ function lastPageOf(answer: unknown): number | undefined {
 export async function pages<Item>(
   schema: z.ZodType<Item>,
   list: (page: { page: number; per_page: number }) => Promise<{ readonly data: unknown }>,
-  { from = 1, most = mostPages }: { readonly from?: number; readonly most?: number } = {},
+  { from = 1, most = maxPages }: { readonly from?: number; readonly most?: number } = {},
 ): Promise<{ readonly items: readonly Item[]; readonly cut: boolean }> {
   const items: Item[] = []
   for (let page = from; page <= most; page += 1) {

@@ -427,9 +427,7 @@ function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {
   return status < 500 ? 'invalid' : 'unavailable'
 }
 
-/**
- * How long the host asks us to wait, in ms, at most a day: by `retry-after`, or until the limit resets when it is exhausted.
- */
+/** How long the host asks us to wait, in ms, at most a day: by `retry-after`, or until the limit resets when it is exhausted. */
 export function retryAfterMs(
   headers: Readonly<Record<string, unknown>>,
   now = Date.now(),

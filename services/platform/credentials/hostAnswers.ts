@@ -20,7 +20,7 @@ const keptMs = 300_000
 const againMs = 10_000
 /** For reads with the App's own rate limit, which everybody shares. */
 const againOfAppMs = 30_000
-const mostKept = 500
+const maxKept = 500
 
 interface Kept<Answer> {
   readonly answer: Promise<Answer>
@@ -39,7 +39,7 @@ export function hostAnswers<Answer extends object>({
   readonly clock: Clock
   readonly soonestMs?: number
 }): HostAnswers<Answer> {
-  const kept = new LRUCache<string, Kept<Answer>>({ max: mostKept })
+  const kept = new LRUCache<string, Kept<Answer>>({ max: maxKept })
   bus.subscribe('installations', () => kept.clear())
   const counts = ({ read, countsMs, at }: Kept<Answer>, again: boolean): boolean => {
     const atMostMs = read === null ? keptMs : again ? soonestMs : countsMs

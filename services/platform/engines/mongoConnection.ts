@@ -36,7 +36,7 @@ export interface MongoOptions {
 export const longMs = 600_000
 
 const usualDatabase = 'flightdeck'
-const mostConnections = 16
+const maxConnections = 16
 const usualMs = 10_000
 const awayMs = 5_000
 const readyMs = 2_000
@@ -124,7 +124,7 @@ function clientOf(url: string, timeoutMs: number): MongoClient {
   const options: MongoClientOptions = {
     appName: 'flightdeck',
     // A burst waits here instead of reaching the server all at once.
-    maxPoolSize: mostConnections,
+    maxPoolSize: maxConnections,
     serverSelectionTimeoutMS: Math.min(awayMs, timeoutMs),
     connectTimeoutMS: Math.min(awayMs, timeoutMs),
     // The heartbeat detects a server that hangs, and then also ends the calls that wait for it.

@@ -19,7 +19,7 @@ export interface LiveWords {
   hear(isWanted: (taskId: string) => boolean, listen: (words: Words) => void): () => void
 }
 
-const mostWaiting = 1_000
+const maxWaiting = 1_000
 
 export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logger: Logger }): LiveWords {
   const place = ({ taskId, messageId, offset }: Omit<Words, 'text'>) =>
@@ -28,7 +28,7 @@ export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logg
     let last = Promise.resolve()
     let waiting = 0
     return (work: () => Promise<void>) => {
-      if (waiting >= mostWaiting) return
+      if (waiting >= maxWaiting) return
       waiting += 1
       last = last
         .then(work)

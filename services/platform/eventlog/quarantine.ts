@@ -29,9 +29,7 @@ const page = 1_000
  */
 export const quarantinePosition: Position = '0'
 
-/**
- * Sets a stream aside that could not be read, unless it already is from that event or an earlier one on. Returns at once; faults are logged.
- */
+/** Sets a stream aside that could not be read, unless it already is from that event or an earlier one on. Returns at once; faults are logged. */
 export function settingAside(
   store: Pick<Store, 'prepare' | 'get' | 'apply'>,
   logger: Logger,

@@ -46,9 +46,7 @@ export function answered<T>(limitMs: number, answer: Promise<T>): Promise<T> {
   return within(limitMs, answer, () => new NoAnswer(limitMs))
 }
 
-/**
- * Calls `take` with each item until it has enough or there are no more; a missing stream has none. Fails when nothing arrives for `limitMs`.
- */
+/** Calls `take` with each item until it has enough or there are no more; a missing stream has none. Fails when nothing arrives for `limitMs`. */
 export function readEach<T>(
   stream: StreamingRead<T>,
   limitMs: number,

@@ -9,7 +9,7 @@ import { jsonOf } from '../json.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Delivery, Jobs, Worker } from '../ports/jobs.ts'
 import type { Nats } from '../bus/natsConnection.ts'
-import { mostReasonLength, type DeliveryParts } from './natsDelivery.ts'
+import { maxReasonLength, type DeliveryParts } from './natsDelivery.ts'
 import { fresh, openStandings, type Read, type Standing, type Standings } from './natsJobRecords.ts'
 import { openStreams, type Streams } from './natsStreams.ts'
 import { startWorker } from './natsWorker.ts'
@@ -26,7 +26,7 @@ const Rejected = z.object({ job: Job, reason: z.string() })
 const Mark = z.object({ position: Position, queue: z.string() })
 
 // A job must also fit into a message when it is rejected: with its reason, in JSON, and with headers.
-const mostAddedBytes = mostReasonLength * 6 + 4_096
+const maxAddedBytes = maxReasonLength * 6 + 4_096
 
 interface Queue {
   readonly nats: Nats
@@ -103,9 +103,9 @@ function requireOpen(queue: Queue): void {
     throw new EngineUnavailable(`NATS at ${queue.nats.address}`, new Error('The queue was closed'))
 }
 
-async function tell(queue: Queue, reply: string, word: string, withinMs?: number): Promise<void> {
+async function tell(queue: Queue, reply: string, word: string, timeoutMs?: number): Promise<void> {
   requireOpen(queue)
-  await queue.nats.ask((timeout) => queue.nats.connection.request(reply, word, { timeout }), { withinMs })
+  await queue.nats.ask((timeout) => queue.nats.connection.request(reply, word, { timeout }), { timeoutMs })
 }
 
 async function finish(queue: Queue, reply: string, word: string): Promise<void> {
@@ -121,7 +121,7 @@ async function enqueue(queue: Queue, job: Job, once: string): Promise<void> {
 }
 
 function requireSize(queue: Queue, job: Job): void {
-  if (Buffer.byteLength(JSON.stringify(job)) + mostAddedBytes <= queue.nats.mostBytes()) return
+  if (Buffer.byteLength(JSON.stringify(job)) + maxAddedBytes <= queue.nats.maxBytes()) return
   throw new RangeError(`Job ${job.id} is larger than a message of NATS may be.`)
 }
 
@@ -213,7 +213,7 @@ async function requeueJob(queue: Queue, id: string): Promise<boolean> {
 function deliveryParts(queue: Queue): DeliveryParts {
   return {
     places: queue.places,
-    tell: (reply, word, withinMs) => tell(queue, reply, word, withinMs),
+    tell: (reply, word, timeoutMs) => tell(queue, reply, word, timeoutMs),
     finish: (reply, word) => finish(queue, reply, word),
     requireOpen: () => requireOpen(queue),
     setAside: async (job, reason, reply) => {

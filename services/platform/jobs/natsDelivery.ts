@@ -20,7 +20,7 @@ export interface Held {
 export interface DeliveryParts {
   readonly places: Standings
   /** Sends a word about a delivery to NATS, and waits for the confirmation. */
-  tell(reply: string, word: string, withinMs?: number): Promise<void>
+  tell(reply: string, word: string, timeoutMs?: number): Promise<void>
   /** Like `tell`, but an unavailable NATS is not a fault: the job's record already says it, and the next worker that gets the message repeats it. */
   finish(reply: string, word: string): Promise<void>
   /** Stores the job among the rejected ones and removes it from the queue. */
@@ -30,10 +30,10 @@ export interface DeliveryParts {
 }
 
 const askAgainMs = 500
-const mostCallMs = 5_000
-const mostConflicts = 20
+const maxCallMs = 5_000
+const maxConflicts = 20
 /** The maximum length of a stored reason, in UTF-16 code units. */
-export const mostReasonLength = 10_000
+export const maxReasonLength = 10_000
 
 /**
  * The word that sets a lease: NATS delivers the message again after the delay, and a later word extends it. The consumer's own ack wait is the same
@@ -52,15 +52,15 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
   const serialized = serialize()
 
   /** Changes the standing while it names this claim; false once it names another or has ended. */
-  async function move(next: Standing, withinMs?: number): Promise<boolean> {
-    for (let conflicts = 0; conflicts < mostConflicts; conflicts += 1) {
+  async function move(next: Standing, timeoutMs?: number): Promise<boolean> {
+    for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
       requireOpen()
-      const written = await places.write(job.id, next, revision, withinMs)
+      const written = await places.write(job.id, next, revision, timeoutMs)
       if (written !== 'conflict') {
         revision = written
         return true
       }
-      const now = await places.read(job.id, withinMs)
+      const now = await places.read(job.id, timeoutMs)
       if (now?.standing.claim !== claimed.claim) return false
       // It is our own write, whose answer was lost.
       revision = now.revision
@@ -73,9 +73,9 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
   async function renew(): Promise<void> {
     const began = performance.now()
     // An answer after the end of the lease is as good as none.
-    const withinMs = Math.min(Math.max(deadline - began, askAgainMs), mostCallMs)
-    if (hasEnded || !(await move({ state: 'leased', ...claimed }, withinMs))) throw leaseLost()
-    await tell(reply, leaseFor(leaseMs), withinMs)
+    const timeoutMs = Math.min(Math.max(deadline - began, askAgainMs), maxCallMs)
+    if (hasEnded || !(await move({ state: 'leased', ...claimed }, timeoutMs))) throw leaseLost()
+    await tell(reply, leaseFor(leaseMs), timeoutMs)
     deadline = began + leaseMs
   }
 
@@ -113,7 +113,7 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
       serialized(() => end({ state: 'queued', ...claimed }, () => finish(reply, leaseFor(delayMs)))),
     reject: (fault) =>
       serialized(() => {
-        const kept = traceOf(fault).slice(0, mostReasonLength)
+        const kept = traceOf(fault).slice(0, maxReasonLength)
         return end({ state: 'rejected', ...claimed, reason: kept }, () => setAside(job, kept, reply))
       }),
   }

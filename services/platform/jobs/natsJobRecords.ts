@@ -28,26 +28,26 @@ export interface Read {
 /** The standing of a job that no worker has claimed. */
 export const fresh: Standing = { state: 'queued', attempt: 0, delivered: 0, claim: '' }
 
-/** `withinMs` bounds the wait for an answer. */
+/** `timeoutMs` bounds the wait for an answer. */
 export interface Standings {
   /** `undefined` for a job that was never put, or that was done or rejected more than 7 days ago. */
-  read(id: string, withinMs?: number): Promise<Read | undefined>
+  read(id: string, timeoutMs?: number): Promise<Read | undefined>
   /** Replaces what was read at `revision` (0: nothing); returns the new revision, or `conflict` when another write came first. */
-  write(id: string, standing: Standing, revision: number, withinMs?: number): Promise<number | 'conflict'>
+  write(id: string, standing: Standing, revision: number, timeoutMs?: number): Promise<number | 'conflict'>
 }
 
 /** `partOf` converts an id to a part of a subject. */
 export function openStandings(streams: Streams, partOf: (id: string) => string): Standings {
   return {
-    read: async (id, withinMs) => {
-      const kept = await streams.last('standings', partOf(id), withinMs)
+    read: async (id, timeoutMs) => {
+      const kept = await streams.last('standings', partOf(id), timeoutMs)
       if (kept === undefined) return undefined
       const standing = Standing.parse(JSON.parse(Buffer.from(kept.data).toString('utf8')))
       return { standing, revision: kept.sequence }
     },
-    write: (id, standing, revision, withinMs) => {
+    write: (id, standing, revision, timeoutMs) => {
       const message = { data: JSON.stringify(standing), after: revision }
-      return streams.append('standings', partOf(id), message, withinMs)
+      return streams.append('standings', partOf(id), message, timeoutMs)
     },
   }
 }

@@ -23,7 +23,7 @@ export interface Kept {
   readonly data: Uint8Array
 }
 
-/** The part of JetStream that the port needs. Each call is answered within `withinMs` (5,000), or throws `EngineUnavailable`. */
+/** The part of JetStream that the port needs. Each call is answered within `timeoutMs` (5,000), or throws `EngineUnavailable`. */
 export interface Streams {
   /**
    * Appends if the last message of the subject is that of `after` (0: if there is none); otherwise returns `conflict`. `once` is the message's id: a
@@ -33,9 +33,9 @@ export interface Streams {
     name: StreamName,
     subject: string,
     message: { data: string; after?: number; once?: string },
-    withinMs?: number,
+    timeoutMs?: number,
   ): Promise<number | 'conflict'>
-  last(name: StreamName, subject: string, withinMs?: number): Promise<Kept | undefined>
+  last(name: StreamName, subject: string, timeoutMs?: number): Promise<Kept | undefined>
   /** The first message from `sequence` on whose subject matches; `*` matches any part. */
   next(name: StreamName, subject: string, sequence: number): Promise<Kept | undefined>
   /** Removes a message; a no-op when it does not exist. */
@@ -53,7 +53,7 @@ export interface Streams {
 const claimWithinMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
 /** A stream may be removed once more meanwhile; a third time it is done on purpose. */
-const mostAttempts = 2
+const maxAttempts = 2
 const askAgainMs = 1_000
 const readyMs = 2_000
 
@@ -102,8 +102,8 @@ export async function openStreams(options: {
 
   await waitForJetStream(jetStream)
   return {
-    append: (name, subject, message, withinMs) => append(jetStream, name, subject, message, withinMs),
-    last: (name, subject, withinMs) => last(jetStream, name, subject, withinMs),
+    append: (name, subject, message, timeoutMs) => append(jetStream, name, subject, message, timeoutMs),
+    last: (name, subject, timeoutMs) => last(jetStream, name, subject, timeoutMs),
     next: (name, subject, sequence) => next(jetStream, name, subject, sequence),
     remove: (name, sequence) => remove(jetStream, name, sequence),
     count: (subject) => count(jetStream, subject),
@@ -111,7 +111,7 @@ export async function openStreams(options: {
       (await ask(jetStream, () => manager.streams.info(jetStream.streamOf('queue')))).created,
     consumer: (name, subject) => consumer(jetStream, name, subject),
     ready: async () => {
-      await ask(jetStream, () => manager.streams.info(jetStream.streamOf('queue')), { withinMs: readyMs })
+      await ask(jetStream, () => manager.streams.info(jetStream.streamOf('queue')), { timeoutMs: readyMs })
     },
     close: stopReturning,
   }
@@ -152,13 +152,13 @@ async function makeStreams(jetStream: JetStream): Promise<void> {
 async function ask<T, R = never>(
   jetStream: JetStream,
   call: () => Promise<T>,
-  expected: { refusals?: Refusals<R>; withinMs?: number | undefined } = {},
+  expected: { refusals?: Refusals<R>; timeoutMs?: number | undefined } = {},
 ): Promise<T | R> {
   const refusals = new Map<number, () => R | typeof gone>([
     ...(expected.refusals ?? []),
     [streamNotFound, () => gone],
   ])
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     await prepare(jetStream)
     const answer = await jetStream.nats.ask<T, R | typeof gone>(call, { ...expected, refusals })
     if (answer !== gone) return answer
@@ -202,7 +202,7 @@ async function append(
   name: StreamName,
   subject: string,
   { data, after, once }: { data: string; after?: number; once?: string },
-  withinMs: number | undefined,
+  timeoutMs: number | undefined,
 ): Promise<number | 'conflict'> {
   const answer = await ask(
     jetStream,
@@ -214,7 +214,7 @@ async function append(
         },
         ...(once === undefined ? {} : { msgID: once }),
       }),
-    { refusals: new Map([[wrongLastSequence, () => 'conflict' as const]]), withinMs },
+    { refusals: new Map([[wrongLastSequence, () => 'conflict' as const]]), timeoutMs },
   )
   return answer === 'conflict' ? answer : answer.seq
 }
@@ -223,7 +223,7 @@ async function last(
   jetStream: JetStream,
   name: StreamName,
   subject: string,
-  withinMs: number | undefined,
+  timeoutMs: number | undefined,
 ): Promise<Kept | undefined> {
   return keptOf(
     await ask(
@@ -232,7 +232,7 @@ async function last(
         jetStream.manager.streams.getMessage(jetStream.streamOf(name), {
           last_by_subj: jetStream.subjectOf(name, subject),
         }),
-      { refusals: new Map([[noMessageFound, () => undefined]]), withinMs },
+      { refusals: new Map([[noMessageFound, () => undefined]]), timeoutMs },
     ),
   )
 }

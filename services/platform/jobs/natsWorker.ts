@@ -19,7 +19,7 @@ export interface WorkerParts extends DeliveryParts {
 }
 
 const askAgainMs = 500
-const mostConflicts = 20
+const maxConflicts = 20
 const firstPauseMs = 200
 const longestPauseMs = 30_000
 
@@ -67,7 +67,7 @@ export function startWorker(
 /** Claims the job for this worker; `undefined` when this message may not claim it. */
 async function claim(worker: RunningWorker, job: Job, reply: string): Promise<Held | undefined> {
   const delivered = deliveredOf(reply)
-  for (let conflicts = 0; conflicts < mostConflicts; conflicts += 1) {
+  for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
     worker.requireOpen()
     const { standing, revision } = (await worker.places.read(job.id)) ?? { standing: fresh, revision: 0 }
     switch (standing.state) {

@@ -21,16 +21,14 @@ export function storedNames(served: readonly Served[]): StoredNames {
   }
 }
 
-const mostAttempts = 20
+const maxAttempts = 20
 
-/**
- * Changes the catalog, and retries when another writer was faster; `undefined` from `change` leaves it as it is. Returns the resulting catalog.
- */
+/** Changes the catalog, and retries when another writer was faster; `undefined` from `change` leaves it as it is. Returns the resulting catalog. */
 export async function changeCatalog(
   store: Pick<ReadStore, 'catalog' | 'replaceCatalog'>,
   change: (catalog: Catalog) => Omit<Catalog, 'revision'> | undefined,
 ): Promise<Catalog> {
-  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const catalog = await store.catalog()
     const changed = change(catalog)
     if (changed === undefined) return catalog

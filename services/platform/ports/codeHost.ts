@@ -200,9 +200,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
     repository: RepositoryName,
     request: { head: string; base: string; title: string; body: string; draft: boolean },
   ): Promise<HostPullRequest>
-  /**
-   * The states of at most `pullRequestsAtOnce` pull requests, in the order of the keys, in one request. Throws when none could be read.
-   */
+  /** The states of at most `pullRequestsAtOnce` pull requests, in the order of the keys, in one request. Throws when none could be read. */
   pullRequestStates(
     accessToken: string,
     asked: readonly PullRequestKey[],

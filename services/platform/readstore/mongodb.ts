@@ -30,9 +30,9 @@ interface Stored {
 /** Half a minute for a projector's batch; other calls have the time limit of the connection. */
 const applyMs = 30_000
 /** The maximum size of a document by https://www.mongodb.com/docs/manual/reference/limits/, minus what is stored with it. */
-const mostBytes = 16 * 1024 * 1024 - 1024
+const maxBytes = 16 * 1024 * 1024 - 1024
 /** Each attempt drops the writes that lost; more than a few in a row are a defect. */
-const mostAttempts = 10
+const maxAttempts = 10
 
 interface MongoReadStore {
   readonly mongo: Mongo
@@ -241,7 +241,7 @@ function storedOf(change: Change): Stored {
       return { _id: change.id, position }
     case 'put': {
       const { document, hasEscapedKeys } = escaped(change.document)
-      if (BSON.calculateObjectSize(document, { ignoreUndefined: true }) > mostBytes) {
+      if (BSON.calculateObjectSize(document, { ignoreUndefined: true }) > maxBytes) {
         throw new TooLarge(
           `The document ${change.document.id} of ${change.collection} is over the 16 MB that MongoDB takes.`,
         )
@@ -262,7 +262,7 @@ async function write(collection: Collection<Stored>, all: readonly Stored[]): Pr
       await collection.bulkWrite(wanted.map(guarded), { ordered: true })
       return
     } catch (fault) {
-      if (!isDuplicate(fault) || attempt === mostAttempts) throw fault
+      if (!isDuplicate(fault) || attempt === maxAttempts) throw fault
     }
     const ids = [...new Set(wanted.map(({ _id }) => _id))]
     const found = await collection

@@ -29,7 +29,7 @@ export interface Automaton {
 }
 
 /** The maximum number of nodes: 110 MB. A project's secrets in all their forms stay below it. */
-export const mostNodes = 8_000_000
+export const maxNodes = 8_000_000
 const lengthMask = (1 << 18) - 1
 const marksAt = 18
 export const markBits = 12
@@ -45,7 +45,7 @@ export const marksIn = (output: number): number => (output >> marksAt) & marksMa
 /** Builds in time and memory linear in the words' length. Throws `TooMuchToHide`. */
 export function automatonOf(words: readonly Word[]): Automaton {
   const sum = words.reduce((all, { text }) => all + text.length, 1)
-  if (sum > mostNodes || words.some(({ text }) => text.length > lengthMask))
+  if (sum > maxNodes || words.some(({ text }) => text.length > lengthMask))
     throw new TooMuchToHide(
       'All secrets together, in all the forms in which they may be printed, are too long.',
     )

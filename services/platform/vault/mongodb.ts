@@ -42,9 +42,9 @@ export interface MongoVaultOptions {
   readonly cachedMs?: number
 }
 
-const mostCached = 1_000
+const maxCached = 1_000
 const usualCachedMs = 5_000
-const mostSecretBytes = 15 * 1024 * 1024
+const maxSecretBytes = 15 * 1024 * 1024
 
 type Found = Uint8Array | 'none' | 'destroyed'
 
@@ -73,7 +73,7 @@ export async function openMongoVault(options: MongoVaultOptions): Promise<Vault>
   const vault: MongoVault = {
     mongo,
     wrapping,
-    cache: new LRUCache({ max: mostCached, ttl: cachedMs }),
+    cache: new LRUCache({ max: maxCached, ttl: cachedMs }),
     lookups: new Map(),
   }
   return {
@@ -160,7 +160,7 @@ async function destroyKey(vault: MongoVault, scope: string): Promise<void> {
 
 async function putSecret(vault: MongoVault, scope: string, name: string, secret: string): Promise<void> {
   const sealed = await seal(vault, secretPlace(scope, name), Buffer.from(secret, 'utf8'))
-  if (sealed.byteLength > mostSecretBytes) throw new TooLarge(`The secret ${name} is over 15 MB.`)
+  if (sealed.byteLength > maxSecretBytes) throw new TooLarge(`The secret ${name} is over 15 MB.`)
   await vault.mongo.ask((db) =>
     onceMoreIfDuplicate(() =>
       secretsIn(db).replaceOne({ _id: secretId(scope, name) }, { scope, sealed }, { upsert: true }),

@@ -48,7 +48,7 @@ interface Lines extends Comparing {
 }
 
 const pageSize = 500
-const mostSentences = 1_000
+const maxSentences = 1_000
 
 export async function compareLines(
   lines: AsyncIterable<SealLine>,
@@ -65,7 +65,7 @@ export async function compareLines(
   }
   for await (const line of lines) {
     await compare(checking, line)
-    if (checking.faults.length + checking.told.length < mostSentences) continue
+    if (checking.faults.length + checking.told.length < maxSentences) continue
     fault(
       checking,
       line.number,

@@ -84,11 +84,11 @@ async function actualEvents(
 
 function noteEnd({ last, missing }: Ends, { stream, revision }: LogRecord): void {
   const before = last.get(stream) ?? -1
-  for (let gone = before + 1; gone < revision && missing.length < mostMissing; gone += 1)
+  for (let gone = before + 1; gone < revision && missing.length < maxMissing; gone += 1)
     missing.push({ stream, revision: gone, wrong: 'sealed_removed' })
   last.set(stream, Math.max(before, revision))
 }
-const mostMissing = 1_000
+const maxMissing = 1_000
 
 /** Records between two unmoved ones were changed, added or removed. */
 function alignedFaults(
@@ -132,7 +132,7 @@ async function removed(
   for await (const [stream, { revision, index }] of allStoredHeads(readStore)) {
     if (index >= claim.size) continue
     const from = (last.get(stream) ?? -1) + 1
-    for (let gone = from; gone <= revision && faults.length < mostMissing; gone += 1)
+    for (let gone = from; gone <= revision && faults.length < maxMissing; gone += 1)
       faults.push({ stream, revision: gone, wrong: 'sealed_removed' })
   }
   return faults

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
-import { automatonOf, mostNodes, TooMuchToHide } from '#platform/redaction/automaton.ts'
+import { automatonOf, maxNodes, TooMuchToHide } from '#platform/redaction/automaton.ts'
 import { redactionOf, withheld } from './redaction.ts'
 import { textThreads, startWorker, type TextThreads } from './textThreads.ts'
 import { goOn, newScan, redacted, soughtFor } from '#platform/redaction/scan.ts'
@@ -260,7 +260,7 @@ describe('what it costs', () => {
 
   test('finding 3: is bounded in memory: more than an automaton holds is refused before it is built', () => {
     const text = 'x'.repeat(200_000)
-    const words = Array.from({ length: mostNodes / text.length + 1 }, () => ({ text, mark: 0 }))
+    const words = Array.from({ length: maxNodes / text.length + 1 }, () => ({ text, mark: 0 }))
     expect(() => automatonOf(words)).toThrow(TooMuchToHide)
   })
 })
