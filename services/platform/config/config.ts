@@ -15,6 +15,7 @@ export type AllowedShortcoming = (typeof allowedShortcomings)[number]
 export type Config = Readonly<ReturnType<typeof configOf> & ReturnType<typeof limitsOf>>
 export type RunLimits = Config['runs']
 export type DiskLimits = Config['disk']
+export type BudgetConfig = Config['budgets']
 
 type Environment = Readonly<Record<string, string | undefined>>
 
