@@ -25,6 +25,7 @@ export const SignInRefused = fact('SignInRefused', {
   userId: UserId.nullable(),
 })
 
+/** The filters of the request: `null` where it was not limited. */
 const asked = {
   records: z.enum(auditedRecords),
   personId: UserId.nullable(),

@@ -16,11 +16,13 @@ interface NamedPermission {
   readonly level: PermissionLevel
 }
 
+/** Permissions in the order of their names. */
 export const namedPermissions = (permissions: AppPermissions): NamedPermission[] =>
   Object.entries(permissions)
     .map(([name, level]) => ({ name, level }))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
+/** The permissions that our App needs and that `granted` lacks. */
 export const lacking = (granted: AppPermissions): NamedPermission[] =>
   missingPermissions(neededPermissions, granted).map(([name, level]) => ({ name, level }))
 

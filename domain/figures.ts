@@ -98,6 +98,7 @@ function groupOf(
 
 const dayMs = 86_400_000
 
+/** The Monday of the week, in UTC. */
 export function weekOf(day: string): string {
   const weekday = (new Date(day).getUTCDay() + 6) % 7
   return dayAfter(day, -weekday)
@@ -108,6 +109,7 @@ export function dayAfter(day: string, days: number): string {
   return new Date(Date.parse(day) + days * dayMs).toISOString().slice(0, 10)
 }
 
+/** The Mondays of a period's weeks, in order. */
 export function weeksOf({ from, to }: Period): readonly string[] {
   const weeks: string[] = []
   for (let week = weekOf(from); week <= to; week = dayAfter(week, 7)) weeks.push(week)

@@ -38,6 +38,7 @@ export interface KeptImage extends Uploaded {
   readonly kind: 'kept'
   /** The name of its file; `''` when it was erased. */
   readonly name: string
+  /** ISO 8601. */
   readonly uploadedAt: string
   readonly isAttached: boolean
 }

@@ -32,6 +32,7 @@ export type RequestState =
   | {
       readonly kind: 'accepted'
       readonly digest: string
+      /** ISO 8601. */
       readonly at: string
       /** `null` until the creation at the code host is confirmed. */
       readonly made: RecordedOf<MadeRepository> | null

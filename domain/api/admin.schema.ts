@@ -33,6 +33,7 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>
 
 const filters = {
+  /** Only entries of this person. */
   person: idOf('person', UserId).optional(),
   task: idOf('task', TaskId).optional(),
   from: Since.optional(),

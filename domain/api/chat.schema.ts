@@ -83,6 +83,7 @@ export const TerminalOutput = z.object({
   timestamp: Moment,
   /** `''` when it was erased. */
   content: z.string(),
+  /** `stdout` or `stderr`. */
   type: z.enum(['stdout', 'stderr']),
   executionId: z.string(),
   position: Position,

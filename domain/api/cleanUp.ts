@@ -40,6 +40,7 @@ export const isBranchThere = (outcome: BranchOutcome): boolean =>
 export const isBranchUnknown = (outcome: BranchOutcome): boolean =>
   outcome === 'no_access' || outcome === 'unavailable'
 
+/** Whether the branch no longer exists. */
 export const isBranchGone = (outcome: BranchOutcome): boolean => outcome === 'deleted' || outcome === 'gone'
 export const isWorkspaceUnknown = (outcome: WorkspaceOutcome): boolean => outcome === 'unreachable'
 export const isWorkspaceGone = (outcome: WorkspaceOutcome): boolean =>

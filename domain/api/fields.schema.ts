@@ -37,6 +37,7 @@ export const queryNumber = (max: number) => z.coerce.number().int().min(1).max(m
 /** The start of a page: `next` of the previous page. */
 export const Cursor = z.string().regex(/^\d{20,40}$/, { error: saying('must come from the page before.') })
 
+/** A time in ISO 8601, UTC. */
 export const Moment = z.string()
 
 const dayMs = 86_400_000

@@ -6,6 +6,7 @@ import { Moment } from './fields.schema.ts'
 import { deliveryEffects, gitHubRoutes } from './github.ts'
 
 const Level = z.enum(['read', 'write', 'admin'])
+/** Permissions by name, such as `contents`. */
 const Named = z.array(z.object({ name: z.string(), level: Level }))
 const Account = { account: z.string(), isOrganization: z.boolean() }
 

@@ -10,6 +10,7 @@ import { Moment, queryNumber } from './fields.schema.ts'
 import { historyPageSize, historyRoutes, mostSizesAsked } from './history.ts'
 import { GitDiff } from './tasks.schema.ts'
 
+/** An event of the task's stream, as `task_event` carries it. */
 const TaskEventItem = z.object({
   kind: z.literal('event'),
   event: z.object({

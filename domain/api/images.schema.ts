@@ -39,6 +39,7 @@ export const AttachedImage = NamedImage.transform((named, context) => {
   return z.NEVER
 })
 
+/** The images of a task or a message, without duplicates. */
 export const attachedImages = (most: number) =>
   z
     .array(AttachedImage)

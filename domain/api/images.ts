@@ -8,7 +8,9 @@ export const imageRoutes = {
 } as const satisfies Routes
 
 export const imageLimits = {
+  /** 10 MB. */
   bytes: 10 * 1_048_576,
+  /** Pixels per side. */
   side: 8_000,
   /** Total pixels over all frames. */
   pixels: 50_000_000,

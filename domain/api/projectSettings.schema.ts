@@ -122,6 +122,7 @@ export const ShownSettings = z.object({
   submodules: z.array(z.string()),
   feedback: ShownRule,
   issues: ShownIssueRule,
+  /** Recent outcomes for issues, latest first. */
   issueDecisions: z.array(IssueDecision),
   /** Why the issues cannot be read, and since when; `null` while they can. */
   issuesUnread: z.object({ reason: z.string(), since: Moment }).nullable(),
@@ -150,6 +151,7 @@ export const ShownRepository = z.object({
   submoduleCount: z.number(),
   /** The names of clean filters that `.gitattributes` assigns to files of the repository. */
   filters: z.array(z.string()),
+  /** Whether only the end of the history is fetched. */
   isShallow: z.boolean(),
 })
 export type ShownRepository = z.infer<typeof ShownRepository>

@@ -9,6 +9,7 @@ import { provenanceRoutes } from './provenance.ts'
 const Call = z.object({
   id: z.string(),
   kind: ToolKind,
+  /** `null` when erased. */
   name: z.string().nullable(),
   target: z.string().nullable(),
   additions: z.number().nullable(),
@@ -24,6 +25,7 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
   answer: {
     /** Git's object name of the content that the lines are from; `null` from a runner of an older version. */
     blob: z.string().nullable(),
+    /** In order, from line 1 to the last. */
     ranges: z.array(
       z.object({
         from: z.number(),

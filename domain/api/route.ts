@@ -10,6 +10,7 @@ export interface Route {
 
 export type Routes = Readonly<Record<string, Route>>
 
+/** The names of a path's parameters: `'taskId'` for `/tasks/:taskId`. */
 type ParamNames<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<Rest>
   : Path extends `${string}:${infer Name}`

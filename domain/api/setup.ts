@@ -10,6 +10,7 @@ export const setupRoutes = {
 
 export const setupPath = '/setup'
 
+/** The longest App name that GitHub accepts. */
 export const longestAppName = 34
 
 /** Why no App was created: `error` in the address of the page. */

@@ -301,6 +301,7 @@ export const getFileLines = defineRead(taskRoutes.getFileLines, {
   params,
   query: { path: Text.min(1).max(4_096), from: lineNumber, to: lineNumber },
   answer: {
+    /** The first requested line, counted from 1. */
     from: z.number(),
     /** At most 500 lines; fewer than requested when they are long or the file ends. Each line is cut to 2,000 characters. */
     lines: z.array(z.string()),

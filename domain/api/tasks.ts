@@ -26,8 +26,10 @@ export type PullRequestState = (typeof pullRequestStates)[number]
 /** How far an execution has got, until the agent's first message. */
 export const executionSteps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 
+/** How many lines one answer of `getFileLines` has at most. */
 export const mostFileLines = 500
 
+/** The maximum length of a title, in characters. */
 export const titleLength = 100
 
 /** The title of a task that was created without one: the first line of its description, cut to 100 characters. */

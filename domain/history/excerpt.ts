@@ -1,5 +1,6 @@
 /** Excerpts of texts for the timeline's rows. */
 
+/** The maximum length of an excerpt, in characters. */
 const excerptLength = 160
 
 /** The beginning of a text on one line; `''` for an erased one. */

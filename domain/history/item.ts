@@ -36,6 +36,7 @@ export function terminalItemOf(event: RecordedOf<TerminalEvent>): TerminalItem {
   }
 }
 
+/** When it was recorded, ISO 8601. */
 export function recordedAt(item: PlacedItem): string {
   switch (item.kind) {
     case 'event':

@@ -29,6 +29,7 @@ export interface TimelineRow {
   readonly revision: number
   /** The revision of the last event that the row covers. */
   readonly until: number
+  /** When it happened, ISO 8601. */
   readonly at: string
   readonly kind: RowKind
   readonly sentence: string

@@ -8,6 +8,7 @@ export const squeezedMs = 2_000
 export interface Idle {
   readonly from: number
   readonly to: number
+  /** The real duration, in ms. */
   readonly ms: number
 }
 

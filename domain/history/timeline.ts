@@ -60,6 +60,7 @@ interface Reading {
   changes: Changes | null
 }
 
+/** The sections for a task's events, in order. */
 export function timelineOf(events: readonly TaskEventMessage[], names: Names): readonly TimelineSection[] {
   const reading: Reading = {
     names,

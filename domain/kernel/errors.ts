@@ -121,6 +121,7 @@ export function refuse(code: FaultCode, sentence: string = faults[code].sentence
 export interface FaultDetails {
   /** The current state, in the form that a successful answer has: `{task}`, `{project}`. */
   readonly current?: Readonly<Record<string, unknown>>
+  /** When to retry, in seconds. */
   readonly retryAfterSeconds?: number
 }
 

@@ -14,6 +14,7 @@ export const ExecutionId = uuid('An execution id')
 /** SHA-256 in hex. */
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
+/** An Ed25519 signature in hex. */
 export const Signature = z.string().regex(/^[0-9a-f]{128}$/)
 
 /** The id of a key under the name of the log, in hex. */

@@ -20,6 +20,7 @@ export function isBranchName(name: string): boolean {
 /** What clients send when the person chose no model: the agent then uses its default. */
 export const defaultModel = 'o4-mini'
 
+/** In characters. */
 export const longestModelName = 200
 
 /** Whether the name is safe as a program argument, never an option: printable, without spaces. */

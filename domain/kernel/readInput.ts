@@ -85,6 +85,7 @@ const called: Readonly<Partial<Record<string, string>>> = {
   minPosition: 'position',
 }
 
+/** Turns `setupCommand` into 'setup command' and `per_page` into 'per page'. */
 const wordsOf = (name: string): string =>
   called[name] ?? name.replace(/_?[A-Z]|_/g, (mark) => ` ${mark.replace('_', '').toLowerCase()}`)
 

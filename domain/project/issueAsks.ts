@@ -152,6 +152,7 @@ export function isUnsure(
 const mayCount = ({ body, author, isByOurApp }: Words): boolean =>
   author !== null && !author.isBot && !isByOurApp && !isMarked(body)
 
+/** Labels are case-insensitive. */
 export const isSameLabel = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 function ask(

@@ -24,6 +24,7 @@ import {
 
 export interface TakenIssue {
   readonly taskId: string
+  /** ISO 8601. */
   readonly at: string
   /** When its outcome was recorded; `null` before that. ISO 8601. */
   readonly settledAt: string | null
@@ -118,6 +119,7 @@ export type IssueCommand =
       /** Whether another project of this repository takes the issue. */
       readonly isElsewhere: boolean
       readonly taskId: string
+      /** ISO 8601. */
       readonly now: string
     }
   | {
@@ -237,6 +239,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
   return [ProjectIssuePassed.of({ reason }, words)]
 }
 
+/** Why no request counts; `null` when that is not worth recording. */
 function whyNobody(
   issues: ProjectIssues,
   { issue, isCut }: Consider,
@@ -263,6 +266,7 @@ export function isTaken({ taken }: Pick<ProjectIssues, 'taken'>, issueId: string
   return before !== undefined && before.failure === null
 }
 
+/** The limit that has been reached; `null` when there is room for one more. */
 function limitAt({ taken }: ProjectIssues, now: string): 'hour' | 'day' | null {
   const within = (ms: number) =>
     [...taken.values()].filter(({ at }) => Date.parse(at) > Date.parse(now) - ms).length
@@ -299,6 +303,7 @@ export function mentionsFrom({ rule, since }: Pick<ProjectIssues, 'rule' | 'sinc
 export const isWaiting = ({ passed }: Pick<ProjectIssues, 'passed'>, issueId: string): boolean =>
   passed.get(issueId)?.isWaiting === true
 
+/** Whether an issue was taken because of the rule's current label. */
 export function isByLabel(
   { since }: ProjectIssues,
   { trigger, at }: Pick<TakenIssue, 'trigger' | 'at'>,

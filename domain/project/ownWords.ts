@@ -135,6 +135,7 @@ function containersAt(
 }
 
 const isRule = (rest: string): boolean => /^([-*_])(?: *\1){2,} *$/.test(rest.slice(0, longestRule))
+/** Only this much of a line is checked for being a rule. */
 const longestRule = 200
 
 const fenceAt = (rest: string): string | null => /^ {0,3}(`{3,}(?![^`]*`)|~{3,})/.exec(rest)?.[1] ?? null
@@ -151,6 +152,7 @@ function isParagraphLine(rest: string): boolean {
   return rest.length - line.length > 3 || !(/^#{1,6}(?: |$)/.test(line) || isRule(line))
 }
 
+/** Without code in the lines of one paragraph. */
 function withoutCode(text: string): string {
   const ends = endsOfRuns(text)
   const kept: string[] = []

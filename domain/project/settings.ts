@@ -5,6 +5,7 @@ export const settingsLimits = {
   variables: 100,
   secrets: 64,
   nameLength: 100,
+  /** Of one variable, in bytes. */
   valueBytes: 32 * 1024,
   /** Of one secret, in bytes: all output is searched for each form of each secret. */
   secretBytes: 8 * 1024,
@@ -107,6 +108,7 @@ export function isReservedName(name: string): boolean {
   )
 }
 
+/** Bytes of a text in UTF-8. */
 export function bytesOf(text: string): number {
   let bytes = 0
   for (const character of text) {

@@ -211,6 +211,7 @@ export function witnessOf(
   }
 }
 
+/** Collects faults without duplicates. */
 function foundFaults() {
   const faults = new Map<string, BundleFault>()
   return {

@@ -38,6 +38,7 @@ export interface InclusionProof {
 }
 
 const hashBytes = 32
+/** The signature type of Ed25519. */
 const ed25519 = 1
 const maxSignatures = 64
 const dash = '\u2014'
@@ -149,6 +150,7 @@ function isName(name: string): boolean {
   return /^[!-*,-~]+$/.test(name)
 }
 
+/** No control characters except newlines, and no lone surrogates. */
 function isText(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)

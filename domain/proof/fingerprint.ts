@@ -3,6 +3,7 @@ import { hexOf } from './bundleHashes.ts'
 import { parseVerifierKey } from './checkpoint.ts'
 import type { Sha256 } from './merkleTree.ts'
 
+/** 128 bits of a SHA-256. */
 const fingerprintBytes = 16
 
 /** The first 16 bytes of the SHA-256 over the 32 bytes of a public key, in hex, in groups of four: `39a8 1f22 ...`. */

@@ -213,11 +213,13 @@ function folded(sha256: Sha256, hashes: readonly Hash[]): Hash | undefined {
   )
 }
 
+/** The largest power of two that is smaller than `size`. */
 function split(size: number): number {
   const power = largestPower(size)
   return power === size ? size / 2 : power
 }
 
+/** The largest power of two up to `size`. */
 function largestPower(size: number): number {
   let power = 1
   while (power * 2 <= size) power *= 2

@@ -11,7 +11,9 @@ const productVersion = '0.1.0'
 const longestModel = 250
 
 export interface TraceHead {
+  /** A UUID. */
   readonly id: string
+  /** ISO 8601. */
   readonly at: string
 }
 

@@ -13,6 +13,7 @@ export interface AddedLines {
 
 export interface AddedFile {
   readonly path: string
+  /** In order. */
   readonly lines: readonly AddedLines[]
 }
 

@@ -73,6 +73,7 @@ type Received = EventOf<typeof FeedbackReceived>
 export interface AutomaticTurn {
   readonly messageId: string
   readonly executionId: string
+  /** ISO 8601. */
   readonly now: string
   /** Whether the head branch is in the repository itself and not in a fork. */
   readonly isSameRepository: boolean
@@ -152,6 +153,7 @@ export type TaskCommand =
       /** Refused while something runs, instead of queued. */
       readonly runsNow?: boolean
     }
+  /** Adds a note to the chat without starting a turn. */
   | { readonly type: 'PostNote'; readonly messageId: string; readonly message: string }
   | { readonly type: 'WithdrawMessage'; readonly messageId: string }
   | { readonly type: 'EditMessage'; readonly messageId: string; readonly message: string }
@@ -278,6 +280,7 @@ export type TaskCommand =
     }
   /** `taskId` was created as an alternative to this task. */
   | { readonly type: 'RecordAlternative'; readonly taskId: string; readonly title: string }
+  /** The creation of `taskId` failed. */
   | { readonly type: 'RemoveAlternative'; readonly taskId: string }
   /** Goes back to the state before a turn, a command or an earlier undo. */
   | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }

@@ -41,6 +41,7 @@ export type ToolKind = z.infer<typeof ToolKind>
 export const PassingFault = z.enum(passingFaults)
 
 const Commit = ObjectName
+/** The git tree of the files; `null` when none was written. */
 const Tree = ObjectName.nullable()
 /** A name chosen by a program in the sandbox. It is not sealed, so it must be short. */
 const Named = z.string().max(200)

@@ -6,6 +6,7 @@ interface Said {
   readonly message: string | null
 }
 
+/** How many characters of a conversation are passed on; the end is kept. */
 const longestTranscript = 20_000
 
 /** What people and agents said, oldest first; empty when there was nothing. */

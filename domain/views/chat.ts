@@ -218,6 +218,7 @@ export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   }
 }
 
+/** How a command ended, without its output. */
 export function endIn(response: string): string {
   return response.split('\n', 1)[0] ?? ''
 }

@@ -35,6 +35,7 @@ export interface FiguresDocument extends ViewDocument {
   readonly days: readonly DayFigures[]
   /** The merge that was counted last, because the code host may report it again. */
   readonly mergedAt?: string | null
+  /** When something was last counted. */
   readonly last: string
 }
 

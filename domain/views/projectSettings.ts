@@ -97,6 +97,7 @@ type DecisionEvent = Extract<
   { type: 'ProjectIssueTaken' | 'ProjectIssueSettled' | 'ProjectIssuePassed' }
 >
 
+/** The latest decisions, one for each issue, oldest first. */
 function decisionsAfter(before: readonly KeptDecision[], event: DecisionEvent): readonly KeptDecision[] {
   if (event.type === 'ProjectIssueSettled') {
     const { taskId, failure } = event.data

@@ -90,6 +90,7 @@ function changeOf(document: RunFactsDocument, event: AnyRecorded): Partial<RunFa
   }
 }
 
+/** In milliseconds; zero where clocks differ. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
 /** Total milliseconds of the task's turns and commands, up to `now`. */

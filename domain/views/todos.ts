@@ -6,6 +6,7 @@ export interface Todo {
   readonly state: 'open' | 'done' | 'gone'
 }
 
+/** Maximum number of items, and of characters per item. */
 const most = { items: 100, text: 200 }
 
 /**

@@ -203,6 +203,7 @@ interface Collecting {
   readonly first: ((chunk: Buffer) => 'taken' | 'seen') | undefined
 }
 
+/** Reads a stream to its end and keeps at most `limit` bytes of it. */
 function collect(stream: Readable, { limit, exceeded, first }: Collecting): Promise<Buffer> {
   const kept: Buffer[] = []
   let size = 0
@@ -215,6 +216,7 @@ function collect(stream: Readable, { limit, exceeded, first }: Collecting): Prom
   return closed(stream).then(() => Buffer.concat(kept))
 }
 
+/** Reads a stream to its end and keeps its last bytes. */
 function collectTail(stream: Readable, bytes: number, see: (chunk: Buffer) => void): Promise<Buffer> {
   let kept: Buffer = Buffer.alloc(0)
   stream.on('data', (chunk: Buffer) => {

@@ -2,6 +2,7 @@
 import { labelOf, type AgentName } from '../../agents.ts'
 import { visibleText, withoutMentions } from '../visibleText.ts'
 
+/** At most this many characters of the agent's own words. */
 const longestWords = 1_500
 
 /** The reply in Markdown: the agent's own words, the commit with its work, and a line that an agent wrote it and for whom. It mentions nobody. */
@@ -30,4 +31,5 @@ export function answerWords({
   return [...told, author].filter(Boolean).join('\n\n')
 }
 
+/** A message that only claims that the work is done. */
 const claim = /^\W*(?:done|fixed|changed|ok|okay|sure|yes)\W*$/i

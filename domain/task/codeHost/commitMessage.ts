@@ -166,6 +166,7 @@ const quiet = (text: string): string => oneLine(text).replaceAll(/@(?=\w)/g, '')
 
 const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
 
+/** At most so long, cut behind a word where there is one. */
 function cutAtWord(text: string, length: number): string {
   const characters = [...text]
   if (characters.length <= length) return text

@@ -128,6 +128,7 @@ function changed(before: TaskFeedback, feedbackId: string, change: Partial<Feedb
     : before
 }
 
+/** Changes each piece that `isMeant` selects. */
 function changedWhere(
   before: TaskFeedback,
   isMeant: (item: FeedbackItem) => boolean,

@@ -14,6 +14,7 @@ export interface TaskIssue {
   readonly comment: 'due' | 'written' | 'failed'
   /** The revision of the task that the comment shows; `null` when it shows no progress. */
   readonly shows: number | null
+  /** `null` before the comment exists. */
   readonly commentId: string | null
 }
 

@@ -5,6 +5,7 @@ import { issueTitle } from './commitMessage.ts'
 export interface ProposalOf {
   readonly title: string
   readonly description: string
+  /** Later messages by people, oldest first. */
   readonly asked: readonly string[]
   readonly answered: string | null
   /** Number of the issue that the task was made from; `null` when there is none. */
@@ -37,6 +38,7 @@ function section(heading: string, text: string): string {
   return text === '' ? '' : `## ${heading}\n\n${text}`
 }
 
+/** The description without its first line if that is the title. */
 function withoutFirstLine(description: string, title: string): string {
   const [first = '', ...rest] = description.split('\n')
   return first.trim() === title.trim() ? rest.join('\n').trim() : description

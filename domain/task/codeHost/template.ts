@@ -3,6 +3,7 @@
 /** A rule and an HTML comment by which the template's part is recognized again. */
 const mark = '<!-- Template of the repository -->'
 
+/** GitHub's maximum length of a body. */
 const longestBody = 65_536
 
 /** Our text with the template below; without the template if there is none, or if the body would be too long for GitHub. */

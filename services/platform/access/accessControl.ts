@@ -22,6 +22,7 @@ export interface AccessControl {
   check(userId: string): Promise<void>
   /** Whether `ADMINS` lists the person, or whether they are the owner of the token in single-user mode. */
   isAdmin(person: Pick<UserDocument, 'id' | 'githubId' | 'githubUsername'>): Promise<boolean>
+  /** The message for a person without access. */
   refusal(login: string | null): string
 }
 

@@ -2,6 +2,7 @@
 export interface Rounds {
   /** Starts a round within this many ms, or earlier if one is already scheduled; during a round, schedules one more after it. */
   within(ms: number): void
+  /** Resolves when the running round has ended. */
   stop(): Promise<void>
 }
 

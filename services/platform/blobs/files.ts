@@ -12,6 +12,7 @@ import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
 interface FileBlobs {
   readonly folder: string
   readonly halfWritten: string
+  /** Work that `close` waits for. */
   readonly running: Set<Promise<unknown>>
   closed: boolean
 }

@@ -40,6 +40,7 @@ const chunkBytes = 1024 * 1024
 /** A message to the server has at most 48 MB, and each call has a time-out. */
 const chunksAtOnce = 8
 const listedAtOnce = 1_000
+/** Longer than any upload can take. */
 const abandonedAfterMs = 3_600_000
 
 type GridFs = GridFsOptions
@@ -187,6 +188,7 @@ function chunksOf(fileId: ObjectId, bytes: Uint8Array): StoredChunk[] {
   }))
 }
 
+/** Five seconds, and one more for each 4 MB. */
 function transferMs(bytes: number): number {
   return 5_000 + bytes / 4_000
 }

@@ -12,6 +12,7 @@ export class UnusableNats extends Error {
 export type Refusals<R> = ReadonlyMap<number, () => R>
 
 export interface Nats {
+  /** Host and port, without credentials. */
   readonly address: string
   /** Reconnects by itself and keeps its subscriptions. */
   readonly connection: NatsConnection
@@ -176,6 +177,7 @@ async function followStatus(nats: Connected): Promise<void> {
   }
 }
 
+/** Rejects after `ms`, or when the connection is lost. */
 function untilLost<T>(nats: Connected, ms: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = () => {

@@ -258,12 +258,14 @@ async function done(octokit: Octokit, mutation: string, variables: Record<string
   if (error) throw new CodeHostFault(error.type === 'FORBIDDEN' ? 'forbidden' : 'invalid', error.message)
 }
 
+/** Converts a time of the host to UTC. */
 export const utc = (time: string): string => new Date(time).toISOString()
 
 export function authorFrom(user: z.infer<typeof Author>): HostAuthor | null {
   return user ? { id: String(user.id), login: user.login, isBot: user.type === 'Bot' } : null
 }
 
+/** A comment; `slug` is that of our App. */
 export function commentFrom(one: z.infer<typeof Comment>, slug: string | undefined): HostComment {
   return {
     ...wordsFrom(one),

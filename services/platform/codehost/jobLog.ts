@@ -3,6 +3,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import type { HostLog } from '#platform/ports/codeHostFeedback.ts'
 
+/** How many bytes are kept while reading. */
 const kept = 256 * 1_024
 const maxBytes = 1_024 * 1_024 * 1_024
 

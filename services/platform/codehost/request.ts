@@ -33,6 +33,7 @@ const silent = {
 }
 
 export interface Requests {
+  /** Octokit with a token, or without one. */
   octokit(accessToken: string | undefined): Octokit
   /** Octokit that authenticates itself and is not paced: its requests wait for no others. */
   unpaced(): Octokit
@@ -51,6 +52,7 @@ export interface Requests {
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
+  /** When it resets, in ms since the epoch. */
   readonly resetsAt: number
 }
 
@@ -439,6 +441,7 @@ export function retryAfterMs(
   return ms === undefined ? undefined : Math.min(Math.max(0, ms), longestWaitMs)
 }
 
+/** The value of `retry-after` in ms: given in seconds, or as an HTTP date. */
 function waitOf(after: string, now: number): number | undefined {
   if (/^\d+$/.test(after)) return Number(after) * 1_000
   const until = after.endsWith(' GMT') ? Date.parse(after) : Number.NaN

@@ -4,6 +4,7 @@ import type { Execution } from '#domain/task/phase.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import type { Job } from '#platform/ports/jobs.ts'
 
+/** A request without an outcome. */
 export type OpenWork =
   | {
       readonly kind: 'execution'
@@ -35,6 +36,7 @@ export function jobFor(work: OpenWork, ownerId: string): Job {
 /** Events that delete something whose data must be erased. */
 export const deletions: readonly string[] = ['TaskDeleted', 'ProjectDeleted', 'AccountDeleted']
 
+/** Whether an event deletes something whose data must be erased. */
 export function isDeletion({ type }: Pick<StoredEvent, 'type'>): boolean {
   return deletions.includes(type)
 }

@@ -10,6 +10,7 @@ import type { Logger } from '#platform/log.ts'
 export interface Ballast {
   /** Whether the disk is full: the free space, including the ballast, is then reserved for deletions and the like. */
   isFull(): boolean
+  /** Throws while the disk is full. */
   ready(): Promise<void>
   /** Messages for the operator in `/readyz`. */
   details(): Readonly<Record<string, readonly string[]>>
@@ -24,6 +25,7 @@ export function ballastBytes(diskBytes: number): number {
   return Math.floor(Math.min(256 * 1024 ** 2, diskBytes / 50))
 }
 
+/** The free space and the ballast, in bytes. */
 export interface DiskState {
   readonly free: number
   readonly size: number

@@ -4,12 +4,15 @@ import { z } from 'zod'
 
 const isPort = { error: 'is a port: 1 to 65535' }
 export const anyPort = z.coerce.number(isPort).int(isPort).min(1, isPort).max(65_535, isPort)
+/** A port; `fallback` where none is set. */
 export const port = (fallback: number) => anyPort.default(fallback)
+/** A whole number, 0 or more. */
 export const count = z.coerce.number({ error: 'is a number' }).int({ error: 'is a whole number' }).min(0, {
   error: 'is not below 0',
 })
 export const onOrOff = z.enum(['0', '1'], { error: 'is 1 or 0' }).transform((value) => value === '1')
 export const address = z.url({ protocol: /^https?$/, error: 'is an http or https address' })
+/** 32 bytes. */
 export const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
   error: 'is 32 bytes in base64 or hex; `openssl rand -base64 32` makes one',
 })

@@ -313,6 +313,7 @@ export const inFiles = [
 
 export type Variables = { [Name in keyof typeof variables]: z.output<(typeof variables)[Name][0]> }
 
+/** The table of variables for `--help`. */
 export function describeVariables(): string {
   const own = Object.entries(variables).map(([name, [, says]]) => [name, says] as const)
   const all = [...own, ...Object.entries(agentVariables)]

@@ -144,6 +144,7 @@ function clientOf(url: string, timeoutMs: number): MongoClient {
   }
 }
 
+/** Whether a message contains any part of the address's credentials. */
 function repeats(message: string, url: string): boolean {
   const credentials = /\/\/(.*)@/s.exec(url)?.[1] ?? ''
   return credentials.split(/[/:@?#%]/).some((part) => part !== '' && message.includes(part))

@@ -164,6 +164,7 @@ export function copySqlite(from: string, to: string): void {
   }
 }
 
+/** The format of the file, read without changing it; 0 for a new one. */
 function formatOf(file: string): number {
   const driver = new DatabaseSync(file, { readOnly: true })
   try {

@@ -106,6 +106,7 @@ export async function inspectFlawed(
   return { lines: [lineOf(flawed), record ? shownOf(record) : 'Nothing is stored there.'] }
 }
 
+/** Enough to see what is wrong, in characters. */
 const shownLength = 600
 
 function shownOf(record: LogRecord): string {

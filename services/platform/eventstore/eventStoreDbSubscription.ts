@@ -218,10 +218,12 @@ function mustWait(feed: OpenFeed, most: number) {
   )
 }
 
+/** How long to wait for the rest of a batch that has begun; `null` when none has. */
 function leftMs(feed: OpenFeed) {
   return feed.queue.length === 0 ? null : Math.max(0, feed.firstCameAt + fullWithinMs - performance.now())
 }
 
+/** Resolves when something has changed, or after `ms`. */
 function change(feed: OpenFeed, ms: number | null) {
   return new Promise<'changed' | 'same'>((resolve) => {
     const timer = ms === null ? undefined : setTimeout(() => resolve('same'), ms)

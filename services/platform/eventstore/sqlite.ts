@@ -19,6 +19,7 @@ import { follow } from './catchUpSubscription.ts'
 import { largestRecordBytes, recordOfText } from './storedRecord.ts'
 import type { Batch, Follower } from './catchUpSubscription.ts'
 
+/** Earlier formats of the file are no longer supported. */
 const firstFormat = 4
 const formats = [
   // There is no index on ids: an id is only looked up when an append is repeated, at its place in its stream, and an index on random ids costs a disk

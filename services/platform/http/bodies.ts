@@ -19,6 +19,7 @@ export interface Bodies {
   read(context: Context, mostBytes: number): Promise<Buffer>
 }
 
+/** How many bytes may be in memory, in total and per sender. */
 interface Room {
   readonly ofAll: number
   readonly ofOne: number
@@ -107,6 +108,7 @@ export function createBodies(): Bodies {
   return { watch, read: (context, mostBytes) => readWhole(context, mostBytes, watch) }
 }
 
+/** Reads a body that `watch` watches. */
 function readWhole(context: Context, mostBytes: number, watch: Bodies['watch']): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const { req } = context
@@ -150,6 +152,7 @@ function createRooms(rooms: Rooms) {
   return { small: createRoom(rooms.small), large: createRoom(rooms.large) }
 }
 
+/** Counts the bytes of each sender. */
 function createRoom({ ofAll, ofOne }: Room): (sender: string) => Held {
   const bySender = new Map<string, number>()
   let all = 0

@@ -42,6 +42,7 @@ export async function signedIn(
   return person
 }
 
+/** Only lets administrators pass. */
 export async function administrator(
   { user }: Person,
   { accessControl }: { readonly accessControl: Pick<AccessControl, 'isAdmin'> },

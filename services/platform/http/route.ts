@@ -83,6 +83,7 @@ export function routeWith<S>(): RouteOf<S> {
 }
 
 export interface Mounting {
+  /** A new UUID. */
   fresh(): string
   readonly idempotency: Idempotency
 }

@@ -54,6 +54,7 @@ export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Cloc
   }
 }
 
+/** How many characters of a user agent are read. */
 const longestUserAgent = 500
 
 /** The browser and its system, such as 'Chrome on Linux'; `null` when the header names neither. */

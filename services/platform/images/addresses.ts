@@ -29,6 +29,7 @@ const Grant = z.object({
   blob: BlobRef,
   mediaType: MediaType,
   name: z.string(),
+  /** Milliseconds since 1970. */
   until: z.number(),
 })
 

@@ -116,6 +116,7 @@ async function finish(queue: Queue, reply: string, word: string): Promise<void> 
   }
 }
 
+/** Adds the job's message to the queue if it is missing; `once` identifies this attempt. */
 async function enqueue(queue: Queue, job: Job, once: string): Promise<void> {
   await queue.streams.append('queue', subjectOf(job), { data: JSON.stringify(job), after: 0, once })
 }

@@ -15,6 +15,7 @@ export interface WorkerParts extends DeliveryParts {
   readonly onFault: ReportFault
   /** Ensures that the kind's consumer exists; returns the subject for requests. */
   consumer(): Promise<string>
+  /** The job in a message; `undefined` when there is none. */
   jobOf(data: Uint8Array): Job | undefined
 }
 
@@ -35,6 +36,7 @@ interface RunningWorker extends WorkerParts {
   freed: () => void
 }
 
+/** Takes jobs of the kind, `concurrency` at once, until it is stopped. */
 export function startWorker(
   parts: WorkerParts,
   { kind, concurrency, leaseMs }: { kind: string; concurrency: number; leaseMs: number },

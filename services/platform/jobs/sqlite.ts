@@ -255,6 +255,7 @@ async function putJob(queue: Queue, { id, kind, person = '', payload }: Job): Pr
   wakeWorkers(queue, kind)
 }
 
+/** Delivers due jobs of a kind to `handle`, at most `concurrency` at once. */
 function startWorker(
   queue: Queue,
   kind: string,
@@ -302,6 +303,7 @@ interface RunningWorker {
   failures: number
 }
 
+/** Takes jobs while there are free slots and jobs that are due. */
 function takeAll(worker: RunningWorker): void {
   const { queue, kind, concurrency, leaseMs, running } = worker
   while (running.size < concurrency) {
@@ -335,6 +337,7 @@ async function deliver({ queue, kind, handle }: RunningWorker, delivery: Deliver
   }
 }
 
+/** Looks for jobs in `ms` milliseconds, or earlier if already scheduled. */
 function wakeIn(worker: RunningWorker, ms: number): void {
   const waitMs = Math.min(Math.max(ms, 0), longestTimerMs)
   const at = performance.now() + waitMs

@@ -13,6 +13,7 @@ import { holdings } from './heldLeases.ts'
 
 interface StoredLease {
   readonly _id: string
+  /** `null` once given back. */
   readonly holder: string | null
   readonly term: number
   readonly beat: number
@@ -90,6 +91,7 @@ async function obtain(
   return undefined
 }
 
+/** Takes the lease only if it is unchanged since it was read. */
 async function take(
   leases: MongoLeases,
   name: string,
@@ -108,6 +110,7 @@ async function take(
   return modifiedCount === 1 ? { _id: name, ...mine } : undefined
 }
 
+/** Resolves when the lease was lost, could not be renewed in time, or should stop. */
 async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: AbortSignal): Promise<void> {
   const { _id, holder, term } = lease
   let renewed = since

@@ -113,6 +113,7 @@ export interface CodeHostApps {
   app(): Promise<AppAtHost>
   /** Whether accounts other than its owner's may install the App; `null` when the host does not say, or when there is no App. */
   isPublic(): Promise<boolean | null>
+  /** Up to 1,000. */
   installations(): Promise<readonly Installation[]>
   installationRequests(): Promise<readonly InstallationRequest[]>
   /**

@@ -49,6 +49,7 @@ export interface HostIssueText {
 /** A label that was set or removed, or a title change. */
 export interface HostIssueEvent {
   readonly kind: 'labeled' | 'unlabeled' | 'renamed'
+  /** `null` for a title change. */
   readonly label: string | null
   readonly at: string
   readonly actor: HostAuthor | null

@@ -50,6 +50,7 @@ export interface ReadStream {
   /** The first revision, inclusive; backwards reads start here and go down. */
   readonly from: number | 'end'
   readonly direction: 'forwards' | 'backwards'
+  /** The maximum number of events. */
   readonly limit: number
   /**
    * A position that a subscription of this store has delivered: the answer then only needs to include events up to it, so a replica may answer.

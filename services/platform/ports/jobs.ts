@@ -62,6 +62,7 @@ export interface Jobs {
   /** The last stored position; `null` when there is none. */
   marked(name: string): Promise<Position | null>
   pending(kind: string): Promise<number>
+  /** Rejected jobs, newest first. */
   rejected(kind: string, limit: number): Promise<readonly { readonly job: Job; readonly reason: string }[]>
   /** Queues a rejected job again, as a first attempt; false when there is none with this id. */
   requeue(id: string): Promise<boolean>

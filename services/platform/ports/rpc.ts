@@ -44,6 +44,7 @@ export const questions = {
     answered: z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('preview'),
+        /** At most 1,000. */
         files: z
           .array(z.object({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) }).readonly())
           .readonly(),

@@ -30,6 +30,7 @@ export interface Documents {
   now<D extends ViewDocument>(view: View<D>, stream: string, id: string): Promise<D | undefined>
 }
 
+/** The collections of all views, for `ReadStore.prepare`. */
 export const collections: readonly Collection[] = views.map(({ collection, indexes }) => ({
   name: collection,
   indexes,

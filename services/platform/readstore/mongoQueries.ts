@@ -71,6 +71,7 @@ export function escaped(document: Document): { readonly document: Document; read
     : { document: renamed(document, (key) => key.replace(special, codeOf)), hasEscapedKeys: true }
 }
 
+/** Reverses `escaped`. */
 export function unescaped(document: Document): Document {
   return renamed(document, decodeURIComponent)
 }

@@ -277,6 +277,7 @@ function removeAsides(file: string): void {
     if (name.startsWith(ofFile)) rmSync(join(dirname(file), name), { force: true })
 }
 
+/** Pads a position to 20 digits, so that it sorts as text. */
 function ordered(position: Position): string {
   return position.padStart(20, '0')
 }

@@ -9,6 +9,7 @@ interface StoredKey {
   readonly _id: string
   readonly person: string
   readonly digest: string
+  /** Milliseconds since 1970. */
   readonly at: number
 }
 

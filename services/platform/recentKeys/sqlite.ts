@@ -9,6 +9,7 @@ const formats = [
    CREATE INDEX old_keys ON keys (at)`,
 ]
 
+/** Opens them in `file`. */
 export function openSqliteRecentKeys(options: {
   file: string
   clock: Clock

@@ -15,6 +15,7 @@ const endBit = beginBit << 1
 /** Only in `live`: a key block that was not closed. */
 const blockBit = endBit
 
+/** A line such as `-----BEGIN PRIVATE KEY-----` that has begun. */
 interface Marker {
   readonly from: number
   title: string
@@ -126,6 +127,7 @@ export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean
 
 const isOf = (wanted: number, code: number): boolean => code < 128 && ((classesOf[code] ?? 0) & wanted) !== 0
 
+/** Starts the shapes whose prefix ends at `place`. */
 function beginShapes(scan: Scan, marks: number, place: number): void {
   if ((marks & (jwtBit - 1)) !== 0) beginPrefixed(scan, marks, place)
   if ((marks & jwtBit) !== 0 && scan.jwt.run === null) {
@@ -299,6 +301,7 @@ function coverSure(scan: Scan, length: number): void {
   if (scan.block !== null) cover(scan, scan.block.from, Math.min(length, scan.block.until))
 }
 
+/** Returns the text up to `end`, and holds the rest. */
 function release(scan: Scan, text: string, end: number): string {
   const { covers } = scan
   const shown: string[] = []

@@ -20,6 +20,7 @@ export interface OutsideSeal extends SealNotes {
 }
 
 export interface SealLine {
+  /** The line's number, from 1. */
   readonly number: number
   readonly text: string
   /** The parsed seal; `undefined` when the line is not a seal. */

@@ -40,6 +40,7 @@ export interface SigningKeys {
   readonly links: readonly string[]
   /** The first key, and those that it vouches for by such notes: signatures by other keys may be forged. */
   readonly vouched: readonly VerifierKey[]
+  /** Signs with the newest key. */
   readonly sign: (message: Uint8Array) => Uint8Array
 }
 

@@ -5,6 +5,7 @@ import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
 const answersWithinMs = 10_000
+/** In characters. */
 const longestAnswer = 16_384
 
 /** `url` is the prefix of `add-checkpoint`. */
@@ -37,6 +38,7 @@ function contradicted(what: string): Placed {
   return { kind: 'contradicted', why }
 }
 
+/** The size in the body of a 409. */
 function sizeIn(text: string): number {
   if (!/^\d{1,15}\n?$/.test(text)) throw new Error('The witness answered 409 without a size.')
   return Number(text)

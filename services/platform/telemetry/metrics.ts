@@ -102,6 +102,7 @@ export function openMetrics(): Metrics {
   }
 }
 
+/** Only the process that seals has values. */
 function observeSealer(
   { sealedAt, sealRefused }: Instruments,
   state: Extract<Observation, { kind: 'sealer' }>['state'],
@@ -189,6 +190,7 @@ function observe(instruments: Instruments, observation: Observation): void {
   }
 }
 
+/** What is asked for only when somebody looks. */
 function pulledGauges(
   gauge: <L extends string = never>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>,
 ) {
@@ -213,6 +215,7 @@ function pulledGauges(
   }
 }
 
+/** The answer, or `undefined` when there is none in time. */
 async function told<T>(ask: (() => Promise<T>) | null): Promise<T | undefined> {
   if (ask === null) return undefined
   return withinOr(

@@ -97,6 +97,7 @@ function readable(span: Span, resource: ReadableSpan['resource']): ReadableSpan 
   }
 }
 
+/** Seconds, and nanoseconds of the last one. */
 function timeOf(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000)
   return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)]

@@ -12,7 +12,9 @@ import type { Appended, CommandDone, Observation, Period, RequestAnswered } from
 export interface Span extends Period {
   readonly name: string
   readonly kind: 'server' | 'client' | 'internal' | 'producer' | 'consumer'
+  /** 32 hex digits. */
   readonly traceId: string
+  /** 16 hex digits, as the parent's. */
   readonly spanId: string
   readonly parentId: string | null
   readonly ok: boolean

@@ -40,6 +40,7 @@ const ivBytes = 12
 const tagBytes = 16
 const headBytes = 1 + ivBytes + tagBytes
 
+/** Seals under a 32-byte key. */
 export function sealBytes(key: Uint8Array, place: Place, plain: Uint8Array): Uint8Array {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv('aes-256-gcm', key, iv, { authTagLength: tagBytes }).setAAD(boundTo(place))
@@ -66,6 +67,7 @@ export function openBytes(key: Uint8Array, place: Place, sealed: Uint8Array): Ui
   }
 }
 
+/** 32 bytes by HKDF-SHA-256 without salt. */
 function deriveKey(masterKey: Uint8Array, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync('sha256', masterKey, new Uint8Array(), `flightdeck ${purpose}`, keyBytes))
 }

@@ -94,6 +94,7 @@ export function openSqliteVault(options: { file: string; masterKey: Uint8Array }
   }
 }
 
+/** Throws `WrongMasterKey` when the vault in the database was created with another master key. */
 function checkMasterKey(db: Sqlite, wrapping: Uint8Array, file: string): void {
   const row = db.prepare<[], [Uint8Array]>('SELECT sealed FROM check_value').get()
   if (row === undefined) {

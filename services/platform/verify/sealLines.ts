@@ -156,6 +156,7 @@ function hasBeginningOfSeal(text: string): boolean {
   return !text.endsWith('}') && '{"revision":0,"at":"","checkpoint":"","heads":""}'.startsWith(form)
 }
 
+/** The seal in the log; `undefined` when there is none there. */
 async function sealOf(
   lines: Lines,
   { epoch, revision }: { readonly epoch: number; readonly revision: number },

@@ -5,8 +5,8 @@ import { signedIn } from './baseQuery.ts'
 import type { ApiFault } from './fault.ts'
 import { addressOf, answerOf, type ApiCall } from './request.ts'
 
-/** Exports take longer than other calls. In milliseconds. */
-const downloadTimeoutMs = 120_000
+/** A file of a long history takes minutes, unlike other answers. In milliseconds. */
+const downloadTimeoutMs = 600_000
 
 interface Download {
   /** Resolves with the fault, or with `null` once the browser has the file. */
