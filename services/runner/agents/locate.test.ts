@@ -18,7 +18,7 @@ async function program(name: string, script: string): Promise<string> {
   return path
 }
 
-const nowhere = { platform: 'plan9', arch: 'mips', musl: false }
+const nowhere = { platform: 'plan9', arch: 'mips' }
 
 describe('claude', () => {
   test('is what is configured, and nothing else', async () => {

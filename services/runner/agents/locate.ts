@@ -31,19 +31,10 @@ export interface WhereToLook {
   readonly timeoutMs?: number
 }
 
+/** As `process` tells it. */
 export interface Machine {
   readonly platform: string
   readonly arch: string
-  /** The C library is musl, as on Alpine. */
-  readonly musl: boolean
-}
-
-export function thisMachine(): Machine {
-  const report: unknown = process.report?.getReport()
-  const header =
-    typeof report === 'object' && report !== null && 'header' in report ? report.header : undefined
-  const glibc = typeof header === 'object' && header !== null && 'glibcVersionRuntime' in header
-  return { platform: process.platform, arch: process.arch, musl: process.platform === 'linux' && !glibc }
 }
 
 /** An agent's program: as configured, else the first on the path or `elsewhere`. `notInstalled` is the sentence for when there is none. */

@@ -2,17 +2,10 @@
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { codexConfiguration } from '#domain/agents/codex.ts'
-import {
-  locateProgram,
-  thisMachine,
-  withParts,
-  type Located,
-  type Machine,
-  type WhereToLook,
-} from '../locate.ts'
+import { locateProgram, withParts, type Located, type Machine, type WhereToLook } from '../locate.ts'
 
 /** As configured, else on the path, else as installed with this program; always the program itself, not the script that starts it. */
-export async function locateCodex(where: WhereToLook, machine: Machine = thisMachine()): Promise<Located> {
+export async function locateCodex(where: WhereToLook, machine: Machine = process): Promise<Located> {
   const notInstalled = `The codex CLI is not installed. Run npm install --global @openai/codex, or set ${codexConfiguration.variables.program} to its path.`
   const beside = installed(machine, import.meta.url)
   const located = await locateProgram(codexConfiguration, where, beside, notInstalled)
