@@ -127,6 +127,8 @@ export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
       })
       .nullable(),
     isSingleUser: z.boolean(),
+    /** Whether the code host is the local one, which knows no GitHub Apps. */
+    isLocal: z.boolean(),
     permissions: part({
       rows: z.array(PermissionRow),
       missing: Named,

@@ -165,8 +165,10 @@ const sentences: Sentences = {
   TaskCreatedFromIssue: ({ content }) => ran('task', 'Made of an issue', { detail: excerpt(content?.title) }),
   IssueCommented: () => ran('task', 'Told GitHub of this task'),
   IssueCommentUpdated: () => ran('task', 'Told GitHub how far this task is'),
-  IssueCommentFailed: ({ content }) =>
-    ran('task', 'Could not tell GitHub', { detail: excerpt(content?.reason), outcome: 'failed' }),
+  IssueCommentFailed: ({ content }) => ({
+    ...did('task', 'Could not tell GitHub', excerpt(content?.reason)),
+    outcome: 'failed',
+  }),
   TaskForked: ({ content }) => did('task', 'A new task began from here', excerpt(content?.title)),
   TaskCreatedToCompare: ({ content }) =>
     did('task', 'Created to be compared with another task', excerpt(content?.title)),

@@ -103,12 +103,7 @@ function withEnded(
 }
 
 export function userOf(document: UserDocument): User {
-  const {
-    position: _position,
-    version: _version,
-    sessions: _sessions,
-    endedSessions: _ended,
-    ...user
-  } = document
-  return user
+  const { id, name, fullName, email, avatar, onboardingCompleted } = document
+  const { githubConnected, githubId, githubUsername } = document
+  return { id, name, fullName, email, avatar, onboardingCompleted, githubConnected, githubId, githubUsername }
 }

@@ -161,6 +161,15 @@ test('what was sealed can be proven until something else happens, however often 
     const next = await sealed()
     expect(next).toBeGreaterThan(revision ?? 0)
     expect(await provable()).toEqual({ revision: next, isProvable: true })
+    // The last seal ends a page of records.
+    while ((await everything()).length < 499) await happens()
+    await sealed()
+  })
+  await engines.readStore.drop(sealCollections.map(({ name }) => name))
+  await withSealer(async () => {
+    const revision = await sealed()
+    expect(await everything()).toHaveLength(500)
+    expect(await provable()).toEqual({ revision, isProvable: true })
   })
 })
 

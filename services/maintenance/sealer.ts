@@ -225,7 +225,7 @@ async function follow(sealer: Sealer): Promise<void> {
     const begun = performance.now()
     const read = await engines.eventStore.readAll(trees.last?.position ?? null, page)
     const isEnd = read.length < page
-    const events = isEnd ? beforeOwnSeal(trees, read) : read
+    const events = beforeOwnSeal(trees, read)
     for (const record of events) {
       const hash = await hashIn(engines.eventStore, record)
       if (hash === undefined) sealer.unknown.push(`${record.stream} @ ${record.revision}`)

@@ -61,10 +61,7 @@ const sealsName = 'seals.ndjson'
 const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
 /** The blobs are named by what they hold; of the local code host, which is none where GitHub is the host, all is summed up. */
 const trees = ['blobs', 'codehost'] as const
-/**
- * The private key of the local code host's App, which is not encrypted there: it is copied only with the master key. A start makes one if there is
- * none.
- */
+/** A private key in data folders of earlier versions, which is not encrypted there: it is copied only with the master key. */
 const hostKeyName = 'app.private-key.pem'
 
 const Manifest = z.strictObject({
@@ -124,7 +121,6 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
       withKey
         ? 'The backup contains the master key: anyone who has it can read everything.'
         : "The backup does not contain the master key. Keep a copy elsewhere: the backup can't be read without it.",
-      ...newHostKey(part),
     ])
   })
 }
@@ -167,19 +163,9 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
     const kept = await keepSeals(work.config.seals.file, part, target)
     return told(checked, `The data folder ${target} is made of the backup of ${manifest.madeAt}`, [
       ...kept,
-      ...newHostKey(part),
       'Start Flightdeck on it. Read models are rebuilt, and unfinished work is resumed or ended.',
     ])
   })
-}
-
-/** What becomes of the local code host's App where its key is not in the folder. */
-function newHostKey(folder: string): readonly string[] {
-  const has = (name: string) => existsSync(join(folder, 'codehost', name))
-  if (!has('code-host.json') || has(hostKeyName)) return []
-  return [
-    "The private key of the local code host's App is not in the backup. The next start makes a new one.",
-  ]
 }
 
 /** Whether there is a file of seals; it is copied then. */

@@ -27,6 +27,7 @@ export interface QueryServices
       | 'accessControl'
       | 'codeHost'
       | 'codeHostApps'
+      | 'localCodeHost'
       | 'clock'
     > {
   /** Only for deciding what an undo would do, and for recording reads in the audit log. */

@@ -8,6 +8,7 @@ import { user } from '#domain/user/user.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { hostAccess, type HostAccess } from '#platform/credentials/hostAccess.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { openInProcessLeases } from '#platform/leases/inProcess.ts'
 import { CodeHostFault, type HostAccount, type HostTokens } from '#platform/ports/codeHost.ts'
 import type { Held, Leases } from '#platform/ports/leases.ts'
@@ -177,6 +178,24 @@ test('that is false changes nothing, and a storm of it asks once in an interval'
   expect(await isConnected()).toBe(true)
   expect(await tokenNow()).toBe('first')
   expect(asked).toEqual(['first', 'of grace'])
+})
+
+test('of an account whose record is damaged holds up no other', async () => {
+  const damaged = identityStream(idOfAccount(engines.vault, codeHostName, githubId))
+  await connect(grace)
+  answer = () => Promise.reject(refused)
+  await start(60_000, 1_000, {
+    ...engines.commands,
+    load: async (decider, stream) => {
+      if (stream === damaged)
+        throw new UnreadableEvent({ stream, revision: 0, type: 'IdentityClaimed' }, 'wrong_shape')
+      return engines.commands.load(decider, stream)
+    },
+  })
+  await told()
+  await told(1, grace.githubId)
+  await eventually('the host was asked about her', () => asked.includes('of grace'))
+  expect(asked).toEqual(['of grace'])
 })
 
 test('that comes soon after a false one is looked at once the interval is over', async () => {

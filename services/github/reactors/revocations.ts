@@ -9,6 +9,7 @@ import { bySystem } from '#platform/commands/causation.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
+import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
 import type { LogRecord } from '#platform/ports/eventStore.ts'
 import type { Held } from '#platform/ports/leases.ts'
@@ -64,7 +65,14 @@ async function namedBy(engines: RevocationEngines, stored: LogRecord): Promise<s
   const senderId = delivery?.content?.senderId ?? null
   if (event !== 'github_app_authorization' || action !== 'revoked' || senderId === null) return null
   const account = identityStream(idOfAccount(engines.vault, engines.codeHostName, senderId))
-  return (await engines.commands.load(identity, account)).state.userId
+  try {
+    return (await engines.commands.load(identity, account)).state.userId
+  } catch (fault) {
+    if (!(fault instanceof UnreadableEvent)) throw fault
+    // An account whose record is damaged must not hold up the others.
+    engines.logger.warn({ err: fault }, 'skipped a revocation of an account that cannot be read')
+    return null
+  }
 }
 
 /** `later` where it is not known now whether the host still takes the person's token. */

@@ -53,6 +53,7 @@ beforeEach(() => {
   sources = {
     gitHubAnswers: gitHubAnswers({ bus, clock: { now: () => new Date(now) } }),
     hostApp: { current: async () => app },
+    localCodeHost: null,
     access: { tokenOf: async (id) => `token of ${id}` },
     codeHost: { appUrls: async () => ({ install: '', manage: '' }) },
     codeHostApps: {

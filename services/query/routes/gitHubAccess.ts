@@ -24,6 +24,8 @@ export const gitHubAccessRoutes: readonly Route<QueryServices>[] = [
 
 /** What access is read from. */
 export type AccessSources = Pick<QueryServices, 'hostApp' | 'gitHubAnswers'> & {
+  /** `null` where the code host is GitHub. The local one knows no GitHub Apps. */
+  readonly localCodeHost: object | null
   readonly access: Pick<QueryServices['access'], 'tokenOf'>
   readonly codeHost: Pick<QueryServices['codeHost'], 'appUrls'>
   readonly codeHostApps: Pick<
@@ -92,8 +94,10 @@ async function readAccess(
   ])
   const app = await sources.hostApp.current()
   return {
-    // Without installations there is nothing to install.
-    app: app && found ? { name: app.name, installUrl: install, manageUrl: manage, isPublic } : null,
+    app:
+      app && sources.localCodeHost === null
+        ? { name: app.name, installUrl: install, manageUrl: manage, isPublic }
+        : null,
     installations,
     more: (found?.count ?? 0) - (installations?.length ?? 0),
     requests,

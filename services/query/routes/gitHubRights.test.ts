@@ -61,6 +61,7 @@ const sources = (change: Partial<RightsSources['codeHostApps']> = {}, more: Part
   eventStore: { readStream: async () => [] },
   clock: { now: () => now },
   gitHubAnswers: kept,
+  localCodeHost: null,
   ...more,
 })
 const app = {
@@ -109,6 +110,14 @@ test('without an App each part says what is missing, and the person’s own limi
     own: { kind: 'read', left },
   })
   expect((await rightsOf(without, { ...ada, githubConnected: false })).own).toBeNull()
+})
+
+test('the local code host has no App and no limits, whatever people sign in with', async () => {
+  const rights = await rightsOf(
+    sources({ rateLimit: fails('not_found', 'Not Found') }, { localCodeHost: {} }),
+    ada,
+  )
+  expect(rights).toMatchObject({ app: null, isLocal: true, own: null })
 })
 
 test('an older code host that lists no requests still lists installations', async () => {

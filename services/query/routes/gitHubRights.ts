@@ -51,6 +51,8 @@ export interface RightsSources extends Pick<
   QueryServices,
   'hostApp' | 'eventStore' | 'clock' | 'gitHubAnswers'
 > {
+  /** `null` where the code host is GitHub. The local one knows no GitHub Apps. */
+  readonly localCodeHost: object | null
   readonly codeHostApps: Apps
   readonly codeHost: Pick<QueryServices['codeHost'], 'appUrls' | 'ownToken'>
   readonly access: Pick<QueryServices['access'], 'tokenOf'>
@@ -72,8 +74,9 @@ export async function rightsOf(
     ownLimit(sources, user),
   ])
   const isSingleUser = sources.codeHost.ownToken !== undefined
-  const parts = { isSingleUser, permissions, installations, deliveries, own }
-  if (!app) return { app: null, ...parts }
+  const isLocal = sources.localCodeHost !== null
+  const parts = { isSingleUser, isLocal, permissions, installations, deliveries, own }
+  if (!app || isLocal) return { app: null, ...parts }
   const { install, manage } = await sources.codeHost.appUrls()
   const hasKey = await sources.codeHostApps.hasKey()
   return {
@@ -221,13 +224,13 @@ async function recordedOf(
   return found
 }
 
-/** What is left of the administrator's own limit; `null` without an account at the code host. */
+/** What is left of the administrator's own limit; `null` without an account at the code host, or at one without limits. */
 async function ownLimit(
-  { access, codeHostApps }: RightsSources,
+  { access, codeHostApps, localCodeHost }: RightsSources,
   user: Pick<Person['user'], 'id' | 'githubConnected' | 'githubUsername'>,
 ) {
   const { githubConnected, githubUsername: login } = user
-  if (!githubConnected || login === null) return null
+  if (!githubConnected || login === null || localCodeHost !== null) return null
   const left = await part(async () => ({ left: await codeHostApps.rateLimit(await access.tokenOf(user.id)) }))
   return left.kind === 'read' ? { ...left, login } : left
 }

@@ -124,13 +124,14 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Sta
     await discardWorkspace(deps.root, task.taskId, deps.path)
   }
   try {
-    for (;;) {
+    for (let isRemade = false; ; isRemade = true) {
       const ready = await make()
       if (ready.kind === 'failed') return ready
       const hasEvictedWork = ready.isNew && isToBeRestored && (await goesOnAsEvicted(deps, task, ready))
       const plan = planWorkspace(facts, { ...ready, hasEvictedWork })
       if (plan !== 'recreate')
         return await carryOut(deps, plan, { task, ready, make, discard, say: booting.stderr.write })
+      if (isRemade) throw new Error('A workspace that was just made is new.')
       await discard()
     }
   } finally {

@@ -44,7 +44,8 @@ async function sentWhole(
     }
     response.end()
     return true
-  } catch {
+  } catch (fault) {
+    if (!gone.signal.aborted) throw fault
     return false
   } finally {
     response.off('close', leave)

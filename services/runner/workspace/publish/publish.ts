@@ -290,10 +290,11 @@ async function push(
 ): Promise<PublishResult> {
   const { git, workspace, url, pushTimeoutMs: timeoutMs = 120_000 } = request
   const { privateGitDir: gitDir, branch } = workspace
-  const signal = request.signal?.aborted ? request.signal : (request.pushSignal ?? request.signal)
-  const finished = await withRenewal(request, (authorization) =>
-    pushRef(git, { gitDir, url, authorization, timeoutMs, signal }, `${headSha}:refs/heads/${branch}`),
-  )
+  const finished = await withRenewal(request, (authorization) => {
+    // Asked for each attempt: a task that was deleted since is not pushed again.
+    const signal = request.signal?.aborted ? request.signal : (request.pushSignal ?? request.signal)
+    return pushRef(git, { gitDir, url, authorization, timeoutMs, signal }, `${headSha}:refs/heads/${branch}`)
+  })
   const published = { kind: 'published', headSha, pushed: true, leftOut } as const
   if (endedWell(finished)) {
     await gitOrThrow(git, { gitDir, args: ['update-ref', trackingRef(branch), headSha] })

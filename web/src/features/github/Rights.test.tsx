@@ -29,6 +29,7 @@ const known: GitHubRights = {
     hasKey: true,
   },
   isSingleUser: false,
+  isLocal: false,
   permissions: {
     kind: 'read',
     rows: [
@@ -135,6 +136,12 @@ test('without an App the way to make one is shown, and without its key what is l
 test('in single-user mode there is nothing to set up', async () => {
   open({ ...known, app: null, isSingleUser: true })
   expect(await screen.findByText(/^This server is in single-user mode/)).toBeTruthy()
+  expect(screen.queryByRole('link', { name: 'Set Up the App' })).toBeNull()
+})
+
+test('on the local code host there is nothing to set up', async () => {
+  open({ ...known, app: null, isLocal: true, own: null })
+  expect(await screen.findByText(/^The local code host knows no GitHub Apps/)).toBeTruthy()
   expect(screen.queryByRole('link', { name: 'Set Up the App' })).toBeNull()
 })
 

@@ -67,7 +67,7 @@ function RightsPage() {
 }
 
 function Parts({ rights }: { readonly rights: GitHubRights }) {
-  const { app, isSingleUser, permissions, installations, deliveries, own } = rights
+  const { app, isSingleUser, isLocal, permissions, installations, deliveries, own } = rights
   if (app === null)
     return (
       <>
@@ -75,14 +75,15 @@ function Parts({ rights }: { readonly rights: GitHubRights }) {
           <Empty
             title={texts.none.title}
             action={
-              !isSingleUser && (
+              !isSingleUser &&
+              !isLocal && (
                 <ButtonLink to="/setup" size="touch">
                   {texts.none.setup}
                 </ButtonLink>
               )
             }
           >
-            {isSingleUser ? texts.none.singleUser : texts.none.why}
+            {isLocal ? texts.none.local : isSingleUser ? texts.none.singleUser : texts.none.why}
           </Empty>
         </Panel>
         {own?.kind === 'read' && <Limits installations={[]} own={own} />}

@@ -26,6 +26,7 @@ export const texts = {
     title: 'There is no App',
     why: 'Flightdeck works with the access of people alone. With an App it has rights of its own, and GitHub tells it at once what happens.',
     singleUser: 'This server is in single-user mode: it works with the token of its owner, and needs no App.',
+    local: 'The local code host knows no GitHub Apps: everybody works there with their own access.',
     setup: 'Set Up the App',
   },
   noKey:
