@@ -1,4 +1,4 @@
-/** Checks the events of a bundle by themselves: their hashes, their links, and the consistency of a task's two streams. */
+/** Checks a bundle's events without its proofs: their hashes, their links, and that a task's two streams agree. */
 import type { BundledContent, BundleHeader, Envelope } from './auditBundle.schema.ts'
 import { envelopeHash, hexOf, type Cryptography } from './bundleHashes.ts'
 import type { BundledEvent, BundleFault } from './bundleParts.ts'

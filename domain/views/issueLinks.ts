@@ -19,7 +19,7 @@ export interface IssueLinkDocument extends ViewDocument {
   readonly repositoryId: string | null
   readonly number: number | null
   readonly isOnPull: boolean
-  /** Whether the next turn may be one that feedback on the pull request asked for. */
+  /** Whether feedback was sent whose turn may be the next one. */
   readonly isAwaited: boolean
   readonly todos: readonly Todo[]
   readonly order: string

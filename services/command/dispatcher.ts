@@ -109,7 +109,7 @@ async function jobOf(stored: LogRecord, log: EventLog): Promise<Job> {
   }
 }
 
-/** The task's owner, by its first event: its jobs take their places. */
+/** The task's owner, in whose share its jobs count. */
 async function ownerOf(stream: string, log: EventLog): Promise<Pick<Job, 'person'>> {
   const [created] = await log.read(stream, 0, 1)
   return created?.type === 'TaskCreated' ? { person: created.data.ownerId } : {}

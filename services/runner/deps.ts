@@ -97,7 +97,7 @@ export interface WorkspaceDeps extends Pick<
   readonly commitSigner: CommitSigner | undefined
   /** Mirrors and workspaces are below it. */
   readonly root: string
-  /** PATH. */
+  /** The `PATH` with which the runner finds programs of the host, such as git. */
   readonly path: string
   readonly isRoot: boolean
   readonly git: HostGit

@@ -75,7 +75,7 @@ export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void 
         workspace,
         readOnly: way.readOnly,
         sockets: way.sockets,
-        stdin: begins === 'told' ? 'pipe' : 'ignore',
+        stdin: begins === 'on_first_line' ? 'pipe' : 'ignore',
         limits,
       })
       child.stdin?.end(input)
@@ -122,7 +122,7 @@ export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void 
 
     test('finding 1: what carries it has no variable of a project', async () => {
       const look = `look() { for pid in /proc/[0-9]*; do case $(tr '\\0' ' ' < $pid/cmdline) in */opt/flightdeck/node\\ -e*) cat $pid/environ; echo found;; esac; done; }`
-      for (const begins of ['reachable', 'told'] as const) {
+      for (const begins of ['reachable', 'on_first_line'] as const) {
         const ran = await shell(
           sandboxed,
           [],
@@ -165,13 +165,13 @@ export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void 
         sandboxed,
         [webRule('allowed.example')],
         `cat; until ${curl} http://allowed.example:${webPort}/ 2>/dev/null; do sleep 0.05; done`,
-        'told',
+        'on_first_line',
       )
       expect(ran).toMatchObject({ stdout: `and more\nallowed.example:${webPort}/`, code: 0 })
     })
 
     test('of which nothing begins, and nothing is left, when nobody gives the word', async () => {
-      const ran = await shell(sandboxed, [], 'echo begun', 'told', '')
+      const ran = await shell(sandboxed, [], 'echo begun', 'on_first_line', '')
       expect(ran).toEqual({ stdout: '', stderr: '', code: 1 })
       expect(await processesOf(workspace)).toEqual([])
     })
@@ -180,7 +180,7 @@ export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void 
       const planted = join(workspace.homeDir, '.bashrc')
       await writeFile(planted, 'echo planted\n', { mode: 0o755 })
       onTestFinished(() => rm(planted))
-      for (const begins of ['told', 'reachable'] as const)
+      for (const begins of ['on_first_line', 'reachable'] as const)
         expect(await shell(sandboxed, [], 'echo begun', begins)).toEqual({
           stdout: 'begun\n',
           stderr: '',

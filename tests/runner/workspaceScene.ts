@@ -7,7 +7,7 @@ import type { HostGit } from '../../services/runner/workspace/git/git.ts'
 import { openMirrors } from '../../services/runner/workspace/git/mirror.ts'
 import type { Mirror } from '../../services/runner/workspace/git/mirror.ts'
 import { openSandboxUsers } from '../../services/runner/workspace/sandboxUsers.ts'
-import { prepareWorkspace } from '../../services/runner/workspace/createWorkspace.ts'
+import { createOrFindWorkspace } from '../../services/runner/workspace/createWorkspace.ts'
 import type { Workspace } from '../../services/runner/workspace/workspace.ts'
 
 export const testPath = '/usr/local/bin:/usr/bin:/bin'
@@ -88,7 +88,7 @@ export async function makeScene(files?: Readonly<Record<string, string | Uint8Ar
     },
     async prepare(asked = {}) {
       const taskId = asked.taskId ?? testTaskId
-      const result = await prepareWorkspace({
+      const result = await createOrFindWorkspace({
         checkCheckout: async () => undefined,
         git: testGit,
         path: testPath,

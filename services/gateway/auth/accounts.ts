@@ -11,7 +11,7 @@ import type { Identity } from '#platform/http/session.ts'
 import type { Logger } from '#platform/log.ts'
 import type { HostAccount, HostTokens } from '#platform/ports/codeHost.ts'
 import type { GatewayServices } from '../services.ts'
-import { AccountNotAllowed, SignInFailed } from './oauthState.ts'
+import { AccountNotAllowed, SignInFailed } from './signInErrors.ts'
 import { unusedUserId } from './userIds.ts'
 import { signedInWith, type SignedIn } from './session.ts'
 

@@ -18,15 +18,14 @@ import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { accounts, type Shown } from './accounts.ts'
 import { originOf } from '../http/allowedHosts.ts'
 import {
-  AccountNotAllowed,
   oauthStateCookie,
   oauthStates,
   oauthStateSeconds,
   refusalCookie,
-  SignInFailed,
   type OAuthState,
   type OAuthStates,
 } from './oauthState.ts'
+import { AccountNotAllowed, SignInFailed } from './signInErrors.ts'
 import { ticketCookie, tickets, ticketSeconds, type Linking } from './linkTickets.ts'
 import { cookieOptions } from './signedClaims.ts'
 

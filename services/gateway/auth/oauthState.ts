@@ -1,6 +1,5 @@
 /** The OAuth flow's state, kept in a signed cookie of the browser: what the code host's answer must match, and for whom it was begun. */
 import { z } from 'zod'
-import type { LinkError, SignInError } from '#domain/api/auth.ts'
 import { TaskId } from '#domain/kernel/ids.schema.ts'
 import type { Linking } from './linkTickets.ts'
 import { signedClaims } from './signedClaims.ts'
@@ -38,24 +37,5 @@ export function oauthStates(services: Parameters<typeof signedClaims>[0]): OAuth
     of: (cookie) => read(cookie, OAuthState),
     refusalOf: (login) => sign({ refused: login }),
     refused: async (cookie) => (await read(cookie, Refused))?.refused,
-  }
-}
-
-/** The OAuth flow did not reach its end. */
-export class SignInFailed extends Error {
-  /** The code that the client's page knows it by. */
-  readonly value: SignInError | LinkError
-  constructor(value: SignInError | LinkError, cause?: unknown) {
-    super(value, { cause })
-    this.value = value
-  }
-}
-
-/** The account is not on the list of who may sign in. */
-export class AccountNotAllowed extends SignInFailed {
-  readonly login: string
-  constructor(login: string) {
-    super('not_allowed')
-    this.login = login
   }
 }

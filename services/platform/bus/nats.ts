@@ -1,4 +1,4 @@
-/** The bus between processes: core NATS, which stores nothing. A disconnected subscriber misses messages, and reads the log. */
+/** The bus between processes: core NATS, which stores nothing. A subscriber that was disconnected misses messages, and catches up from the log. */
 import type { Subscription } from 'nats'
 import type { z } from 'zod'
 import { jsonOf } from '../json.ts'

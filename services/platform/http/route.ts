@@ -66,7 +66,7 @@ export interface RouteOf<S> {
 export function routeWith<S>(): RouteOf<S> {
   return (call: AnyCall, ...steps: Guard<S, never, unknown>[]) => ({
     call,
-    // For a call that is not open to anybody, the first guard checks who the person is, or does not wait for anything when there is no query.
+    // The first guard identifies the person, unless the call is open to anybody.
     admit: async (asked: unknown, services: S) => steps[0]?.(asked as never, services),
     async serve(asked: Asked<AnyCall>, services: S, accept: Accept) {
       let known: Asked<AnyCall> = asked

@@ -21,7 +21,7 @@ export interface RecentKey {
 export const recentKeyLimits = { keptMs: 24 * 3_600_000, ofPerson: 10_000, underWayMs: 120_000 } as const
 export type RecentKeyLimits = { readonly [Name in keyof typeof recentKeyLimits]: number }
 
-/** How many keys beyond the limits, over all persons, may be stored before the next clean-up. */
+/** The store is cleaned up after this many added keys, so it may exceed its limits by that many. */
 export const recentKeysBeyond = 100
 
 /** Tracks the persons whose keys were added since the last clean-up. */

@@ -6,8 +6,8 @@ import { hearRunners, silentMs } from './presence.ts'
 
 export interface Agents {
   /**
-   * Every agent, in the state of the runner that can run it best. Waits for the first report of a runner, at most as long as a connected one may be
-   * silent.
+   * Every agent, as the best-equipped connected runner reports it. If no runner has reported yet, it waits for one, at most as long as a connected
+   * runner may be silent.
    */
   read(): Promise<readonly AgentState[]>
   /** Why no connected runner can run the agent, in the sentence of `read`; `null` when one can, or when none has reported yet. */

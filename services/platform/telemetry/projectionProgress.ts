@@ -12,7 +12,7 @@ import type { Lag } from './telemetry.ts'
 
 /** An event younger than this is on its way. */
 const waitsAtMostMs = 15_000
-/** A projector that catches up moves within this time; the caller waits a little longer. */
+/** A projector that is catching up advances its checkpoint within this time. `answersWithinMs` bounds the whole check. */
 const movesWithinMs = 1_500
 const answersWithinMs = 2_700
 const lookEveryMs = 100

@@ -58,7 +58,7 @@ export function adoptRequest(context: Context): void {
   if (uuid.test(named)) nameRequest(context, named)
 }
 
-/** The headers by which a service knows the request. */
+/** The headers that pass the request's id on to another service. */
 export function passedOnAs(context: Context): Record<string, string> {
   const requestId = requestIdOf(context)
   return requestId === undefined ? {} : { [requestHeader]: requestId }

@@ -79,7 +79,7 @@ export function gitDoorAt(rules: readonly Rule[], host: string, port: number): r
   return rulesFor(rules, host, port).find(({ gitOf }) => gitOf !== undefined)?.gitOf
 }
 
-/** Host and port as `CONNECT` and rules write them: the host in lower case, without brackets and closing dot. */
+/** Parses a host and an optional port as `CONNECT` and rules write them. The host is in lower case, without brackets or a trailing dot. */
 export function hostAndPort(written: string): { readonly host: string; readonly port: number | null } {
   const [, name = written, digits] = /^(.*?)(?::(\d+))?$/s.exec(written) ?? []
   // An IPv6 address without brackets has no port.

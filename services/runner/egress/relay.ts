@@ -70,7 +70,7 @@ interface RelayPlace {
 type Command = readonly [string, ...string[]]
 
 /** When a command begins: once the relay is ready, or once it is told to, by a line on its standard input that it does not see. */
-export type Begins = 'reachable' | 'told'
+export type Begins = 'reachable' | 'on_first_line'
 
 /**
  * The command with a relay beside it, which is started at once. The command's process is the first of the sandbox. With the path of the broker's
@@ -91,10 +91,11 @@ const scripts: Readonly<Record<Begins, string>> = {
     'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; exec 9< <(exec -c "$node" -e "$script" "$socket" "$model" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"',
   // Bash reads a pipe byte by byte, so what follows the line is left to the command. The relay is niced: there may be too few processors for both
   // at once.
-  told: 'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; (exec -c nice -n 10 "$node" -e "$script" "$socket" "$model" $ports </dev/null >/dev/null 2>&1) & read -r || exit; exec "$@"',
+  on_first_line:
+    'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; (exec -c nice -n 10 "$node" -e "$script" "$socket" "$model" $ports </dev/null >/dev/null 2>&1) & read -r || exit; exec "$@"',
 }
 
 /** The same without a relay, where none is needed. */
 export function alone(command: Command, begins: Begins): Command {
-  return begins === 'told' ? [...shell, 'read -r || exit; exec "$@"', 'bash', ...command] : command
+  return begins === 'on_first_line' ? [...shell, 'read -r || exit; exec "$@"', 'bash', ...command] : command
 }

@@ -11,7 +11,7 @@ import { completeWorkspace } from '../workspace/workspace.ts'
 import type { Stopping } from './control.ts'
 import { failed, type Failed } from './failure.ts'
 import { hasWorkToRestore, planWorkspace, type TaskFacts, type WorkspacePlan } from './planWorkspace.ts'
-import { prepare, preparedEvent, type PreparingDeps, type ReadyWorkspace } from './prepareWorkspace.ts'
+import { preparedEvent, readyWorkspace, type PreparingDeps, type ReadyWorkspace } from './prepareWorkspace.ts'
 import type { Reporter } from './recording/reporter.ts'
 import { goesOnAsEvicted, restoreSavedWork, restoreSession } from './recording/savedWork.ts'
 import { runOutput } from './recording/terminalOutput.ts'
@@ -108,7 +108,7 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Sta
   // Output from preparing the workspace is always recorded as a turn's, also before a command.
   const booting = runOutput(terminal, { fence, kind: 'turn', redaction: deps.redaction([]) })
   const make = () =>
-    prepare(deps, {
+    readyWorkspace(deps, {
       // The start commit of an alternative and the earlier base commit count only until the work was merged.
       task: facts.isMerged ? { ...document, startCommit: null } : { ...document, lastBase: task.baseCommit },
       user,

@@ -5,7 +5,7 @@ import { failed, type Failed } from './failure.ts'
 import { prepareConcurrently, type Prepared } from './prepareConcurrently.ts'
 import type { Mirror } from '../workspace/git/mirror.ts'
 import { makeScene, testGit, testPath, testTaskId, type Scene } from '../../../tests/runner/workspaceScene.ts'
-import { baseCommitsFor, prepareWorkspace } from '../workspace/createWorkspace.ts'
+import { baseCommitsFor, createOrFindWorkspace } from '../workspace/createWorkspace.ts'
 import { hasWorkspace, removeWorkspace } from '../workspace/workspace.ts'
 
 const branches = { baseBranch: 'main', workingBranch: 'flightdeck/a-task-12345678' }
@@ -18,7 +18,7 @@ beforeEach(async () => {
 afterEach(() => scene.remove())
 
 const make = vi.fn<(on: Mirror) => Promise<Prepared | Failed>>(async (on) => {
-  const prepared = await prepareWorkspace({
+  const prepared = await createOrFindWorkspace({
     checkCheckout: async () => undefined,
     ...branches,
     git: testGit,

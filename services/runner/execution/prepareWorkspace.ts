@@ -12,7 +12,7 @@ import type { Mirror } from '../workspace/git/mirror.ts'
 import { workingBranchName } from '../workspace/names.ts'
 import { identityOf, type Committer } from '../workspace/publish/commitIdentity.ts'
 import { makeFirstBranch } from '../workspace/publish/firstBranch.ts'
-import { baseCommitsFor, prepareWorkspace, type PrepareRequest } from '../workspace/createWorkspace.ts'
+import { baseCommitsFor, createOrFindWorkspace, type PrepareRequest } from '../workspace/createWorkspace.ts'
 import { discardWorkspace, removeIncomplete } from '../workspace/incomplete.ts'
 import { hasWorkspace, readWorkspace, type Workspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
@@ -78,7 +78,7 @@ interface PrepareRun {
 }
 
 /** Makes the workspace, or finds the existing one. The caller reports it as prepared, once it is complete. */
-export async function prepare(
+export async function readyWorkspace(
   { git: hostGit, ...others }: PreparingDeps,
   run: PrepareRun,
 ): Promise<ReadyWorkspace | Failed> {
@@ -221,7 +221,7 @@ export async function workspaceFor(
   await removeIncomplete(deps.root, task.id, deps.path)
   const noSpace = await deps.eviction.make({ projectId: task.projectId, taskId: task.id })
   if (noSpace !== undefined && !(await hasWorkspace(deps.root, task.id))) return failed('disk_full', noSpace)
-  const prepared = await prepareWorkspace({
+  const prepared = await createOrFindWorkspace({
     ...deps,
     ...branchesOf(task),
     ...making,

@@ -1,6 +1,6 @@
 /** The workspace whose work is published. */
 import { failed, type Failed } from '../execution/failure.ts'
-import { prepare, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
+import { readyWorkspace, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { goesOnAsEvicted, restoreSavedWork } from '../execution/recording/savedWork.ts'
 import { commitOf } from '../workspace/git/git.ts'
 import { madeWhole, removeIncomplete } from '../workspace/incomplete.ts'
@@ -29,7 +29,7 @@ async function makeOrRestore(
   deps: PublishingDeps,
   { state, task, user, signal }: Publication,
 ): Promise<ReadyWorkspace | Failed> {
-  const ready = await prepare(deps, {
+  const ready = await readyWorkspace(deps, {
     task: { ...task, lastBase: state.baseCommit },
     user,
     executionId: '',

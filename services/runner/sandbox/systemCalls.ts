@@ -33,7 +33,7 @@ const socketOf = (family: number, why: string): Rule => ({
   names: ['socket'],
   argument: { index: 0, mask: allBits, value: family },
 })
-/** With this error, programs assume that the file system has no such attributes. */
+/** An `ioctl` by its request. It fails as on a file system without such attributes, which programs expect. */
 const ioctlOf = (request: number, why: string): Rule => ({
   why,
   names: ['ioctl'],
@@ -121,6 +121,7 @@ const rules: readonly Rule[] = [
     'FS_IOC_FSSETXATTR: an owner may take files out of the project whose quota limits a workspace',
   ),
   ioctlOf(0x4008_6602, 'FS_IOC_SETFLAGS: the same, for what is made in a folder from then on'),
+  // Where the filter knows no call of so high a number, it fails as an unknown one.
   { why: 'both, without ioctl', names: ['file_setattr'], errno: EOPNOTSUPP },
   {
     why: 'mounts and namespaces',

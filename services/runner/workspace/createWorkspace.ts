@@ -62,7 +62,7 @@ export type PrepareResult =
  * Makes the task's workspace, or finds the existing one: asking again is free. An incomplete one is recreated. A working branch that the host
  * already has is continued where it stands. Throws `GitFault` and what the file system throws.
  */
-export async function prepareWorkspace(request: PrepareRequest): Promise<PrepareResult> {
+export async function createOrFindWorkspace(request: PrepareRequest): Promise<PrepareResult> {
   const { git, mirror, owner, baseBranch } = request
   const invalid = [baseBranch, request.workingBranch].find((branch) => !isBranchName(branch))
   if (invalid !== undefined) return { kind: 'invalid_branch', branch: invalid }

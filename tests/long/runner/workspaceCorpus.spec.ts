@@ -11,7 +11,7 @@ import { commitAndPush } from '../../../services/runner/workspace/publish/publis
 import { awkwardRepositories, plainGit, treeAt } from '../../runner/corpus.ts'
 import type { AwkwardRepository, Tree } from '../../runner/corpus.ts'
 import { testGit, testPath, testTaskId, unexpected } from '../../runner/workspaceScene.ts'
-import { prepareWorkspace } from '../../../services/runner/workspace/createWorkspace.ts'
+import { createOrFindWorkspace } from '../../../services/runner/workspace/createWorkspace.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'
 
 /** What is compared of a file; the patches of all files are compared as one text. */
@@ -126,7 +126,7 @@ async function workTwice(
     return refreshed.mirror
   }
   const prepare = async (taskId: string): Promise<Workspace> => {
-    const prepared = await prepareWorkspace({
+    const prepared = await createOrFindWorkspace({
       checkCheckout: async () => undefined,
       git: testGit,
       path: testPath,

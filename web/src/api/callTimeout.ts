@@ -1,2 +1,2 @@
-/** The time-out of every call (section 9), in milliseconds. */
+/** The time-out of every call (contract, section 9), in milliseconds. */
 export const callTimeoutMs = 30_000

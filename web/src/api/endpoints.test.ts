@@ -19,7 +19,7 @@ const once = { subscribe: false } as const
 const onboarding = { fullName: 'Ada', companySize: 'solo', role: 'cto' } as const
 const newTask = { description: 'Words', projectId: 'p1', branch: 'main' }
 
-/** Every call of the client whose failure has words of its own: who asks it, where, and the words (section 8). */
+/** Every call of the client whose failure has words of its own: who asks it, where, and the words (contract, section 8). */
 const calls: readonly (readonly [words: string, call: string, ask: (to: Store) => Promise<unknown>])[] = [
   [
     'Profile update failed',

@@ -1,4 +1,4 @@
-/** Maps addresses to pages (section 2). */
+/** Maps addresses to pages (screens, section 2). */
 import { Suspense } from 'react'
 import { Navigate, Route, Routes } from 'react-router-dom'
 import { AuthCallback } from '../features/auth/AuthCallback.tsx'

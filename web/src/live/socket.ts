@@ -21,7 +21,7 @@ interface SocketHandlers {
   readonly onTaskMessage: (taskId: string, tell: (viewer: Viewer) => void) => void
 }
 
-/** Milliseconds (section 9). */
+/** Milliseconds (contract, section 9). */
 const connectTimeoutMs = 20_000
 /** The time limit for a join, in milliseconds. */
 const joinTimeoutMs = 10_000

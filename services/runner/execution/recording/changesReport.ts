@@ -18,7 +18,7 @@ export interface ChangesReport {
   record(): Promise<void>
   /** Does the same soon, at most every two seconds, while a run goes on. A fault is ignored: the next reading may succeed. */
   recordSoon(): void
-  /** Stops recording by itself; resolves when nothing is being read. */
+  /** Cancels the recordings that `recordSoon` scheduled, and resolves when none is in progress. */
   stop(): Promise<void>
 }
 

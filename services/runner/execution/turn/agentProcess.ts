@@ -140,6 +140,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
       isOpen: () => isOpen,
       begin() {
         child.stdin?.on('error', () => undefined)
+        // The shell in the sandbox waits for this line before it starts the agent (relay.ts).
         child.stdin?.write('\n')
         const secrets = [runToken, ...(backend.kind === 'key' ? [backend.apiKey] : [])]
         return agentProcess(start, child, secrets, {
@@ -207,7 +208,7 @@ function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<Sand
   if (command === undefined) throw new Error('An agent is launched by a program.')
   const relayed = agent.access.kind === 'loopback' ? sandbox.seenAs(socket) : undefined
   return {
-    command: env.command([command, ...rest], 'told', relayed),
+    command: env.command([command, ...rest], 'on_first_line', relayed),
     env: { ...env.env, ...launched.env },
     readOnly: [cli, ...env.readOnly],
     sockets: [...(agent.access.kind === 'key' ? [] : [socket]), ...env.sockets],

@@ -19,8 +19,8 @@ const freezeTimeoutMs = 5_000
 const onlyStoppedMs = 1_000
 
 /**
- * Ends what runs below `root` beside `staying`, and stops these. True when that is done: then nothing below `root` can run before `thaw`. False
- * when one of those that should stay is gone, or the others cannot be ended in time.
+ * Kills every process below `root` except those in `staying`, which it stops. Returns true when nothing below `root` can run before `thaw`, and
+ * false when one of `staying` is gone or the others cannot be killed in time.
  *
  * It is sound against processes that start others while it looks. A parent's list of children is read in order and under the kernel's lock, and an
  * orphan is added to the end of the list of `root`: so every living process is in some list. Those that stay are stopped and start nothing. So two

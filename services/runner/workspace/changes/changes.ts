@@ -16,8 +16,9 @@ export type Changes =
       readonly baseBranch: string
       /** Our last commit; `null` before the first one of an empty repository. */
       readonly head: string | null
-      /** Commits, ours and the base's, since they parted. */
+      /** Commits on our branch since the merge base. */
       readonly ahead: number
+      /** Commits on the base branch since the merge base. */
       readonly behind: number
       readonly files: readonly ChangedFile[]
       /** How many files differ, in `files` or not. */

@@ -15,15 +15,16 @@ export interface ChangedFile {
   readonly binary: boolean
   /** Unified diff, as git writes it; where it was cut or left out, a last line beginning with `\` says so. */
   readonly diff: string
-  /** A repository of its own, which no pull request takes up. */
+  /** A nested repository, which is not published. */
   readonly leftOut?: true
 }
 
 /** Above this a file is not read for a diff; bytes. */
 const largestReadFile = 10_000_000
 
-/** A comparison of the tree, or of the folder as it is. */
+/** How a tree or the working folder differs from the base. */
 export interface TreeDiff {
+  /** `null` when the folder itself was read. */
   readonly tree: string | null
   readonly diffs: readonly FileDiff[]
   /** Files that are listed and not read: large ones, repositories of their own, names that git refuses. */

@@ -9,7 +9,7 @@ import {
   testTaskId,
   type Scene,
 } from '../../../../tests/runner/workspaceScene.ts'
-import { prepareWorkspace } from '../createWorkspace.ts'
+import { createOrFindWorkspace } from '../createWorkspace.ts'
 import { saveWork } from '../saved/bundle.ts'
 import { findWorkspace, type Workspace } from '../workspace.ts'
 import { gitOrThrow, gitText, type Git } from './git.ts'
@@ -54,7 +54,7 @@ async function madeOn(
   baseBranch = 'side',
   over: { readonly taskId?: string; readonly startAt?: string } = {},
 ): Promise<Workspace> {
-  const made = await prepareWorkspace({
+  const made = await createOrFindWorkspace({
     checkCheckout: async () => undefined,
     git: testGit,
     path: testPath,

@@ -13,7 +13,7 @@ import { startGitServer } from '../../../../tests/runner/gitServer.ts'
 import type { TestGitServer } from '../../../../tests/runner/gitServer.ts'
 import { makeScene, testGit, testPath, writeIn, unexpected } from '../../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
-import { prepareWorkspace } from '../createWorkspace.ts'
+import { createOrFindWorkspace } from '../createWorkspace.ts'
 import { hasWorkAside } from '../changes/agentRefs.ts'
 
 /** A host that says before all else that there is much to fetch. */
@@ -58,7 +58,7 @@ describe('a large repository', () => {
     return refreshed.mirror
   }
   const prepare = async (taskId: string) => {
-    const prepared = await prepareWorkspace({
+    const prepared = await createOrFindWorkspace({
       checkCheckout: async () => undefined,
       git: testGit,
       path: testPath,
@@ -256,7 +256,7 @@ describe('repository F3: a shallow clone as the host', () => {
   test('is worked on and published to', async () => {
     const refreshed = await mirrorBy(testGit)
     if (refreshed.kind !== 'ready') throw new Error(refreshed.kind)
-    const prepared = await prepareWorkspace({
+    const prepared = await createOrFindWorkspace({
       checkCheckout: async () => undefined,
       git: testGit,
       path: testPath,

@@ -73,7 +73,7 @@ export type PublishResult =
       readonly headSha: string
       /** False when the host already had it all. */
       readonly pushed: boolean
-      /** Folders that are repositories of their own, and were left out. */
+      /** Nested repositories, which were not published. */
       readonly leftOut: readonly string[]
     }
   /** No file differs from where the task started, and nothing is left to push. */

@@ -55,7 +55,7 @@ export async function packFolders(
 
 export interface UnpackOptions {
   readonly limits?: ArchiveLimits
-  /** The path at which a file of the archive is written. */
+  /** Maps a path in the archive to the path that is written; the same by default. */
   readonly renamed?: (path: string) => string
 }
 

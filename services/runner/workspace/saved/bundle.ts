@@ -40,7 +40,7 @@ export interface RestoreRequest {
   readonly git: Git
   /** PATH, for the one command that is not git. */
   readonly path: string
-  /** Fresh from `prepareWorkspace`; nothing runs in it. */
+  /** Fresh from `createOrFindWorkspace`; nothing runs in it. */
   readonly workspace: Workspace
   readonly bundle: Uint8Array
 }

@@ -40,7 +40,7 @@ const graceMs = 3_000
 export function OfflineBar() {
   const { since, refusal } = useSelector(selectConnection)
   const lost = useSelector(selectLost) ? since : null
-  // The latest loss whose grace is over, by its time.
+  // When the latest loss began that has outlasted the grace period; `null` until one has.
   const [overdue, setOverdue] = useState<number | null>(null)
   useEffect(() => {
     if (lost === null) return

@@ -2,7 +2,7 @@
 import { createElement, lazy, type ComponentType, type ReactNode } from 'react'
 import { attempt } from '../../api/attempt.ts'
 
-/** Milliseconds (section 9). */
+/** Milliseconds (contract, section 9). */
 const chunkTimeoutMs = 120_000
 
 /** A chunk did not load in time, or not at all. */

@@ -5,7 +5,7 @@ import { reasonOf } from '../../api/fault.ts'
 import { errorTexts, useBranchesQuery } from '../projects/projectsApi.ts'
 import { texts } from './texts.ts'
 
-/** The first branch of an empty repository (section 9). */
+/** The first branch of an empty repository (contract, section 9). */
 const firstBranch = 'main'
 
 /** `isEmpty`: the repository has no branch, so the branch is created when the agent starts. */

@@ -2,7 +2,7 @@
 import { imageLimits } from '#domain/api/images.ts'
 import { texts } from './texts.ts'
 
-/** The most images of a task or message (section 9). */
+/** The most images of a task or message (contract, section 9). */
 export const imagesAtMost = {
   /** The small button of the dashboard. */
   compact: imageLimits.aTask,

@@ -57,7 +57,7 @@ function uploaded(answer: ApiAnswer): { readonly data: Uploaded } | { readonly e
   return isUploaded(answer.data) ? { data: answer.data } : failure('unreadable')
 }
 
-/** Checks the members that are used: the address (section 7), and the id by which the image is attached. */
+/** Checks the members that are used: the address (contract, section 7), and the id by which the image is attached. */
 function isUploaded(answer: unknown): answer is Uploaded {
   return textOf(answer, 'id') !== undefined && textOf(answer, 'url') !== undefined
 }

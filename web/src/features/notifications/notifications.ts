@@ -16,7 +16,7 @@ export interface Notification {
 
 /** More would hide the page, so the oldest is removed. */
 const maxNotifications = 4
-/** Milliseconds (section 9). */
+/** Milliseconds (contract, section 9). */
 const durations: Record<NotificationType, number> = {
   success: 5_000,
   warning: 5_000,

@@ -79,7 +79,7 @@ export function ProjectCard({ project }: { readonly project: Project }) {
   )
 }
 
-/** The most titles of running tasks on a card (section 9). */
+/** The most titles of running tasks on a card (contract, section 9). */
 const maxTitles = 2
 
 function RunningTitles({ stats: { runningTasks, runningTitles } }: { readonly stats: Project['stats'] }) {

@@ -44,7 +44,7 @@ export function ProjectStatus({ project }: { readonly project: Project }) {
 
 const statuses: readonly Project['status'][] = ['active', 'syncing', 'error', 'inactive']
 
-/** An unknown status is shown as inactive (section 4). */
+/** An unknown status is shown as inactive (contract, section 4). */
 export function statusOf(text: string): Project['status'] {
   return statuses.find((status) => status === text) ?? 'inactive'
 }

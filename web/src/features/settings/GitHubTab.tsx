@@ -127,7 +127,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
   )
 }
 
-/** Has the server read from GitHub again, since it keeps each answer for some minutes. */
+/** A button that makes the server ask GitHub again, instead of answering from its cache of some minutes. */
 function Refresh({ isFetching }: { readonly isFetching: boolean }) {
   const dispatch = useDispatch()
   const [refreshAccess, { isLoading }] = useRefreshGitHubAccessMutation()

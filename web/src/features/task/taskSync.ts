@@ -35,11 +35,11 @@ import type { TerminalLog } from './terminal/log/terminalLog.ts'
 import { endOfWriting, type Writing } from './chat/streamingText.ts'
 import { texts } from './texts.ts'
 
-/** The delay before a task is loaded (section 9), in milliseconds. */
+/** The delay before a task is loaded (contract, section 9), in milliseconds. */
 const loadDelayMs = 100
 /** How long the history waits for the connection before it is read without, in milliseconds. */
 const connectionGraceMs = 1_500
-/** The polling interval for a pending task (section 9), and for an open task without a connection, in milliseconds. */
+/** The polling interval for a pending task (contract, section 9), and for an open task without a connection, in milliseconds. */
 const refreshIntervalMs = 5_000
 /** How long a gap may last before the history is read again, in milliseconds; doubled each time that does not help. */
 const gapMs = 1_000
@@ -278,7 +278,7 @@ async function readTask(sync: Sync, minPosition: Position | undefined) {
     dispatch(taskFailed(faultOf(error)))
     return null
   }
-  // An answer without this task selects none (section 2).
+  // An answer without this task selects none (screens, section 2).
   if (data.task?.id !== taskId) {
     dispatch(taskFailed(notSelected))
     return null

@@ -3,7 +3,7 @@ import type { Task } from '#domain/api/tasks.schema.ts'
 import { taskStatuses } from '#domain/api/tasks.ts'
 import type { StatusName } from '../../ui/status/Status.tsx'
 
-/** An unknown status counts as pending (section 4). */
+/** An unknown status counts as pending (contract, section 4). */
 export function statusOf(text: string): Task['status'] {
   return taskStatuses.find((status) => status === text) ?? 'pending'
 }

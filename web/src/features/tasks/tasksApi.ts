@@ -12,7 +12,7 @@ import { texts } from './texts.ts'
 
 /** How many of the newest tasks the palette searches. */
 const maxPaletteTasks = 500
-/** How many tasks a project page shows at first (section 9), and how many more each time. */
+/** How many tasks a project page shows at first (contract, section 9), and how many more each time. */
 const firstPageSize = 10
 const pageSize = 50
 /** The most running tasks that a project page shows. */

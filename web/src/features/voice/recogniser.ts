@@ -16,7 +16,7 @@ export interface Recogniser {
   drop(): void
 }
 
-/** Starts recognition: English, continuous, with interim results (section 9). Throws what the browser throws. */
+/** Starts recognition: English, continuous, with interim results (contract, section 9). Throws what the browser throws. */
 export type Recognise = (events: RecogniserEvents) => Recogniser
 
 /** The recognition of this browser; `null` if it has none. */

@@ -4,7 +4,7 @@ import { idle, voiceAfter, type VoiceEffect, type VoiceEvent, type VoiceState } 
 import type { Recognise, Recogniser } from './recogniser.ts'
 import { texts } from './texts.ts'
 
-/** A recogniser is restarted after this time, in milliseconds (section 9). */
+/** A recogniser is restarted after this time, in milliseconds (contract, section 9). */
 const renewalMs = 50_000
 /** A recogniser that does not finish within this time counts as ended, in milliseconds. */
 const finishTimeoutMs = 3_000

@@ -1,4 +1,4 @@
-/** A name that is cut in the middle when there is no room, because names of branches differ at the end. Short names are cut at the end. */
+/** Truncates a name in the middle when space is short, because branch names differ at the end. Short names are truncated at the end. */
 import { classes } from '../classes.ts'
 
 const tailLength = 10

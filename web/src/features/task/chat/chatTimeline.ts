@@ -62,7 +62,7 @@ export interface ChatMaterial {
   readonly sent: readonly SentMessage[]
 }
 
-/** Milliseconds (section 9). */
+/** Milliseconds (contract, section 9). */
 const groupedWithin = 5 * 60_000
 /** Sorts after every position. */
 const last = '~'

@@ -84,7 +84,7 @@ interface WithdrawnMessageProps {
   readonly onOver: () => void
 }
 
-/** As long as other notifications are shown (section 9), in milliseconds. */
+/** As long as other notifications are shown (contract, section 9), in milliseconds. */
 const shownFor = 5_000
 
 export function WithdrawnMessage({ withdrawn: { message, show }, onUndo, onOver }: WithdrawnMessageProps) {
