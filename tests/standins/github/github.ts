@@ -6,11 +6,8 @@ import { resolve } from 'node:path'
 import { Router } from '@koa/router'
 import type { Middleware } from 'koa'
 import type { Clock } from '#platform/ports/clock.ts'
-import {
-  startCodeHost,
-  type CodeHostOptions,
-  type RunningCodeHost,
-} from '../../../services/codehost/codehost.ts'
+import { startCodeHost, type RunningCodeHost } from '../../../services/codehost/codehost.ts'
+import type { CodeHostOptions } from '../../../services/codehost/openHost.ts'
 import type { Hook } from '../../../services/codehost/hook.ts'
 import type { Extension, Host } from '../../../services/codehost/host.ts'
 import { notFound } from '../../../services/codehost/httpError.ts'

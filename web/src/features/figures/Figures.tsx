@@ -3,21 +3,16 @@ import type { ComponentProps } from 'react'
 import { groupings, type Grouping } from '#domain/figures.ts'
 import { scopes } from '#domain/api/figures.ts'
 import { reasonOf } from '../../api/fault.ts'
-import { ButtonLink } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import { Segmented } from '../../ui/form/Segmented.tsx'
-import { Empty } from '../../ui/layout/Empty.tsx'
 import { Page } from '../../ui/layout/Page.tsx'
-import { Panel } from '../../ui/layout/Panel.tsx'
 import { RetryNote } from '../../ui/layout/RetryNote.tsx'
-import { Stats } from '../../ui/layout/Stats.tsx'
 import { Skeletons } from '../../ui/status/Loading.tsx'
 import { useMeQuery } from '../auth/authApi.ts'
 import { DownloadButton } from '../downloads/DownloadButton.tsx'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
-import { charts, dollars, dollarsPer, endedTurns, percent, rowsOf } from './charts/chart.ts'
-import { ChartPanel } from './charts/ChartPanel.tsx'
-import { csvOf, useFiguresQuery, type FiguresAnswer } from './figuresApi.ts'
+import { FigureCharts } from './FigureCharts.tsx'
+import { csvOf, useFiguresQuery } from './figuresApi.ts'
 import { texts } from './texts.ts'
 import { useFiguresChoice, weekCounts, type FiguresChoice } from './useFiguresChoice.ts'
 
@@ -112,51 +107,6 @@ function LabelledChoice<Value extends string>(props: ComponentProps<typeof Segme
       <div className="flex items-center md:h-8">
         <Segmented {...props} />
       </div>
-    </div>
-  )
-}
-
-interface FigureChartsProps {
-  readonly figures: FiguresAnswer
-  /** Whether newer figures are being fetched. */
-  readonly isOld: boolean
-}
-
-function FigureCharts({ figures, isOld }: FigureChartsProps) {
-  const { total, by, groups, others } = figures
-  if (total.tasks === 0 && total.turns === 0 && total.pullRequests === 0)
-    return (
-      <Panel>
-        <Empty
-          title={texts.empty}
-          action={
-            <ButtonLink to="/dashboard" kind="primary" size="touch">
-              {texts.createTask}
-            </ButtonLink>
-          }
-        >
-          {texts.emptyWhy}
-        </Empty>
-      </Panel>
-    )
-  const rows = rowsOf(by, groups, others)
-  return (
-    <div aria-busy={isOld}>
-      <Panel className="mb-6">
-        <Stats
-          unknown={texts.unknown}
-          stats={[
-            { name: texts.stats.turns, value: total.turns },
-            { name: texts.stats.success, value: percent(total.completed, endedTurns(total)) },
-            { name: texts.stats.cost, value: dollars(total.costUsd) },
-            { name: texts.stats.merged, value: total.mergedPullRequests },
-            { name: texts.stats.perMerged, value: dollarsPer(total, total.mergedPullRequests) },
-          ]}
-        />
-      </Panel>
-      {charts.map((chart) => (
-        <ChartPanel key={chart.id} chart={chart} by={by} rows={rows} />
-      ))}
     </div>
   )
 }

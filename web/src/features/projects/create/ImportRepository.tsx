@@ -3,22 +3,20 @@ import { Lock, Search } from 'lucide-react'
 import { type FormEvent, useId, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { Repository } from '#domain/api/projects.schema.ts'
-import { isFault, reasonOf, retryAtOf } from '../../../api/fault.ts'
+import { reasonOf } from '../../../api/fault.ts'
 import { Button, ButtonLink } from '../../../ui/form/Button.tsx'
 import { Linked } from '../../../ui/text/Linked.tsx'
-import { WaitingButton } from '../../../ui/form/WaitingButton.tsx'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Panel } from '../../../ui/layout/Panel.tsx'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import { notified } from '../../notifications/notifications.ts'
-import { useGitHubAccessQuery, type GitHubAccess } from '../../github/gitHubApi.ts'
-import { lostAccess } from '../../github/lostAccess.ts'
-import { installUrlOf, reachOf } from '../../github/reach.ts'
+import { useGitHubAccessQuery } from '../../github/gitHubApi.ts'
+import { installUrlOf } from '../../github/reach.ts'
 import { useCreateProjectMutation, useRepositoriesQuery } from '../projectsApi.ts'
 import { texts } from '../texts.ts'
-import { reachTexts } from './reachTexts.ts'
+import { NotListed, NotListedHint, OutOfReach } from './RepositoryReach.tsx'
 import { useCreatedProject } from './useCreatedProject.ts'
 
 export function ImportRepository() {
@@ -98,62 +96,6 @@ export function ImportRepository() {
   )
 }
 
-interface NotListedHintProps {
-  readonly manageUrl: string
-  readonly installUrl: string | undefined
-}
-
-/** How to make a repository appear that is not in the list. */
-function NotListedHint({ manageUrl, installUrl }: NotListedHintProps) {
-  return (
-    <p className="mt-2 text-meta text-muted">
-      {reachTexts.notSeen}{' '}
-      <a
-        href={installUrl ?? manageUrl}
-        target="_blank"
-        rel="noreferrer"
-        className="text-accent underline underline-offset-2"
-      >
-        {installUrl === undefined ? reachTexts.changeApp : reachTexts.installApp}
-      </a>{' '}
-      {installUrl === undefined ? reachTexts.changeAppWhy : reachTexts.notSeenWhy}
-    </p>
-  )
-}
-
-interface OutOfReachProps {
-  readonly repository: Repository
-  readonly access: GitHubAccess | undefined
-}
-
-/** A warning about a repository that can be imported, but not pushed to. */
-function OutOfReach({ repository, access }: OutOfReachProps) {
-  const reach = reachOf(repository, access)
-  if (reach.kind === 'reached' || reach.kind === 'unknown')
-    return repository.may_push === false ? (
-      <Note kind="warning" className="mb-3">
-        {reachTexts.readOnly}
-      </Note>
-    ) : null
-  const [owner = ''] = repository.full_name.split('/')
-  const url = 'installation' in reach ? reach.installation.url : installUrlOf(access)
-  return (
-    <Note
-      kind="warning"
-      className="mb-3"
-      action={
-        url === undefined ? undefined : (
-          <ButtonLink to={url} size="small" outside>
-            {reach.kind === 'not_installed' ? reachTexts.installApp : reachTexts.changeAccess}
-          </ButtonLink>
-        )
-      }
-    >
-      {reachTexts.reach[reach.kind](owner)}
-    </Note>
-  )
-}
-
 interface NoRepositoryProps {
   /** Whether there are repositories, of which none matches the search. */
   readonly hasOthers: boolean
@@ -178,37 +120,6 @@ function NoRepository({ hasOthers, onClear }: NoRepositoryProps) {
     >
       {hasOthers ? texts.create.noneFoundWhy : texts.create.noneAtAllWhy}
     </Empty>
-  )
-}
-
-function NotListed({ listing }: { readonly listing: ReturnType<typeof useRepositoriesQuery> }) {
-  const { error, isFetching, refetch } = listing
-  const isConnected = !isFault(error, lostAccess)
-  return (
-    <Note
-      kind="error"
-      className="mt-3"
-      action={
-        isConnected ? (
-          <WaitingButton
-            until={retryAtOf(error)}
-            size="small"
-            busy={isFetching}
-            onClick={() => void refetch()}
-          >
-            {texts.tryAgain}
-          </WaitingButton>
-        ) : (
-          <ButtonLink to="/settings?tab=github" size="small">
-            {texts.create.connect}
-          </ButtonLink>
-        )
-      }
-    >
-      <b className="font-medium">{texts.repositoriesNotFetched}</b>
-      <br />
-      {isConnected ? texts.repositoriesNotFetchedWhy : reasonOf(error, '')}
-    </Note>
   )
 }
 

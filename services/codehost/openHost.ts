@@ -1,0 +1,90 @@
+/** Puts the local code host together. */
+import type { Clock } from '#platform/ports/clock.ts'
+import type { Environment, Git } from './git/run.ts'
+import { createHook, type Hook } from './hook.ts'
+import type { Extension, Host, OAuthClient } from './host.ts'
+import { isLoopback } from './http/baseUrl.ts'
+import { createIssues } from './issues/issues.ts'
+import { sameSecret } from './oauth.ts'
+import { createPullRequests } from './pulls/pullRequests.ts'
+import { openRepositories } from './repositories/repositories.ts'
+import { createComments } from './reviews/comments.ts'
+import { createReviews } from './reviews/reviews.ts'
+import { makeSamples } from './samples.ts'
+import { importSeeds, type Seed } from './seeds.ts'
+import { createCodes } from './state/codes.ts'
+import type { HostEvent } from './state/events.ts'
+
+export interface CodeHostOptions {
+  /** Where repositories and state are kept; made when missing. One process at a time. */
+  readonly dataDir: string
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  readonly clientId: string
+  readonly clientSecret: string
+  /** Addresses that a person may be sent back to, besides http ones on loopback. */
+  readonly redirectUris?: readonly string[]
+  /** Repositories that are brought in as public ones of `ada`; with none, and nothing here, samples are made. */
+  readonly seeds: readonly Seed[]
+  /** The operator's environment: of it git gets PATH, and to clone a seed what reaches other hosts (HOME, ssh agent, proxies). */
+  readonly environment: Environment
+  /** Where Flightdeck is told by webhooks what happens; by default nowhere. */
+  readonly hook?: Hook
+  /** What the code host does besides, made once it is open; by default nothing. */
+  readonly extend?: (host: Host) => Promise<Extension>
+  readonly clock?: Clock
+  /** Takes one line without a secret in it. */
+  readonly log: (line: string) => void
+}
+
+/** The parts of the code host on its stored state, with seeds or samples where it is new. */
+export async function openHost(
+  options: CodeHostOptions,
+  { git, store, port }: { git: Git; store: Host['store']; port: number },
+): Promise<Host> {
+  const { dataDir, log, clock = { now: () => new Date() } } = options
+  const tellHook = options.hook ? createHook(options.hook, log) : undefined
+  const extension: { -readonly [Name in keyof Extension]: Extension[Name] } = {}
+  const tell = (event: HostEvent) => {
+    tellHook?.(event)
+    extension.tell?.(event)
+  }
+  const repositories = await openRepositories({ dataDir, store, git, clock, tell })
+  const issues = createIssues({ store, clock, tell })
+  const standing: Host['pulls']['standing'] = (repository, pull) => ({
+    checks: extension.checks?.(repository, pull.headSha) ?? null,
+    decision: extension.reviewDecision?.(repository, pull) ?? null,
+  })
+  const pulls = createPullRequests({ store, repositories, issues, clock, standing, tell })
+  const reviews = createReviews({ store, repositories, pulls, clock, tell })
+  const comments = createComments({ store, clock, tell })
+  const [url, codes, client] = [urlOf(options.host, port), createCodes(clock), clientOf(options)]
+  const domain = { repositories, issues, pulls, reviews, comments }
+  const host: Host = { url, dataDir, store, git, ...domain, codes, client, clock, extension, tell, log }
+  Object.assign(extension, await options.extend?.(host))
+  if (options.seeds.length > 0) {
+    await importSeeds(options.seeds, { git, repositories, log })
+  } else if (store.current().repositories.length === 0) {
+    await makeSamples({ git, repositories })
+  }
+  // A push that a crash cut short may have moved branches without their pull requests.
+  const withOpenPulls = store
+    .current()
+    .repositories.filter((one) => pulls.of(one).some((pull) => pull.closedAt === null))
+  for (const repository of withOpenPulls) await repositories.settle(repository)
+  return host
+}
+
+const clientOf = ({ clientId, clientSecret, redirectUris = [] }: CodeHostOptions): OAuthClient => ({
+  clientId,
+  name: 'Flightdeck',
+  callbackUrls: redirectUris,
+  hasSecret: (secret) => sameSecret(secret, clientSecret),
+})
+
+function urlOf(host: string, port: number): string {
+  const everywhere = host === '0.0.0.0' || host === '::'
+  const name = isLoopback(host) || everywhere ? 'localhost' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`
+}

@@ -1,0 +1,100 @@
+/** Which repositories can be reached, for the page on which one is imported. */
+import type { Repository } from '#domain/api/projects.schema.ts'
+import { isFault, reasonOf, retryAtOf } from '../../../api/fault.ts'
+import { ButtonLink } from '../../../ui/form/Button.tsx'
+import { WaitingButton } from '../../../ui/form/WaitingButton.tsx'
+import { Note } from '../../../ui/layout/Note.tsx'
+import type { GitHubAccess } from '../../github/gitHubApi.ts'
+import { lostAccess } from '../../github/lostAccess.ts'
+import { installUrlOf, reachOf } from '../../github/reach.ts'
+import type { useRepositoriesQuery } from '../projectsApi.ts'
+import { texts } from '../texts.ts'
+import { reachTexts } from './reachTexts.ts'
+
+interface NotListedHintProps {
+  readonly manageUrl: string
+  readonly installUrl: string | undefined
+}
+
+/** How to make a repository appear that is not in the list. */
+export function NotListedHint({ manageUrl, installUrl }: NotListedHintProps) {
+  return (
+    <p className="mt-2 text-meta text-muted">
+      {reachTexts.notSeen}{' '}
+      <a
+        href={installUrl ?? manageUrl}
+        target="_blank"
+        rel="noreferrer"
+        className="text-accent underline underline-offset-2"
+      >
+        {installUrl === undefined ? reachTexts.changeApp : reachTexts.installApp}
+      </a>{' '}
+      {installUrl === undefined ? reachTexts.changeAppWhy : reachTexts.notSeenWhy}
+    </p>
+  )
+}
+
+interface OutOfReachProps {
+  readonly repository: Repository
+  readonly access: GitHubAccess | undefined
+}
+
+/** A warning about a repository that can be imported, but not pushed to. */
+export function OutOfReach({ repository, access }: OutOfReachProps) {
+  const reach = reachOf(repository, access)
+  if (reach.kind === 'reached' || reach.kind === 'unknown')
+    return repository.may_push === false ? (
+      <Note kind="warning" className="mb-3">
+        {reachTexts.readOnly}
+      </Note>
+    ) : null
+  const [owner = ''] = repository.full_name.split('/')
+  const url = 'installation' in reach ? reach.installation.url : installUrlOf(access)
+  return (
+    <Note
+      kind="warning"
+      className="mb-3"
+      action={
+        url === undefined ? undefined : (
+          <ButtonLink to={url} size="small" outside>
+            {reach.kind === 'not_installed' ? reachTexts.installApp : reachTexts.changeAccess}
+          </ButtonLink>
+        )
+      }
+    >
+      {reachTexts.reach[reach.kind](owner)}
+    </Note>
+  )
+}
+
+/** The list of repositories could not be read. */
+export function NotListed({ listing }: { readonly listing: ReturnType<typeof useRepositoriesQuery> }) {
+  const { error, isFetching, refetch } = listing
+  const isConnected = !isFault(error, lostAccess)
+  return (
+    <Note
+      kind="error"
+      className="mt-3"
+      action={
+        isConnected ? (
+          <WaitingButton
+            until={retryAtOf(error)}
+            size="small"
+            busy={isFetching}
+            onClick={() => void refetch()}
+          >
+            {texts.tryAgain}
+          </WaitingButton>
+        ) : (
+          <ButtonLink to="/settings?tab=github" size="small">
+            {texts.create.connect}
+          </ButtonLink>
+        )
+      }
+    >
+      <b className="font-medium">{texts.repositoriesNotFetched}</b>
+      <br />
+      {isConnected ? texts.repositoriesNotFetchedWhy : reasonOf(error, '')}
+    </Note>
+  )
+}
