@@ -6,10 +6,6 @@ export const limits = {
   nameLength: 200,
   /** Messages of a task that may wait at once. */
   queueLength: 100,
-  recentTasks: 8,
-  projectTasks: 10,
   repositoriesPage: 100,
-  requestMs: 30_000,
-  socketConnectMs: 20_000,
   pageSize: 5_000,
 } as const

@@ -121,7 +121,7 @@ export async function startSealer(
   const round = () =>
     inOrder(async () => {
       // However often somebody asks, seals do not become most of the log.
-      await pause(sealer.sealedAt + shortestMs - performance.now(), undefined, { signal }).catch(
+      await pause(Math.max(0, sealer.sealedAt + shortestMs - performance.now()), undefined, { signal }).catch(
         () => undefined,
       )
       return signal.aborted ? undefined : sealOrTell(sealer)

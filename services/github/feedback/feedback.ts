@@ -34,7 +34,7 @@ const remembered = 5_000
 /** The least time between two reads of one pull request that hints cause, however many hints there are. */
 const hintedMs = 10_000
 
-/** A review and its comments are gathered for `gatherMs`. */
+/** Makes a reader that waits for the rest of a review for `gatherMs` from when it first saw a part of it. */
 export function feedbackReader(deps: FeedbackDeps, gatherMs: number): FeedbackReader {
   const reader: Reader = {
     ...deps,

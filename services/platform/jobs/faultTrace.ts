@@ -1,4 +1,4 @@
-/** What the job queue stores about the fault for which a job was rejected. */
+/** Why a job was rejected, in the form that the job queue stores. */
 
 /**
  * The part of a fault that may be stored in the queue, which is not erased with its task: its type and where it arose. Its message may contain a

@@ -149,7 +149,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   account(accessToken: string): Promise<HostAccount>
   /** The scopes of a token, such as `repo`; `null` when the host lists none, as for fine-grained tokens. */
   tokenScopes(accessToken: string): Promise<readonly string[] | null>
-  /** All repositories that the person can access, most recently updated first; read in pages of 100, up to 1,000. */
+  /** The repositories that the person can access, most recently updated first, at most 1,000; read in pages of 100. */
   repositories(accessToken: string): Promise<readonly HostRepository[]>
   organizations(accessToken: string): Promise<readonly HostOrganization[]>
   /**

@@ -40,7 +40,7 @@ export interface Scan {
     starts: number[]
     /** A header that ended with a dot, and how much of `eyJ` has followed. */
     awaiting: { readonly from: number; seen: number } | null
-    /** The start of a confirmed token that continues. */
+    /** The start of a confirmed token whose end has not been reached; `null` when there is none. */
     run: number | null
   }
   begin: Marker | null

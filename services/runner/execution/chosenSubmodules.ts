@@ -94,5 +94,5 @@ async function unpack(
   return ran.kind === 'ended' && ran.exit.code !== 0 ? 'the terminal says why.' : null
 }
 
-/** Quotes a path as a single shell word. */
-export const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`
+/** Quotes a text as a single shell word. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`

@@ -28,7 +28,7 @@ export interface RepositoryAccess {
     readonly gitToken: string
     readonly url: string
     readonly authorization: string
-    /** Whose access git uses, for a sentence. */
+    /** Whose access git uses, as named in messages; the person's when left out. */
     readonly accessOf?: NamedCredential
     /** The same access with a fresh token, for when the host rejects this one; `undefined` where there is none. */
     readonly renewed?: () => Promise<RepositoryAccess['access'] | undefined>
@@ -245,8 +245,8 @@ interface Checking {
 const cloneTimeoutMs = 600_000
 
 /**
- * Brings a reached repository's mirror up to date, and meanwhile checks that the person still has access; a refusal ends the fetch. With an
- * installation's token, the fetch waits for that check. Throws if the host cannot be asked.
+ * Brings a reached repository's mirror up to date and checks that the person still has access: at the same time with the person's own token, but
+ * before anything is fetched with an installation's. Throws if the host cannot be asked, unless git's own failure says more.
  */
 export async function refreshReached(
   { mirrors, codeHost }: Checking & Pick<WorkspaceDeps, 'mirrors'>,

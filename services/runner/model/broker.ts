@@ -133,7 +133,7 @@ function admission(
       if (declaredBytes(request) > bodyBytes) return refuse(request, response, faults.tooLarge)
       if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
         return refuse(request, response, malformed('Send requests without a content encoding.'))
-      // A body that does not say how long it is counts as the largest.
+      // A body of undeclared length is counted as the largest allowed.
       const isDeclared = request.headers['transfer-encoding'] === undefined
       const bytes = isDeclared ? declaredBytes(request) : bodyBytes
       if (underWay >= concurrency || held + bytes > 4 * bodyBytes)

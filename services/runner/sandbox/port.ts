@@ -75,7 +75,7 @@ export interface ReservedSandbox {
   close(): Promise<void>
 }
 
-/** Why it ended: by itself, also by a signal from inside, or because we made it. */
+/** Why it ended: by itself, which includes a signal from inside the sandbox, or because we ended it for the reason named. */
 export type SandboxEnd = 'itself' | 'time_limit' | 'memory_limit' | 'killed'
 
 export interface SandboxExit {

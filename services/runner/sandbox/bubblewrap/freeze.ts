@@ -15,7 +15,7 @@ export interface Known {
 
 /** A tree that cannot be frozen within this time is ended as a whole. */
 const freezeTimeoutMs = 5_000
-/** Until then the others are only stopped: ending one makes room for another under the limit of processes. */
+/** New processes are only stopped for up to this time, since killing one makes room for another under the process limit. */
 const onlyStoppedMs = 1_000
 
 /**

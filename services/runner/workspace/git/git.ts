@@ -216,7 +216,7 @@ export function gitArguments(call: GitCall): string[] {
   return ['--no-pager', '--no-optional-locks', '--literal-pathspecs', ...settings, ...call.args]
 }
 
-/** The whole environment of a call. */
+/** All environment variables of a call, which inherits none from this process. */
 export function gitEnvironment(call: GitCall, path: string): Record<string, string> {
   const secrets = call.secretConfig ?? []
   return {

@@ -38,7 +38,7 @@ export interface RefreshRequest extends MirroredRepository {
   readonly url: string
   /** Value of the `Authorization` header; not given for a public repository. */
   readonly authorization?: string | undefined
-  /** Whose access that is, for a sentence; the person's when not given. */
+  /** Whose access that is, as named in messages; the person's when left out. */
   readonly accessOf?: NamedCredential
   /** For both ways, cloning and fetching. */
   readonly timeoutMs: number
@@ -226,7 +226,7 @@ async function mayFetch({ fetchAfter, signal }: RefreshRequest): Promise<boolean
   return signal?.aborted !== true
 }
 
-/** Whether a fetch would bring nothing. The host was asked with this person's access, and answers only people who may fetch. */
+/** Whether a fetch would bring nothing. The caller checks whether the person may fetch. */
 function isAsAtHost(there: Refs, here: Refs, { isShallow }: { readonly isShallow: boolean }): boolean {
   const heads = (refs: Refs) => [...refs.keys()].filter((name) => name.startsWith('refs/heads/'))
   // A branch that was deleted there must be deleted here; a tag may stay until the next fetch.

@@ -1,4 +1,4 @@
-/** Texts of the page of figures. */
+/** Texts of the figures page. */
 export const texts = {
   title: 'Figures',
   lead: 'What tasks took, from everything that was recorded. Days and weeks are those of UTC.',
