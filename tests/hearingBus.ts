@@ -1,4 +1,5 @@
 /** A bus that delivers in the same turn, keeps what was said, and can be away: for tests that set the time themselves. */
+import { openListeners } from '#platform/bus/listeners.ts'
 import type { Bus, BusMessages, Topic } from '#platform/ports/bus.ts'
 
 export interface HearingBus extends Bus {
@@ -8,20 +9,12 @@ export interface HearingBus extends Bus {
   said<T extends Topic>(topic: T): readonly BusMessages[T][]
 }
 
-type Listeners = { readonly [T in Topic]: Set<(message: BusMessages[T]) => void> }
 type Said = { readonly [T in Topic]: BusMessages[T][] }
 
 export function hearingBus(): HearingBus {
-  const listeners: Listeners = {
-    appended: new Set(),
-    words: new Set(),
-    projected: new Set(),
-    runner: new Set(),
-    presence: new Set(),
-    installations: new Set(),
-    hostWait: new Set(),
-    quarantine: new Set(),
-  }
+  const listeners = openListeners((words, fault) => {
+    throw new Error(words, { cause: fault })
+  })
   const said: Said = {
     appended: [],
     words: [],
@@ -38,12 +31,9 @@ export function hearingBus(): HearingBus {
     publish(topic, message) {
       if (this.isAway) return
       said[topic].push(message)
-      for (const listen of listeners[topic]) listen(message)
+      listeners.tellingTo(topic)?.(message)
     },
-    subscribe(topic, listen) {
-      listeners[topic].add(listen)
-      return () => void listeners[topic].delete(listen)
-    },
+    subscribe: listeners.subscribe,
     ready: async () => {},
     close: async () => {},
   }

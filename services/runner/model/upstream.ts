@@ -39,7 +39,7 @@ export interface BrokerFault {
 }
 
 export interface Upstream {
-  /** Answers, or refuses, in any case: it resolves when the exchange is over and never fails. */
+  /** Answers or refuses, and resolves when the exchange is over. The broker ends an exchange in which it throws. */
   answer(exchange: Exchange): Promise<void>
   close(): void
 }

@@ -113,6 +113,22 @@ for (const [way, gitFor] of ways)
       })
     })
 
+    test('a push that was refused is not tried again once its task was deleted', async () => {
+      await writeIn(workspace.dir, 'b.js', 'b\n')
+      const deletion = new AbortController()
+      const published = await publish({
+        authorization: 'basic c3RhbGU=',
+        signal: deletion.signal,
+        pushSignal: new AbortController().signal,
+        renewed: async () => {
+          deletion.abort()
+          return authorization
+        },
+      })
+      expect(published.kind).not.toBe('published')
+      expect(server.requests.filter((request) => /POST .*receive-pack/.test(request))).toEqual([])
+    })
+
     test('github 3.2: a push that is told to wait is not asked for again', async () => {
       await writeIn(workspace.dir, 'b.js', 'b\n')
       server.meet(/receive-pack/, { status: 429, headers: { 'retry-after': '60' } })
