@@ -18,5 +18,5 @@ export function isRunning(task: Pick<Task, 'status' | 'unreadable'>): boolean {
 }
 
 export function shownStatusOf(task: Pick<Task, 'status' | 'unreadable'>): StatusName {
-  return isRecordDamaged(task) ? 'damaged' : task.status
+  return isRecordDamaged(task) ? 'damaged' : statusOf(task.status)
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cleanup, render } from '@testing-library/react'
 import { afterEach, expect, test } from 'vitest'
-import { statusOf } from '../../features/tasks/taskStatus.ts'
+import { shownStatusOf, statusOf } from '../../features/tasks/taskStatus.ts'
 import { Status } from './Status.tsx'
 
 afterEach(cleanup)
@@ -47,4 +47,9 @@ test('a status that nobody knows counts as pending, the others as themselves', (
   const known = ['running', 'completed', 'failed', 'cancelled', 'queued', 'pending']
   expect(known.map(statusOf)).toEqual(known)
   for (const other of ['paused', '', 'RUNNING', 'constructor']) expect(statusOf(other)).toBe('pending')
+})
+
+test('a task with a status of a newer server is shown as pending', () => {
+  const task = { status: JSON.parse('"paused"') }
+  expect(render(<Status status={shownStatusOf(task)} />).container.textContent).toBe('Pending')
 })
