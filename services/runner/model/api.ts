@@ -1,7 +1,7 @@
 /** What the broker needs to know of an API of models: each has a folder, and a line in `apis.ts`. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { z } from 'zod'
-import { jsonIn } from '../json.ts'
+import { jsonOf } from '#platform/json.ts'
 import type { ModelUsage, UsageReader } from './meter.ts'
 
 export interface ModelApi extends UsageReader {
@@ -40,7 +40,7 @@ const Named = z.object({ model: z.string() })
 
 /** Checks the body of a request for what would make the model's service fetch or run something. */
 export function checkBody(api: Pick<ModelApi, 'refusal'>, body: Uint8Array, may: MayFetch): Checked {
-  const request = jsonIn(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'))
+  const request = jsonOf(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8'))
   if (request === undefined) return { kind: 'refused', sentence: 'The body of this request is not JSON.' }
   const sentence = api.refusal(request, may)
   if (sentence !== undefined) return { kind: 'refused', sentence }

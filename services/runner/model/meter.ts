@@ -1,7 +1,7 @@
 /** Reads the use of tokens off an answer of a model's API while it passes, without touching it. */
 import { StringDecoder } from 'node:string_decoder'
 import type { TokenCounts } from '#platform/telemetry/telemetry.ts'
-import { jsonIn } from '../json.ts'
+import { jsonOf } from '#platform/json.ts'
 import { createLineSplitter } from '../lines.ts'
 
 /** Tokens that one request used. */
@@ -58,10 +58,10 @@ export function createMeter({ readUsage }: UsageReader, contentType: string): Me
         json = isTooLong ? '' : json + text
       } else
         for (const line of lines.push(text))
-          if (!line.overlong && line.text.startsWith('data:')) count(jsonIn(line.text.slice('data:'.length)))
+          if (!line.overlong && line.text.startsWith('data:')) count(jsonOf(line.text.slice('data:'.length)))
     },
     total() {
-      if (json !== '') count(jsonIn(json))
+      if (json !== '') count(jsonOf(json))
       return usage
     },
   }

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServerResponse } from 'node:http'
-import { jsonIn } from '../json.ts'
+import { jsonOf } from '#platform/json.ts'
 import type { AnswerFrame, ModelApi } from './api.ts'
 import { answerFault, answerJson, malformed } from './apiFault.ts'
 import type { Exchange, Upstream } from './upstream.ts'
@@ -14,7 +14,7 @@ export function scriptedUpstream(api: ModelApi, pauseMs = 20): Upstream {
 
 async function answer(api: ModelApi, pauseMs: number, exchange: Exchange): Promise<void> {
   const { response, path, body, onFault, onModel, onUsage } = exchange
-  const answered = api.scripted?.(jsonIn(body.toString('utf8')), path)
+  const answered = api.scripted?.(jsonOf(body), path)
   if (answered === undefined) {
     const fault = malformed(`The request is not one of the ${api.label}.`)
     onFault(fault)

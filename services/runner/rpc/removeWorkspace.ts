@@ -8,7 +8,7 @@ import { task as decider } from '#domain/task/task.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
-import { unlessMissing } from '../workspace/missing.ts'
+import { ifAbsent } from '#platform/files.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
 import { removeWorkspace, taskFolder } from '../workspace/workspace.ts'
 import { HostNotAsked, repositoryOf, whereItsWorkIs, type Repository, type WorkDeps } from './whereWorkIs.ts'
@@ -35,7 +35,7 @@ export async function removeOwnWorkspace(
     const { state } = await commands.load(decider, taskStream(taskId))
     if (state.kind !== 'task' || 'execution' in state.phase || state.pullRequestRequest !== null)
       return { outcome: 'in_use' }
-    const folder = await lstat(taskFolder(root, taskId)).catch(unlessMissing)
+    const folder = await lstat(taskFolder(root, taskId)).catch(ifAbsent)
     if (!folder) return { outcome: 'none' }
     await prewarm.agents.drop(taskId)
     const work = await whereItsWorkIs(deps, state).catch((fault: unknown) => {

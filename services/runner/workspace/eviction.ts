@@ -14,7 +14,7 @@ import type { Git } from './git/git.ts'
 import { alternatesOf } from './git/repositoryLayout.ts'
 import { incompleteOf, removeIncomplete } from './incomplete.ts'
 import type { WorkspaceLocks } from './locks.ts'
-import { unlessMissing } from './missing.ts'
+import { ifAbsent } from '#platform/files.ts'
 import { isTaskFolderName } from './names.ts'
 import { hasWorkAside } from './changes/agentRefs.ts'
 import { treeDifferences, withScratchIndex } from './changes/tree.ts'
@@ -398,7 +398,7 @@ async function removeLeftovers({ root, path }: EvictionOptions): Promise<void> {
 }
 
 async function foldersIn(dir: string): Promise<readonly string[]> {
-  const entries = await readdir(dir, { withFileTypes: true }).catch(unlessMissing)
+  const entries = await readdir(dir, { withFileTypes: true }).catch(ifAbsent)
   return (entries ?? []).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '#platform/log.ts'
 import { removeFolder } from './agentFiles.ts'
-import { unlessMissing } from './missing.ts'
+import { ifAbsent } from '#platform/files.ts'
 import { evictedMarker, hasWorkspace, removeWorkspace, taskFolder } from './workspace.ts'
 
 /** What is in a task's folder: what is to be removed, and what an eviction kept. */
@@ -15,7 +15,7 @@ export interface Incomplete {
 /** What an incomplete workspace consists of; nothing if it is complete. Throws if that cannot be told. */
 export async function incompleteOf(root: string, taskId: string): Promise<Incomplete> {
   if (await hasWorkspace(root, taskId)) return { gone: [], kept: [] }
-  const names: readonly string[] = (await readdir(taskFolder(root, taskId)).catch(unlessMissing)) ?? []
+  const names: readonly string[] = (await readdir(taskFolder(root, taskId)).catch(ifAbsent)) ?? []
   const isEvicted = names.includes(evictedMarker)
   const isKept = (name: string) => isEvicted && (name === evictedMarker || name === 'home')
   return { gone: names.filter((name) => !isKept(name)), kept: names.filter(isKept) }

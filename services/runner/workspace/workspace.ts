@@ -17,7 +17,7 @@ import type { HostUser } from '#platform/childProcess.ts'
 import { giveTo, removeFolder } from './agentFiles.ts'
 import { gitOrThrow, type Git } from './git/git.ts'
 import type { Mirror, MirrorPlace } from './git/mirror.ts'
-import { unlessMissing } from './missing.ts'
+import { ifAbsent } from '#platform/files.ts'
 import { isTaskFolderName } from './names.ts'
 
 /** The user that owns a tree and runs what runs in it. */
@@ -136,13 +136,13 @@ export const evictedMarker = 'asleep'
 
 /** Whether a task's workspace was evicted, and has not been made again since. */
 export async function isEvicted(root: string, taskId: string): Promise<boolean> {
-  const marker = await lstat(join(taskFolder(root, taskId), evictedMarker)).catch(unlessMissing)
+  const marker = await lstat(join(taskFolder(root, taskId), evictedMarker)).catch(ifAbsent)
   return marker !== undefined && !(await hasWorkspace(root, taskId))
 }
 
 /** The commit that held all of an evicted workspace's tree; `null` where that is not known. Its home is as it was then. */
 export async function evictedHead(root: string, taskId: string): Promise<string | null> {
-  const written = await readFile(join(taskFolder(root, taskId), evictedMarker), 'utf8').catch(unlessMissing)
+  const written = await readFile(join(taskFolder(root, taskId), evictedMarker), 'utf8').catch(ifAbsent)
   return written !== undefined && /^[0-9a-f]{40}$/.test(written) ? written : null
 }
 
@@ -160,7 +160,7 @@ const Marker = z.object({
 })
 
 async function readMarker(task: string): Promise<z.infer<typeof Marker> | undefined> {
-  const written = await readFile(join(task, 'ready.json'), 'utf8').catch(unlessMissing)
+  const written = await readFile(join(task, 'ready.json'), 'utf8').catch(ifAbsent)
   if (written === undefined) return undefined
   const marker = Marker.safeParse(parseJson(written))
   // What is there may be somebody's only copy: it is neither used nor recreated.

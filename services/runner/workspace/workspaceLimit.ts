@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { CannotStart, run, type HostUser, type RunOptions } from '#platform/childProcess.ts'
 import { removeFolder } from './agentFiles.ts'
 import { freeBytes, inGigabytes } from './diskUse.ts'
-import { unlessMissing } from './missing.ts'
+import { ifAbsent } from '#platform/files.ts'
 import { trialUser, type SandboxUsers } from './sandboxUsers.ts'
 import { taskFolder } from './workspace.ts'
 
@@ -107,7 +107,7 @@ async function trial({ mount, call }: Quota, tasks: string, path: string): Promi
     await chown(folder, user.uid, user.gid)
     const args = ['if=/dev/zero', 'of=file', 'bs=64k', 'count=32']
     const told = await call('dd', args, { cwd: folder, user }).catch(() => 'refused')
-    const { size = 0 } = (await lstat(join(folder, 'file')).catch(unlessMissing)) ?? {}
+    const { size = 0 } = (await lstat(join(folder, 'file')).catch(ifAbsent)) ?? {}
     return told === 'refused' && size > 0 && size <= trialBytes ? undefined : 'it did not hold in a trial'
   } finally {
     await removeFolder(folder, path)

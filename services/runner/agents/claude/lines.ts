@@ -1,6 +1,6 @@
 /** The lines that `claude --output-format stream-json` prints, as far as we read them. What is not named here is passed over. */
 import { z } from 'zod'
-import { jsonIn } from '../../json.ts'
+import { jsonOf } from '#platform/json.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 const thinking = z.object({ type: z.literal('thinking'), thinking: z.string() })
@@ -139,7 +139,7 @@ const silent = new Set([
 const Typed = z.object({ type: z.string() })
 
 export function readClaudeLine(line: string): ClaudeLine | 'silent' | 'unknown' {
-  const json = jsonIn(line)
+  const json = jsonOf(line)
   const read = known.safeParse(json)
   if (read.success) return read.data
   const typed = Typed.safeParse(json)

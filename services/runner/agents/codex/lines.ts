@@ -1,6 +1,6 @@
 /** The lines that `codex exec --json` prints, as far as we read them. What is not named here is passed over. */
 import { z } from 'zod'
-import { jsonIn } from '../../json.ts'
+import { jsonOf } from '#platform/json.ts'
 
 const id = z.string()
 const Command = z.object({
@@ -59,6 +59,6 @@ export type CodexLine = z.infer<typeof known>
 export type ItemLine = Extract<CodexLine, { item: unknown }>
 
 export function readCodexLine(line: string): CodexLine | 'unknown' {
-  const read = known.safeParse(jsonIn(line))
+  const read = known.safeParse(jsonOf(line))
   return read.success ? read.data : 'unknown'
 }

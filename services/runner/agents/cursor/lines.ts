@@ -1,6 +1,6 @@
 /** The lines that `cursor-agent --output-format stream-json` prints, as far as we read them. What is not named here is passed over. */
 import { z } from 'zod'
-import { jsonIn } from '../../json.ts'
+import { jsonOf } from '#platform/json.ts'
 
 const sessionId = z.string().default('')
 
@@ -63,7 +63,7 @@ export type CursorLine = z.infer<typeof known>
 const echoedRequest = z.object({ type: z.literal('user') })
 
 export function readCursorLine(line: string): CursorLine | 'silent' | 'unknown' {
-  const json = jsonIn(line)
+  const json = jsonOf(line)
   const read = known.safeParse(json)
   if (read.success) return read.data
   return echoedRequest.safeParse(json).success ? 'silent' : 'unknown'

@@ -1,7 +1,7 @@
 /** The tools of `cursor-agent`: what kind each is, what it works on, and what came of it. */
 import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
-import { jsonIn } from '../../json.ts'
+import { jsonOf } from '#platform/json.ts'
 import type { ToolFinished, ToolStarted } from '../port.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'
 import { finishedTool, outputLimit, targetOf, type Targets } from '../tools.ts'
@@ -89,7 +89,7 @@ const titled = (name: string): string =>
 
 /** The arguments of a function, which may be JSON within a string. */
 function argumentsOf(given: unknown): Args {
-  return Args.catch({}).parse(typeof given === 'string' ? jsonIn(given) : given)
+  return Args.catch({}).parse(typeof given === 'string' ? jsonOf(given) : given)
 }
 
 /** A tool begins. `workspace` is the folder to which its paths are shown relative. */

@@ -7,7 +7,7 @@ import type { Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
-import { jsonIn } from '../../json.ts'
+import { jsonOf } from '#platform/json.ts'
 
 /** The engine is not there, or refuses; the sentence is its own where it gave one. */
 export class EngineFault extends Error {
@@ -229,7 +229,7 @@ function callEngine(
 
 async function refusal(answer: IncomingMessage): Promise<EngineFault> {
   const body = await text(answer).catch(() => '')
-  const { data } = Answers.fault.safeParse(jsonIn(body))
+  const { data } = Answers.fault.safeParse(jsonOf(body))
   // Text that is not JSON is reported as it is.
   const sentence = data?.message ?? body.trim().slice(0, 500)
   return new EngineFault(sentence || `it answers ${answer.statusCode}`, answer.statusCode ?? null)

@@ -6,7 +6,7 @@ import { lstat, opendir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readPlain } from '../agentFiles.ts'
 import { endedWell, GitFault, type Git, type GitCall } from '../git/git.ts'
-import { unlessMissing } from '../missing.ts'
+import { ifAbsent } from '#platform/files.ts'
 import type { Workspace } from '../workspace.ts'
 
 /** A repository with 100,000 refs has a smaller one. */
@@ -59,7 +59,7 @@ interface AgentRefs {
 
 /** Reads refs by gitrepository-layout(5). None if there is no repository; `undefined` if it is not laid out as git makes one. */
 async function refsIn(root: string): Promise<AgentRefs | undefined> {
-  const git = await lstat(join(root, '.git')).catch(unlessMissing)
+  const git = await lstat(join(root, '.git')).catch(ifAbsent)
   if (!git) return { refs: new Map(), head: '' }
   if (!git.isDirectory() || (await hasMorePlaces(root))) return undefined
   const head = await plainText(root, '.git/HEAD', largestRef)
@@ -79,7 +79,7 @@ async function refsIn(root: string): Promise<AgentRefs | undefined> {
 /** Whether it keeps refs elsewhere: in another worktree, in the repository that it belongs to, or in a reftable. */
 async function hasMorePlaces(root: string): Promise<boolean> {
   for (const name of ['commondir', 'reftable'])
-    if (await lstat(join(root, '.git', name)).catch(unlessMissing)) return true
+    if (await lstat(join(root, '.git', name)).catch(ifAbsent)) return true
   return (await filesBelow(root, '.git/worktrees'))?.length !== 0
 }
 
@@ -98,7 +98,7 @@ function packedRefs(text: string): ReadonlyMap<string, string> | undefined {
 
 /** `null` where there is none; `undefined` where it is no plain file, or holds a name that is no UTF-8. */
 async function plainText(root: string, path: string, maxBytes: number): Promise<string | null | undefined> {
-  if (!(await lstat(join(root, path)).catch(unlessMissing))) return null
+  if (!(await lstat(join(root, path)).catch(ifAbsent))) return null
   const text = (await readPlain(root, path, maxBytes))?.toString('utf8')
   return text === undefined || isUnreadable(text) ? undefined : text
 }
@@ -110,7 +110,7 @@ const isUnreadable = (text: string): boolean => text.includes('\u{FFFD}')
  * something in it cannot be read.
  */
 async function filesBelow(root: string, top: string): Promise<readonly string[] | undefined> {
-  const there = await lstat(join(root, top)).catch(unlessMissing)
+  const there = await lstat(join(root, top)).catch(ifAbsent)
   if (!there) return []
   if (!there.isDirectory()) return undefined
   const found: string[] = []

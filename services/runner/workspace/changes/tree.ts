@@ -1,7 +1,7 @@
 /** How a workspace's tree differs from its index: found without following a link, opening a pipe or entering a repository that came from elsewhere. */
 import { copyFile, lstat, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { unlessMissing } from '../missing.ts'
+import { ifAbsent } from '#platform/files.ts'
 import { endedWell, gitOrThrow } from '../git/git.ts'
 import type { Git } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
@@ -45,7 +45,7 @@ export async function withScratchIndex<T>(
     await copyIndex(own, file)
     const keep = async () => {
       await copyIndex(file, join(dir, 'kept'))
-      await rename(join(dir, 'kept'), own).catch(unlessMissing)
+      await rename(join(dir, 'kept'), own).catch(ifAbsent)
       copied = await markOf(own)
     }
     return await use({
@@ -208,7 +208,7 @@ const isFolder = (path: TreePath): boolean => path.at(-1) === 0x2f
  * such a change, so it keeps the time, rounded down.
  */
 async function copyIndex(from: string, to: string): Promise<void> {
-  const written = await stat(from).catch(unlessMissing)
+  const written = await stat(from).catch(ifAbsent)
   // An empty repository has no index yet.
   if (!written) return
   await copyFile(from, to)
@@ -218,6 +218,6 @@ async function copyIndex(from: string, to: string): Promise<void> {
 
 /** Differs for each version of a file. */
 async function markOf(file: string): Promise<string | undefined> {
-  const found = await stat(file).catch(unlessMissing)
+  const found = await stat(file).catch(ifAbsent)
   return found && `${found.ino} ${found.ctimeMs} ${found.size}`
 }

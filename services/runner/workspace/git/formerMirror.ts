@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { chmod, lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { unlessMissing } from '../missing.ts'
+import { ifAbsent } from '#platform/files.ts'
 import { commitOf, GitFault, gitOrThrow, gitText, type Git } from './git.ts'
 import { alternatesOf, removeHalfPacks, writeAlternates } from './repositoryLayout.ts'
 
@@ -77,7 +77,7 @@ async function isBroughtAlong(
 
 /** Whether the move of what stands like this has failed within the hour. */
 async function isFresh(note: string, stands: string): Promise<boolean> {
-  const written = await lstat(note).catch(unlessMissing)
+  const written = await lstat(note).catch(ifAbsent)
   if (!written || Date.now() - written.mtimeMs >= retryMs) return false
   return (await readFile(note, 'utf8')) === stands
 }
@@ -119,7 +119,7 @@ async function packShared(
   // Users in sandboxes must be able to read them.
   for (const id of lines(made))
     for (const part of ['pack', 'rev', 'idx'])
-      await chmod(join(packs, `pack-${id}.${part}`), 0o444).catch(unlessMissing)
+      await chmod(join(packs, `pack-${id}.${part}`), 0o444).catch(ifAbsent)
   return [...there, ...shared]
 }
 
@@ -142,13 +142,13 @@ async function addEndsOfHistory(gitDir: string, ends: readonly string[]): Promis
 }
 
 async function endsOf(gitDir: string): Promise<readonly string[]> {
-  const written = await readFile(join(gitDir, 'shallow'), 'utf8').catch(unlessMissing)
+  const written = await readFile(join(gitDir, 'shallow'), 'utf8').catch(ifAbsent)
   return lines((written ?? '').trim())
 }
 
 async function isMissing(folder: string): Promise<boolean> {
   const found = await lstat(folder)
-    .catch(unlessMissing)
+    .catch(ifAbsent)
     .catch(() => 'unknown')
   return found === undefined
 }

@@ -18,7 +18,7 @@ import type { Git, GitCall } from './git.ts'
 import { moveToMirror, type Moved } from './formerMirror.ts'
 import { isCut, removeHalfPacks } from './repositoryLayout.ts'
 import { hostRefs } from './remoteRefs.ts'
-import { unlessMissing } from '../missing.ts'
+import { ifAbsent } from '#platform/files.ts'
 import { mirrorPath, type MirroredRepository } from '../names.ts'
 import { refsOf, refsWritten, type Refs } from './refs.ts'
 
@@ -439,5 +439,5 @@ async function removeLeftLocks(dir: string): Promise<void> {
 }
 
 async function isThere(dir: string): Promise<boolean> {
-  return (await stat(dir).catch(unlessMissing)) !== undefined
+  return (await stat(dir).catch(ifAbsent)) !== undefined
 }

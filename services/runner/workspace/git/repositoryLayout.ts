@@ -1,7 +1,7 @@
 /** Repositories written file by file, as gitrepository-layout(5) has them. */
 import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { unlessMissing } from '../missing.ts'
+import { ifAbsent } from '#platform/files.ts'
 
 /**
  * Writes a new repository on a branch with these refs; those without a commit are left out. Git itself would need two processes, one after the
@@ -48,26 +48,26 @@ export async function writeAlternates(gitDir: string, ...objects: readonly strin
 
 /** The object stores that a repository reads from besides its own; none where there is no such repository. */
 export async function alternatesOf(gitDir: string): Promise<readonly string[]> {
-  const written = await readFile(join(gitDir, 'objects', 'info', 'alternates'), 'utf8').catch(unlessMissing)
+  const written = await readFile(join(gitDir, 'objects', 'info', 'alternates'), 'utf8').catch(ifAbsent)
   return (written ?? '').split('\n').filter((folder) => folder !== '')
 }
 
 /** Copies where the history of a shallow mirror ends, so that git does not take it for damage. */
 export async function copyShallow(mirrorDir: string, gitDir: string): Promise<void> {
   const half = join(gitDir, 'shallow.half')
-  const isCopied = await copyFile(join(mirrorDir, 'shallow'), half).then(() => true, unlessMissing)
+  const isCopied = await copyFile(join(mirrorDir, 'shallow'), half).then(() => true, ifAbsent)
   if (isCopied) await rename(half, join(gitDir, 'shallow'))
 }
 
 /** Whether a repository has only the end of its history. */
 export async function isCut(gitDir: string): Promise<boolean> {
-  return (await lstat(join(gitDir, 'shallow')).catch(unlessMissing)) !== undefined
+  return (await lstat(join(gitDir, 'shallow')).catch(ifAbsent)) !== undefined
 }
 
 /** Removes the incomplete packs that a killed git left in an object store. No other git may be at work there. */
 export async function removeHalfPacks(objects: string): Promise<void> {
   const packs = join(objects, 'pack')
-  const names = (await readdir(packs).catch(unlessMissing)) ?? []
+  const names = (await readdir(packs).catch(ifAbsent)) ?? []
   for (const name of names) if (name.startsWith('tmp_')) await rm(join(packs, name), { force: true })
 }
 
