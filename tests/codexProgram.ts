@@ -1,5 +1,5 @@
 /** The real `codex` for tests: as CODEX_BIN names it, or of one exact version, which scripts/codex.js fetches. */
-import { locateCodex } from '../services/runner/agents/codex/locate.ts'
+import { locateCodex } from '../services/runner/agents/codex/codex.ts'
 import type { Located } from '../services/runner/agents/locate.ts'
 import { programOfScript } from './programScript.ts'
 

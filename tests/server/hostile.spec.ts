@@ -15,7 +15,7 @@ import {
   getTaskDiff,
   type GitDiff,
 } from '#domain/api/tasks.schema.ts'
-import { locateClaude } from '../../services/runner/agents/claude/locate.ts'
+import { locateClaude } from '../../services/runner/agents/claude/claude.ts'
 import { git, gitDone } from '../contracts/codeHost.fixture.ts'
 import { filesWith, memoryWith, toldInProc } from '../hostile/sandboxContents.ts'
 import { startCanary, type Canary } from '../hostile/canary.ts'

@@ -2,8 +2,8 @@ import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { locateClaude } from './claude/locate.ts'
-import { locateCursor } from './cursor/locate.ts'
+import { locateClaude } from './claude/claude.ts'
+import { locateCursor } from './cursor/cursor.ts'
 
 let folder = ''
 beforeEach(async () => {

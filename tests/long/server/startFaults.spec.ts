@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { listRepositories } from '#domain/api/projects.schema.ts'
 import { getTaskDiff, listTasks, retryTask } from '#domain/api/tasks.schema.ts'
 import { openSqlite } from '#platform/engines/sqlite.ts'
-import { locateClaude } from '../../../services/runner/agents/claude/locate.ts'
+import { locateClaude } from '../../../services/runner/agents/claude/claude.ts'
 import { localRepository } from '../../contracts/codeHost.fixture.ts'
 import { processesOf } from '../../product/processes.ts'
 import {

@@ -21,10 +21,9 @@ import type { Broker, BrokerOptions, Model } from '../../model/broker.ts'
 import type { ModelUsage } from '../../model/meter.ts'
 import { textThreads } from '../../redaction/textThreads.ts'
 import { noteFile, scriptedModel } from '../../model/messages/scripted.ts'
-import { claude, toolsNotOffered } from './claude.ts'
+import { claude, locateClaude, toolsNotOffered } from './claude.ts'
 import { writeHome } from '../home.ts'
 import { claudeHome } from './home.ts'
-import { locateClaude } from './locate.ts'
 import type { AgentEvent } from '../port.ts'
 
 const patience = 30_000

@@ -1,7 +1,9 @@
 /** `cursor`: Cursor's coding agent, run headless, one process a turn. Built from its documentation, not from runs of it. */
+import { dirname, join } from 'node:path'
+import { cursorConfiguration } from '#domain/agents/cursor.ts'
 import { takesModel } from '#domain/task/agentModels.ts'
+import { locateProgram, withParts, type Located, type WhereToLook } from '../locate.ts'
 import { faultOf } from './fault.ts'
-import { locateCursor } from './locate.ts'
 import { createCursorParser } from './parser.ts'
 import type { Agent } from '../port.ts'
 
@@ -67,4 +69,13 @@ const settings = {
   network: { useHttp1ForAgent: true },
   // The commits of a task are the person's, who decides whom to credit.
   attribution: { attributeCommitsToAgent: false, attributePRsToAgent: false },
+}
+
+/** As configured, else on the path, else where its installer puts it in the operator's home. It is a script that starts files beside it. */
+export async function locateCursor(where: WhereToLook): Promise<Located> {
+  const { program, variables } = cursorConfiguration
+  const inHome = where.home ? [join(where.home, '.local/bin', program)] : []
+  const notInstalled = `The cursor-agent CLI is not installed: get it with Cursor's own installer, or set ${variables.program} to the path of the program.`
+  const located = await locateProgram(cursorConfiguration, where, inHome, notInstalled)
+  return located.found ? withParts(located, dirname(located.path), 'index.js') : located
 }
