@@ -3,9 +3,16 @@ import { labelOf } from '../agents.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import { retrySentence, timeInUtc } from '../task/modelRetry.ts'
 import { outcomeOf } from '../views/chat.ts'
-import { leftBy } from './cleanUpRow.ts'
 import { excerpt, plainExcerpt } from './excerpt.ts'
 import { exitWords, plainRow, type RowKind, type TimelineRow } from './row.ts'
+import {
+  isBranchGone,
+  isBranchUnknown,
+  isWorkspaceGone,
+  isWorkspaceUnknown,
+  type BranchOutcome,
+  type WorkspaceOutcome,
+} from '../api/cleanUp.ts'
 
 /** Names that the events do not contain. */
 export interface Names {
@@ -232,4 +239,49 @@ function named({
   content,
 }: Event<'PullRequestOpened' | 'PullRequestUpdated' | 'PullRequestObserved'>): string {
   return content ? `Pull request #${content.number}` : 'Pull request'
+}
+
+/** Which of branch and workspace are left or may be left, in words; `null` when none is. */
+function leftBy(outcome: {
+  readonly branch: BranchOutcome
+  readonly workspace: WorkspaceOutcome
+}): string | null {
+  const { branch, workspace } = outcome
+  const unknown = [
+    ...(isBranchUnknown(branch) ? ['the branch'] : []),
+    ...(isWorkspaceUnknown(workspace) ? ['the workspace'] : []),
+  ]
+  const kept = [
+    ...(isBranchGone(branch) || isBranchUnknown(branch) ? [] : ['the branch']),
+    ...(isWorkspaceGone(workspace) || isWorkspaceUnknown(workspace) ? [] : ['the workspace']),
+  ]
+  const said = [
+    ...(kept.length === 0 ? [] : [`left ${kept.join(' and ')} in place`]),
+    ...(unknown.length === 0 ? [] : [`may have left ${unknown.join(' and ')}`]),
+  ]
+  return said.length === 0 ? null : `Clean-up ${said.join(' and ')}`
+}
+
+export type Changes = Event<'WorkspaceChanged'>
+
+/** The row for changes that differ from those recorded before; `null` when nothing has changed, and while an agent is writing. */
+export function changesRow(event: Changes, before: Changes | null): TimelineRow | null {
+  const { data, content } = event
+  if (content?.tree === null) return null
+  const had = before?.data ?? { files: 0, additions: 0, deletions: 0 }
+  const isSameTree = content !== null && before?.content?.tree === content.tree
+  const isSameSize =
+    had.files === data.files && had.additions === data.additions && had.deletions === data.deletions
+  if (isSameTree || (isSameSize && (data.files === 0 || content === null))) return null
+  const sentence = had.files === 0 ? `${files(data.files)} changed` : differ(data.files, content?.baseBranch)
+  const lines = `+${data.additions} −${data.deletions}`
+  const detail = had.files === 0 ? lines : `${lines}, before +${had.additions} −${had.deletions}`
+  return { ...plainRow(event), kind: 'changes', sentence, begun: sentence, detail, who: 'runner' }
+}
+
+const files = (count: number) => `${count} ${count === 1 ? 'file' : 'files'}`
+
+function differ(count: number, base = 'the base'): string {
+  if (count === 0) return `No file differs from ${base} any more`
+  return `${files(count)} now ${count === 1 ? 'differs' : 'differ'} from ${base}`
 }

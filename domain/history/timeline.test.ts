@@ -31,7 +31,7 @@ import {
 } from '../task/events.ts'
 import { PullRequestDraftRequested } from '../task/codeHost/feedbackEvents.ts'
 import { TaskForked, TurnsUndone, WorkspaceRestored } from '../task/snapshotEvents.ts'
-import { commitsIn } from './commits.ts'
+import { commitsIn } from './toolRows.ts'
 import { plainText } from './excerpt.ts'
 import { rowAt } from './row.ts'
 import { sectionAt, timelineOf } from './timeline.ts'

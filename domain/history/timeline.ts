@@ -5,12 +5,10 @@
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
 import { outcomeOf } from '../views/chat.ts'
-import { commitsIn } from './commits.ts'
-import { changesRow, type Changes } from './changes.ts'
+import { commitsIn, groupWith, toolRow, withToolEnd } from './toolRows.ts'
+import { changesRow, rowOf, type Changes, type Names } from './rows.ts'
 import { plainText } from './excerpt.ts'
 import { plainRow, type TimelineRow } from './row.ts'
-import { rowOf, type Names } from './rows.ts'
-import { groupWith, toolRow, withToolEnd } from './toolRows.ts'
 
 export interface TimelineSection {
   /** The execution; `''` before the first. */

@@ -81,3 +81,20 @@ function toolWords(kind: RowKind, targets: readonly string[]): string {
 function listed(words: readonly string[]): string {
   return words.length <= 1 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }
+
+export interface Commit {
+  /** The abbreviated id, as git prints it. */
+  readonly id: string
+  readonly subject: string
+}
+
+/** What `git commit` prints: `[main 41d9e7c] Subject`, including the forms for a first commit and a detached HEAD. */
+const line = /^\[(?:[^\]\n]{1,300} )([0-9a-f]{7,40})\] (.{1,300})$/gm
+
+/** The commits that a command made, according to its output; empty when it is not a `git commit`. */
+export function commitsIn(command: string, output: string): readonly Commit[] {
+  if (!/\bgit\b/.test(command) || !/\bcommit\b/.test(command)) return []
+  return [...output.matchAll(line)].flatMap(([, id, subject]) =>
+    id !== undefined && subject !== undefined ? [{ id, subject }] : [],
+  )
+}

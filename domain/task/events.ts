@@ -18,7 +18,7 @@ import {
 import { event, fact, upcast, type EventOf } from '../kernel/event.schema.ts'
 import { cleanUpEvents } from './codeHost/cleanUpEvents.ts'
 import { feedbackEvents } from './codeHost/feedbackEvents.ts'
-import { issueEvents } from './codeHost/issueEvents.ts'
+import { issueEvents } from './codeHost/issueState.ts'
 import { passingFaults } from './modelRetry.ts'
 import {
   TaskCreatedFromTurn,

@@ -9,9 +9,9 @@ import {
   IssueCommentFailed,
   IssueCommentUpdated,
   TaskCreatedFromIssue,
-} from './issueEvents.ts'
+  type IssueOrigin,
+} from './issueState.ts'
 import { issueComment, issueMessage, withClosing, type IssueWords } from './issue.ts'
-import type { IssueOrigin } from './issueState.ts'
 import {
   ExecutionRequested,
   MessageQueued,

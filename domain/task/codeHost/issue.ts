@@ -9,8 +9,8 @@ import {
   IssueCommentFailed,
   IssueCommentUpdated,
   TaskCreatedFromIssue,
-} from './issueEvents.ts'
-import type { TaskIssue } from './issueState.ts'
+  type TaskIssue,
+} from './issueState.ts'
 import type { RepositoryRight } from './feedbackEvents.ts'
 import type { LiveTask } from '../state.ts'
 import type { TaskStatus } from '../../api/tasks.ts'

@@ -1,4 +1,4 @@
-/** The proposed title and description of a pull request, made from the task and the chat. */
+/** The title and description of a pull request: the proposal made from the task and the chat, and the repository's own template below it. */
 import { withoutMentions } from '../visibleText.ts'
 import { issueTitle } from './commitMessage.ts'
 
@@ -70,4 +70,24 @@ function cut(text: string, length: number): string {
   if (characters.length <= length) return text
   const beginning = characters.slice(0, length - 1).join('')
   return `${beginning.trimEnd()}…`
+}
+
+/** A rule and an HTML comment by which the template's part is recognized again. */
+const mark = '<!-- Template of the repository -->'
+
+/** GitHub's maximum length of a body. */
+const longestBody = 65_536
+
+/** Our text with the template below; without the template if there is none, or if the body would be too long for GitHub. */
+export function withTemplate(ours: string, template: string | null): string {
+  if (template === null) return ours
+  const above = ours.replaceAll(mark, '').trimEnd()
+  const body = `${above}\n\n---\n${mark}\n\n${template.replaceAll(mark, '')}`
+  return body.length > longestBody ? ours : body.trimStart()
+}
+
+/** The part below the mark, as people filled it in; `null` when there is none. */
+export function belowTemplateMark(body: string): string | null {
+  const at = body.indexOf(mark)
+  return at === -1 ? null : body.slice(at + mark.length).trimStart()
 }

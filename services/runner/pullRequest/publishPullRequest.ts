@@ -5,7 +5,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
 import { withClosing } from '#domain/task/codeHost/issue.ts'
 import { endOf, noLongerOpen } from '#domain/task/codeHost/pullRequest.ts'
-import { belowTemplateMark, withTemplate } from '#domain/task/codeHost/template.ts'
+import { belowTemplateMark, withTemplate } from '#domain/task/codeHost/proposal.ts'
 import { task as decider } from '#domain/task/task.ts'
 import {
   CodeHostFault,

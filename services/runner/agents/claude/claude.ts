@@ -1,7 +1,7 @@
 /** `claude`: Anthropic's coding agent, run headless with its messages on standard input. */
 import { createRequire } from 'node:module'
 import { claudeConfiguration } from '#domain/agents/claude.ts'
-import { takesModel } from '#domain/task/agentModels.ts'
+import { takesModel } from '#domain/agents.ts'
 import { createClaudeParser } from './parser.ts'
 import { claudeHome } from './home.ts'
 import { scriptedModel } from '../../model/messages/scripted.ts'

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { codexConfiguration } from '#domain/agents/codex.ts'
-import { takesModel } from '#domain/task/agentModels.ts'
+import { takesModel } from '#domain/agents.ts'
 import { locateProgram, withParts, type Located, type Machine, type WhereToLook } from '../locate.ts'
 import type { Agent } from '../port.ts'
 import { faultOf } from './fault.ts'

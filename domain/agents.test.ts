@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { takesModel } from './agentModels.ts'
+import { takesModel } from './agents.ts'
 
 test.each([
   ['claude', 'opus', true],
