@@ -1,5 +1,5 @@
 /** All that a process in a sandbox has within its reach, read from outside: its files, its environment and its memory. */
-import { open, readdir, readFile, readlink } from 'node:fs/promises'
+import { open, readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** A secret that was found, and where. */
@@ -43,6 +43,12 @@ async function smallFile(path: string): Promise<Buffer | undefined> {
   } finally {
     await file?.close()
   }
+}
+
+/** Tells the root folder of a process from those of others; `undefined` once it has ended. */
+export async function rootOf(pid: number | 'self'): Promise<string | undefined> {
+  const root = await stat(`/proc/${pid}/root/`).catch(() => undefined)
+  return root && `${root.dev}:${root.ino}`
 }
 
 /** What `/proc` tells of a process: its arguments, its environment, and what its descriptors lead to. */

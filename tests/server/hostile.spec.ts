@@ -14,10 +14,11 @@ import {
   executeTask,
   getTaskDiff,
   type GitDiff,
+  type Task,
 } from '#domain/api/tasks.schema.ts'
 import { locateClaude } from '../../services/runner/agents/claude/claude.ts'
 import { git, gitDone } from '../contracts/codeHost.fixture.ts'
-import { filesWith, memoryWith, toldInProc } from '../hostile/sandboxContents.ts'
+import { filesWith, memoryWith, rootOf, toldInProc } from '../hostile/sandboxContents.ts'
 import { startCanary, type Canary } from '../hostile/canary.ts'
 import { hostileRepository, instructions, optionBranch } from '../hostile/repository.ts'
 import {
@@ -31,6 +32,7 @@ import {
 } from '../hostile/traps.ts'
 import type { Person } from '../product/person.ts'
 import { apiKey, cleanEnvironment, ownFolder, startProduct, type Product } from '../product.ts'
+import { testTimeoutMs } from '../patience.ts'
 import { note } from '../report/notes.ts'
 import { createGate, startMessagesApi, type MessagesApi } from '../standins/messagesApi.ts'
 import { pushElsewhere } from './pushing.ts'
@@ -134,7 +136,7 @@ beforeAll(async () => {
   ada = await product.signIn('ada')
   projectId = await ada.project('engine')
   taskId = (await ada.task(projectId, 'Take over')).id
-  await gate.reached
+  await Promise.race([gate.reached, ada.taskOnce(taskId, hasEnded, testTimeoutMs).then(endedEarly)])
   await lookIntoTheSandbox()
   gate.release()
   await ada.taskOnce(taskId, hasEnded)
@@ -169,12 +171,17 @@ function takeOver(): readonly string[] {
   ]
 }
 
+function endedEarly(task: Task): never {
+  throw new Error(`The task ended before the agent had taken over: ${JSON.stringify(task, null, 1)}`)
+}
+
 /** Reads, from outside, what is in reach of each process in the sandbox. */
 async function lookIntoTheSandbox(): Promise<void> {
-  const [server] = await product.processes()
+  const host = await rootOf('self')
   for (const { pid, command } of await product.processes()) {
-    // Of bubblewrap itself the sandbox sees nothing.
-    if (pid === server?.pid || command.includes('bwrap')) continue
+    // The server and git have the whole machine within reach; of bubblewrap itself the sandbox sees nothing.
+    const root = await rootOf(pid)
+    if (root === undefined || root === host || command.includes('bwrap')) continue
     const { found, read } = await filesWith(pid, holdsKey)
     inSandbox.push({ pid, told: await toldInProc(pid), keyInFiles: found, files: read })
     memories.push(await memoryWith(pid, holdsKey))
