@@ -22,6 +22,7 @@ import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import type { InstalledAgents } from './agents/installed.ts'
 import type { Egress } from './egress/egress.ts'
 import type { RecordingAllowances } from './execution/recording/recordingAllowance.ts'
+import type { Snapshots } from './execution/recording/snapshots.ts'
 import type { Sandbox } from './sandbox/port.ts'
 import type { Redaction } from './redaction/redaction.ts'
 import type { TextThreads } from './redaction/textThreads.ts'
@@ -30,11 +31,12 @@ import type { Budgets } from './model/budget.ts'
 import type { CheckCheckout } from './workspace/git/checkoutLimits.ts'
 import type { DiskWatch } from './workspace/diskUse.ts'
 import type { WorkspaceEviction } from './workspace/eviction.ts'
-import type { HostGit } from './workspace/git/git.ts'
+import type { Git, HostGit } from './workspace/git/git.ts'
 import type { WorkspaceLocks } from './workspace/locks.ts'
 import type { CommitSigner } from './workspace/publish/commitIdentity.ts'
 import type { Mirrors } from './workspace/git/mirror.ts'
 import type { SandboxUsers } from './workspace/sandboxUsers.ts'
+import type { Workspace } from './workspace/workspace.ts'
 import type { WorkspaceLimit } from './workspace/workspaceLimit.ts'
 
 /** What the runner is started with. */
@@ -101,6 +103,9 @@ export interface WorkspaceDeps extends Pick<
   readonly path: string
   readonly isRoot: boolean
   readonly git: HostGit
+  /** Git that may read what an agent wrote in a workspace. */
+  readonly treeGitFor: (workspace: Workspace) => Git
+  readonly snapshots: Snapshots
   readonly mirrors: Mirrors
   readonly checkCheckout: CheckCheckout
   readonly eviction: WorkspaceEviction

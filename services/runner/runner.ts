@@ -16,7 +16,7 @@ import { runExecution } from './execution/execution.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
 import { isIsolated } from './execution/prepareWorkspace.ts'
-import { treeGitFor } from './execution/restore.ts'
+import { openSnapshots } from './execution/recording/snapshots.ts'
 import { restoreIdleTasks } from './execution/restoreIdleTasks.ts'
 import type { ExecutionDeps } from './execution/run.ts'
 import { openSandbox, type OpenedSandbox } from './sandbox/openSandbox.ts'
@@ -35,13 +35,13 @@ import { openScratch } from './scratch.ts'
 import { openDiskWatch } from './workspace/diskUse.ts'
 import { openWorkspaceEviction } from './workspace/eviction.ts'
 import { openCheckoutLimits } from './workspace/git/checkoutLimits.ts'
-import { hostGit } from './workspace/git/git.ts'
+import { hostGit, type Git } from './workspace/git/git.ts'
 import { openMirrors } from './workspace/git/mirror.ts'
 import { openLocks } from './workspace/locks.ts'
 import { openCommitSigner } from './workspace/publish/commitIdentity.ts'
 import { removeLeftovers, startDeletedRemoval } from './workspace/cleanup.ts'
 import { openSandboxUsers } from './workspace/sandboxUsers.ts'
-import { removeWorkspace } from './workspace/workspace.ts'
+import { removeWorkspace, type Workspace } from './workspace/workspace.ts'
 import { openWorkspaceLimit } from './workspace/workspaceLimit.ts'
 
 export interface RunningRunner {
@@ -174,7 +174,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
 /** Mirrors and workspaces, and what keeps them within their disk. */
 function workspaceDeps(
   config: Config,
-  { documents, commands, logger }: RunnerEngines,
+  { documents, commands, blobs, logger }: RunnerEngines,
   {
     root,
     git,
@@ -187,6 +187,7 @@ function workspaceDeps(
   const { path, disk: limits } = config
   const warned = (message: string) => (fault: unknown) => logger.warn({ err: fault }, message)
   const locks = openLocks()
+  const treeGitFor = (workspace: Workspace): Git => ('missing' in sandbox ? git : sandbox.gitFor(workspace))
   const disk = openDiskWatch({
     root,
     path,
@@ -200,7 +201,7 @@ function workspaceDeps(
     root,
     path,
     git,
-    treeGitFor: (workspace) => treeGitFor({ git, sandbox }, workspace),
+    treeGitFor,
     limits,
     projectOf: async (taskId) => (await documents.get(tasksView, taskId))?.projectId,
     isInUse,
@@ -225,6 +226,8 @@ function workspaceDeps(
     locks,
     disk,
     eviction,
+    treeGitFor,
+    snapshots: openSnapshots({ blobs, git, treeGitFor, path, logger }),
   }
 }
 

@@ -6,10 +6,8 @@ import { Evicted, failed, outcomeOfStop } from './failure.ts'
 import { ownSecrets, valuesOf } from './projectSecrets.ts'
 import { changesReport } from './recording/changesReport.ts'
 import type { Reporter } from './recording/reporter.ts'
-import { recordSnapshot } from './recording/savedWork.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
-import { treeGitFor } from './restore.ts'
 import type { ExecutionDeps } from './run.ts'
 import { tellOfRepository } from './repositoryNotes.ts'
 import {
@@ -78,7 +76,7 @@ async function runInWorkspace(
 ): Promise<ExecutionOutcome> {
   const { task, execution, fence } = claimed
   const { workspace, access, settle } = subject.prepared
-  const treeGit = treeGitFor(deps, workspace)
+  const treeGit = deps.treeGitFor(workspace)
   const { executionId } = fence
   const { agent } = execution
   const { projectId } = task
@@ -109,10 +107,10 @@ async function runInWorkspace(
     await changes.stop()
     // Neither failure fails the turn.
     if (!silent.has(stop.reason())) {
-      const snapshot = { task, workspace, treeGit, agent, executionId, report: reporter.report }
+      const snapshot = { task, workspace, agent, executionId, report: reporter.report }
       await Promise.all([
         logged('the changes could not be read', changes.record()),
-        logged('the work could not be saved', recordSnapshot(deps, snapshot)),
+        logged('the work could not be saved', deps.snapshots.record(snapshot)),
       ])
     }
   }

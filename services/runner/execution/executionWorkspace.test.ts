@@ -37,6 +37,7 @@ import { measured } from '../workspace/workspaceLimit.ts'
 import { evictWorkspace, hasWorkspace, removeWorkspace, taskFolder } from '../workspace/workspace.ts'
 import { stopping } from './control.ts'
 import { executionWorkspace } from './executionWorkspace.ts'
+import { openSnapshots } from './recording/snapshots.ts'
 import type { PreparingDeps } from './prepareWorkspace.ts'
 
 const id = taskId(1)
@@ -204,6 +205,18 @@ async function run(
     const done = await engines.commands.execute(...asked)
     return cut === 'the record of what was restored' ? cutOff() : done
   }
+  const cutBlobs = {
+    ...blobs,
+    async get(of: string, ref: BlobRef) {
+      if (ref.hash === state.saved?.session?.blob.hash) {
+        if (cut === 'the session') cutOff()
+        // Where the mark is to be written.
+        if (cut === 'the completion') await mkdir(join(taskFolder(root, id), 'ready.half'))
+      }
+      return areFilesGone ? undefined : blobs.get(of, ref)
+    },
+  }
+  const treeGitFor = () => git
   const deps = {
     root,
     path,
@@ -240,17 +253,8 @@ async function run(
       recordGitRateLimit: cutOff,
     },
     commands: { ...engines.commands, execute },
-    blobs: {
-      ...blobs,
-      async get(of: string, ref: BlobRef) {
-        if (ref.hash === state.saved?.session?.blob.hash) {
-          if (cut === 'the session') cutOff()
-          // Where the mark is to be written.
-          if (cut === 'the completion') await mkdir(join(taskFolder(root, id), 'ready.half'))
-        }
-        return areFilesGone ? undefined : blobs.get(of, ref)
-      },
-    },
+    treeGitFor,
+    snapshots: openSnapshots({ blobs: cutBlobs, git, treeGitFor, path, logger: engines.logger }),
     redaction: () => redactionOf([], { run: cutOff, close: async () => undefined }),
     prewarm: {
       agents: { drop: async () => undefined, workspaceOf: () => undefined },

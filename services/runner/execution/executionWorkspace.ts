@@ -3,9 +3,9 @@ import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
-import type { RecordingDeps } from '../deps.ts'
+import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
-import { discardWorkspace, madeWhole } from '../workspace/incomplete.ts'
+import { discardWorkspace, goesOnAsEvicted, madeWhole } from '../workspace/incomplete.ts'
 import type { Committer } from '../workspace/publish/commitIdentity.ts'
 import { completeWorkspace } from '../workspace/workspace.ts'
 import type { Stopping } from './control.ts'
@@ -13,7 +13,6 @@ import { failed, type Failed } from './failure.ts'
 import { hasWorkToRestore, planWorkspace, type TaskFacts, type WorkspacePlan } from './planWorkspace.ts'
 import { preparedEvent, readyWorkspace, type PreparingDeps, type ReadyWorkspace } from './prepareWorkspace.ts'
 import type { Reporter } from './recording/reporter.ts'
-import { goesOnAsEvicted, restoreSavedWork, restoreSession } from './recording/savedWork.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
 import { recordRestored, restoreTask } from './restore.ts'
@@ -31,7 +30,8 @@ const merged =
 const lost = "This task's workspace was recreated. Work that was not pushed could not be restored."
 
 type Deps = PreparingDeps &
-  Pick<RecordingDeps, 'blobs' | 'commands' | 'redaction'> & {
+  Pick<RecordingDeps, 'commands' | 'redaction'> &
+  Pick<WorkspaceDeps, 'treeGitFor' | 'snapshots'> & {
     readonly prewarm: Pick<Prewarm, 'adopt'> & {
       readonly agents: Pick<Prewarm['agents'], 'drop' | 'workspaceOf'>
     }
@@ -172,12 +172,12 @@ async function carryOut(
       await say(`${pushed}\n`)
       return { ...ready, resumes: true }
     case 'start_after_merge': {
-      const resumes = await restoreSession(deps, task, workspace)
+      const resumes = await deps.snapshots.restoreSession(task, workspace)
       await say(`${merged}\n`)
       return { ...ready, resumes }
     }
     case 'restore_moment': {
-      const work = await restoreSavedWork(deps, task, workspace)
+      const work = await deps.snapshots.restore(task, workspace)
       // Files of another moment are not what was asked for, so the run fails.
       if (work.kind === 'unusable' || (work.kind === 'nothing_saved' && task.saved !== null)) {
         await discard()
@@ -188,7 +188,7 @@ async function carryOut(
       return { ...ready, resumes: work.kind === 'restored' && work.resumes }
     }
     case 'restore_snapshot': {
-      const work = await restoreSavedWork(deps, task, workspace)
+      const work = await deps.snapshots.restore(task, workspace)
       await say(`${work.kind === 'restored' ? restored : lost}\n`)
       if (work.kind !== 'unusable') return { ...ready, resumes: work.kind === 'restored' && work.resumes }
       deps.logger.warn({ taskId: task.taskId, why: work.why }, 'failed to restore saved work')

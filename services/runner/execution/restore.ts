@@ -7,14 +7,13 @@ import { pointOf } from '#domain/task/restorePoints.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
-import { commitOf, emptyTree, type Git } from '../workspace/git/git.ts'
+import { commitOf, emptyTree } from '../workspace/git/git.ts'
 import { restoreInPlace } from '../workspace/saved/restoreInPlace.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
-import { fetchSnapshot, recordSnapshot, restoreSession, snapshotRef } from './recording/savedWork.ts'
+import { snapshotRef } from './recording/snapshots.ts'
 
-type Deps = Pick<RecordingDeps, 'blobs' | 'logger' | 'commands'> &
-  Pick<WorkspaceDeps, 'git' | 'path' | 'sandbox'>
+type Deps = Pick<RecordingDeps, 'commands'> & Pick<WorkspaceDeps, 'git' | 'treeGitFor' | 'path' | 'snapshots'>
 
 export interface Restored {
   readonly kind: 'restored'
@@ -26,11 +25,6 @@ export interface Restored {
 
 const actor = { kind: 'system', service: 'runner' } as const
 
-/** Git that may read what an agent wrote. */
-export function treeGitFor({ git, sandbox }: Pick<Deps, 'git' | 'sandbox'>, workspace: Workspace): Git {
-  return 'missing' in sandbox ? git : sandbox.gitFor(workspace)
-}
-
 /**
  * Brings an existing workspace to the snapshot that the task asks for. Its current files are in the previous turn's snapshot, which is taken first
  * if it is missing. Nothing may run in the workspace. An interrupted restore is repeated.
@@ -40,38 +34,32 @@ export async function restoreTask(
   task: LiveTask,
   workspace: Workspace,
 ): Promise<Restored | Failed> {
+  const { git, snapshots, path } = deps
   const { saved } = task
-  const treeGit = treeGitFor(deps, workspace)
-  const missing = saved && (await fetchSnapshot(deps, saved, workspace))
+  const missing = saved && (await snapshots.fetch(saved, workspace))
   if (missing) return failed('restore_failed', missing)
-  await keepWhatIsThere(deps, task, workspace, treeGit)
-  const target = saved?.work ?? workspace.startCommit ?? (await emptyTree(deps.git, workspace.privateGitDir))
-  const { git, path } = deps
+  await keepWhatIsThere(deps, task, workspace)
+  const target = saved?.work ?? workspace.startCommit ?? (await emptyTree(git, workspace.privateGitDir))
+  const treeGit = deps.treeGitFor(workspace)
   const restored = await restoreInPlace({ git, treeGit, path, workspace, target })
   if (restored.kind === 'too_large') return failed('restore_failed', restored.message)
-  return { kind: 'restored', kept: restored.kept, resumes: await restoreSession(deps, task, workspace) }
+  return { kind: 'restored', kept: restored.kept, resumes: await snapshots.restoreSession(task, workspace) }
 }
 
 /**
  * Takes the snapshot that the undone turn did not leave, so that the undo can be undone. Only the first attempt does: a later one would find
  * restored files.
  */
-async function keepWhatIsThere(
-  deps: Deps,
-  task: LiveTask,
-  workspace: Workspace,
-  treeGit: Git,
-): Promise<void> {
+async function keepWhatIsThere(deps: Deps, task: LiveTask, workspace: Workspace): Promise<void> {
   const { pendingRestore, restorePoints } = task
   const undo = pendingRestore && pointOf(restorePoints.points, pendingRestore.executionId)
   const before = undo && undo.before !== null ? restorePoints.points[undo.before] : undefined
   if (!pendingRestore || !before || before.snapshot !== null) return
   const { executionId } = before
   if ((await commitOf(deps.git, workspace.privateGitDir, snapshotRef(executionId))) !== null) return
-  await recordSnapshot(deps, {
+  await deps.snapshots.record({
     task,
     workspace,
-    treeGit,
     agent: task.session?.agent ?? task.agent,
     executionId,
     report: async (snapshot) => {

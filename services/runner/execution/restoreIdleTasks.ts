@@ -7,7 +7,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import { ownSecrets, settingsOf, valuesOf } from './projectSecrets.ts'
 import { changesNow } from './recording/changesReport.ts'
 import { mirrored, reachAsPerson } from './repositoryAccess.ts'
-import { recordRestored, restoreTask, treeGitFor } from './restore.ts'
+import { recordRestored, restoreTask } from './restore.ts'
 import type { ExecutionDeps } from './run.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
 import { findWorkspace, hasWorkspace } from '../workspace/workspace.ts'
@@ -81,7 +81,7 @@ async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<voi
       ...ownSecrets(deps, access),
     ])
     const { executionId } = state.pendingRestore
-    const work = { git: deps.git, treeGit: treeGitFor(deps, workspace), workspace, executionId, secrets }
+    const work = { git: deps.git, treeGit: deps.treeGitFor(workspace), workspace, executionId, secrets }
     await recordRestored(deps, state, restored.kept, await changesNow(deps, work))
   })
 }

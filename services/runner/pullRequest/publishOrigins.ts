@@ -9,7 +9,6 @@ import type { LiveTask } from '#domain/task/state.ts'
 import { chatView } from '#domain/views/chat.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { ReadyWorkspace } from '../execution/prepareWorkspace.ts'
-import { countingSnapshots } from '../execution/recording/savedWork.ts'
 import { gitText } from '../workspace/git/git.ts'
 import {
   addNote,
@@ -21,8 +20,8 @@ import {
 import { linesAddedBy } from '../workspace/saved/provenance.ts'
 import { addressOfTask } from './taskRecord.ts'
 
-type Deps = Pick<RecordingDeps, 'documents' | 'log' | 'blobs' | 'clock' | 'logger'> &
-  Pick<WorkspaceDeps, 'git' | 'publicAddress' | 'originNotes'>
+type Deps = Pick<RecordingDeps, 'documents' | 'log' | 'clock' | 'logger'> &
+  Pick<WorkspaceDeps, 'git' | 'snapshots' | 'publicAddress' | 'originNotes'>
 
 interface Published {
   readonly state: LiveTask
@@ -50,7 +49,7 @@ export async function publishOrigins(
   const request: NotesRequest = { git: deps.git, workspace, url, authorization, signal }
   try {
     const notFetched = await fetchNotes(request)
-    const turns = await countingSnapshots(deps, state, workspace)
+    const turns = await deps.snapshots.counting(state, workspace)
     const { privateGitDir, startCommit } = workspace
     for (const commit of await commitsOf(request, state.taskId, headCommit)) {
       if (await hasNote(request, commit)) continue

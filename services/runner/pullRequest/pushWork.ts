@@ -5,7 +5,6 @@ import type { Installation } from '#platform/ports/codeHostApp.ts'
 import { agents } from '../agents/registry.ts'
 import type { ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { ownSecrets, settingsOf } from '../execution/projectSecrets.ts'
-import { treeGitFor } from '../execution/restore.ts'
 import type { StagedTree } from '../workspace/changes/stage.ts'
 import { namedOf } from '../workspace/names.ts'
 import { identityOf } from '../workspace/publish/commitIdentity.ts'
@@ -28,7 +27,7 @@ export async function pushAndRecord(
   const lastCommit = state.pullRequest?.headCommit ?? null
   const { settings, secrets: ofProject } = await settingsOf(deps, task.projectId)
   const secrets = [...ofProject, ...ownSecrets(deps, access)]
-  const work = { git: deps.git, treeGit: treeGitFor(deps, workspace), workspace, secrets }
+  const work = { git: deps.git, treeGit: deps.treeGitFor(workspace), workspace, secrets }
   const record = (from: 'tree' | StagedTree) => recordChanges(deps, publication, work, from)
   let published: StagedTree | undefined
   let isNothing = false

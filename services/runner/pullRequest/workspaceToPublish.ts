@@ -1,9 +1,8 @@
 /** The workspace whose work is published. */
 import { failed, type Failed } from '../execution/failure.ts'
 import { readyWorkspace, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
-import { goesOnAsEvicted, restoreSavedWork } from '../execution/recording/savedWork.ts'
 import { commitOf } from '../workspace/git/git.ts'
-import { madeWhole, removeIncomplete } from '../workspace/incomplete.ts'
+import { goesOnAsEvicted, madeWhole, removeIncomplete } from '../workspace/incomplete.ts'
 import { completeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import type { Publication, PublishingDeps } from './publication.ts'
 
@@ -41,7 +40,7 @@ async function makeOrRestore(
   })
   if (ready.kind === 'failed' || !ready.isNew) return ready
   const isAsEvicted = await goesOnAsEvicted(deps, state, ready)
-  if (!isAsEvicted && (await restoreSavedWork(deps, state, ready.workspace)).kind !== 'restored') {
+  if (!isAsEvicted && (await deps.snapshots.restore(state, ready.workspace)).kind !== 'restored') {
     await removeIncomplete(deps.root, task.id, deps.path)
     return failed('no_changes', lostWork)
   }

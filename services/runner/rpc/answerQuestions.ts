@@ -13,7 +13,6 @@ import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
 import { redactChanges } from '../execution/recording/changesReport.ts'
 import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
-import { treeGitFor } from '../execution/restore.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 
 /** Questions of one kind that are answered at once. More are left unanswered: the caller falls back on what was recorded, or asks again. */
@@ -106,7 +105,7 @@ async function changesAgainst(
   const workspace = await readWorkspace({ root: deps.root, taskId, mirror: refreshed.mirror })
   if (!workspace) return undefined
   const { git } = deps
-  const treeGit = treeGitFor(deps, workspace)
+  const treeGit = deps.treeGitFor(workspace)
   const changes = await readChanges({ git, treeGit, workspace, baseBranch, signal })
   if (changes.kind === 'base_not_found') return { kind: 'base_not_found' }
   const { ahead, behind, total, truncated } = changes

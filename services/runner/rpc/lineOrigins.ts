@@ -2,7 +2,6 @@
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
-import { countingSnapshots } from '../execution/recording/savedWork.ts'
 import { provenanceOf } from '../workspace/saved/provenance.ts'
 import { workspaceOf, type UndoPreviewDeps } from './undoPreview.ts'
 
@@ -16,7 +15,7 @@ export async function lineOrigins(
   const { state } = await deps.commands.load(decider, taskStream(taskId))
   const workspace = state.kind === 'task' ? await workspaceOf(deps, taskId) : undefined
   if (state.kind !== 'task' || !workspace) return undefined
-  const turns = await countingSnapshots(deps, state, workspace)
+  const turns = await deps.snapshots.counting(state, workspace)
   const { git } = deps
   const { privateGitDir, startCommit } = workspace
   const isUndone = state.restorePoints.points.at(-1)?.kind === 'undo'

@@ -17,7 +17,6 @@ import { taskId as taskIdOf } from '../../../tests/domain/ids.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
 import { makeScene, testGit, testPath, type Scene } from '../../../tests/runner/workspaceScene.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { noSandbox } from '../sandbox/none.ts'
 import { commitOf, gitOrThrow, gitText, type Git } from '../workspace/git/git.ts'
 import { openLocks } from '../workspace/locks.ts'
 import { restoreWork, saveWork } from '../workspace/saved/bundle.ts'
@@ -103,7 +102,7 @@ const deps = (over: Partial<RemovalDeps> = {}): RemovalDeps => ({
   root: scene.root,
   path: testPath,
   git: testGit,
-  sandbox: noSandbox({ path: testPath, git: testGit }),
+  treeGitFor: () => testGit,
   locks: openLocks(),
   commands: engines.commands,
   blobs,

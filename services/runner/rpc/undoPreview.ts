@@ -6,9 +6,7 @@ import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
-import { fetchSnapshot } from '../execution/recording/savedWork.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
-import { treeGitFor } from '../execution/restore.ts'
 import { emptyTree } from '../workspace/git/git.ts'
 import { previewRestore } from '../workspace/saved/restoreInPlace.ts'
 import { readWorkspace, type Workspace } from '../workspace/workspace.ts'
@@ -31,9 +29,9 @@ export async function undoPreview(
   const workspace = await workspaceOf(deps, taskId)
   if (!workspace) return undefined
   const after = savedAfter(state, executionId)
-  if (after && (await fetchSnapshot(deps, after, workspace)) !== null) return undefined
+  if (after && (await deps.snapshots.fetch(after, workspace)) !== null) return undefined
   const target = after?.work ?? workspace.startCommit ?? (await emptyTree(deps.git, workspace.privateGitDir))
-  const treeGit = treeGitFor(deps, workspace)
+  const treeGit = deps.treeGitFor(workspace)
   const restored = await previewRestore({ git: deps.git, treeGit, workspace, target })
   if (restored.kind !== 'restored')
     return { kind: 'refused', code: 'no_snapshot', sentence: restored.message }

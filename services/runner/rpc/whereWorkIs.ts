@@ -6,7 +6,6 @@ import type { LiveTask } from '#domain/task/state.ts'
 import { unlessDamaged } from '#platform/eventlog/sealedBlobs.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { RepositoryAccess } from '../execution/repositoryAccess.ts'
-import { treeGitFor } from '../execution/restore.ts'
 import { hasWorkAside } from '../workspace/changes/agentRefs.ts'
 import { isFullyPushed, workspaceAt } from '../workspace/eviction.ts'
 import {
@@ -23,7 +22,7 @@ import { isCut, removeHalfPacks } from '../workspace/git/repositoryLayout.ts'
 import { prerequisitesOf, saveWork } from '../workspace/saved/bundle.ts'
 import { isEvicted, type Workspace } from '../workspace/workspace.ts'
 
-export type WorkDeps = Pick<WorkspaceDeps, 'root' | 'git' | 'sandbox'> & {
+export type WorkDeps = Pick<WorkspaceDeps, 'root' | 'git' | 'treeGitFor'> & {
   readonly blobs: Pick<RecordingDeps['blobs'], 'get'>
   /** How git reaches the task's repository as its owner; `undefined` where it does not. */
   readonly reach: (of: Repository) => Promise<HostPlace | undefined>
@@ -57,15 +56,14 @@ export async function whereItsWorkIs(deps: WorkDeps, state: LiveTask): Promise<W
     return isMerged && (await isEvicted(root, taskId)) ? 'merged' : 'unknown'
   }
   if (await hasWorkAside(git, workspace)) return 'here'
-  const treeGit = treeGitFor(deps, workspace)
   if (
     merged !== null &&
-    (await isFullyPushed({ git, treeGitFor: () => treeGit }, workspace)) &&
+    (await isFullyPushed(deps, workspace)) &&
     (await isMergedBy(deps, state, { workspace, mergedHead: merged }))
   )
     return 'merged'
   if (saved === null) return 'here'
-  const now = await saveWork({ git, treeGit, workspace, last: saved.work })
+  const now = await saveWork({ git, treeGit: deps.treeGitFor(workspace), workspace, last: saved.work })
   if (now.kind !== 'unchanged' || now.leftOut.length > 0) return 'here'
   return (await canBeRestored(deps, state, workspace)) ? 'saved' : 'here'
 }

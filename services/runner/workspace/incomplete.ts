@@ -1,10 +1,20 @@
 /** Workspaces without `ready.json`: being made or restored, or left so by what failed. No work is in them: it comes only after they are complete. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { LiveTask } from '#domain/task/state.ts'
 import type { Logger } from '#platform/log.ts'
 import { removeFolder } from './agentFiles.ts'
 import { ifAbsent } from '#platform/files.ts'
-import { evictedMarker, hasWorkspace, removeWorkspace, taskFolder } from './workspace.ts'
+import { endedWell, type Git } from './git/git.ts'
+import {
+  evictedHead,
+  evictedMarker,
+  forgetEvictedHead,
+  hasWorkspace,
+  removeWorkspace,
+  taskFolder,
+  type Workspace,
+} from './workspace.ts'
 
 /** What is in a task's folder: what is to be removed, and what an eviction kept. */
 export interface Incomplete {
@@ -66,4 +76,26 @@ export async function madeWhole<T>(
       )
     throw fault
   }
+}
+
+/**
+ * Whether a new workspace already has all that the evicted one had, because it was pushed; the saved snapshot may be older. The agent's sessions
+ * are in the home that was kept. If not, something else is restored, and the evicted head is forgotten, so that it is never compared again.
+ */
+export async function goesOnAsEvicted(
+  { git, root }: { readonly git: Git; readonly root: string },
+  { taskId, pendingRestore }: Pick<LiveTask, 'taskId' | 'pendingRestore'>,
+  {
+    workspace: { privateGitDir: gitDir, startCommit },
+    isOnPushedBranch,
+  }: { readonly workspace: Workspace; readonly isOnPushedBranch: boolean },
+): Promise<boolean> {
+  const head = await evictedHead(root, taskId)
+  if (head === null) return false
+  if (pendingRestore === null && isOnPushedBranch && startCommit !== null) {
+    const args = ['merge-base', '--is-ancestor', head, startCommit]
+    if (endedWell(await git({ gitDir, args }))) return true
+  }
+  await forgetEvictedHead(root, taskId)
+  return false
 }

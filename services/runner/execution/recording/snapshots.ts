@@ -1,0 +1,151 @@
+/** Snapshots of a task's files and of its agent's session: saved as blobs after each turn, and restored into workspaces. */
+import type { BlobRef } from '#domain/kernel/ids.schema.ts'
+import type { EventOf } from '#domain/kernel/event.schema.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
+import type { AgentName } from '#domain/agents.ts'
+import { countingAt, type Snapshot } from '#domain/task/restorePoints.ts'
+import { WorkspaceSnapshotTaken } from '#domain/task/snapshotEvents.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { mostListedPaths } from '#domain/task/undo.ts'
+import { unlessDamaged, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
+import type { Logger } from '#platform/log.ts'
+import { agents } from '../../agents/registry.ts'
+import { commitOf, gitOrThrow, type Git } from '../../workspace/git/git.ts'
+import { packFolders, removeFolders, unpackFolders } from '../../workspace/saved/archive.ts'
+import { openBundle, restoreWork, saveWork } from '../../workspace/saved/bundle.ts'
+import type { TurnSnapshot } from '../../workspace/saved/provenance.ts'
+import type { Workspace } from '../../workspace/workspace.ts'
+
+const scopeOf = (taskId: string): string => scopeOfStream(taskStream(taskId))
+
+interface Deps {
+  readonly blobs: SealedBlobs
+  readonly git: Git
+  /** Git that may read what an agent wrote in a workspace. */
+  readonly treeGitFor: (workspace: Workspace) => Git
+  /** PATH, for the commands that are not git. */
+  readonly path: string
+  readonly logger: Pick<Logger, 'warn'>
+}
+
+type Saved = Pick<LiveTask, 'taskId' | 'saved' | 'origin'>
+
+export interface SnapshotRequest {
+  readonly task: LiveTask
+  readonly workspace: Workspace
+  readonly agent: AgentName
+  readonly executionId: string
+  readonly report: (snapshot: EventOf<typeof WorkspaceSnapshotTaken>) => Promise<void>
+}
+
+export type RestoredWork =
+  /** `resumes`: the agent's session was restored as well. */
+  | { readonly kind: 'restored'; readonly resumes: boolean }
+  /** The workspace must be recreated. */
+  | { readonly kind: 'unusable'; readonly why: string }
+  | { readonly kind: 'nothing_saved' }
+
+/** In the workspaces that are given to these no agent may run. */
+export interface Snapshots {
+  /** Takes a snapshot and reports it. Files that have not changed since the last one are the same blob. */
+  record(request: SnapshotRequest): Promise<void>
+  /** Restores what was saved last, files and session, into a workspace that was just made. */
+  restore(task: Saved, workspace: Workspace): Promise<RestoredWork>
+  /** Replaces the agent's sessions with the snapshot's; false if there is none to resume. */
+  restoreSession(task: Saved, workspace: Workspace): Promise<boolean>
+  /** Makes sure that the private git directory has a snapshot's commit; returns a sentence if it cannot. */
+  fetch(snapshot: Pick<Snapshot, 'work' | 'bundle'>, workspace: Workspace): Promise<string | null>
+  /** The snapshots that count, oldest first, including that of the turn before the task. Those whose files are gone are left out. */
+  counting(
+    task: Pick<LiveTask, 'restorePoints' | 'origin'>,
+    workspace: Workspace,
+  ): Promise<readonly TurnSnapshot[]>
+}
+
+export function openSnapshots(deps: Deps): Snapshots {
+  const { blobs, git, path } = deps
+  const bytesOf = (taskId: string, blob: BlobRef) => unlessDamaged(blobs.get(scopeOf(taskId), blob))
+  const snapshots: Snapshots = {
+    record: (request) => recordSnapshot(deps, request),
+    async restore(task, workspace) {
+      const bundle = task.saved && (await bytesOf(task.taskId, task.saved.bundle))
+      if (!bundle) return { kind: 'nothing_saved' }
+      const restored = await restoreWork({ git, path, workspace, bundle })
+      if (restored.kind !== 'restored') return { kind: 'unusable', why: restored.message }
+      return { kind: 'restored', resumes: await snapshots.restoreSession(task, workspace) }
+    },
+    async restoreSession({ taskId, saved, origin }, { homeDir, owner }) {
+      const session = saved?.session ?? null
+      const archive = session && (await bytesOf(taskId, session.blob))
+      if (!session || !archive) return false
+      const folders = agents[session.agent]?.sessionFolders ?? []
+      await removeFolders(homeDir, folders, path)
+      // Without a sandbox an agent names a session's folder after the workspace's path, which contains the task's id.
+      const renamed = (at: string) => (origin ? at.replaceAll(origin.taskId, taskId) : at)
+      return (await unpackFolders(homeDir, folders, archive, owner, { renamed })) === 'unpacked'
+    },
+    async fetch({ work, bundle }, workspace) {
+      const { taskId, privateGitDir: gitDir } = workspace
+      if ((await commitOf(git, gitDir, work)) !== null) return null
+      const kept = await bytesOf(taskId, bundle)
+      if (!kept) return 'The saved files of this turn are gone or damaged.'
+      const opened = await openBundle(git, workspace, kept)
+      if ('message' in opened) return opened.message
+      await gitOrThrow(git, { gitDir, args: ['update-ref', `refs/flightdeck/work/${work}`, work] })
+      return null
+    },
+    async counting({ restorePoints: { points, at }, origin }, workspace) {
+      const counting = countingAt(points, at).toReversed()
+      const turns: TurnSnapshot[] = []
+      for (const { executionId, snapshot } of [...(origin ? [origin] : []), ...counting])
+        if (snapshot && (await snapshots.fetch(snapshot, workspace)) === null)
+          turns.push({ turn: executionId, work: snapshot.work })
+      return turns
+    },
+  }
+  return snapshots
+}
+
+/** The ref of the private git directory that keeps the files as they were at the end of a turn. */
+export const snapshotRef = (executionId: string): string => `refs/flightdeck/turns/${executionId}`
+
+async function recordSnapshot(
+  deps: Deps,
+  { task, workspace, agent, executionId, report }: SnapshotRequest,
+): Promise<void> {
+  const { blobs, git, logger } = deps
+  const { taskId, saved } = task
+  const keepAs = snapshotRef(executionId)
+  const treeGit = deps.treeGitFor(workspace)
+  const work = await saveWork({ git, treeGit, workspace, last: saved?.work, keepAs })
+  const session = await savedSession(deps, { workspace, agent, saved })
+  if (work.kind === 'too_large') {
+    logger.warn({ taskId }, work.message)
+    const missing = { work: null, leftOutPaths: [], missing: work.message }
+    return report(WorkspaceSnapshotTaken.of({ executionId, bundle: null, session, leftOut: 0 }, missing))
+  }
+  const bundle =
+    work.kind === 'saved' ? await blobs.put(scopeOf(taskId), work.bundle) : (saved?.bundle ?? null)
+  const { leftOut } = work
+  await report(
+    WorkspaceSnapshotTaken.of(
+      { executionId, bundle, session, leftOut: leftOut.length },
+      { work: work.work, leftOutPaths: leftOut.slice(0, mostListedPaths), missing: null },
+    ),
+  )
+}
+
+/** The agent's session as a blob; the earlier blob where the session has not changed. */
+async function savedSession(
+  { blobs }: Deps,
+  { workspace, agent, saved }: { workspace: Workspace; agent: AgentName; saved: Snapshot | null },
+): Promise<{ readonly agent: AgentName; readonly blob: NonNullable<Snapshot['session']>['blob'] } | null> {
+  const folders = agents[agent]?.sessionFolders ?? []
+  const packed = await packFolders(workspace.homeDir, folders)
+  if (packed.files === 0) return null
+  const scope = scopeOf(workspace.taskId)
+  const before = saved?.session?.agent === agent ? saved.session : null
+  const kept = before && (await unlessDamaged(blobs.get(scope, before.blob)))
+  if (before && kept && packed.archive.equals(kept)) return { agent, blob: before.blob }
+  return { agent, blob: await blobs.put(scope, packed.archive) }
+}
