@@ -5,10 +5,10 @@ import { actions, type ActionId } from './actions.ts'
 import { ariaKeys, isMac, keyCaps, strokesOf } from './keys.ts'
 
 /** `Ctrl K`, `G then D`. */
-export function Keys({ written }: { readonly written: string }) {
+export function Keys({ keys }: { readonly keys: string }) {
   return (
     <span className="inline-flex items-center gap-1">
-      {strokesOf(written).map((stroke, index) => (
+      {strokesOf(keys).map((stroke, index) => (
         // The same key may occur twice.
         <Fragment key={`${index}${stroke}`}>
           {index > 0 && <span className="text-meta text-muted">then</span>}

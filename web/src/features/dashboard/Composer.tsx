@@ -1,56 +1,45 @@
 /** The form for a new task: description, project, branch, agent and model. The draft is kept between visits. */
-import { FolderGit2, GitBranch, ImagePlus } from 'lucide-react'
-import { useEffect, useMemo, useRef } from 'react'
-import { useNavigate } from 'react-router-dom'
+import { ImagePlus } from 'lucide-react'
+import { useEffect, useRef } from 'react'
 import { limits } from '#domain/api/limits.ts'
 import type { Project } from '#domain/api/projects.schema.ts'
 import { Keys } from '../../actions/Keys.tsx'
 import { ariaKeys, isMac } from '../../actions/keys.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { readToken } from '../../api/tokenStore.ts'
-import {
-  draftDescription,
-  selectedAgent,
-  selectedModel,
-  selectedProjectId,
-  usePersisted,
-} from '../../state/persisted.ts'
+import { draftDescription, selectedAgent, selectedModel, usePersisted } from '../../state/persisted.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { RetryNote } from '../../ui/layout/RetryNote.tsx'
-import { Picker } from '../../ui/overlay/Picker.tsx'
 import { tooLong } from '../../ui/form/lengthLimit.ts'
 import { TextArea } from '../../ui/form/TextArea.tsx'
 import { AgentPicker } from '../agents/AgentPicker.tsx'
 import { useSlashCommands } from '../agents/useSlashCommands.tsx'
 import { ModelPicker } from '../agents/ModelPicker.tsx'
 import { AttachButton } from '../images/AttachButton.tsx'
-import { imagesAtMost } from '../images/acceptFiles.ts'
+import { maxImages } from '../images/acceptFiles.ts'
 import { DropHint, useImageDrop } from '../images/useImageDrop.tsx'
 import { PendingTray } from '../images/PendingTray.tsx'
 import { texts as imageTexts } from '../images/texts.ts'
 import { usePendingImages } from '../images/usePendingImages.ts'
 import { errorTexts, useProjectsQuery } from '../projects/projectsApi.ts'
-import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { appendWords } from '../voice/appendWords.ts'
 import { useVoice } from '../voice/useVoice.ts'
 import { VoiceButton } from '../voice/VoiceButton.tsx'
-import { projectOptions } from './projectOptions.ts'
+import { BranchPicker, ProjectPicker, useBranchChoice, useProject } from './Pickers.tsx'
 import { texts } from './texts.ts'
-import { useBranchChoice } from './useBranchChoice.ts'
 import { useStart } from './useStart.ts'
 
 const startKey = 'mod+enter'
 
 export function Composer() {
-  const navigate = useNavigate()
   const projects = useProjectsQuery()
   const { description, write, latest } = useDescription()
   const voice = useVoice((words) => {
     // Logging out discards the draft, so nothing is added to it any more.
     if (readToken() !== null) write(appendWords(latest.current, words))
   })
-  const images = usePendingImages(imagesAtMost.compact)
+  const images = usePendingImages(maxImages.compact)
   const drop = useImageDrop(images.add)
   const { agent, setAgent, codexModel, setModel } = useAgentAndModel()
   const slash = useSlashCommands({ agent, text: description, onWrite: write, begins: true })
@@ -100,18 +89,13 @@ export function Composer() {
           }}
           className="px-4 pt-3.5 pb-2 text-input md:text-[15px]/6"
         />
-        <PendingTray pending={images} said={notice} />
+        <PendingTray pending={images} notice={notice} />
         <div className="flex flex-wrap items-center gap-1.5 p-2">
-          <Picker
-            label={texts.project}
-            placeholder={texts.noProject}
-            icon={<FolderGit2 className="size-3.5" />}
+          <ProjectPicker
             options={options}
             chosen={project?.id ?? null}
             onChoose={setProjectId}
-            filterLabel={texts.filterProjects}
-            emptyText={projects.data?.projects.length === 0 ? texts.noProjectsYet : texts.noProjects}
-            action={{ label: texts.manage, onChoose: () => void navigate('/projects') }}
+            isEmpty={projects.data?.projects.length === 0}
           />
           <BranchPicker branch={branch} disabled={project === undefined} />
           <AgentPicker label={texts.agent} agent={agent} onChoose={setAgent} />
@@ -163,18 +147,6 @@ function useAgentAndModel() {
   return { agent, setAgent, codexModel, setModel }
 }
 
-function useProject(listed: readonly Project[] | undefined) {
-  const [projectId, setProjectId] = usePersisted(selectedProjectId)
-  const options = useMemo(() => projectOptions(listed ?? []), [listed])
-  const recent = useRecentTasksQuery()
-  const [first, second] = listed ?? []
-  // The only project, or else the one of the latest task.
-  const latest = second === undefined ? first?.id : recent.data?.tasks[0]?.project.id
-  const withId = (id: string | undefined) => listed?.find((project) => project.id === id)
-  const project = withId(projectId) ?? withId(latest)
-  return { project, options, setProjectId }
-}
-
 function missingOf(description: string, project: Project | undefined, branch: string | null): string | null {
   if (description.trim() === '') return texts.missing.description
   if (project === undefined) return texts.missing.project
@@ -182,34 +154,11 @@ function missingOf(description: string, project: Project | undefined, branch: st
   return tooLong(description, limits.descriptionLength) ?? null
 }
 
-interface BranchPickerProps {
-  readonly branch: ReturnType<typeof useBranchChoice>
-  readonly disabled: boolean
-}
-
-function BranchPicker({ branch, disabled }: BranchPickerProps) {
-  return (
-    <Picker
-      label={texts.branch}
-      placeholder={branch.loading ? texts.loadingBranches : texts.noBranch}
-      icon={<GitBranch className="size-3.5" />}
-      options={branch.options}
-      chosen={branch.chosen}
-      onChoose={branch.onChoose}
-      mono
-      note={branch.isEmpty ? texts.mainToBeNote : undefined}
-      filterLabel={texts.filterBranches}
-      emptyText={texts.noBranches}
-      disabled={disabled || branch.loading}
-    />
-  )
-}
-
 function StartButton({ disabled, busy }: { readonly disabled: boolean; readonly busy: boolean }) {
   return (
     <>
       <span aria-hidden="true" className="mx-1 hidden wide:inline-flex">
-        <Keys written={startKey} />
+        <Keys keys={startKey} />
       </span>
       <Button
         kind="primary"

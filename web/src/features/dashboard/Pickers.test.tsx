@@ -3,7 +3,7 @@ import { fireEvent, screen } from '@testing-library/react'
 import { expect, test } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
 import { projectOf } from '../../../../tests/client/samples.ts'
-import { projectOptions } from './projectOptions.ts'
+import { projectOptions } from './Pickers.tsx'
 
 const owned = (n: number, githubOwner: string, isOrganization: boolean, githubRepoName: string) =>
   projectOf(n, { githubOwner, isOrganization, githubRepoName })

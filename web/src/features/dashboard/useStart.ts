@@ -44,12 +44,12 @@ export function useStart({ task, images, takeDescription, clear }: StartOptions)
     setAttempted(false)
     dispatch(notified('success', texts.created, texts.createdWhy))
   }
-  const { waiting, stopped, ask } = useWhenUploaded(images, () => void start())
+  const { waiting, stopped, sendWhenUploaded } = useWhenUploaded(images, () => void start())
   const submit = (event?: FormEvent) => {
     event?.preventDefault()
     if (isLoading || waiting) return
     setAttempted(true)
-    if (task !== null) ask()
+    if (task !== null) sendWhenUploaded()
   }
   return { submit, attempted, waiting, stopped, busy: isLoading || waiting }
 }

@@ -10,15 +10,15 @@ import type { PendingImages } from './usePendingImages.ts'
 interface PendingTrayProps {
   readonly pending: PendingImages
   /** A sentence below them, such as that the message waits for them. */
-  readonly said: string | null
+  readonly notice: string | null
   readonly className?: string
 }
 
-export function PendingTray({ pending, said, className }: PendingTrayProps) {
+export function PendingTray({ pending, notice, className }: PendingTrayProps) {
   const { images, refused } = pending
   const lines = [
     ...refused,
-    ...(said === null ? (someAre(images, 'error') ? [texts.failedStay] : []) : [said]),
+    ...(notice === null ? (someAre(images, 'error') ? [texts.failedStay] : []) : [notice]),
   ]
   return (
     <div className={classes(images.length + lines.length > 0 && 'px-2 pb-1', className)}>

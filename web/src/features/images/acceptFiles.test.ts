@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { describe, expect, test } from 'vitest'
-import { choose, imagesAtMost } from './acceptFiles.ts'
+import { choose, maxImages } from './acceptFiles.ts'
 
 const megabyte = 1_048_576
 /** A file that says it is so large, without the bytes. */
@@ -34,10 +34,10 @@ describe('of files that are given', () => {
 
   test('those beyond what may be attached are left, and it is said how many', () => {
     const files = ['a', 'b', 'c'].map((name) => file(`${name}.png`, 'image/png'))
-    const some = choose(files, 3, imagesAtMost.compact)
+    const some = choose(files, 3, maxImages.compact)
     expect(names(some.taken)).toEqual(['a.png', 'b.png'])
     expect(some.refusals).toEqual(['Up to 5 images. 1 image was not attached.'])
-    expect(choose(files, 3, imagesAtMost.message)).toMatchObject({
+    expect(choose(files, 3, maxImages.message)).toMatchObject({
       taken: [],
       refusals: ['Up to 3 images. 3 images were not attached.'],
     })
@@ -45,6 +45,6 @@ describe('of files that are given', () => {
 
   // Holds contract 5.8b, 9.11b.
   test('a dashboard takes 5, a message 3, and where nothing else is said 999 are', () => {
-    expect(imagesAtMost).toEqual({ compact: 5, message: 3, full: 999 })
+    expect(maxImages).toEqual({ compact: 5, message: 3, full: 999 })
   })
 })

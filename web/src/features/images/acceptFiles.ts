@@ -3,7 +3,7 @@ import { imageLimits } from '#domain/api/images.ts'
 import { texts } from './texts.ts'
 
 /** The most images of a task or message (contract, section 9). */
-export const imagesAtMost = {
+export const maxImages = {
   /** The small button of the dashboard. */
   compact: imageLimits.aTask,
   /** A message in the chat. */

@@ -5,7 +5,7 @@ import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { newId } from '../../api/newId.ts'
-import { choose, imagesAtMost } from './acceptFiles.ts'
+import { choose, maxImages } from './acceptFiles.ts'
 import { imagesApi } from './imagesApi.ts'
 import { completedOf, pendingAfter, someAre, type PendingImage } from './pendingImages.ts'
 import { texts } from './texts.ts'
@@ -29,7 +29,7 @@ export interface PendingImages {
 
 type Uploading = ReturnType<ReturnType<typeof imagesApi.endpoints.uploadImage.initiate>>
 
-export function usePendingImages(most: number = imagesAtMost.full): PendingImages {
+export function usePendingImages(most: number = maxImages.full): PendingImages {
   const { images, imagesNow, apply, upload, drop, settled } = useUploads()
   const [refused, setRefused] = useState<readonly string[]>([])
   const clear = useCallback(() => {
@@ -90,12 +90,12 @@ export function usePendingImages(most: number = imagesAtMost.full): PendingImage
 function useUploads() {
   const dispatch = useDispatch<ThunkDispatch<unknown, unknown, UnknownAction>>()
   const [images, change] = useReducer(pendingAfter, [])
-  const under = useRef(new Map<string, Uploading>())
+  const uploads = useRef(new Map<string, Uploading>())
   // The current images, which the state only shows from the next render on.
-  const held = useRef<readonly PendingImage[]>([])
+  const imagesRef = useRef<readonly PendingImage[]>([])
 
   const apply = useCallback((event: Parameters<typeof pendingAfter>[1]) => {
-    held.current = pendingAfter(held.current, event)
+    imagesRef.current = pendingAfter(imagesRef.current, event)
     change(event)
   }, [])
   const upload = useCallback(
@@ -106,10 +106,10 @@ function useUploads() {
       const sending = dispatch(
         imagesApi.endpoints.uploadImage.initiate({ file, key: id, onProgress }, { track: false }),
       )
-      under.current.set(id, sending)
+      uploads.current.set(id, sending)
       const { data, error } = await sending
-      if (under.current.get(id) !== sending) return
-      under.current.delete(id)
+      if (uploads.current.get(id) !== sending) return
+      uploads.current.delete(id)
       apply({
         type: 'changed',
         id,
@@ -124,20 +124,20 @@ function useUploads() {
   const drop = useCallback(
     (ids: readonly string[]) => {
       for (const id of ids) {
-        const sending = under.current.get(id)
-        under.current.delete(id)
+        const sending = uploads.current.get(id)
+        uploads.current.delete(id)
         sending?.abort()
       }
-      for (const { id, preview } of held.current) if (ids.includes(id)) URL.revokeObjectURL(preview)
+      for (const { id, preview } of imagesRef.current) if (ids.includes(id)) URL.revokeObjectURL(preview)
       apply({ type: 'removed', ids })
     },
     [apply],
   )
   const settled = useCallback(async () => {
-    while (under.current.size > 0) await Promise.all(under.current.values())
-    return !someAre(held.current, 'error')
+    while (uploads.current.size > 0) await Promise.all(uploads.current.values())
+    return !someAre(imagesRef.current, 'error')
   }, [])
-  const imagesNow = useCallback(() => held.current, [])
+  const imagesNow = useCallback(() => imagesRef.current, [])
   return { images, imagesNow, apply, upload, drop, settled }
 }
 

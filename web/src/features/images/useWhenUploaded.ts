@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { someAre } from './pendingImages.ts'
 import type { PendingImages } from './usePendingImages.ts'
 
-/** `ask` sends now, or as soon as the uploads are complete; `stopped` when it waited and an image failed. */
+/** `sendWhenUploaded` sends now, or as soon as the uploads are complete; `stopped` when it waited and an image failed. */
 export function useWhenUploaded({ images, uploading, settled }: PendingImages, send: () => void) {
   const [state, setState] = useState<'idle' | 'waiting' | 'stopped'>('idle')
   // `null` once the component is unmounted, after which nothing is sent.
@@ -14,7 +14,7 @@ export function useWhenUploaded({ images, uploading, settled }: PendingImages, s
       latest.current = null
     }
   })
-  const ask = async () => {
+  const sendWhenUploaded = async () => {
     if (uploading) {
       setState('waiting')
       if (!(await settled())) return setState('stopped')
@@ -25,6 +25,6 @@ export function useWhenUploaded({ images, uploading, settled }: PendingImages, s
   return {
     waiting: state === 'waiting',
     stopped: state === 'stopped' && someAre(images, 'error'),
-    ask: () => void ask(),
+    sendWhenUploaded: () => void sendWhenUploaded(),
   }
 }

@@ -103,7 +103,7 @@ function End({ hit, active }: { readonly hit: Hit; readonly active: boolean }) {
       {hit.kind === 'project' && <span>{texts.tasks(hit.project.stats.totalTasks)}</span>}
       {(active || written !== undefined) && (
         <span className="hidden md:inline-flex" aria-hidden="true">
-          {written === undefined ? <KeyCap>↵</KeyCap> : <Keys written={written} />}
+          {written === undefined ? <KeyCap>↵</KeyCap> : <Keys keys={written} />}
         </span>
       )}
     </span>

@@ -194,10 +194,10 @@ function Foot() {
         <KeyCap>↵</KeyCap> {texts.foot.open}
       </span>
       <span>
-        <Keys written="mod+enter" /> {texts.foot.newTab}
+        <Keys keys="mod+enter" /> {texts.foot.newTab}
       </span>
       <span className="ml-auto">
-        <Keys written={all} /> {texts.foot.shortcuts}
+        <Keys keys={all} /> {texts.foot.shortcuts}
       </span>
     </div>
   )

@@ -39,7 +39,7 @@ export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {
                       {keys.map((written, index) => (
                         <Fragment key={written}>
                           {index > 0 && <span className="text-meta text-muted">{texts.shortcuts.or}</span>}
-                          <Keys written={written} />
+                          <Keys keys={written} />
                         </Fragment>
                       ))}
                     </dd>

@@ -14,7 +14,7 @@ import type { AgentName } from '#domain/agents.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'
 import { rootReducer } from '../../state/rootReducer.ts'
-import { type PendingChange, unseen } from './chat/queue/queueChanges.ts'
+import { type PendingChange, remainingChanges } from './chat/queue/queueChanges.ts'
 import {
   failed,
   fold,
@@ -255,7 +255,11 @@ function settled(state: OpenTask): OpenTask {
     state.taskId === null ? undefined : documents[messageDocumentId(state.taskId, id)]
   const sent = state.sent.filter(({ id, taskId }) => taskId !== state.taskId || documentOf(id) === undefined)
   const running = state.task?.status === 'running'
-  const changes = unseen(state.changes, state.seen, (id) => running && documentOf(id)?.status === 'queued')
+  const changes = remainingChanges(
+    state.changes,
+    state.seen,
+    (id) => running && documentOf(id)?.status === 'queued',
+  )
   return sent.length === state.sent.length && changes === state.changes ? state : { ...state, sent, changes }
 }
 

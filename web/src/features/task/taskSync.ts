@@ -333,7 +333,7 @@ function flush(sync: Sync): void {
     writing.append(items.filter((item) => item.kind === 'delta'))
   }
   const words = arrived.words.splice(0)
-  if (words.length > 0) writing.say(words)
+  if (words.length > 0) writing.appendLive(words)
   const happened = arrived.happened.splice(0)
   if (happened.length > 0) showTask(sync, happened)
 }

@@ -23,14 +23,14 @@ interface SearchBarProps {
   readonly words: string
   readonly onWords: (words: string) => void
   /** The result of the search, in words. */
-  readonly said: string
+  readonly result: string
   /** Whether there is no match to move to. */
   readonly nothing: boolean
   readonly onStep: (by: -1 | 1) => void
   readonly onClose: () => void
 }
 
-export function SearchBar({ names, keys, words, onWords, said, nothing, onStep, onClose }: SearchBarProps) {
+export function SearchBar({ names, keys, words, onWords, result, nothing, onStep, onClose }: SearchBarProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     // Enter that finishes composing a character must not move to the next match.
     if (event.key !== 'Enter' || isComposingKey(event.nativeEvent)) return
@@ -51,7 +51,7 @@ export function SearchBar({ names, keys, words, onWords, said, nothing, onStep, 
         className="min-w-16 flex-1 bg-transparent text-typed outline-none [&::-webkit-search-cancel-button]:hidden"
       />
       <span role="status" className="mr-1 min-w-0 truncate text-meta text-muted">
-        {said}
+        {result}
       </span>
       <Step
         icon={ChevronUp}

@@ -5,8 +5,7 @@ import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
 import { Lines, wordsOf } from './Lines.tsx'
-import type { PartOfProject } from './Part.tsx'
-import { SettingsForm, useSettingsForm } from './SettingsForm.tsx'
+import { type PartOfProject, SettingsForm, useSettingsForm } from './Part.tsx'
 import { texts } from './texts.ts'
 
 interface HostsPartProps extends PartOfProject {
@@ -14,31 +13,31 @@ interface HostsPartProps extends PartOfProject {
 }
 
 export function HostsPart({ suggestions, ...part }: HostsPartProps) {
-  const [written, setWritten] = useState(() => part.settings.egress.join('\n'))
+  const [hostsText, setHostsText] = useState(() => part.settings.egress.join('\n'))
   const [modelFetches, setModelFetches] = useState(part.settings.modelFetches)
-  const meaning = useId()
-  const egress = wordsOf(written.toLowerCase())
+  const explanationId = useId()
+  const egress = wordsOf(hostsText.toLowerCase())
   const form = useSettingsForm(part, { egress, modelFetches })
-  const more = suggestions.filter(({ host }) => !egress.includes(host))
+  const newSuggestions = suggestions.filter(({ host }) => !egress.includes(host))
   return (
     <SettingsForm form={form} title={texts.hosts.title} why={texts.hosts.why}>
       <Lines
         label={texts.hosts.label}
         maxCharacters={52_000}
-        value={written}
-        error={form.refused && sentenceFor(form.refused, egress)}
-        onChange={setWritten}
+        value={hostsText}
+        error={form.refused && refusalText(form.refused, egress)}
+        onChange={setHostsText}
       />
-      {more.length > 0 && (
+      {newSuggestions.length > 0 && (
         <div className="flex flex-wrap items-center gap-2">
           <span className="text-ui text-muted">{texts.hosts.suggested}</span>
-          {more.map(({ host, from }) => (
+          {newSuggestions.map(({ host, from }) => (
             <Button
               key={host}
               size="small"
               icon={<Plus />}
               title={from}
-              onClick={() => setWritten([...egress, host].join('\n'))}
+              onClick={() => setHostsText([...egress, host].join('\n'))}
             >
               {texts.hosts.add(host)}
             </Button>
@@ -46,10 +45,10 @@ export function HostsPart({ suggestions, ...part }: HostsPartProps) {
         </div>
       )}
       <div>
-        <Checkbox checked={modelFetches} describedBy={meaning} onChange={setModelFetches}>
+        <Checkbox checked={modelFetches} describedBy={explanationId} onChange={setModelFetches}>
           {texts.hosts.modelFetches}
         </Checkbox>
-        <p id={meaning} className="max-w-[72ch] text-meta text-muted">
+        <p id={explanationId} className="max-w-[72ch] text-meta text-muted">
           {texts.hosts.modelFetchesWhy}
         </p>
       </div>
@@ -58,7 +57,7 @@ export function HostsPart({ suggestions, ...part }: HostsPartProps) {
 }
 
 /** The message of a refusal, with the host that it is about. */
-function sentenceFor(
+function refusalText(
   { field, message }: { readonly field: string | null; readonly message: string },
   egress: readonly string[],
 ): string {

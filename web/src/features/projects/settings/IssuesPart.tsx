@@ -7,8 +7,7 @@ import { Checkbox, Choice } from '../../../ui/form/Choice.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { safeLink } from '../../../ui/text/safeLink.ts'
-import type { PartOfProject } from './Part.tsx'
-import { SettingsForm, useSettingsForm } from './SettingsForm.tsx'
+import { type PartOfProject, SettingsForm, useSettingsForm } from './Part.tsx'
 import { texts } from './texts.ts'
 
 const modes = (['off', 'on'] as const).map((value) => ({ value, label: texts.issues.modes[value] }))

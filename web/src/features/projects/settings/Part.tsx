@@ -1,7 +1,13 @@
-/** A part of the settings, with its title and explanation. */
-import type { ReactNode } from 'react'
-import type { ShownSettings } from '#domain/api/projectSettings.schema.ts'
+/** A part of the settings, with its title and explanation; most parts are a form that is saved as a whole. */
+import type { ReactNode, FormEvent } from 'react'
+import { useDispatch } from 'react-redux'
+import type { ShownSettings, updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
+import type { BodyInputOf } from '#domain/api/call.schema.ts'
 import { Panel } from '../../../ui/layout/Panel.tsx'
+import { Button } from '../../../ui/form/Button.tsx'
+import { texts } from './texts.ts'
+import { notifiedOutcome } from '../../notifications/notifications.ts'
+import { useUpdateProjectSettingsMutation, faults } from './projectSettingsApi.ts'
 
 /** The project and its settings, as props of every part. */
 export interface PartOfProject {
@@ -25,4 +31,76 @@ export function Part({ title, why, children }: PartProps) {
       {children}
     </Panel>
   )
+}
+
+/** The state of a form for `values`, which are the settings as they are in its fields; `change` is sent when it is saved. */
+export function useSettingsForm(
+  { projectId, settings }: PartOfProject,
+  values: SettingsChange,
+  change: SettingsChange = values,
+) {
+  const { save, busy, refused } = useSave(projectId)
+  const stored: Readonly<Record<string, unknown>> = { ...settings }
+  return {
+    refused,
+    busy,
+    isChanged: Object.entries(values).some(
+      ([name, value]) => JSON.stringify(value) !== JSON.stringify(stored[name]),
+    ),
+    onSave: () => void save(change),
+  }
+}
+
+interface SettingsFormProps {
+  readonly form: ReturnType<typeof useSettingsForm>
+  readonly title: string
+  readonly why: string
+  /** The fields. */
+  readonly children: ReactNode
+  /** Below the form. */
+  readonly after?: ReactNode
+}
+
+export function SettingsForm({ form, title, why, children, after }: SettingsFormProps) {
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    form.onSave()
+  }
+  return (
+    <Part title={title} why={why}>
+      <form onSubmit={onSubmit} className="grid grid-cols-1 gap-4">
+        {children}
+        <div className="flex justify-end">
+          <Button
+            kind="primary"
+            size="touch"
+            type="submit"
+            busy={form.busy}
+            busyLabel={texts.saving}
+            disabled={!form.isChanged}
+          >
+            {texts.save}
+          </Button>
+        </div>
+      </form>
+      {after}
+    </Part>
+  )
+}
+
+type SettingsChange = BodyInputOf<typeof updateProjectSettings>
+
+/** Saves a part of the settings, and shows the outcome as a notification. */
+export function useSave(projectId: string) {
+  const dispatch = useDispatch()
+  const [update, { isLoading, error }] = useUpdateProjectSettingsMutation()
+  const refused = error !== undefined && 'field' in error ? error : undefined
+  return {
+    busy: isLoading,
+    refused,
+    save: async (settings: SettingsChange) => {
+      const answer = await update({ projectId, ...settings })
+      dispatch(notifiedOutcome(answer.error, texts.saved, faults.notSaved))
+    },
+  }
 }

@@ -1,13 +1,13 @@
-/** How the repository differs from a plain clone, and which of its private submodules are fetched. */
+/** How the repository differs from a plain clone: its submodules, and the filters that its files go through. */
+import { useState } from 'react'
 import type { ShownRepository, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { factsOf } from '../factsOf.ts'
-import { faults } from './faultTexts.ts'
-import { Part, type PartOfProject } from './Part.tsx'
-import { refreshAfterSeconds, useProjectRepositoryQuery } from './projectSettingsApi.ts'
+import { faults, refreshAfterSeconds, useProjectRepositoryQuery } from './projectSettingsApi.ts'
+import { Part, type PartOfProject, useSave, SettingsForm, useSettingsForm } from './Part.tsx'
 import { texts } from './texts.ts'
-import { useSave } from './useSave.ts'
+import { Lines, wordsOf } from './Lines.tsx'
 
 const repositoryTexts = texts.repository
 
@@ -98,4 +98,21 @@ function stateOf(
 ): keyof typeof repositoryTexts.access {
   const isChosen = access === 'private' && submodules.includes(repository.toLowerCase())
   return isChosen ? 'chosen' : access
+}
+
+/** Which clean filters of the repository may go unapplied when work is published. */
+export function FiltersPart(part: PartOfProject) {
+  const [filtersText, setFiltersText] = useState(() => part.settings.allowedFilters.join('\n'))
+  const form = useSettingsForm(part, { allowedFilters: wordsOf(filtersText) })
+  return (
+    <SettingsForm form={form} title={texts.filters.title} why={texts.filters.why}>
+      <Lines
+        label={texts.filters.label}
+        maxCharacters={2_100}
+        value={filtersText}
+        error={form.refused?.message}
+        onChange={setFiltersText}
+      />
+    </SettingsForm>
+  )
 }

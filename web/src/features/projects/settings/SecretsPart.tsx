@@ -14,8 +14,7 @@ import { useNow } from '../../../ui/hooks.ts'
 import { notifiedFailure, notifiedOutcome } from '../../notifications/notifications.ts'
 import { Lines } from './Lines.tsx'
 import { Part, type PartOfProject } from './Part.tsx'
-import { useRemoveProjectSecretMutation, useSetProjectSecretMutation } from './projectSettingsApi.ts'
-import { faults } from './faultTexts.ts'
+import { useRemoveProjectSecretMutation, useSetProjectSecretMutation, faults } from './projectSettingsApi.ts'
 import { texts } from './texts.ts'
 
 export function SecretsPart({ projectId, settings }: PartOfProject) {
@@ -45,10 +44,10 @@ function SecretRow({
   const dispatch = useDispatch()
   const now = useNow(30_000)
   const [remove, { isLoading }] = useRemoveProjectSecretMutation()
-  const [asking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const onConfirm = async () => {
     const answer = await remove({ projectId, name })
-    setAsking(false)
+    setConfirming(false)
     if (answer.error !== undefined) dispatch(notifiedFailure(faults.notRemoved, answer.error))
   }
   return (
@@ -60,10 +59,10 @@ function SecretRow({
       <span className="flex-1 text-meta text-muted md:flex-none">
         {texts.secrets.changed(age(updatedAt, now))}
       </span>
-      <IconButton label={texts.remove(name)} icon={Trash2} onClick={() => setAsking(true)} />
+      <IconButton label={texts.remove(name)} icon={Trash2} onClick={() => setConfirming(true)} />
       <ConfirmDialog
-        open={asking}
-        onClose={() => setAsking(false)}
+        open={isConfirming}
+        onClose={() => setConfirming(false)}
         title={texts.secrets.removeTitle(name)}
         leave={texts.secrets.keep}
         confirm={texts.secrets.remove}

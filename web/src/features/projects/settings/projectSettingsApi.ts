@@ -10,7 +10,6 @@ import type {
 } from '#domain/api/projectSettings.schema.ts'
 import { api } from '../../../api/api.ts'
 import { requestOf } from '../../../api/endpoint.ts'
-import { faults } from './faultTexts.ts'
 
 type OfProject<Body> = { readonly projectId: string } & Body
 
@@ -81,3 +80,11 @@ export const {
   useSetProjectSecretMutation,
   useRemoveProjectSecretMutation,
 } = projectSettingsApi
+
+/** The messages of failed calls for a project's settings. Apart from the texts of the settings, which a task's page does not load. */
+export const faults = {
+  notFetched: 'Failed to fetch settings',
+  notSaved: 'Failed to save settings',
+  notSet: 'Failed to save secret',
+  notRemoved: 'Failed to remove secret',
+} as const

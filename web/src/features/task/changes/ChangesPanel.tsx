@@ -222,7 +222,7 @@ function Find({ search }: { readonly search: ReturnType<typeof useSearch> }) {
       keys={findKeys}
       words={find.words}
       onWords={find.setWords}
-      said={find.words === '' ? '' : found}
+      result={find.words === '' ? '' : found}
       nothing={find.count === 0}
       onStep={step}
       onClose={close}

@@ -26,8 +26,7 @@ import { withoutReason, type ChatEntry } from './chatTimeline.ts'
 import { ChatEntries } from './entries/ChatEntries.tsx'
 import { chatWidth } from './chatWidth.ts'
 import { texts } from './texts.ts'
-import { useEarlier } from './useEarlier.ts'
-import { useUnread } from './useUnread.ts'
+import { useEarlier, useUnread } from './historyScroll.ts'
 
 const Reconnect = lazy(async () => ({
   default: (await import('../../github/Reconnect.tsx')).Reconnect,
@@ -48,7 +47,7 @@ interface ChatHistoryProps {
 }
 
 /** Distance from the top in pixels at which earlier entries are rendered, early enough that nobody sees them missing. */
-const soon = 600
+const preloadDistancePx = 600
 
 export function ChatHistory(props: ChatHistoryProps) {
   const { task, entries, searching, open } = props
@@ -72,7 +71,12 @@ export function ChatHistory(props: ChatHistoryProps) {
         ref={box}
         onScroll={({ currentTarget }) => {
           onScroll()
-          if (currentTarget.scrollTop < soon && currentTarget.clientHeight > 0 && !following && !failed)
+          if (
+            currentTarget.scrollTop < preloadDistancePx &&
+            currentTarget.clientHeight > 0 &&
+            !following &&
+            !failed
+          )
             show()
         }}
         className="min-h-0 flex-1 overflow-y-auto"
@@ -86,7 +90,7 @@ export function ChatHistory(props: ChatHistoryProps) {
           {earlier.more && entries.length > 0 && <ShowEarlier earlier={earlier} />}
           <Entries
             {...props}
-            drawn={failure === null ? earlier.drawn : withoutReason(earlier.drawn, failure.reason)}
+            rendered={failure === null ? earlier.rendered : withoutReason(earlier.rendered, failure.reason)}
           />
           {failure !== null && <Failure task={task} reason={failure.reason} />}
           {tellsOfLostAccess(task) && !isFixed && (
@@ -122,13 +126,13 @@ function lastTurn(entries: readonly ChatEntry[], { undone = [] }: Task): Finishe
 }
 
 interface EntriesProps extends ChatHistoryProps {
-  readonly drawn: readonly ChatEntry[]
+  readonly rendered: readonly ChatEntry[]
 }
 
 function Entries({
   task,
   entries,
-  drawn,
+  rendered,
   queue,
   searching,
   open,
@@ -145,7 +149,7 @@ function Entries({
   }
   return (
     <ChatEntries
-      entries={drawn}
+      entries={rendered}
       task={task}
       following={follow.following}
       wasSeen={open.writing.wasSeen}

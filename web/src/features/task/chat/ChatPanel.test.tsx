@@ -3,7 +3,7 @@ import { act, fireEvent, renderHook, screen, waitFor, within } from '@testing-li
 import { Provider } from 'react-redux'
 import { describe, expect, test, vi } from 'vitest'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { executionId } from '../../../../../tests/domain/ids.ts'
+import { executionId, messageId } from '../../../../../tests/domain/ids.ts'
 import { clientStore, openPage, openTaskAnswers } from '../../../../../tests/client/page.tsx'
 import { messageOf, taskOf } from '../../../../../tests/client/samples.ts'
 import { fakeServer } from '../../../../../tests/client/server.ts'
@@ -11,6 +11,10 @@ import { selectNotifications } from '../../notifications/notifications.ts'
 import { historyPage } from '../taskApi.ts'
 import { texts } from './texts.ts'
 import { useSendMessage } from './composer/useSendMessage.ts'
+import { messageDocumentId } from '#domain/views/chat.ts'
+import { announcement } from './ChatPanel.tsx'
+import type { ChatEntry, MessageEntry, TurnEntry } from './chatTimeline.ts'
+import { cameAfter, endOf } from './historyScroll.ts'
 
 const task = taskOf(1)
 const execution: NonNullable<Task['execution']> = {
@@ -237,5 +241,72 @@ describe('a long chat', () => {
     await waitFor(() => expect(screen.queryByRole('button', { name: 'Show earlier messages' })).toBeNull())
     fireEvent.click(screen.getByRole('button', { name: `${historyPage.messages - 100} earlier steps` }))
     expect(screen.getByText(`step ${historyPage.messages - 150}`)).toBeTruthy()
+  })
+})
+
+function documentOf(n: number, message: string) {
+  const {
+    project: _project,
+    owner: _owner,
+    images: _images,
+    attachments: _attachments,
+    ...shown
+  } = messageOf(n)
+  const id = messageDocumentId(shown.task, shown.id)
+  return { ...shown, id, messageId: messageId(n), images: [], order: String(n), message }
+}
+const said = (n: number): MessageEntry => ({
+  kind: 'message',
+  key: String(n),
+  at: '',
+  message: documentOf(n, `message ${n}`),
+  grouped: false,
+})
+const turn = (...words: readonly [number, string][]): TurnEntry => ({
+  kind: 'turn',
+  key: 't',
+  at: '',
+  agent: 'claude',
+  status: 'completed',
+  live: false,
+  partial: false,
+  parts: words.map(([n, text]) => ({
+    kind: 'text',
+    key: String(n),
+    order: String(n),
+    message: documentOf(n, text),
+  })),
+})
+
+describe('who listens is told', () => {
+  const entries: readonly ChatEntry[] = [said(1), turn([2, 'I did it.'])]
+  test.each([
+    ['running', 'completed', 'The agent has finished'],
+    ['running', 'cancelled', 'The turn was stopped'],
+    // The note about it is an alert.
+    ['running', 'failed', ''],
+    ['pending', 'queued', ''],
+    ['queued', 'running', ''],
+    // It had ended before the page was opened.
+    ['completed', 'completed', ''],
+  ] as const)('when a task that is %s becomes %s: %j', (before, now, words) =>
+    expect(announcement(before, now, entries)).toBe(words),
+  )
+
+  test('what the agent asks', () =>
+    expect(announcement('running', 'completed', [turn([2, 'It is done.\n\nShall I go on?'])])).toBe(
+      'The agent asks: Shall I go on?',
+    ))
+})
+
+describe('messages that came since the end was left', () => {
+  test('are counted, of people and of agents', () => {
+    const left = endOf([said(1), turn([2, 'a'])])
+    expect(cameAfter([said(1), turn([2, 'a'], [3, 'b']), said(4)], left)).toBe(2)
+  })
+
+  test('are not the earlier ones that were read meanwhile', () => {
+    const left = endOf([said(3)])
+    expect(cameAfter([said(1), said(2), said(3)], left)).toBe(0)
   })
 })

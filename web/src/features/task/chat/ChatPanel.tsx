@@ -16,8 +16,7 @@ import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { selectOpenTask } from '../taskSlice.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
 import { useReplayed } from '../replayed.ts'
-import { Announcer } from './Announcer.tsx'
-import { chatTimeline, messagesIn, searched, searchedQueue } from './chatTimeline.ts'
+import { chatTimeline, messagesIn, matchingEntries, matchingQueue, type ChatEntry } from './chatTimeline.ts'
 import { ChatComposer } from './composer/ChatComposer.tsx'
 import { ChatHistory } from './ChatHistory.tsx'
 import { SearchContext, useMarks } from './searchMarks.ts'
@@ -71,7 +70,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
       <SearchContext value={search.words}>
         <ChatHistory
           task={task}
-          entries={search.shown}
+          entries={search.matches}
           queue={queue}
           searching={search.words !== ''}
           open={open}
@@ -126,15 +125,18 @@ function useChatSearch(
   /** The search text; `null` while the search is closed. */
   const [typed, setTyped] = useState<string | null>(null)
   const words = typed?.trim() ?? ''
-  const shown = useMemo(() => (words === '' ? entries : searched(entries, words)), [entries, words])
-  const found = useMemo(() => messagesIn(shown) + searchedQueue(queue, words).length, [shown, queue, words])
+  const matches = useMemo(() => (words === '' ? entries : matchingEntries(entries, words)), [entries, words])
+  const matchCount = useMemo(
+    () => messagesIn(matches) + matchingQueue(queue, words).length,
+    [matches, queue, words],
+  )
   const marks = useMarks(panel, words)
   const open = () => setTyped((before) => before ?? '')
   const close = () => setTyped(null)
   useAction('searchChat', open)
   useAction('findInChat', open, hasFocus)
   useAction('closeChatSearch', close, typed !== null && hasFocus)
-  return { typed, setTyped, words, shown, found, step: marks.go, open, close }
+  return { typed, setTyped, words, matches, matchCount, step: marks.go, open, close }
 }
 
 interface SearchProps {
@@ -153,18 +155,18 @@ function SearchButton({ search: { typed, open, close } }: SearchProps) {
   )
 }
 
-function Find({ search: { typed, setTyped, words, found, step, close } }: SearchProps) {
+function Find({ search: { typed, setTyped, words, matchCount, step, close } }: SearchProps) {
   const { chat } = useSelector(selectOpenTask)
   if (typed === null) return null
-  const count = texts.chat.found(found)
+  const count = texts.chat.found(matchCount)
   return (
     <SearchBar
       names={texts.chat.search}
       keys={{ close: shortcutOf('closeChatSearch') }}
       words={typed}
       onWords={setTyped}
-      said={words === '' ? '' : chat.before === null ? count : `${count} · ${texts.chat.reading}`}
-      nothing={words === '' || found === 0}
+      result={words === '' ? '' : chat.before === null ? count : `${count} · ${texts.chat.reading}`}
+      nothing={words === '' || matchCount === 0}
       onStep={step}
       onClose={close}
     />
@@ -192,4 +194,39 @@ function Header({ agent, onAgent, children }: HeaderProps) {
       {children}
     </div>
   )
+}
+
+interface AnnouncerProps {
+  readonly status: Task['status']
+  readonly entries: readonly ChatEntry[]
+}
+
+/** Announces to screen readers what a sighted person would notice: the agent is done or has a question. Never the text word by word. */
+function Announcer({ status, entries }: AnnouncerProps) {
+  const [before, setBefore] = useState(status)
+  const [announced, setAnnounced] = useState('')
+  if (before !== status) {
+    setBefore(status)
+    setAnnounced(announcement(before, status, entries))
+  }
+  return (
+    <p role="status" className="sr-only">
+      {announced}
+    </p>
+  )
+}
+
+/** The announcement for a status change; a failure is announced by its own alert. */
+export function announcement(
+  before: Task['status'],
+  status: Task['status'],
+  entries: readonly ChatEntry[],
+): string {
+  if (before !== 'running' && before !== 'queued') return ''
+  if (status === 'cancelled') return texts.chat.stopped
+  if (status !== 'completed') return ''
+  const last = entries.findLast((entry) => entry.kind === 'turn')
+  const words = last?.parts.findLast((part) => part.kind === 'text')?.message.message?.trim() ?? ''
+  const question = words.split(/\n+/).at(-1) ?? ''
+  return question.endsWith('?') ? texts.chat.asks(question) : texts.chat.finished
 }

@@ -6,7 +6,7 @@ import type { LogDocument } from '#domain/views/log.ts'
 import {
   chatTimeline,
   messagesIn,
-  searched,
+  matchingEntries,
   spanOf,
   summaryOf,
   withoutReason,
@@ -320,10 +320,10 @@ describe('the chat', () => {
       messages: [message(1, { executionId: 'e1', message: 'Fix the Parser' }), response(3, 'e1')],
       logs: [log(2, 'e1')],
     })
-    expect(messagesIn(searched(entries, 'parser'))).toBe(1)
-    expect(messagesIn(searched(entries, 'MESSAGE 3'))).toBe(1)
-    expect(searched(entries, 'nowhere')).toEqual([])
-    expect(searched(entries, '  ')).toBe(entries)
+    expect(messagesIn(matchingEntries(entries, 'parser'))).toBe(1)
+    expect(messagesIn(matchingEntries(entries, 'MESSAGE 3'))).toBe(1)
+    expect(matchingEntries(entries, 'nowhere')).toEqual([])
+    expect(matchingEntries(entries, '  ')).toBe(entries)
   })
 
   test('says in a line what the tools of a turn did, and how long it took', () => {

@@ -47,7 +47,7 @@ interface SentEntry {
 
 export type ChatEntry = MessageEntry | TurnEntry | SentEntry
 
-interface Arranged {
+interface ChatTimeline {
   readonly entries: readonly ChatEntry[]
   /** Messages that wait for their turn, in order of delivery. */
   readonly queue: readonly MessageDocument[]
@@ -63,13 +63,13 @@ export interface ChatMaterial {
 }
 
 /** Milliseconds (contract, section 9). */
-const groupedWithin = 5 * 60_000
+const groupingPeriodMs = 5 * 60_000
 /** Sorts after every position. */
 const last = '~'
 
-export function chatTimeline(material: ChatMaterial): Arranged {
+export function chatTimeline(material: ChatMaterial): ChatTimeline {
   const { task, messages, logs, moreLogs, writing, sent } = isRecordDamaged(material.task)
-    ? withoutGoingOn(material)
+    ? asEnded(material)
     : material
   const visible = messages.filter(({ isVisible }) => isVisible)
   const running = runningExecution(task)
@@ -79,7 +79,7 @@ export function chatTimeline(material: ChatMaterial): Arranged {
   const beginning = task.status === 'queued' ? waiting.at(0) : undefined
   const queue = waiting.filter((message) => message !== beginning)
 
-  const placed = [
+  const ordered = [
     ...visible
       .filter((message) => !isPart(message) && !queue.includes(message))
       .map((message) => ({
@@ -94,13 +94,13 @@ export function chatTimeline(material: ChatMaterial): Arranged {
       })),
     ...[...turns.values()].map(({ order, entry }) => ({ order: placeIn(order, '1'), entry })),
   ].toSorted(byOrder)
-  const entries: ChatEntry[] = placed.map(({ entry }) => entry)
+  const entries: ChatEntry[] = ordered.map(({ entry }) => entry)
   for (const each of sent) entries.push({ kind: 'sent', key: each.id, at: each.sentAt, sent: each })
   return { entries: grouped(entries), queue }
 }
 
 /** For a damaged stream the further course is unknown, so nothing in it counts as waiting or running. */
-function withoutGoingOn(material: ChatMaterial): ChatMaterial {
+function asEnded(material: ChatMaterial): ChatMaterial {
   const over = <Status extends string>(status: Status) =>
     status === 'queued' || status === 'running' ? ('cancelled' as const) : status
   return {
@@ -141,12 +141,12 @@ function turnsOf(
   material: Omit<ChatMaterial, 'sent'> & { readonly running: string | null },
 ): ReadonlyMap<string, Turn> {
   const { task, messages, logs, moreLogs, writing, running } = material
-  const written = new Set(messages.map(({ messageId }) => messageId))
+  const completed = new Set(messages.map(({ messageId }) => messageId))
   const parts = new Map<string, TurnPart[]>()
   const add = (executionId: string, part: TurnPart) => {
-    const known = parts.get(executionId)
-    if (known === undefined) parts.set(executionId, [part])
-    else known.push(part)
+    const list = parts.get(executionId)
+    if (list === undefined) parts.set(executionId, [part])
+    else list.push(part)
   }
   for (const message of messages) {
     if (isPart(message) && message.executionId !== null) {
@@ -159,7 +159,7 @@ function turnsOf(
       add(log.executionId, { kind: 'tool', key: log.id, order: log.order, log })
   for (const each of writing) {
     // The complete message replaces the text being written.
-    if (!written.has(each.messageId))
+    if (!completed.has(each.messageId))
       add(each.executionId, { kind: 'writing', key: each.messageId, order: each.order, writing: each })
   }
   if (running !== null && task.execution?.kind === 'turn' && !parts.has(running)) parts.set(running, [])
@@ -289,7 +289,7 @@ function grouped(entries: readonly ChatEntry[]): readonly ChatEntry[] {
     const [a, b] = [before.message, entry.message]
     const same =
       a.messageType === b.messageType && a.agent === b.agent && a.status === b.status && !b.isEdited
-    return { ...entry, grouped: same && Date.parse(entry.at) - Date.parse(before.at) < groupedWithin }
+    return { ...entry, grouped: same && Date.parse(entry.at) - Date.parse(before.at) < groupingPeriodMs }
   })
 }
 
@@ -305,19 +305,19 @@ export function samePart(a: TurnPart, b: TurnPart | undefined): boolean {
 export function summaryOf(logs: readonly LogDocument[]): string {
   const counts = new Map<LogDocument['kind'], number>()
   for (const { kind } of logs) counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  const said = (kind: LogDocument['kind'], words: (count: number) => string) => {
+  const phrase = (kind: LogDocument['kind'], words: (count: number) => string) => {
     const count = counts.get(kind) ?? 0
     return count === 0 ? [] : [words(count)]
   }
   const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
   return [
-    ...said('read', (count) => `read ${plural(count, 'file', 'files')}`),
-    ...said('edit', (count) => `edited ${counts.has('read') ? count : plural(count, 'file', 'files')}`),
-    ...said('run', (count) => `ran ${plural(count, 'command', 'commands')}`),
-    ...said('search', (count) => plural(count, 'search', 'searches')),
-    ...said('fetch', (count) => `fetched ${plural(count, 'page', 'pages')}`),
-    ...said('todo', (count) => plural(count, 'plan update', 'plan updates')),
-    ...said('other', (count) => `${count} other`),
+    ...phrase('read', (count) => `read ${plural(count, 'file', 'files')}`),
+    ...phrase('edit', (count) => `edited ${counts.has('read') ? count : plural(count, 'file', 'files')}`),
+    ...phrase('run', (count) => `ran ${plural(count, 'command', 'commands')}`),
+    ...phrase('search', (count) => plural(count, 'search', 'searches')),
+    ...phrase('fetch', (count) => `fetched ${plural(count, 'page', 'pages')}`),
+    ...phrase('todo', (count) => plural(count, 'plan update', 'plan updates')),
+    ...phrase('other', (count) => `${count} other`),
   ].join(', ')
 }
 
@@ -328,35 +328,38 @@ export function spanOf(logs: readonly LogDocument[]): number {
   return logs.length === 0 ? 0 : Math.max(...ends) - Math.min(...starts)
 }
 
-export function searched(entries: readonly ChatEntry[], words: string): readonly ChatEntry[] {
+export function matchingEntries(entries: readonly ChatEntry[], words: string): readonly ChatEntry[] {
   if (words.trim() === '') return entries
-  const has = hasWords(words)
+  const isMatch = hasWords(words)
   return entries.flatMap((entry): readonly ChatEntry[] => {
     switch (entry.kind) {
       case 'message':
-        return says(entry.message, has) ? [{ ...entry, grouped: false }] : []
+        return matches(entry.message, isMatch) ? [{ ...entry, grouped: false }] : []
       case 'turn': {
-        const parts = entry.parts.filter((part) => part.kind === 'text' && has(part.message.message))
+        const parts = entry.parts.filter((part) => part.kind === 'text' && isMatch(part.message.message))
         return parts.length === 0 ? [] : [{ ...entry, parts }]
       }
       case 'sent':
-        return has(entry.sent.text) ? [entry] : []
+        return isMatch(entry.sent.text) ? [entry] : []
     }
   })
 }
 
-export function searchedQueue(queue: readonly MessageDocument[], words: string): readonly MessageDocument[] {
-  const has = hasWords(words)
-  return queue.filter((message) => says(message, has))
+export function matchingQueue(queue: readonly MessageDocument[], words: string): readonly MessageDocument[] {
+  const isMatch = hasWords(words)
+  return queue.filter((message) => matches(message, isMatch))
 }
 
 function hasWords(words: string): (text: string | null) => boolean {
-  const sought = words.trim().toLowerCase()
-  return (text) => text?.toLowerCase().includes(sought) ?? false
+  const needle = words.trim().toLowerCase()
+  return (text) => text?.toLowerCase().includes(needle) ?? false
 }
 
-function says({ message, commandText }: MessageDocument, has: (text: string | null) => boolean): boolean {
-  return has(message) || has(commandText)
+function matches(
+  { message, commandText }: MessageDocument,
+  isMatch: (text: string | null) => boolean,
+): boolean {
+  return isMatch(message) || isMatch(commandText)
 }
 
 /** The number of messages among entries, for the count of a search. */

@@ -27,12 +27,12 @@ export function picturesReducer(state: Pictures = {}, action: UnknownAction): Pi
     return images.length === 0 ? state : { ...state, [id]: images }
   }
   if (eventsCame.match(action)) {
-    const found = action.payload.flatMap((event) =>
+    const byMessage = action.payload.flatMap((event) =>
       event.type === 'MessageQueued' && !(event.data.messageId in state)
         ? [[event.data.messageId, imagesOf(event).map(pictureOf)] as const]
         : [],
     )
-    return withPictures(state, found)
+    return withPictures(state, byMessage)
   }
   return state
 }

@@ -10,12 +10,12 @@ interface Marks {
 
 const names = { all: 'found', current: 'found-current' } as const
 /** The style of the marks; not in styles.css, because the build does not know these selectors and warns about them. */
-const looks = [
+const markStyles = [
   `::highlight(${names.all}) { background: var(--warn-bg); text-decoration: underline 1px var(--warn) }`,
   `::highlight(${names.current}) { background: var(--accent); color: var(--on-accent) }`,
 ]
 /** More matches are not marked, since nobody goes through them one by one. */
-const markedAtMost = 2_000
+const maxMarks = 2_000
 
 /** Marks `words` within a box while they are searched for; blank text marks nothing. */
 export function useMarks(box: RefObject<HTMLElement | null>, words: string): Marks {
@@ -27,7 +27,7 @@ export function useMarks(box: RefObject<HTMLElement | null>, words: string): Mar
     const text = words.trim()
     if (content === null || text === '' || !canMark()) return
     const sheet = new CSSStyleSheet()
-    for (const look of looks) sheet.insertRule(look, sheet.cssRules.length)
+    for (const look of markStyles) sheet.insertRule(look, sheet.cssRules.length)
     document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
     const mark = () => {
       ranges.current = rangesOf(content, text)
@@ -73,7 +73,7 @@ function samePlace(a: Range, b: Range): boolean {
 
 /** The ranges of the words in page order, including words that continue in another element. */
 export function rangesOf(content: HTMLElement, words: string): readonly Range[] {
-  const wanted = words.toLowerCase()
+  const needle = words.toLowerCase()
   const ranges: Range[] = []
   for (const block of content.querySelectorAll('[data-searched]')) {
     const nodes: { readonly node: Text; readonly from: number }[] = []
@@ -88,14 +88,14 @@ export function rangesOf(content: HTMLElement, words: string): readonly Range[] 
     // A letter that is longer in lower case would shift all following positions.
     if (lower.length !== text.length) continue
     const placeOf = (at: number) => nodes.findLast(({ from }) => from <= at)
-    for (let at = lower.indexOf(wanted); at !== -1; at = lower.indexOf(wanted, at + wanted.length)) {
-      const [start, end] = [placeOf(at), placeOf(at + wanted.length - 1)]
+    for (let at = lower.indexOf(needle); at !== -1; at = lower.indexOf(needle, at + needle.length)) {
+      const [start, end] = [placeOf(at), placeOf(at + needle.length - 1)]
       if (start === undefined || end === undefined) continue
       const range = document.createRange()
       range.setStart(start.node, at - start.from)
-      range.setEnd(end.node, at + wanted.length - end.from)
+      range.setEnd(end.node, at + needle.length - end.from)
       ranges.push(range)
-      if (ranges.length >= markedAtMost) return ranges
+      if (ranges.length >= maxMarks) return ranges
     }
   }
   return ranges

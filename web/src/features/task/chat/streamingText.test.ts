@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createWriting, written } from './streamingText.ts'
+import { createWriting, withPieces } from './streamingText.ts'
 
 const piece = (position: number, offset: number, text: string, messageId = 'm1') => ({
   taskId: 't',
@@ -17,43 +17,43 @@ const words = (offset: number, text: string, messageId = 'm1') => ({
   offset,
   text,
 })
-const texts = (...args: Parameters<typeof written>) => written(...args).map(({ text }) => text)
+const texts = (...args: Parameters<typeof withPieces>) => withPieces(...args).map(({ text }) => text)
 
 describe('a message that is being written', () => {
   test('grows by its pieces, in their order', () => {
     expect(texts([], [piece(2, 3, 'def'), piece(1, 0, 'abc')])).toEqual(['abcdef'])
-    expect(texts(written([], [piece(9, 0, 'abc')]), [piece(10, 3, 'def')])).toEqual(['abcdef'])
+    expect(texts(withPieces([], [piece(9, 0, 'abc')]), [piece(10, 3, 'def')])).toEqual(['abcdef'])
   })
   test('takes no piece twice', () => {
-    const once = written([], [piece(1, 0, 'abc'), piece(2, 3, 'def')])
+    const once = withPieces([], [piece(1, 0, 'abc'), piece(2, 3, 'def')])
     expect(texts(once, [piece(1, 0, 'abc')])).toEqual(['abcdef'])
     expect(texts(once, [piece(2, 3, 'def')])).toEqual(['abcdef'])
   })
   test('waits where a piece before is missing', () => {
-    expect(texts(written([], [piece(1, 0, 'abc')]), [piece(3, 6, 'ghi')])).toEqual(['abc'])
+    expect(texts(withPieces([], [piece(1, 0, 'abc')]), [piece(3, 6, 'ghi')])).toEqual(['abc'])
   })
   test('shows what is said before it is recorded, and what is recorded changes nothing of it', () => {
-    const said = written([], [words(0, 'abc'), words(0, 'abcdef')])
+    const said = withPieces([], [words(0, 'abc'), words(0, 'abcdef')])
     expect(said.map(({ text }) => text)).toEqual(['abcdef'])
-    const recorded = written(said, [piece(4, 0, 'abcd')])
+    const recorded = withPieces(said, [piece(4, 0, 'abcd')])
     expect(recorded).toMatchObject([{ text: 'abcdef', recorded: 4 }])
     expect(texts(recorded, [piece(5, 4, 'efg'), words(4, 'efgh')])).toEqual(['abcdefgh'])
   })
   test('waits for what is recorded where words were missed', () => {
-    const joined = written([], [words(5, 'fgh')])
+    const joined = withPieces([], [words(5, 'fgh')])
     expect(joined).toEqual([])
     expect(texts(joined, [piece(1, 0, 'abcde'), words(5, 'fgh')])).toEqual(['abcdefgh'])
   })
   test('that only was said stands behind all others until it is recorded', () => {
-    const said = written([], [words(0, 'b', 'm2'), piece(5, 0, 'a')])
+    const said = withPieces([], [words(0, 'b', 'm2'), piece(5, 0, 'a')])
     expect(said.toSorted((a, b) => (a.order < b.order ? -1 : 1)).map(({ text }) => text)).toEqual(['a', 'b'])
-    const order = written(said, [piece(7, 0, 'b', 'm2')]).find(({ text }) => text === 'b')?.order
-    expect(order).toBe(written([], [piece(7, 0, 'b')])[0]?.order)
+    const order = withPieces(said, [piece(7, 0, 'b', 'm2')]).find(({ text }) => text === 'b')?.order
+    expect(order).toBe(withPieces([], [piece(7, 0, 'b')])[0]?.order)
   })
   test('loses what was only said when its attempt is over', () => {
     const writing = createWriting()
     writing.append([piece(1, 0, 'kept')])
-    writing.say([words(0, 'kept and lost'), words(0, 'lost', 'm2')])
+    writing.appendLive([words(0, 'kept and lost'), words(0, 'lost', 'm2')])
     writing.settle('another')
     expect(writing.read().map(({ text }) => text)).toEqual(['kept and lost', 'lost'])
     writing.settle('e')
@@ -63,11 +63,11 @@ describe('a message that is being written', () => {
     const writing = createWriting()
     writing.append([piece(1, 0, 'abc')])
     writing.drop(['m1'])
-    writing.say([words(0, 'abcd')])
+    writing.appendLive([words(0, 'abcd')])
     expect(writing.read()).toEqual([])
   })
   test('each message stands where it began', () => {
-    const orders = written([], [piece(5, 0, 'a'), piece(7, 0, 'b', 'm2'), piece(8, 1, 'c')]).map(
+    const orders = withPieces([], [piece(5, 0, 'a'), piece(7, 0, 'b', 'm2'), piece(8, 1, 'c')]).map(
       ({ order }) => order,
     )
     expect(orders).toEqual(orders.toSorted())

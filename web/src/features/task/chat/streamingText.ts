@@ -18,7 +18,7 @@ export interface WrittenMessage {
 export interface Writing extends Observed<readonly WrittenMessage[]> {
   reset(deltas: readonly MessageDelta[]): void
   append(deltas: readonly MessageDelta[]): void
-  say(words: readonly MessageWords[]): void
+  appendLive(words: readonly MessageWords[]): void
   /** Nothing more will be written in this attempt: text that was not recorded is dropped. */
   settle(executionId: string): void
   /** Removes messages that are in the chat as a whole now. */
@@ -34,7 +34,7 @@ export function createWriting(): Writing {
   const grow = (pieces: readonly (MessageDelta | MessageWords)[]) => {
     if (pieces.length === 0) return
     for (const { messageId } of pieces) seen.add(messageId)
-    set(written(read(), pieces))
+    set(withPieces(read(), pieces))
   }
   const shrink = (left: readonly WrittenMessage[]) => {
     if (left !== read()) set(left)
@@ -42,9 +42,9 @@ export function createWriting(): Writing {
   return {
     read,
     subscribe,
-    reset: (deltas) => set(written([], deltas)),
+    reset: (deltas) => set(withPieces([], deltas)),
     append: grow,
-    say: (words) => grow(words.filter(({ messageId }) => !whole.has(messageId))),
+    appendLive: (words) => grow(words.filter(({ messageId }) => !whole.has(messageId))),
     settle: (executionId) => shrink(withSettled(read(), executionId)),
     drop(messageIds) {
       for (const id of messageIds) whole.add(id)
@@ -58,7 +58,7 @@ export function createWriting(): Writing {
 const latest = '\uffff'
 
 /** Messages after more text. Each piece has its offset, so a repeated one changes nothing. */
-export function written(
+export function withPieces(
   messages: readonly WrittenMessage[],
   pieces: readonly (MessageDelta | MessageWords)[],
 ): readonly WrittenMessage[] {

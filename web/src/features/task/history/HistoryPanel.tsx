@@ -81,7 +81,7 @@ export function HistoryPanel({ session, shown, tools, onShowIn, record }: Histor
           names={texts.find}
           words={search}
           onWords={setSearch}
-          said={words === '' ? '' : found === 0 ? texts.find.none : texts.find.found(found)}
+          result={words === '' ? '' : found === 0 ? texts.find.none : texts.find.found(found)}
           nothing
           onStep={() => undefined}
           onClose={() => setSearch(null)}

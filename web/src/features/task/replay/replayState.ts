@@ -9,7 +9,7 @@ import {
   endOfWriting,
   withoutWhole,
   withSettled,
-  written,
+  withPieces,
   type WrittenMessage,
 } from '../chat/streamingText.ts'
 import {
@@ -47,7 +47,7 @@ export function foldItems(
   const events: TaskEventMessage[] = []
   let deltas: DeltaItem['delta'][] = []
   const write = () => {
-    if (deltas.length > 0) writing = written(writing, deltas)
+    if (deltas.length > 0) writing = withPieces(writing, deltas)
     deltas = []
   }
   for (const item of items) {

@@ -2,7 +2,7 @@
 import type { Store } from '@reduxjs/toolkit'
 import type { MessageWords } from '#domain/api/chat.schema.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
-import { written, type WrittenMessage, type Writing } from '../chat/streamingText.ts'
+import { withPieces, type WrittenMessage, type Writing } from '../chat/streamingText.ts'
 import { createObserved, type Observed } from '../observed.ts'
 import type { OpenTask } from '../taskSlice.ts'
 import type { TerminalLog, TerminalView } from '../terminal/log/terminalLog.ts'
@@ -29,7 +29,7 @@ export function createReplayView(live: Store<RootState>, first: Replayed, reload
       const { state, index } = replayed
       if (index !== printedAt) terminal.set(viewOf(replayed, terminal.read().change + 1))
       printedAt = index
-      const shown = words.length === 0 ? state.writing : written(state.writing, words)
+      const shown = words.length === 0 ? state.writing : withPieces(state.writing, words)
       if (shown !== writing.read()) writing.set(shown)
       if (state.openTask !== openTask.read()) openTask.set(state.openTask)
     },
@@ -79,7 +79,7 @@ function shownWriting({ read, subscribe }: Observed<readonly WrittenMessage[]>):
     subscribe,
     reset: nothing,
     append: nothing,
-    say: nothing,
+    appendLive: nothing,
     settle: nothing,
     drop: nothing,
     // Nothing in a replay is announced to screen readers, because the person moves through it deliberately.

@@ -149,7 +149,7 @@ function Find({ find, onClose }: { readonly find: TerminalFind; readonly onClose
       keys={findKeys}
       words={words}
       onWords={find.search}
-      said={words === '' ? '' : found}
+      result={words === '' ? '' : found}
       nothing={count === 0}
       onStep={find.step}
       onClose={onClose}

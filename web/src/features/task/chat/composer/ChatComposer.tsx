@@ -14,7 +14,7 @@ import { elapsed } from '../../../../ui/text/clock.ts'
 import { KeyCap } from '../../../../ui/text/KeyCap.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'
 import { useMedia, useNow, useStable } from '../../../../ui/hooks.ts'
-import { imagesAtMost } from '../../../images/acceptFiles.ts'
+import { maxImages } from '../../../images/acceptFiles.ts'
 import { DropHint, useImageDrop } from '../../../images/useImageDrop.tsx'
 import { usePendingImages } from '../../../images/usePendingImages.ts'
 import { useProjectSettingsQuery } from '../../../projects/settings/projectSettingsApi.ts'
@@ -48,7 +48,7 @@ export function ChatComposer({ task, agent, agentChoice, tools, queue, onSend }:
   const { data } = useProjectSettingsQuery(task.project.id, { skip: !isCommand })
   const hasSecrets = (data?.settings.secrets.length ?? 0) > 0
   const { cancel, cancelling } = useTaskActions(task)
-  const pending = usePendingImages(imagesAtMost.message)
+  const pending = usePendingImages(maxImages.message)
   const drop = useImageDrop(pending.add)
   const running = task.status === 'running'
   // On a phone, the task's header shows the turn, and the box has the stop button.

@@ -44,7 +44,7 @@ interface MessageBoxProps {
 }
 
 /** Section 9. */
-const tallest = 120
+const maxHeightPx = 120
 
 export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
   const { taskId, agent, isCommand, onCommand, pending, onStop } = props
@@ -87,7 +87,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
         label={texts.composer.label}
         placeholder={isCommand ? texts.composer.commandPlaceholder : texts.composer.placeholder}
         minHeight={wide ? 44 : 36}
-        maxHeight={tallest}
+        maxHeight={maxHeightPx}
         maxCharacters={limits.messageLength}
         value={text}
         interim={appendWords(text, voice.interim).slice(text.length)}
@@ -100,7 +100,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
           isCommand && 'font-mono md:text-code',
         )}
       />
-      <PendingTray pending={pending} said={saidOf(props, sending)} className="pt-1" />
+      <PendingTray pending={pending} notice={noticeOf(props, sending)} className="pt-1" />
       <div className="@container flex items-center gap-0.5 px-3 pb-0.5 md:px-1.5 md:pt-1 md:pb-1.5">
         <AttachButton images={pending} icon={Paperclip} />
         <VoiceButton voice={voice} />
@@ -148,21 +148,24 @@ function useSending({ isCommand, pending, onSend, blank, voice, textNow, clear }
     clear()
     if (!isCommand) pending.clear()
   }
-  const { waiting, stopped, ask } = useWhenUploaded(pending, () => {
+  const { waiting, stopped, sendWhenUploaded } = useWhenUploaded(pending, () => {
     // The images may have been removed during the upload.
     if (!blank || pending.completed().length > 0) send()
   })
   const submit = () => {
     if (empty || isTooLong) return
     if (isCommand) send()
-    else ask()
+    else sendWhenUploaded()
   }
   return { empty, isTooLong, waiting, stopped, submit }
 }
 
 type SendingState = ReturnType<typeof useSending>
 
-function saidOf({ isCommand, pending }: MessageBoxProps, { waiting, stopped }: SendingState): string | null {
+function noticeOf(
+  { isCommand, pending }: MessageBoxProps,
+  { waiting, stopped }: SendingState,
+): string | null {
   if (isCommand) return pending.images.length > 0 ? imageTexts.notToCommands : null
   if (waiting) return imageTexts.waiting
   return stopped ? imageTexts.stopped : null

@@ -17,7 +17,7 @@ const Markdown = lazy(() =>
 )
 
 /** Section 9. */
-const shownAtFirst = 300
+const collapsedLength = 300
 
 interface MessageBodyProps {
   readonly text: string
@@ -29,9 +29,9 @@ interface MessageBodyProps {
 export function MessageBody({ text, markdown, expanded = false }: MessageBodyProps) {
   return (
     <Truncated text={text} expanded={expanded} cut={beginning}>
-      {(shown) => (
+      {(visible) => (
         <div data-searched="" className={markdown ? undefined : '[&_p]:whitespace-pre-line'}>
-          {markdown || hasCode(shown) ? <MarkdownText text={shown} /> : <PlainText text={shown} />}
+          {markdown || hasCode(visible) ? <MarkdownText text={visible} /> : <PlainText text={visible} />}
         </div>
       )}
     </Truncated>
@@ -40,10 +40,10 @@ export function MessageBody({ text, markdown, expanded = false }: MessageBodyPro
 
 export function CommandBody({ text }: { readonly text: string }) {
   return (
-    <Truncated text={text} expanded={false} cut={begun}>
-      {(shown) => (
+    <Truncated text={text} expanded={false} cut={beginningOfCommand}>
+      {(visible) => (
         <code data-searched="" className="block font-mono text-code wrap-anywhere whitespace-pre-wrap">
-          $ {shown}
+          $ {visible}
         </code>
       )}
     </Truncated>
@@ -54,19 +54,19 @@ interface TruncatedProps {
   readonly text: string
   readonly expanded: boolean
   readonly cut: (text: string, length: number) => string
-  readonly children: (shown: string) => ReactNode
+  readonly children: (visible: string) => ReactNode
 }
 
 function Truncated({ text, expanded, cut, children }: TruncatedProps) {
   const [chosen, setOpen] = useState<boolean | null>(null)
   const words = use(SearchContext)
-  const long = text.length > shownAtFirst
+  const long = text.length > collapsedLength
   // A search match must be visible, wherever in the message it is.
-  const found = words !== '' && text.toLowerCase().includes(words.toLowerCase())
-  const open = chosen ?? (expanded || found)
+  const isMatch = words !== '' && text.toLowerCase().includes(words.toLowerCase())
+  const open = chosen ?? (expanded || isMatch)
   return (
     <>
-      {children(long && !open ? cut(text, shownAtFirst) : text)}
+      {children(long && !open ? cut(text, collapsedLength) : text)}
       {long && (
         <button
           type="button"
@@ -101,7 +101,7 @@ function PlainText({ text }: MarkdownProps) {
   return <p className="wrap-anywhere whitespace-pre-wrap">{text}</p>
 }
 
-function begun(text: string, length: number): string {
+function beginningOfCommand(text: string, length: number): string {
   return `${[...text].slice(0, length).join('')}…`
 }
 

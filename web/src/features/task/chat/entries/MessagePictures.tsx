@@ -12,7 +12,7 @@ import { texts } from '../texts.ts'
 import { MessageTime } from './MessageHead.tsx'
 
 /** Section 9. */
-const mostOfMessage = 3
+const maxMessageImages = 3
 
 interface MessagePicturesProps {
   readonly taskId: string
@@ -36,14 +36,14 @@ export function MessagePictures({ taskId, messageId, sent, spaced }: MessagePict
       taskId={taskId}
       pictures={pictures}
       layout={pictures.length === 1 ? 'single' : 'horizontal'}
-      most={mostOfMessage}
+      most={maxMessageImages}
       className={spaced ? 'mt-2' : ''}
     />
   )
 }
 
 /** Section 9. */
-const mostOfTask = 6
+const maxTaskImages = 6
 
 export function TaskImages({ task: { id, images } }: { readonly task: Task }) {
   const [first] = images
@@ -59,7 +59,7 @@ export function TaskImages({ task: { id, images } }: { readonly task: Task }) {
       </div>
       <div className="md:pl-7">
         <p className="mb-1.5">{imageTexts.taskImages(images.length)}</p>
-        <Pictures taskId={id} pictures={images} layout="grid" most={mostOfTask} />
+        <Pictures taskId={id} pictures={images} layout="grid" most={maxTaskImages} />
       </div>
     </article>
   )

@@ -67,8 +67,8 @@ function Result({ log }: { readonly log: LogDocument }) {
   if (kind === 'edit' && additions !== null) return <Count added={additions} deleted={deletions ?? 0} />
   const time = durationMs === null ? [] : [took(durationMs)]
   const exit = exitCode === null || exitCode === 0 ? [] : [`exit ${exitCode}`]
-  const said = kind === 'read' && summary ? [summary] : []
-  return [...said, ...exit, ...(kind === 'run' ? time : [])].join(' · ')
+  const detail = kind === 'read' && summary ? [summary] : []
+  return [...detail, ...exit, ...(kind === 'run' ? time : [])].join(' · ')
 }
 
 function Details({ log }: { readonly log: LogDocument }) {

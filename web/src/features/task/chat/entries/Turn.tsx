@@ -2,20 +2,22 @@
 import { ChevronRight, Wrench } from 'lucide-react'
 import { memo, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import { AgentMark } from '../../../../ui/AgentMark.tsx'
 import { agentNamed } from '#domain/agents.ts'
+import { retrySentence } from '#domain/task/modelRetry.ts'
+import type { MessageDocument } from '#domain/views/chat.ts'
+import { AgentMark } from '../../../../ui/AgentMark.tsx'
 import { classes } from '../../../../ui/classes.ts'
-import { took } from '../../../../ui/text/clock.ts'
+import { took, clockTime, elapsed } from '../../../../ui/text/clock.ts'
 import { samePart, spanOf, summaryOf, type TurnEntry, type TurnPart } from '../chatTimeline.ts'
 import { texts as forkTexts } from '../../fork/headerTexts.ts'
 import { useTurnActions } from '../../fork/useTurnActions.tsx'
 import { Boot } from './Boot.tsx'
 import { MarkdownText, MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
-import { RetryNote } from './RetryNote.tsx'
 import { ToolRow } from './ToolRow.tsx'
 import { texts } from '../texts.ts'
 import { usageText } from '../composer/usageText.ts'
+import { useTaskSeconds } from '../../replayed.ts'
 
 export type TurnUsage = NonNullable<NonNullable<Task['execution']>['usage']>
 
@@ -29,18 +31,18 @@ interface TurnProps {
 }
 
 /** How many parts of a turn are rendered at first, and how many more on each request. */
-const drawnAtFirst = 100
+const partsPerStep = 100
 
 export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: TurnProps) {
   const finished = turn.live ? null : { executionId: turn.key, agent: turn.agent, isUndone }
   const { items, dialog } = useTurnActions(finished)
   const [unfolded, setUnfolded] = useState(false)
-  const [drawn, setDrawn] = useState(drawnAtFirst)
+  const [renderedCount, setRenderedCount] = useState(partsPerStep)
   const tools = turn.parts.flatMap((part) => (part.kind === 'tool' ? [part.log] : []))
   const folds = !turn.live && tools.length > 0
   const all = folds && !unfolded ? turn.parts.filter(({ kind }) => kind !== 'tool') : turn.parts
   // A turn with thousands of steps must not slow the page: only the latest are rendered, more on request.
-  const hidden = Math.max(0, all.length - drawn)
+  const hidden = Math.max(0, all.length - renderedCount)
   const parts = hidden === 0 ? all : all.slice(hidden)
   return (
     <article className={classes('group/message mt-3.5 px-4', isUndone && 'border-l-2 border-line')}>
@@ -74,7 +76,7 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
       {hidden > 0 && (
         <button
           type="button"
-          onClick={() => setDrawn(drawn + drawnAtFirst)}
+          onClick={() => setRenderedCount(renderedCount + partsPerStep)}
           className="focus-inset my-1.5 flex h-11 items-center gap-2 rounded-control px-2 text-ui text-accent hover:underline md:ml-5 md:h-7"
         >
           {texts.chat.earlierSteps(hidden)}
@@ -95,11 +97,11 @@ interface PartProps {
 
 /** Renders only parts that change: a turn may have many steps before the text being written. */
 const Part = memo(
-  DrawnPart,
+  PartContent,
   (before, now) => before.wasSeen === now.wasSeen && samePart(before.part, now.part),
 )
 
-function DrawnPart({ part, wasSeen }: PartProps) {
+function PartContent({ part, wasSeen }: PartProps) {
   switch (part.kind) {
     case 'tool':
       return <ToolRow log={part.log} />
@@ -108,7 +110,7 @@ function DrawnPart({ part, wasSeen }: PartProps) {
       return (
         <div className={classes('my-1.5 md:pl-7', messageType === 'error' && 'text-bad')}>
           {modelRetry ? (
-            <RetryNote retry={modelRetry} />
+            <ModelRetryNote retry={modelRetry} />
           ) : message === null ? (
             <p className="text-muted">{texts.chat.erased}</p>
           ) : (
@@ -138,4 +140,15 @@ function textOf(parts: readonly TurnPart[]): string {
       return part.kind === 'writing' ? part.writing.text : []
     })
     .join('\n\n')
+}
+
+/** A note that a turn waits for its model: why, when it asks again, and a countdown. */
+function ModelRetryNote({ retry }: { readonly retry: NonNullable<MessageDocument['modelRetry']> }) {
+  const left = Date.parse(retry.retryAt) - useTaskSeconds()
+  return (
+    <p className="text-muted">
+      {retrySentence(retry.code, clockTime(retry.retryAt))}
+      {left > 0 && <span className="text-meta"> {texts.chat.retryIn(elapsed(left))}</span>}
+    </p>
+  )
 }

@@ -85,10 +85,10 @@ interface WithdrawnMessageProps {
 }
 
 /** As long as other notifications are shown (contract, section 9), in milliseconds. */
-const shownFor = 5_000
+const undoTimeoutMs = 5_000
 
 export function WithdrawnMessage({ withdrawn: { message, show }, onUndo, onOver }: WithdrawnMessageProps) {
-  const clock = useCountdown(shownFor, onOver)
+  const clock = useCountdown(undoTimeoutMs, onOver)
   const hasImages = useSelector(selectPicturesOf(message.messageId)).length > 0
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- pointing at it only stops its clock

@@ -21,8 +21,7 @@ import { IconButton } from '../../../../ui/form/IconButton.tsx'
 import { safeLink } from '../../../../ui/text/safeLink.ts'
 import { CodeText } from './CodeText.tsx'
 import { useCopy } from '../../useCopy.ts'
-import { blocksOf } from './blocks.ts'
-import { withListings } from './listings.ts'
+import { blocksOf, withListings } from './blocks.ts'
 import { texts } from '../texts.ts'
 
 const plugins = [readGfm]
@@ -67,10 +66,10 @@ export function Markdown({ text, growing = false }: MarkdownProps) {
 }
 
 /** In characters. Parsing a longer block takes noticeable time, so it is deferred behind typing and scrolling. */
-const readAtOnce = 4_000
+const maxImmediateLength = 4_000
 
 function Block({ text }: { readonly text: string }) {
-  const isLong = text.length > readAtOnce
+  const isLong = text.length > maxImmediateLength
   // Short texts are not rendered a second time for this.
   const later = useDeferredValue(isLong ? text : null)
   return <ReadBlock text={isLong ? (later ?? text) : text} />
@@ -86,12 +85,12 @@ const ReadBlock = memo(function ReadBlock({ text }: { readonly text: string }) {
 })
 
 /** In characters: laying out longer Markdown takes seconds. */
-const longest = 100_000
+const maxLength = 100_000
 
 /** Whether a text is too long, or nested deeper than anybody writes by hand, so that it is shown literally. */
 export function isTooMuch(text: string): boolean {
   return (
-    text.length > longest ||
+    text.length > maxLength ||
     />(?:[ \t]*>){50}/.test(text) ||
     /(?:[-+*][ \t]+){50}|[*_~]{100}|^[ \t]{200}/m.test(text)
   )

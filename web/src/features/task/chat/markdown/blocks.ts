@@ -1,13 +1,14 @@
-/**
- * Splits growing Markdown into pieces that can be parsed separately: an addition only changes the last one, and the others are parsed once. Pure.
- */
+/** Prepares Markdown for the parser: growing text is split into blocks, and numbered listings of agents become code blocks. Pure. */
 
 /** Link definitions apply anywhere, and HTML may continue after an empty line: such text must be parsed as a whole. */
 const reachesFar = /^[ \t>*+\-\d.)]*(?:\[[^\]\n]+\]:|<)/m
 /** A line that, after an empty line, starts a new block. Indented lines and list items may continue the block before. */
 const beginsBlock = /^(?![-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))\S/
 
-/** The blocks of a text in order; joined, they are the text. A list with all its items is one block. */
+/**
+ * The blocks of a text in order; joined, they are the text. While a text grows only its last block changes, so the others are parsed once. A list with
+ * all its items is one block.
+ */
 export function blocksOf(text: string): readonly string[] {
   if (reachesFar.test(text)) return [text]
   const blocks: string[] = []
@@ -35,4 +36,49 @@ function fenceAfter(line: string, open: string | null): string | null {
   if (mark === undefined) return open
   if (open === null) return mark.startsWith('`') && rest.includes('`') ? null : mark
   return mark.startsWith(open) && rest.trim() === '' ? null : open
+}
+
+/** `  12→text`, `12 | text`, `12<tab>text`. */
+const numbered = /^ {0,8}(\d{1,6})(?:→|\t| ?[|│] ?)/
+
+/** The text with each numbered listing of at least two lines in a code block, because Markdown would join the lines. */
+export function withListings(text: string): string {
+  if (!/^ {0,8}\d{1,6}(?:→|\t| ?[|│])/m.test(text)) return text
+  const lines = text.split('\n')
+  const out: string[] = []
+  let fence: string | null = null
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? ''
+    const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+    if (mark !== undefined && fence === null) fence = mark
+    else if (mark !== undefined && fence !== null && mark.startsWith(fence)) fence = null
+    const end = fence === null ? endOfListing(lines, at) : at
+    if (end - at < 2) {
+      out.push(line)
+      continue
+    }
+    const listing = lines.slice(at, end)
+    const ticks = '`'.repeat(1 + longestRun(listing))
+    out.push(ticks, ...listing, ticks)
+    at = end - 1
+  }
+  return out.join('\n')
+}
+
+/** The index after the last line of the listing, whose numbers must be consecutive; `start` when there is none. */
+function endOfListing(lines: readonly string[], start: number): number {
+  let at = start
+  let before: number | null = null
+  for (; at < lines.length; at += 1) {
+    const found = numbered.exec(lines[at] ?? '')
+    const number = found?.[1] === undefined ? null : Number(found[1])
+    if (number === null || (before !== null && number !== before + 1)) break
+    before = number
+  }
+  return at
+}
+
+/** The longest run of backticks, at least two: a fence must be longer than any run inside. */
+function longestRun(lines: readonly string[]): number {
+  return Math.max(2, ...lines.flatMap((line) => [...line.matchAll(/`+/g)].map(([run]) => run.length)))
 }

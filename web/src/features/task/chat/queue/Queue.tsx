@@ -30,7 +30,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const actions = useQueue(task.id)
   const wide = useMedia('(width >= 768px)')
   const [unfolded, setUnfolded] = useState(false)
-  const [said, setSaid] = useState('')
+  const [announcement, setAnnouncement] = useState('')
   const running = task.status === 'running'
   // After a turn failed or was stopped, the queue waits until somebody starts it.
   const active = running || task.status === 'queued'
@@ -46,7 +46,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   }
   const drag = useDragOrder(ids, reorder)
   // Messages being sent to the running turn come first.
-  const shown = [
+  const rows = [
     ...queue.filter(({ steered }) => steered),
     ...(drag.order ?? ids).flatMap((id) => queue.find(({ messageId }) => messageId === id) ?? []),
   ]
@@ -56,10 +56,10 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
     const next = moved(ids, id, place)
     if (next === ids) return
     reorder(next)
-    setSaid(texts.queue.movedTo(next.indexOf(id) + 1, next.length))
+    setAnnouncement(texts.queue.movedTo(next.indexOf(id) + 1, next.length))
   }
   const withdraw = (message: WaitingMessage) => {
-    setSaid(texts.queue.withdrawn)
+    setAnnouncement(texts.queue.withdrawn)
     withdrawals.withdraw(message)
   }
   const start = (run: () => void) => {
@@ -84,10 +84,10 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   )
   const live = (
     <p role="status" className="sr-only">
-      {said}
+      {announcement}
     </p>
   )
-  if (shown.length === 0 && gone.length === 0 && edited === null) return live
+  if (rows.length === 0 && gone.length === 0 && edited === null) return live
   const folded = !wide && !unfolded && edited === null
   return (
     // The command list of its editor is above it.
@@ -97,7 +97,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
         task={task}
         count={queue.length}
         active={active}
-        first={shown[0]?.message ?? ''}
+        first={rows[0]?.message ?? ''}
         folded={folded}
         onFold={wide ? null : () => setUnfolded(!unfolded)}
         onStart={start}
@@ -110,7 +110,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
           onPointerCancel={drag.onPointerCancel}
           className="max-h-40 overflow-y-auto"
         >
-          {shown.map((message) =>
+          {rows.map((message) =>
             message.messageId === edited?.messageId && !isGone ? (
               <li key={message.id}>{editor}</li>
             ) : (
@@ -129,12 +129,12 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
             ),
           )}
           {isGone && <li>{editor}</li>}
-          {gone.map((taken) => (
+          {gone.map((withdrawn) => (
             <WithdrawnMessage
-              key={taken.message.id}
-              withdrawn={taken}
-              onUndo={() => withdrawals.undo(taken)}
-              onOver={() => withdrawals.finish(taken)}
+              key={withdrawn.message.id}
+              withdrawn={withdrawn}
+              onUndo={() => withdrawals.undo(withdrawn)}
+              onOver={() => withdrawals.finish(withdrawn)}
             />
           ))}
         </ul>
@@ -143,7 +143,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   )
 }
 
-interface Withdrawals {
+interface WithdrawalOptions {
   readonly queue: readonly WaitingMessage[]
   readonly ids: readonly string[]
   readonly active: boolean
@@ -151,7 +151,7 @@ interface Withdrawals {
 }
 
 /** Recently withdrawn messages, which can be restored for a while. */
-function useWithdrawals({ queue, ids, active, actions }: Withdrawals) {
+function useWithdrawals({ queue, ids, active, actions }: WithdrawalOptions) {
   const [withdrawn, setWithdrawn] = useState<readonly Withdrawn[]>([])
   const gone = withdrawn.filter(({ message }) => !queue.some(({ id }) => id === message.id))
   const forget = ({ message }: Withdrawn) =>
@@ -240,35 +240,35 @@ function Header({ task, count, active, first, folded, onFold, onStart }: HeaderP
  * in the DOM.
  */
 function useDragOrder(ids: readonly string[], onDrop: (ids: readonly string[]) => void) {
-  const [held, setHeld] = useState<{ readonly id: string; readonly order: readonly string[] } | null>(null)
+  const [drag, setDrag] = useState<{ readonly id: string; readonly order: readonly string[] } | null>(null)
   return {
     /** The order during a drag, else `null`. */
     order:
-      held === null
+      drag === null
         ? null
-        : [...held.order.filter((id) => ids.includes(id)), ...ids.filter((id) => !held.order.includes(id))],
-    dragged: held?.id ?? null,
+        : [...drag.order.filter((id) => ids.includes(id)), ...ids.filter((id) => !drag.order.includes(id))],
+    dragged: drag?.id ?? null,
     begin: (id: string, event: PointerEvent<HTMLElement>) => {
       if (event.button !== 0) return
       event.currentTarget.closest('ul')?.setPointerCapture(event.pointerId)
-      setHeld({ id, order: ids })
+      setDrag({ id, order: ids })
     },
     onPointerMove: ({ clientY, currentTarget }: PointerEvent<HTMLElement>) => {
-      if (held === null) return
+      if (drag === null) return
       const rows = [...currentTarget.querySelectorAll<HTMLElement>('[data-id]')]
-      const others = rows.filter(({ dataset }) => dataset['id'] !== held.id)
+      const others = rows.filter(({ dataset }) => dataset['id'] !== drag.id)
       const to = others.filter((row) => {
         const { top, height } = row.getBoundingClientRect()
         return top + height / 2 < clientY
       }).length
-      const order = moved(held.order, held.id, to)
-      if (order !== held.order) setHeld({ ...held, order })
+      const order = moved(drag.order, drag.id, to)
+      if (order !== drag.order) setDrag({ ...drag, order })
     },
     onPointerUp: () => {
-      if (held === null) return
-      setHeld(null)
-      if (held.order.some((id, place) => ids[place] !== id)) onDrop(held.order)
+      if (drag === null) return
+      setDrag(null)
+      if (drag.order.some((id, place) => ids[place] !== id)) onDrop(drag.order)
     },
-    onPointerCancel: () => setHeld(null),
+    onPointerCancel: () => setDrag(null),
   }
 }

@@ -22,7 +22,7 @@ interface QueueEditorProps {
 }
 
 /** Section 9. */
-const tallest = 120
+const maxHeightPx = 120
 
 export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: QueueEditorProps) {
   const [text, setText] = useState(message.message ?? '')
@@ -60,7 +60,7 @@ export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: Queu
         // oxlint-disable-next-line jsx-a11y/no-autofocus -- the person asked to write here
         autoFocus
         minHeight={30}
-        maxHeight={tallest}
+        maxHeight={maxHeightPx}
         maxCharacters={limits.messageLength}
         value={text}
         onChange={(event) => setText(event.target.value)}

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { messageId } from '../../../../../../tests/domain/ids.ts'
 import { messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { messageOf } from '../../../../../../tests/client/samples.ts'
-import { moved, unseen, withChanges, type PendingChange, type QueueChange } from './queueChanges.ts'
+import { moved, remainingChanges, withChanges, type PendingChange, type QueueChange } from './queueChanges.ts'
 
 function waiting(n: number): MessageDocument {
   const {
@@ -70,13 +70,13 @@ describe('a change', () => {
     ['is folded', '60', '60', 0],
     ['was passed by the fold', '60', '70', 0],
   ] as const)('that %s stays or goes', (_, at, seen, left) =>
-    expect(unseen([pending(edited, at)], seen, () => true)).toHaveLength(left),
+    expect(remainingChanges([pending(edited, at)], seen, () => true)).toHaveLength(left),
   )
 
   test('of a message that is told to a turn stays for as long as the message waits', () => {
     const steered = [pending({ kind: 'steered', messageId: id(1) }, '60')]
-    expect(unseen(steered, '70', () => true)).toBe(steered)
-    expect(unseen(steered, '70', () => false)).toEqual([])
+    expect(remainingChanges(steered, '70', () => true)).toBe(steered)
+    expect(remainingChanges(steered, '70', () => false)).toEqual([])
   })
 })
 

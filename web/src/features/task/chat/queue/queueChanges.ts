@@ -28,12 +28,12 @@ export function withChanges(
   pending: readonly PendingChange[],
 ): readonly WaitingMessage[] {
   return pending.reduce<readonly WaitingMessage[]>(
-    (messages, { change }) => changed(messages, change),
+    (messages, { change }) => withChange(messages, change),
     queue.map((message) => ({ ...message, steered: false })),
   )
 }
 
-function changed(messages: readonly WaitingMessage[], change: QueueChange): readonly WaitingMessage[] {
+function withChange(messages: readonly WaitingMessage[], change: QueueChange): readonly WaitingMessage[] {
   switch (change.kind) {
     case 'edited':
       return messages.map((message) =>
@@ -57,7 +57,7 @@ function changed(messages: readonly WaitingMessage[], change: QueueChange): read
 }
 
 /** The changes that remain once the fold has reached `seen`. A steered message is done when it has left the queue. */
-export function unseen(
+export function remainingChanges(
   pending: readonly PendingChange[],
   seen: Position | null,
   waits: (messageId: string) => boolean,

@@ -1,14 +1,14 @@
-/** What happens with reviews, comments and failed checks of the project's pull requests. */
+/** How tasks open the project's pull requests, and what happens with the feedback on them. */
 import { useState } from 'react'
 import { feedbackLimits, feedbackModes } from '#domain/task/codeHost/feedbackRule.ts'
 import { Checkbox, Choice } from '../../../ui/form/Choice.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
-import type { PartOfProject } from './Part.tsx'
-import { SettingsForm, useSettingsForm } from './SettingsForm.tsx'
+import { type PartOfProject, SettingsForm, useSettingsForm } from './Part.tsx'
 import { texts } from './texts.ts'
 
 const modes = feedbackModes.map((value) => ({ value, label: texts.feedback.modes[value] }))
 
+/** What happens with reviews, comments and failed checks. */
 export function FeedbackPart(part: PartOfProject) {
   const [rule, setRule] = useState(part.settings.feedback)
   const form = useSettingsForm(part, { feedback: rule })
@@ -43,6 +43,19 @@ export function FeedbackPart(part: PartOfProject) {
       )}
       <Checkbox checked={rule.resolves} onChange={(resolves) => setRule({ ...rule, resolves })}>
         {texts.feedback.resolves}
+      </Checkbox>
+    </SettingsForm>
+  )
+}
+
+/** Whether a task opens a draft by itself. */
+export function DraftsPart(part: PartOfProject) {
+  const [draftPullRequests, setDrafts] = useState(part.settings.draftPullRequests)
+  const form = useSettingsForm(part, { draftPullRequests })
+  return (
+    <SettingsForm form={form} title={texts.drafts.title} why={texts.drafts.why}>
+      <Checkbox checked={draftPullRequests} onChange={setDrafts}>
+        {texts.drafts.label}
       </Checkbox>
     </SettingsForm>
   )

@@ -1,4 +1,4 @@
-/** The environment variables of everything that runs for the project. */
+/** What a new workspace is set up with: a command, and the environment variables of everything that runs in it. */
 import { Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { messageFor } from '../../../api/fault.ts'
@@ -6,9 +6,26 @@ import { Button } from '../../../ui/form/Button.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { Field } from '../../../ui/form/Field.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
-import type { PartOfProject } from './Part.tsx'
-import { SettingsForm, useSettingsForm } from './SettingsForm.tsx'
+import { type PartOfProject, SettingsForm, useSettingsForm } from './Part.tsx'
 import { texts } from './texts.ts'
+import { Lines } from './Lines.tsx'
+
+export function SetupPart(part: PartOfProject) {
+  const [setupCommand, setSetupCommand] = useState(part.settings.setupCommand)
+  const form = useSettingsForm(part, { setupCommand })
+  return (
+    <SettingsForm form={form} title={texts.setup.title} why={texts.setup.why}>
+      <Lines
+        label={texts.setup.label}
+        placeholder={texts.setup.placeholder}
+        maxCharacters={10_000}
+        value={setupCommand}
+        error={form.refused?.message}
+        onChange={setSetupCommand}
+      />
+    </SettingsForm>
+  )
+}
 
 interface Row {
   /** Distinguishes rows that have no name yet. */

@@ -1,0 +1,113 @@
+/** The project and the branch that a task starts from. */
+import { type ComponentProps, useMemo, useState } from 'react'
+import { FolderGit2, GitBranch } from 'lucide-react'
+import { useNavigate } from 'react-router-dom'
+import type { Project } from '#domain/api/projects.schema.ts'
+import { reasonOf } from '../../api/fault.ts'
+import { errorTexts, useBranchesQuery } from '../projects/projectsApi.ts'
+import { texts } from './texts.ts'
+import type { PickerOption } from '../../ui/overlay/pickerOptions.ts'
+import { selectedProjectId, usePersisted } from '../../state/persisted.ts'
+import { Picker } from '../../ui/overlay/Picker.tsx'
+import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
+
+/** The chosen project; until one is chosen the only project, or else the one of the latest task. */
+export function useProject(listed: readonly Project[] | undefined) {
+  const [projectId, setProjectId] = usePersisted(selectedProjectId)
+  const options = useMemo(() => projectOptions(listed ?? []), [listed])
+  const recent = useRecentTasksQuery()
+  const [first, second] = listed ?? []
+  const latest = second === undefined ? first?.id : recent.data?.tasks[0]?.project.id
+  const withId = (id: string | undefined) => listed?.find((project) => project.id === id)
+  const project = withId(projectId) ?? withId(latest)
+  return { project, options, setProjectId }
+}
+
+/** The options of the project picker: by owner, organisations first, each alphabetically. */
+export function projectOptions(projects: readonly Project[]): readonly PickerOption[] {
+  return projects
+    .toSorted(
+      (a, b) =>
+        Number(b.isOrganization) - Number(a.isOrganization) ||
+        a.githubOwner.localeCompare(b.githubOwner) ||
+        a.githubRepoName.localeCompare(b.githubRepoName) ||
+        a.name.localeCompare(b.name),
+    )
+    .map((project) => ({
+      value: project.id,
+      label: `${project.githubOwner}/${project.githubRepoName}`,
+      group: project.githubOwner,
+    }))
+}
+
+interface ProjectPickerProps extends Pick<ComponentProps<typeof Picker>, 'options' | 'chosen' | 'onChoose'> {
+  /** The person has no project yet. */
+  readonly isEmpty: boolean
+}
+
+export function ProjectPicker({ isEmpty, ...choice }: ProjectPickerProps) {
+  const navigate = useNavigate()
+  return (
+    <Picker
+      {...choice}
+      label={texts.project}
+      placeholder={texts.noProject}
+      icon={<FolderGit2 className="size-3.5" />}
+      filterLabel={texts.filterProjects}
+      emptyText={isEmpty ? texts.noProjectsYet : texts.noProjects}
+      action={{ label: texts.manage, onChoose: () => void navigate('/projects') }}
+    />
+  )
+}
+
+/** The first branch of an empty repository (contract, section 9). */
+const firstBranch = 'main'
+
+/**
+ * The project's default branch until another is chosen. `isEmpty`: the repository has no branch, so `main` is created when the agent starts.
+ */
+export function useBranchChoice(project: Project | undefined) {
+  const { currentData, error, isFetching } = useBranchesQuery(project?.id ?? '', {
+    skip: project === undefined,
+  })
+  // A choice is for one project; another project begins with its own default.
+  const [choice, setChoice] = useState<{ projectId: string; branch: string } | null>(null)
+  const names = currentData?.branches.map(({ name }) => name)
+  const isEmpty = names !== undefined && names.length === 0
+  const preferred = choice?.projectId === project?.id ? choice?.branch : project?.defaultBranch
+  return {
+    options: isEmpty
+      ? [{ value: firstBranch, label: texts.mainToBe }]
+      : (names ?? []).map((name) => ({ value: name, label: name })),
+    chosen: isEmpty ? firstBranch : (names?.find((name) => name === preferred) ?? names?.[0] ?? null),
+    onChoose: (branch: string) => {
+      if (project !== undefined) setChoice({ projectId: project.id, branch })
+    },
+    loading: project !== undefined && isFetching && currentData === undefined,
+    isEmpty,
+    error: error === undefined ? undefined : reasonOf(error, errorTexts.branchesNotFetched),
+  }
+}
+
+export interface BranchPickerProps {
+  readonly branch: ReturnType<typeof useBranchChoice>
+  readonly disabled: boolean
+}
+
+export function BranchPicker({ branch, disabled }: BranchPickerProps) {
+  return (
+    <Picker
+      label={texts.branch}
+      placeholder={branch.loading ? texts.loadingBranches : texts.noBranch}
+      icon={<GitBranch className="size-3.5" />}
+      options={branch.options}
+      chosen={branch.chosen}
+      onChoose={branch.onChoose}
+      mono
+      note={branch.isEmpty ? texts.mainToBeNote : undefined}
+      filterLabel={texts.filterBranches}
+      emptyText={texts.noBranches}
+      disabled={disabled || branch.loading}
+    />
+  )
+}
