@@ -365,7 +365,7 @@ async function readyLines(config: Config, engines: Engines): Promise<readonly st
   const address = publicAddress(config)
   const [{ setupLine }, { ownTokenLine }] = await Promise.all([
     import('./gateway/setup/announce.ts'),
-    import('./gateway/setup/ownToken.ts'),
+    import('./gateway/setup/announce.ts'),
   ])
   const place = { address, dataDir: config.dataDir, hostName: codeHostName(config) }
   const lines = [await setupLine(place, engines), await ownTokenLine(engines.codeHost)]

@@ -3,7 +3,9 @@
  * Checks an audit bundle without a server and without its keys, or compares two. `usage` says how, and what the exit codes mean. It is built
  * into one file without dependencies.
  */
-import { existsSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { BundleHeader } from '../../domain/proof/auditBundle.schema.ts'
 import { sealIn } from '../../domain/proof/bundleSeals.ts'
@@ -14,7 +16,6 @@ import { parseFingerprint } from '../../domain/proof/fingerprint.ts'
 import { headerIn } from '../../domain/proof/readBundle.ts'
 import { verifyBundle, type BundleReport } from '../../domain/proof/verifyBundle.ts'
 import { cryptography } from '../platform/seals/cryptography.ts'
-import { knownKeysOf, rememberKey, usualKnownKeys } from './knownKeys.ts'
 import { textLines } from './textLines.ts'
 import { comparisonLines, linesOf, type Pinned } from './verifierWords.ts'
 
@@ -206,4 +207,29 @@ try {
 } catch (fault) {
   process.stderr.write(`${fault instanceof Error ? fault.message : String(fault)}\n`)
   process.exitCode = 2
+}
+
+/** The file of known keys of the person who runs this. */
+function usualKnownKeys(configHome: string | undefined): string {
+  // A relative folder is to be ignored, as the XDG specification has it.
+  const folder = configHome?.startsWith('/') === true ? configHome : join(homedir(), '.config')
+  return join(folder, 'flightdeck', 'known-keys')
+}
+
+/** The keys that are remembered for a log. Throws when a line is not one of this file: a check without it would say too much. */
+function knownKeysOf(file: string, logId: string): readonly string[] {
+  if (!existsSync(file)) return []
+  return [...textLines(file)].flatMap((line) => {
+    if (line.trim() === '') return []
+    const [id, key = '', ...more] = line.trim().split(' ')
+    if (more.length > 0 || parseVerifierKey(cryptography.sha256, key) === undefined)
+      throw new Error(`${file} has a line that is no log id with a verifier key: ${line}`)
+    return id === logId ? [key] : []
+  })
+}
+
+/** Remembers the key of a log. */
+function rememberKey(file: string, logId: string, verifierKey: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+  appendFileSync(file, `${logId} ${verifierKey}\n`, { mode: 0o600 })
 }

@@ -11,9 +11,10 @@ import type { Identity } from '#platform/http/session.ts'
 import type { Logger } from '#platform/log.ts'
 import type { HostAccount, HostTokens } from '#platform/ports/codeHost.ts'
 import type { GatewayServices } from '../services.ts'
-import { AccountNotAllowed, SignInFailed } from './signInErrors.ts'
-import { unusedUserId } from './userIds.ts'
 import { signedInWith, type SignedIn } from './session.ts'
+import { v5 as uuidv5 } from 'uuid'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { LinkError, SignInError } from '#domain/api/auth.ts'
 
 /** An account that somebody has shown to be theirs. */
 export interface Shown {
@@ -185,3 +186,31 @@ const profileOf = ({ id, name, email, login, avatarUrl }: HostAccount): HostProf
   login,
   avatar: avatarUrl,
 })
+
+/** `id`, or the first id derived from it that belongs to no deleted account: whoever returns after deleting an account is a new person. */
+export async function unusedUserId(id: string, { load }: Pick<Commands, 'load'>): Promise<string> {
+  for (let returns = 0; ; returns += 1) {
+    const candidate = returns === 0 ? id : uuidv5(`return ${returns}`, id)
+    const { state } = await load(user, userStream(candidate))
+    if (state.kind !== 'deleted') return candidate
+  }
+}
+
+/** The OAuth flow did not reach its end. */
+export class SignInFailed extends Error {
+  /** The code that the client's page knows it by. */
+  readonly value: SignInError | LinkError
+  constructor(value: SignInError | LinkError, cause?: unknown) {
+    super(value, { cause })
+    this.value = value
+  }
+}
+
+/** The account is not on the list of who may sign in. */
+export class AccountNotAllowed extends SignInFailed {
+  readonly login: string
+  constructor(login: string) {
+    super('not_allowed')
+    this.login = login
+  }
+}

@@ -15,7 +15,7 @@ import { routeWith, type Route } from '#platform/http/route.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { originOfRequest } from '#platform/telemetry/requests.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
-import { accounts, type Shown } from './accounts.ts'
+import { accounts, AccountNotAllowed, SignInFailed, type Shown } from './accounts.ts'
 import { originOf } from '../http/allowedHosts.ts'
 import {
   oauthStateCookie,
@@ -25,7 +25,6 @@ import {
   type OAuthState,
   type OAuthStates,
 } from './oauthState.ts'
-import { AccountNotAllowed, SignInFailed } from './signInErrors.ts'
 import { ticketCookie, tickets, ticketSeconds, type Linking } from './linkTickets.ts'
 import { cookieOptions } from './signedClaims.ts'
 

@@ -8,7 +8,7 @@ import { type Route, routeWith } from '#platform/http/route.ts'
 import type { Passwords } from '#platform/credentials/passwords.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { keyedId } from '#platform/access/accountId.ts'
-import { unusedUserId } from './userIds.ts'
+import { unusedUserId } from './accounts.ts'
 import { signedInWith } from './session.ts'
 import type { LoginThrottle } from './loginThrottle.ts'
 

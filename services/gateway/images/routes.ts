@@ -9,8 +9,7 @@ import { grantName, type ImageAddresses } from '#platform/images/addresses.ts'
 import { dispositionOf } from './fileName.ts'
 import type { GatewayServices } from '../services.ts'
 import { checkImage } from './reencode.ts'
-import { uploadLimits } from './uploadLimits.ts'
-import { receiveImage } from './upload.ts'
+import { uploadLimits, receiveImage } from './upload.ts'
 
 export function imageRoutes(services: GatewayServices, bodies: Bodies): Middleware {
   const router = new Router({ prefix: '/api', sensitive: true })

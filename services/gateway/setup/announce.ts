@@ -1,11 +1,14 @@
-/** Tells the operator how the server is set up, while there is no GitHub App. */
+/** What the operator is told at the start about the GitHub App or GITHUB_TOKEN. */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setupPath } from '#domain/api/setup.ts'
 import type { Engines } from '#platform/compose.ts'
 import { setupCodeOf } from '#platform/credentials/setupCode.ts'
-import type { CodeHost } from '#platform/ports/codeHost.ts'
+import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import { tokenPage } from '#domain/appPermissions.ts'
+import { missingScopes, tokenKindOf } from '#domain/codeHostToken.ts'
+import { within } from '#platform/async/timeLimit.ts'
 
 interface Announcing extends Pick<Engines, 'hostApp' | 'logger'> {
   readonly vault: Pick<Vault, 'deriveKey'>
@@ -37,4 +40,34 @@ export async function setupLine(
     .then(() => writeFile(file, `${code}\n`, { mode: 0o600, flag: 'wx' }))
     .catch((fault: unknown) => logger.info({ err: fault }, 'the code for the set-up is in no file'))
   return `Connect this server to GitHub: ${address}${setupPath}#code=${code}`
+}
+
+/** How long the start waits for the code host. */
+const tokenCheckTimeoutMs = 3_000
+
+const fineGrained =
+  'The rights of a fine-grained token cannot be listed. The one in GITHUB_TOKEN needs Contents, Pull requests and Issues (read and write), Actions and Commit statuses (read), and Workflows (read and write) for changes of workflow files.'
+
+/**
+ * The operator's line about GITHUB_TOKEN, so that a token that is refused or lacks rights is reported before somebody signs in; `null` if there is
+ * nothing to say, or no such token. Never throws a fault of the code host.
+ */
+export async function ownTokenLine(
+  { ownToken, tokenScopes }: Pick<CodeHost, 'ownToken' | 'tokenScopes'>,
+  timeoutMs = tokenCheckTimeoutMs,
+): Promise<string | null> {
+  if (ownToken === undefined) return null
+  const late = () => new CodeHostFault('unavailable', 'GitHub did not answer in time.')
+  try {
+    const scopes = await within(timeoutMs, tokenScopes(ownToken), late)
+    if (tokenKindOf(ownToken) === 'fine_grained') return fineGrained
+    const missing = scopes === null ? [] : missingScopes(scopes)
+    if (missing.length === 0) return null
+    return `The token in GITHUB_TOKEN lacks scopes: ${missing.join(', ')}. Its owner can add them ${tokenPage}.`
+  } catch (fault) {
+    if (!(fault instanceof CodeHostFault)) throw fault
+    return fault.kind === 'unauthorized'
+      ? fault.message
+      : `The token in GITHUB_TOKEN could not be checked: ${fault.message}`
+  }
 }

@@ -12,8 +12,7 @@ import type { Bodies } from '#platform/http/bodies.ts'
 import { networkOf } from '#platform/http/network.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import { rate } from '../http/limits.ts'
-import { hintOf } from './hint.ts'
-import { deliveryRecorder, type RecordingDeps } from './recordDelivery.ts'
+import { hintOf, deliveryRecorder, type RecordingDeps } from './recordDelivery.ts'
 
 /** GitHub delivers nothing that is larger. */
 export const mostBytes = 25 * 1_024 * 1_024

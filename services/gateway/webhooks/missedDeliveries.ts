@@ -12,8 +12,7 @@ import type { Bus } from '#platform/ports/bus.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { CodeHostApps, HostDelivery } from '#platform/ports/codeHostApp.ts'
 import type { Held } from '#platform/ports/leases.ts'
-import { hintOf } from './hint.ts'
-import { deliveryRecorder, recordedGuids, type RecordingDeps } from './recordDelivery.ts'
+import { hintOf, deliveryRecorder, recordedGuids, type RecordingDeps } from './recordDelivery.ts'
 
 export interface MissedDeliveriesDeps extends RecordingDeps {
   readonly codeHostApps: Pick<CodeHostApps, 'hasKey' | 'failedDeliveries' | 'deliveryPayload'>

@@ -10,7 +10,7 @@ import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/por
 import type { HostIssue } from '#platform/ports/codeHostIssues.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Documents } from '#platform/reads/documents.ts'
-import type { ReadAccess } from '../access/access.ts'
+import type { ReadAccess } from '../access.ts'
 import type { Round } from '../refresh/readings.ts'
 import { isFault, isHostUnavailable, refusals } from '../faults.ts'
 import { memoryOf, noteOutcome, readUpTo, type Memories, type Memory } from './memory.ts'

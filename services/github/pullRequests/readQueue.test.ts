@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { OwnAccess } from '../access/access.ts'
+import type { OwnAccess } from '../access.ts'
 import { readQueue, type ReadRequest } from './readQueue.ts'
 
 const ownOf = (holder: string): OwnAccess => {

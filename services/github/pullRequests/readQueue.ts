@@ -3,7 +3,7 @@
  * for the map that it keeps.
  */
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
-import type { ReadAccess } from '../access/access.ts'
+import type { ReadAccess } from '../access.ts'
 
 /** A pull request to read. */
 export interface ReadRequest {

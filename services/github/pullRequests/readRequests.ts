@@ -6,7 +6,7 @@ import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
 import { newest, oldest, pagesOf } from '#platform/reads/pages.ts'
-import type { TokenFor } from '../access/access.ts'
+import type { TokenFor } from '../access.ts'
 import type { ReadRequest } from './readQueue.ts'
 
 export interface RequestDeps extends Pick<Engines, 'documents' | 'clock'> {

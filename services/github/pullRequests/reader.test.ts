@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { logger } from '#platform/log.ts'
 import { CodeHostFault, type PullRequestKey, type PullRequestReading } from '#platform/ports/codeHost.ts'
-import type { InstallationAccess, OwnAccess } from '../access/access.ts'
+import type { InstallationAccess, OwnAccess } from '../access.ts'
 import type { ReadRequest } from './readQueue.ts'
 import { readAll } from './reader.ts'
 

@@ -9,7 +9,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
 import { CodeHostFault, type CodeHost, type PullRequestReading } from '#platform/ports/codeHost.ts'
-import type { InstallationAccess } from '../access/access.ts'
+import type { InstallationAccess } from '../access.ts'
 import type { ReadRequest } from './readQueue.ts'
 
 export interface ReaderDeps {

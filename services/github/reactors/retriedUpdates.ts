@@ -17,8 +17,7 @@ import type { Held } from '#platform/ports/leases.ts'
 import { newest } from '#platform/reads/pages.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import { isRefusal, isTransient } from '../faults.ts'
-import { hintedWork } from '../refresh/hintedWork.ts'
-import type { HintTimes } from '../refresh/hints.ts'
+import { hintedWork, type HintTimes } from '../refresh/hints.ts'
 
 type RetryEngines = ReactorEngines &
   Pick<Engines, 'documents' | 'logger'> & {

@@ -15,8 +15,7 @@ import type { LogRecord } from '#platform/ports/eventStore.ts'
 import type { Held } from '#platform/ports/leases.ts'
 import { isTransient } from '../faults.ts'
 import { deliveryFilter, openDelivery } from '../refresh/deliveries.ts'
-import { hintedWork } from '../refresh/hintedWork.ts'
-import type { HintTimes } from '../refresh/hints.ts'
+import { hintedWork, type HintTimes } from '../refresh/hints.ts'
 
 type RevocationEngines = ReactorEngines &
   Pick<Engines, 'log' | 'vault' | 'logger'> & {

@@ -15,12 +15,14 @@ import { changedFilesOf, proposalFor, recordedFilesOf } from '#platform/reads/pr
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import { pageAfter } from '#platform/http/paging.ts'
 import type { Route } from '#platform/http/route.ts'
-import { fileLines } from '../fileLines.ts'
 import { route, ownTask, type QueryServices } from '../services.ts'
+import { mostFileLines } from '#domain/api/tasks.ts'
+import type { AnswerOf, QueryOf } from '#domain/api/call.schema.ts'
 
 /** What the diffs beside a task may come to, in UTF-16 code units. */
 const diffsBesideTask = 1_000_000
-const otherBaseWithinMs = 10_000
+/** For questions to the runner that has the workspace. */
+const runnerTimeoutMs = 10_000
 
 export const taskRoutes: readonly Route<QueryServices>[] = [
   route(listTasks, signedIn, fresh, async ({ user, query }, services) => {
@@ -140,7 +142,7 @@ async function changesAgainst(
   recorded: string,
   { rpc }: QueryServices,
 ) {
-  const answer = await rpc.ask('changes', { taskId: task.id, baseBranch }, otherBaseWithinMs)
+  const answer = await rpc.ask('changes', { taskId: task.id, baseBranch }, runnerTimeoutMs)
   if (answer?.kind === 'changes') return { ...answer, baseBranch, tree: null }
   const why = answer === undefined ? '' : `The repository has no branch ${baseBranch}. `
   throw new Fault('base_not_recorded', `${why}The changes were recorded against ${recorded}.`, 'baseBranch')
@@ -158,4 +160,39 @@ function cut(files: readonly ChangedFile[], most: number): ChangedFile[] {
     left -= diff.length
     return { ...file, diff }
   })
+}
+
+/**
+ * Lines around a file's changes, as they were before, of a file that is among the recorded changes. What is read is content that git names in the recorded diff, never a
+ * path: so the lines fit the diff however far the work has gone on, and no name and no link leads elsewhere.
+ * Throws `Fault`: not_found for a file without changes or without an earlier content, not_initialized when nobody has the workspace.
+ */
+export async function fileLines(
+  task: TaskDocument,
+  { path, from, to }: QueryOf<typeof getFileLines>,
+  services: Pick<QueryServices, 'blobs' | 'rpc'>,
+): Promise<AnswerOf<typeof getFileLines>> {
+  if (to < from) throw new Fault('invalid_input', 'The last line comes before the first.', 'to')
+  const files = await changedFilesOf(services, task.id, task.recorded?.blob ?? null)
+  const file = files.find(({ fileName }) => fileName === path)
+  if (!file) throw new Fault('not_found', 'The task did not change a file with this name.', 'path')
+  const blob = blobBefore(file.diff)
+  if (blob === null) throw new Fault('not_found', 'There is no earlier version of this file.', 'path')
+  const last = Math.min(to, from + mostFileLines - 1)
+  const answer = await services.rpc.ask('lines', { taskId: task.id, blob, from, to: last }, runnerTimeoutMs)
+  if (!answer)
+    throw new Fault(
+      'not_initialized',
+      "The lines can't be read right now: no runner has this task's repository available.",
+    )
+  return { from, lines: [...answer.lines], total: answer.total }
+}
+
+/** Git's id of a file's earlier content; `null` for a new file, a binary one, and a diff that does not say. */
+export function blobBefore(diff: string): string | null {
+  // Only what is above the first lines of content is git's own word; a name with a line break in it is quoted there.
+  const firstHunk = diff.indexOf('\n@@ ')
+  if (firstHunk === -1) return null
+  const name = /^index ([0-9a-f]{40,64})\.\./m.exec(diff.slice(0, firstHunk))?.[1]
+  return name === undefined || /^0+$/.test(name) ? null : name
 }

@@ -1,12 +1,13 @@
-/**
- * Deletes the branch of a task whose pull request is over, by the token of the person who wants it. Only what is ours goes: a branch with our
- * name, where it stood when the pull request ended, that nobody else uses.
- */
-import type { BranchOutcome } from '#domain/api/cleanUp.ts'
+/** Removes workspace and branch of a task whose pull request is over: in this order, as the runner says whether the work is kept. */
+import type { BranchOutcome, WorkspaceOutcome } from '#domain/api/cleanUp.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import { whyNotOver } from '#domain/task/codeHost/cleanUp.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { task } from '#domain/task/task.ts'
+import type { Commands } from '#platform/commands/execute.ts'
+import type { Rpc } from '#platform/ports/rpc.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { isOurBranch } from '#domain/kernel/names.ts'
-import { taskStream } from '#domain/kernel/streams.ts'
-import type { LiveTask } from '#domain/task/state.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { pullRequestsView } from '#domain/views/pullRequests.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
@@ -15,13 +16,59 @@ import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { pagesOf } from '#platform/reads/pages.ts'
 
+export interface TaskCleanUpServices extends BranchCleanUp {
+  readonly rpc: Pick<Rpc, 'ask'>
+  readonly commands: Pick<Commands, 'load'>
+}
+
+/** Together with the rest of the request, below the client's time-out of 30 s. */
+const runnerWithinMs = 15_000
+
+/** What became of each. Never throws for what the code host or the runner says. */
+export async function cleanUp(
+  services: TaskCleanUpServices,
+  state: LiveTask,
+): Promise<{ readonly branch: BranchOutcome; readonly workspace: WorkspaceOutcome }> {
+  const workspace = await removeWorkspace(services, state)
+  const whyKept = async () =>
+    workspace === 'in_use' ? workspace : await whyBranchIsKept(services, state.taskId)
+  // Looked for even if the branch must stay, as it may be gone already.
+  return { branch: await cleanUpBranch(services, state, whyKept), workspace }
+}
+
+async function removeWorkspace(
+  { rpc }: Pick<TaskCleanUpServices, 'rpc'>,
+  { taskId, lastRunnerId: runnerId }: LiveTask,
+): Promise<WorkspaceOutcome> {
+  if (runnerId === null) return 'none'
+  const answered = await rpc.ask('removeWorkspace', { taskId, runnerId }, runnerWithinMs)
+  return answered?.outcome ?? 'unreachable'
+}
+
+/**
+ * Why the branch must stay, by the log as it is now: the task goes on, or its work was not merged and no runner has found it saved, in this
+ * try or an earlier one.
+ */
+async function whyBranchIsKept(
+  { commands }: Pick<TaskCleanUpServices, 'commands'>,
+  taskId: string,
+): Promise<'in_use' | 'only_copy' | null> {
+  const { state } = await commands.load(task, taskStream(taskId))
+  if (state.kind !== 'task' || whyNotOver(state) !== null) return 'in_use'
+  const isMerged = state.pullRequest?.observed?.state === 'merged'
+  return isMerged || state.cleanUp.work === 'saved' ? null : 'only_copy'
+}
+
 export interface BranchCleanUp {
   readonly documents: Pick<Documents, 'now' | 'get' | 'getMany' | 'find'>
   readonly access: Pick<HostAccess, 'tokenOf'>
   readonly codeHost: Pick<CodeHost, 'repository' | 'branch' | 'deleteBranch' | 'isInOpenPullRequest'>
 }
 
-/** What became of the branch. `whyKept` is asked last, right before the deletion. Never throws for what the code host says. */
+/**
+ * Deletes the branch by the token of the task's owner, and says what became of it. Only what is ours goes: a branch with our name, where it stood
+ * when the pull request ended, that nobody else uses. `whyKept` is asked last, right before the deletion. Never throws for what the code host says.
+ */
 export async function cleanUpBranch(
   services: BranchCleanUp,
   state: LiveTask,

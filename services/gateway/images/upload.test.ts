@@ -1,6 +1,6 @@
 /** Uploads are bounded: of all, of one person, and in how many are decoded at once. */
 import { describe, expect, test } from 'vitest'
-import { uploadLimits } from './uploadLimits.ts'
+import { uploadLimits } from './upload.ts'
 
 const full = { code: 'rate_limited', details: { retryAfterSeconds: 5 } }
 

@@ -12,7 +12,7 @@ import type {
 } from '#platform/credentials/installations.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
-import { mayRead } from './mayRead.ts'
+import { limitConcurrency, serializeByKey } from '#platform/async/queue.ts'
 
 /** An access to the code host. All reads with one share its rate limit. */
 export type ReadAccess = OwnAccess | InstallationAccess
@@ -55,7 +55,7 @@ export interface Read {
 export type TokenFor = (of: Read) => Promise<ReadAccess>
 
 /** What a person's own access needs. */
-export interface OwnAccessDeps {
+interface OwnAccessDeps {
   readonly access: Pick<HostAccess, 'tokenOf'>
   readonly codeHost: Pick<CodeHost, 'allowance'>
   readonly clock: Clock
@@ -87,7 +87,7 @@ function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'
 }
 
 const renewedEveryMs = 300_000
-const remembered = 1_000
+const maxRefusals = 1_000
 /** An installation that was refused `times` in a row, with new tokens each time, is not used for `restMs`. */
 const inVain = { times: 3, restMs: 3_600_000 }
 
@@ -105,7 +105,7 @@ export function readAccess(deps: AccessDeps): TokenFor {
   const sparing = sparingOf(deps)
   const mayOwnerRead = mayRead({ tokenOf: (ownerId) => ownOf(ownerId).token(), codeHost, clock })
   /** By repository: when tokens of its installation were refused last, and whether new ones were asked for since. */
-  const refusals = new LRUCache<string, Refusal>({ max: remembered })
+  const refusals = new LRUCache<string, Refusal>({ max: maxRefusals })
   const now = () => clock.now().getTime()
 
   function refuse(id: string): void {
@@ -168,3 +168,66 @@ function unlessOfHost(fault: unknown): Fault | undefined {
   if (!(fault instanceof CodeHostFault)) throw fault
   return undefined
 }
+
+/**
+ * Whether a person may read a repository: asked by its number, which no other repository takes, with their own token.
+ * `true` if the host said so within the last five minutes. `false` if it said no or could not be asked: then only the person's own access may be
+ * used, which shows the cause. Never throws.
+ */
+type MayRead = (ownerId: string, repositoryId: string) => Promise<boolean>
+
+interface MayReadDeps {
+  /** A token of the person. What it throws is a `false`. */
+  readonly tokenOf: (ownerId: string) => Promise<string>
+  readonly codeHost: Pick<CodeHost, 'repositoryById'>
+  readonly clock: Clock
+}
+
+const answerLifeMs = 300_000
+const maxAnswers = 5_000
+/** Questions about different people. */
+const questionsAtOnce = 4
+/** While the host is down, callers fail at once for this long, instead of each running into its time-out. */
+const awayMs = 5_000
+
+/** Remembers what the host said; questions about one person are asked one after the other, the same question once. */
+export function mayRead({ tokenOf, codeHost, clock }: MayReadDeps): MayRead {
+  const known = new LRUCache<string, { readonly may: boolean; readonly at: number }>({ max: maxAnswers })
+  const pending = new Map<string, Promise<boolean>>()
+  const inTurn = serializeByKey()
+  const fewAtOnce = limitConcurrency(questionsAtOnce)
+  const now = () => clock.now().getTime()
+  let awayUntil = Number.NEGATIVE_INFINITY
+
+  async function ask(ownerId: string, repositoryId: string): Promise<boolean> {
+    if (now() < awayUntil) return false
+    const remember = (may: boolean) => {
+      known.set(keyOf(ownerId, repositoryId), { may, at: now() })
+      return may
+    }
+    try {
+      await codeHost.repositoryById(await tokenOf(ownerId), repositoryId)
+      return remember(true)
+    } catch (fault) {
+      if (fault instanceof CodeHostFault && fault.kind === 'unavailable') awayUntil = now() + awayMs
+      return saysNo(fault) ? remember(false) : false
+    }
+  }
+
+  return (ownerId, repositoryId) => {
+    const key = keyOf(ownerId, repositoryId)
+    const before = known.get(key)
+    if (before && now() - before.at < answerLifeMs) return Promise.resolve(before.may)
+    const running =
+      pending.get(key) ??
+      inTurn(ownerId, () => fewAtOnce(() => ask(ownerId, repositoryId))).finally(() => pending.delete(key))
+    pending.set(key, running)
+    return running
+  }
+}
+
+const keyOf = (ownerId: string, repositoryId: string) => `${ownerId} ${repositoryId}`
+
+/** Whether the host refuses this person this repository, and not only for now. */
+const saysNo = (fault: unknown): boolean =>
+  fault instanceof CodeHostFault && ['not_found', 'forbidden', 'unauthorized'].includes(fault.kind)

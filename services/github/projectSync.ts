@@ -1,18 +1,74 @@
-/** One round of reading projects: what holds up one project, or one person, holds up no other. */
+/**
+ * Keeps projects in step with their repositories at the code host: those that a delivery hints at within seconds, all others from time to time.
+ * Only what is new is recorded. A repository is read by its number, with the access of the project's owner: an installation of the App may still
+ * see what they no longer do, or the other way round.
+ */
+import type { DeliveredEvent } from '#domain/delivery.ts'
+import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import type { Held } from '#platform/ports/leases.ts'
+import type { Documents } from '#platform/reads/documents.ts'
+import { pagesOf } from '#platform/reads/pages.ts'
+import type { Hint } from './refresh/hints.ts'
+import {
+  projectsOf,
+  startReadings,
+  type ReadingEngines,
+  type ReadingTimes,
+  type Round,
+} from './refresh/readings.ts'
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { project } from '#domain/project/project.ts'
-import type { ProjectDocument } from '#domain/views/projects.ts'
 import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import { ownAccess } from '../access/access.ts'
-import type { Round } from '../refresh/readings.ts'
+import { ownAccess } from './access.ts'
 import { isNews, readProject, type Reading } from '#platform/reads/repositoryReading.ts'
+
+interface ProjectSyncEngines extends RoundDeps, Omit<ReadingEngines, 'logger'> {
+  readonly documents: Pick<Documents, 'find' | 'get'>
+}
+
+const projectSyncTimes: ReadingTimes = {
+  firstMs: 30_000,
+  allMs: 1_800_000,
+  restMs: 2_000,
+  againMs: 60_000,
+}
+
+/** A push says little of a project, and comes often. */
+const about: Partial<Record<DeliveredEvent, Hint>> = { repository: 'soon', push: 'now and then' }
+const aboutAll: ReadonlySet<DeliveredEvent> = new Set(['installation', 'installation_repositories'])
+/** Projects of one repository: one a person. */
+const maxOfRepository = 1_000
+
+/** Syncs until it is stopped. */
+export function startProjectSync(
+  engines: ProjectSyncEngines,
+  times: ReadingTimes = projectSyncTimes,
+): Promise<Held> {
+  const { documents } = engines
+  const known = tags()
+  return startReadings(engines, {
+    times,
+    failed: 'failed to sync projects with the code host',
+    hintOf: ({ data, content }) => {
+      // The event names the account, not our projects.
+      if (aboutAll.has(data.event)) return 'all'
+      const repositoryId = content?.repositoryId ?? null
+      const hint = about[data.event]
+      return hint !== undefined && repositoryId !== null ? { repositoryId, hint } : undefined
+    },
+    ofRepository: (githubRepoId) => projectsOf(documents, githubRepoId, maxOfRepository),
+    one: (id) => documents.get(projectsView, id),
+    pages: (limit, after) => pagesOf(documents, projectsView, { where: {}, limit, after }),
+    begin: (isStopped) => round(engines, known, isStopped),
+  })
+}
 
 export interface RoundDeps extends Pick<Engines, 'clock' | 'logger'> {
   readonly commands: Pick<Commands, 'execute'>
@@ -28,7 +84,7 @@ const maxTags = 5_000
 /** Failures in a row after which the host counts as away: a single one may be the repository's own. */
 const maxUnavailable = 3
 
-/** Begins a round that records what is new. `isStopped` ends it. */
+/** Begins a round that records what is new. What holds up one project, or one person, holds up no other. `isStopped` ends it. */
 export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): Round<ProjectDocument> {
   const own = ownAccess(deps)
   /** Owners whose limit is used up. */

@@ -1,7 +1,7 @@
 /** What the operator of single-user mode is told of GITHUB_TOKEN at the start. */
 import { describe, expect, test } from 'vitest'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { ownTokenLine } from './ownToken.ts'
+import { ownTokenLine } from './announce.ts'
 
 const lineOf = (ownToken: string, tokenScopes: () => Promise<readonly string[] | null>, withinMs = 60_000) =>
   ownTokenLine({ ownToken, tokenScopes }, withinMs)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { blobBefore } from './fileLines.ts'
+import { blobBefore } from './tasks.ts'
 
 const name = 'a1'.repeat(20)
 const diff = (index: string, lines = '@@ -1 +1 @@\n-old\n+new\n') =>
