@@ -28,16 +28,15 @@ import type { Redaction } from './redaction/redaction.ts'
 import type { TextThreads } from './redaction/textThreads.ts'
 import type { Scratch } from './scratch.ts'
 import type { Budgets } from './model/budget.ts'
-import type { CheckCheckout } from './workspace/git/checkoutLimits.ts'
 import type { DiskWatch } from './workspace/diskUse.ts'
 import type { WorkspaceEviction } from './workspace/eviction.ts'
 import type { Git, HostGit } from './workspace/git/git.ts'
 import type { WorkspaceLocks } from './workspace/locks.ts'
 import type { CommitSigner } from './workspace/publish/commitIdentity.ts'
 import type { Mirrors } from './workspace/git/mirror.ts'
-import type { SandboxUsers } from './workspace/sandboxUsers.ts'
 import type { Workspace } from './workspace/workspace.ts'
 import type { WorkspaceLimit } from './workspace/workspaceLimit.ts'
+import type { Workspaces } from './workspace/workspaces.ts'
 
 /** What the runner is started with. */
 export interface RunnerEngines {
@@ -107,9 +106,8 @@ export interface WorkspaceDeps extends Pick<
   readonly treeGitFor: (workspace: Workspace) => Git
   readonly snapshots: Snapshots
   readonly mirrors: Mirrors
-  readonly checkCheckout: CheckCheckout
+  readonly workspaces: Workspaces
   readonly eviction: WorkspaceEviction
-  readonly sandboxUsers: SandboxUsers
   /** Whoever makes, uses or removes a task's workspace holds its lock. */
   readonly locks: WorkspaceLocks
   readonly disk: DiskWatch

@@ -15,7 +15,6 @@ import { openEgress } from './egress/egress.ts'
 import { runExecution } from './execution/execution.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
-import { isIsolated } from './execution/prepareWorkspace.ts'
 import { openSnapshots } from './execution/recording/snapshots.ts'
 import { restoreIdleTasks } from './execution/restoreIdleTasks.ts'
 import type { ExecutionDeps } from './execution/run.ts'
@@ -40,9 +39,10 @@ import { openMirrors } from './workspace/git/mirror.ts'
 import { openLocks } from './workspace/locks.ts'
 import { openCommitSigner } from './workspace/publish/commitIdentity.ts'
 import { removeLeftovers, startDeletedRemoval } from './workspace/cleanup.ts'
-import { openSandboxUsers } from './workspace/sandboxUsers.ts'
+import { openSandboxUsers, type SandboxUsers } from './workspace/sandboxUsers.ts'
 import { removeWorkspace, type Workspace } from './workspace/workspace.ts'
 import { openWorkspaceLimit } from './workspace/workspaceLimit.ts'
+import { openWorkspaces } from './workspace/workspaces.ts'
 
 export interface RunningRunner {
   /** Takes no more jobs, ends what runs and records it. Nothing it started is left. */
@@ -135,12 +135,14 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   await endOrphanedSandboxes(root)
   await removeLeftovers(root)
   const isRoot = process.getuid?.() === 0
-  const sandboxUsers = openSandboxUsers(root)
+  // Without a sandbox there is no separate user: one could not even reach its tree in the closed data folder.
+  const isIsolated = 'kind' in opened.sandbox && opened.sandbox.kind !== 'none'
+  const sandboxUsers = isRoot && isIsolated ? openSandboxUsers(root) : undefined
   const limit = await openWorkspaceLimit({
     root,
     path,
     workspaceBytes: config.disk.workspace,
-    users: isRoot && isIsolated(opened.sandbox) ? sandboxUsers : undefined,
+    users: sandboxUsers,
     onFault: (fault) => logger.warn({ err: fault }, 'failed to set or lift the limit of a workspace'),
   })
   logger.info(limit.says)
@@ -150,12 +152,13 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const held = 'missing' in opened.sandbox ? undefined : pausable(opened.sandbox)
   const sandbox = held?.sandbox ?? opened.sandbox
   const commitSigner = await openCommitSigner({ root, path }, config.commitSigner)
-  const shared = { runnerId, root, path, isRoot, git, scratch, sandbox, sandboxUsers, limit, commitSigner }
+  const shared = { runnerId, root, path, isRoot, git, scratch, sandbox, limit, commitSigner }
   const deps = {
     ...engines,
     ...shared,
     ...workspaceDeps(config, engines, {
       ...shared,
+      sandboxUsers,
       isInUse: (taskId) => runs.has(taskId) || warm.workspaceOf(taskId) !== undefined,
       pause: held?.pause ?? (async () => nothingPaused),
     }),
@@ -179,10 +182,15 @@ function workspaceDeps(
     root,
     git,
     sandbox,
+    limit,
+    sandboxUsers,
     isInUse,
     pause,
-  }: Pick<WorkspaceDeps, 'root' | 'git' | 'sandbox'> &
-    Pick<PausableSandbox, 'pause'> & { readonly isInUse: (taskId: string) => boolean },
+  }: Pick<WorkspaceDeps, 'root' | 'git' | 'sandbox' | 'limit'> &
+    Pick<PausableSandbox, 'pause'> & {
+      readonly sandboxUsers: SandboxUsers | undefined
+      readonly isInUse: (taskId: string) => boolean
+    },
 ) {
   const { path, disk: limits } = config
   const warned = (message: string) => (fault: unknown) => logger.warn({ err: fault }, message)
@@ -222,7 +230,15 @@ function workspaceDeps(
       git,
       onFault: warned('failed to move a workspace to the mirror of today, or to fetch tags into it'),
     }),
-    checkCheckout: openCheckoutLimits(config.checkout),
+    workspaces: openWorkspaces({
+      root,
+      path,
+      git,
+      limit,
+      logger,
+      checkCheckout: openCheckoutLimits(config.checkout),
+      ownerOf: async (taskId) => sandboxUsers?.userOf(taskId),
+    }),
     locks,
     disk,
     eviction,

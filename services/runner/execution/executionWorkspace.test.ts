@@ -26,15 +26,13 @@ import { cause, openTestEngines, type TestEngines } from '../../../tests/server/
 import { projectOf } from '../../../tests/server/pullRequestScene.ts'
 import type { EarlySandbox } from '../prewarm/earlySandbox.ts'
 import { redactionOf } from '../redaction/redaction.ts'
-import { noSandbox } from '../sandbox/none.ts'
 import { gitOrThrow, type Git } from '../workspace/git/git.ts'
 import { openMirrors, type RefreshRequest, type RefreshResult } from '../workspace/git/mirror.ts'
 import { packFolders } from '../workspace/saved/archive.ts'
 import { commitAndPush } from '../workspace/publish/publish.ts'
 import { saveWork } from '../workspace/saved/bundle.ts'
-import { openSandboxUsers } from '../workspace/sandboxUsers.ts'
-import { measured } from '../workspace/workspaceLimit.ts'
 import { evictWorkspace, hasWorkspace, removeWorkspace, taskFolder } from '../workspace/workspace.ts'
+import { openWorkspaces } from '../workspace/workspaces.ts'
 import { stopping } from './control.ts'
 import { executionWorkspace } from './executionWorkspace.ts'
 import { openSnapshots } from './recording/snapshots.ts'
@@ -186,9 +184,10 @@ async function run(
     early,
     isHostAway = false,
     areFilesGone = false,
-  }: Partial<Pick<PreparingDeps, 'git' | 'path'> & PreparingDeps['eviction']> & {
+  }: Partial<Pick<PreparingDeps, 'git'> & PreparingDeps['eviction']> & {
     /** Ends before the mirror is brought up to date. */
     readonly refreshed?: () => Promise<unknown>
+    readonly path?: string
     readonly early?: EarlySandbox
     readonly isHostAway?: boolean
     readonly areFilesGone?: boolean
@@ -218,9 +217,7 @@ async function run(
   }
   const treeGitFor = () => git
   const deps = {
-    root,
     path,
-    isRoot: false,
     git,
     mirrors: {
       ...mirrors,
@@ -229,11 +226,15 @@ async function run(
         return isHostAway ? { kind: 'unreachable', message: 'It is away.' } : mirrors.refresh(request)
       },
     },
-    checkCheckout: async () => undefined,
-    sandboxUsers: await openSandboxUsers(root),
-    limit: measured(5e9, 'this is a test'),
+    workspaces: openWorkspaces({
+      root,
+      path,
+      git,
+      checkCheckout: async () => undefined,
+      ownerOf: async () => undefined,
+      logger: engines.logger,
+    }),
     scratch: { make: cutOff },
-    sandbox: noSandbox({ path: testPath, git: testGit }),
     eviction: { make },
     commitSigner: undefined,
     noreplyDomain: 'users.noreply.localhost',

@@ -5,9 +5,7 @@ import type { LiveTask } from '#domain/task/state.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
-import { discardWorkspace, goesOnAsEvicted, madeWhole } from '../workspace/incomplete.ts'
 import type { Committer } from '../workspace/publish/commitIdentity.ts'
-import { completeWorkspace } from '../workspace/workspace.ts'
 import type { Stopping } from './control.ts'
 import { failed, type Failed } from './failure.ts'
 import { hasWorkToRestore, planWorkspace, type TaskFacts, type WorkspacePlan } from './planWorkspace.ts'
@@ -31,7 +29,7 @@ const lost = "This task's workspace was recreated. Work that was not pushed coul
 
 type Deps = PreparingDeps &
   Pick<RecordingDeps, 'commands' | 'redaction'> &
-  Pick<WorkspaceDeps, 'treeGitFor' | 'snapshots'> & {
+  Pick<WorkspaceDeps, 'path' | 'treeGitFor' | 'snapshots'> & {
     readonly prewarm: Pick<Prewarm, 'adopt'> & {
       readonly agents: Pick<Prewarm['agents'], 'drop' | 'workspaceOf'>
     }
@@ -67,14 +65,17 @@ export async function executionWorkspace(
   const { signal } = subject.stop
   const stage = warm
     ? resumed(await useWarm(deps, subject, warm))
-    : await madeWhole(deps, { taskId: document.id, signal, close: early?.close }, async () => {
-        const made = await makeOrRestore(deps, subject)
-        // The order matters: restored, complete on disk, then reported as prepared, which makes the log forget the merge. A run that ends earlier is
-        // repeated from the same state.
-        if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
-          await completeWorkspace(deps.root, made.workspace)
-        return made
-      })
+    : await deps.workspaces.removingLeftovers(
+        { taskId: document.id, signal, close: early?.close },
+        async () => {
+          const made = await makeOrRestore(deps, subject)
+          // The order matters: restored, complete on disk, then reported as prepared, which makes the log forget the merge. A run that ends earlier is
+          // repeated from the same state.
+          if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
+            await deps.workspaces.complete(made.workspace)
+          return made
+        },
+      )
   if (stage.kind === 'failed') return stage
   // A warm workspace that the task already had was reported before.
   if (!warm || document.workspace !== 'ready')
@@ -121,13 +122,14 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Sta
     })
   const discard = async () => {
     await early?.close()
-    await discardWorkspace(deps.root, task.taskId, deps.path)
+    await deps.workspaces.discard(task.taskId)
   }
   try {
     for (let isRemade = false; ; isRemade = true) {
       const ready = await make()
       if (ready.kind === 'failed') return ready
-      const hasEvictedWork = ready.isNew && isToBeRestored && (await goesOnAsEvicted(deps, task, ready))
+      const hasEvictedWork =
+        ready.isNew && isToBeRestored && (await deps.workspaces.hasEvictedWork(task, ready))
       const plan = planWorkspace(facts, { ...ready, hasEvictedWork })
       if (plan !== 'recreate')
         return await carryOut(deps, plan, { task, ready, make, discard, say: booting.stderr.write })

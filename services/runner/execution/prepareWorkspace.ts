@@ -12,9 +12,8 @@ import type { Mirror } from '../workspace/git/mirror.ts'
 import { workingBranchName } from '../workspace/names.ts'
 import { identityOf, type Committer } from '../workspace/publish/commitIdentity.ts'
 import { makeFirstBranch } from '../workspace/publish/firstBranch.ts'
-import { baseCommitsFor, createOrFindWorkspace, type PrepareRequest } from '../workspace/createWorkspace.ts'
-import { discardWorkspace, removeIncomplete } from '../workspace/incomplete.ts'
-import { hasWorkspace, readWorkspace, type Workspace } from '../workspace/workspace.ts'
+import { baseCommitsFor, type PrepareRequest } from '../workspace/createWorkspace.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
 import {
   forPush,
@@ -43,21 +42,7 @@ export interface ReadyWorkspace extends RepositoryAccess {
 export interface PreparingDeps
   extends
     ReachingDeps,
-    Pick<
-      WorkspaceDeps,
-      | 'root'
-      | 'path'
-      | 'isRoot'
-      | 'git'
-      | 'checkCheckout'
-      | 'sandboxUsers'
-      | 'limit'
-      | 'scratch'
-      | 'sandbox'
-      | 'logger'
-      | 'commitSigner'
-      | 'noreplyDomain'
-    > {
+    Pick<WorkspaceDeps, 'git' | 'workspaces' | 'scratch' | 'logger' | 'commitSigner' | 'noreplyDomain'> {
   readonly codeHost: ReachingDeps['codeHost'] & Pick<WorkspaceDeps['codeHost'], 'takesOnlySigned'>
   readonly eviction: Pick<WorkspaceDeps['eviction'], 'make'>
 }
@@ -122,7 +107,7 @@ async function makeWhileRefreshing(
 ): Promise<Prepared | Failed> {
   const { access } = reached
   // Work that began on an empty repository continues as it was, without a first branch.
-  const isBeginning = task.workspace !== 'ready' && !(await hasWorkspace(deps.root, task.id))
+  const isBeginning = task.workspace !== 'ready' && !(await deps.workspaces.has(task.id))
   const repositoryReady = isBeginning ? withFirstBranch(deps, refreshing, { task, user, signal }) : refreshing
   let found: Workspace | undefined
   return prepareConcurrently(repositoryReady, {
@@ -130,7 +115,7 @@ async function makeWhileRefreshing(
       const before = await deps.mirrors.find(mirrored(reached))
       if (before && early && task.workspace === 'ready') {
         // An existing workspace is only read, so its sandbox can open before all of it has been checked.
-        found = await readWorkspace({ root: deps.root, taskId: task.id, mirror: before })
+        found = await deps.workspaces.read(task.id, before)
         if (found) early.open(found, access.url)
       }
       return before && isBeginning && (await isEmpty(deps, before, task)) ? undefined : before
@@ -152,7 +137,7 @@ async function makeWhileRefreshing(
       // A workspace that already existed is not removed, so its sandbox stays open.
       if (!found) await early?.close()
     },
-    remove: () => discardWorkspace(deps.root, task.id, deps.path),
+    remove: () => deps.workspaces.discard(task.id),
   })
 }
 
@@ -218,19 +203,17 @@ export async function workspaceFor(
   making: Pick<PrepareRequest, 'onPlace' | 'isToBeRestored'> = {},
 ): Promise<Prepared | Failed> {
   // Leftovers of an incomplete workspace go first: they must not take up the space that making it again needs.
-  await removeIncomplete(deps.root, task.id, deps.path)
+  await deps.workspaces.removeIncomplete(task.id)
   const noSpace = await deps.eviction.make({ projectId: task.projectId, taskId: task.id })
-  if (noSpace !== undefined && !(await hasWorkspace(deps.root, task.id))) return failed('disk_full', noSpace)
-  const prepared = await createOrFindWorkspace({
-    ...deps,
+  if (noSpace !== undefined && !(await deps.workspaces.has(task.id))) return failed('disk_full', noSpace)
+  const prepared = await deps.workspaces.make({
+    git: deps.git,
     ...branchesOf(task),
     ...making,
     taskId: task.id,
     mirror,
     originUrl: access.url,
     identity: identityOf(user, deps),
-    // Without a sandbox there is no separate user: one could not even reach its tree in the closed data folder.
-    owner: deps.isRoot && isIsolated(deps.sandbox) ? await deps.sandboxUsers.userOf(task.id) : undefined,
   })
   switch (prepared.kind) {
     case 'ready':
@@ -257,7 +240,3 @@ export function preparedEvent(workspace: Workspace, executionId: string) {
   const { branch: workingBranch, baseBranch, startCommit: baseCommit } = workspace
   return WorkspacePrepared.of({ executionId }, { workingBranch, baseBranch, baseCommit })
 }
-
-/** Whether runs are isolated from the server. */
-export const isIsolated = (sandbox: WorkspaceDeps['sandbox']): boolean =>
-  'kind' in sandbox && sandbox.kind !== 'none'

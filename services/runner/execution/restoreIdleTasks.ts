@@ -10,7 +10,7 @@ import { mirrored, reachAsPerson } from './repositoryAccess.ts'
 import { recordRestored, restoreTask } from './restore.ts'
 import type { ExecutionDeps } from './run.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
-import { findWorkspace, hasWorkspace } from '../workspace/workspace.ts'
+import { findWorkspace } from '../workspace/workspace.ts'
 
 /** Watches until the returned function is called, which waits for what is being restored. */
 export function restoreIdleTasks(deps: ExecutionDeps): () => Promise<void> {
@@ -57,7 +57,7 @@ export async function interruptedRestores({
 }
 
 async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<void> {
-  if (!(await hasWorkspace(deps.root, taskId))) return
+  if (!(await deps.workspaces.has(taskId))) return
   await deps.locks.hold(taskId, async () => {
     const { state } = await deps.commands.load(decider, taskStream(taskId))
     if (state.kind !== 'task' || state.pendingRestore?.reason !== 'undo') return

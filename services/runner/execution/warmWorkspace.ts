@@ -1,7 +1,6 @@
 /** A workspace that is ready as it is: one with a warm agent, or one that was prepared before its task. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { TaskDocument } from '#domain/views/tasks.ts'
-import { renameBranch } from '../workspace/createWorkspace.ts'
 import { workingBranchName } from '../workspace/names.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import type { Stopping } from './control.ts'
@@ -23,7 +22,7 @@ export async function useWarm(
     document.workspace === 'ready'
       ? warm
       : // It was made before the task had a title.
-        await renameBranch(deps.git, deps.root, warm, workingBranch ?? workingBranchName(title, id))
+        await deps.workspaces.renameBranch(warm, workingBranch ?? workingBranchName(title, id))
   const isNew = false
   return { ...reached, kind: 'ready', workspace, isNew, isOnPushedBranch: false, settle }
 }

@@ -22,7 +22,7 @@ import {
   type AgentRequest,
 } from '../execution/turn/agentSetup.ts'
 import { gitUntil } from '../workspace/git/git.ts'
-import { hasWorkspace, removeWorkspace, type Workspace } from '../workspace/workspace.ts'
+import { removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import type { WarmAgents } from './warmAgents.ts'
 
 export type PreparationRequest = Asked<'prepare'>
@@ -89,7 +89,7 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
     }
     // Another person's id: what is made for them is not this person's to change.
     if (existing && existing.request.ownerId !== ownerId) return false
-    if (!existing && (await hasWorkspace(deps.root, taskId))) return false
+    if (!existing && (await deps.workspaces.has(taskId))) return false
     // A person who changes their mind has one at a time.
     const others = [...preparations].filter(([, other]) => other.request.ownerId === ownerId)
     if (preparations.size - others.length >= maxAtOnce) return false
@@ -141,7 +141,7 @@ async function makeOrRemove(
   signal: AbortSignal,
 ): Promise<Workspace | undefined> {
   const { taskId } = request
-  if (await hasWorkspace(deps.root, taskId)) return undefined
+  if (await deps.workspaces.has(taskId)) return undefined
   let workspace: Workspace | undefined
   try {
     workspace = await make(deps, request, signal)

@@ -2,8 +2,7 @@
 import { failed, type Failed } from '../execution/failure.ts'
 import { readyWorkspace, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { commitOf } from '../workspace/git/git.ts'
-import { goesOnAsEvicted, madeWhole, removeIncomplete } from '../workspace/incomplete.ts'
-import { completeWorkspace, type Workspace } from '../workspace/workspace.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { Publication, PublishingDeps } from './publication.ts'
 
 const lostWork =
@@ -21,7 +20,9 @@ export async function workspaceToPublish(
   publication: Publication,
 ): Promise<ReadyWorkspace | Failed> {
   const { task, signal } = publication
-  return madeWhole(deps, { taskId: task.id, signal }, () => makeOrRestore(deps, publication))
+  return deps.workspaces.removingLeftovers({ taskId: task.id, signal }, () =>
+    makeOrRestore(deps, publication),
+  )
 }
 
 async function makeOrRestore(
@@ -39,11 +40,11 @@ async function makeOrRestore(
     isToBeRestored: true,
   })
   if (ready.kind === 'failed' || !ready.isNew) return ready
-  const isAsEvicted = await goesOnAsEvicted(deps, state, ready)
-  if (!isAsEvicted && (await deps.snapshots.restore(state, ready.workspace)).kind !== 'restored') {
-    await removeIncomplete(deps.root, task.id, deps.path)
+  const hasEvictedWork = await deps.workspaces.hasEvictedWork(state, ready)
+  if (!hasEvictedWork && (await deps.snapshots.restore(state, ready.workspace)).kind !== 'restored') {
+    await deps.workspaces.removeIncomplete(task.id)
     return failed('no_changes', lostWork)
   }
-  await completeWorkspace(deps.root, ready.workspace)
+  await deps.workspaces.complete(ready.workspace)
   return ready
 }

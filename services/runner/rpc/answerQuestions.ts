@@ -1,6 +1,5 @@
 /** What other services may ask a runner about its workspaces and mirrors. */
 import type { Asked, Rpc, Answered } from '#platform/ports/rpc.ts'
-import { hasWorkspace, readWorkspace } from '../workspace/workspace.ts'
 import { lineOrigins } from './lineOrigins.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
@@ -67,7 +66,7 @@ function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal
 
 /** Leaves a question to other runners where this one does not have the task's workspace. */
 function ofOwnWorkspace<
-  Deps extends Pick<WorkspaceDeps, 'root'>,
+  Deps extends Pick<WorkspaceDeps, 'workspaces'>,
   Question extends { readonly taskId: string },
   Answer,
 >(
@@ -76,7 +75,7 @@ function ofOwnWorkspace<
 ): (question: Question) => Promise<Answer | undefined> {
   let atOnce = 0
   return async (question) => {
-    if (atOnce >= maxAtOnce || !(await hasWorkspace(deps.root, question.taskId))) return undefined
+    if (atOnce >= maxAtOnce || !(await deps.workspaces.has(question.taskId))) return undefined
     atOnce += 1
     try {
       return await answer(deps, question)
@@ -102,7 +101,7 @@ async function changesAgainst(
   const signal = AbortSignal.timeout(answerTimeoutMs)
   const refreshed = await refreshMirror(deps, task, { signal })
   if (refreshed.kind !== 'ready') return undefined
-  const workspace = await readWorkspace({ root: deps.root, taskId, mirror: refreshed.mirror })
+  const workspace = await deps.workspaces.read(taskId, refreshed.mirror)
   if (!workspace) return undefined
   const { git } = deps
   const treeGit = deps.treeGitFor(workspace)

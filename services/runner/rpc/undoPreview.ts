@@ -9,7 +9,7 @@ import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import { emptyTree } from '../workspace/git/git.ts'
 import { previewRestore } from '../workspace/saved/restoreInPlace.ts'
-import { readWorkspace, type Workspace } from '../workspace/workspace.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 
 export type UndoPreviewDeps = WorkspaceDeps & Pick<RecordingDeps, 'blobs' | 'commands'>
 
@@ -55,5 +55,5 @@ export async function workspaceOf(deps: UndoPreviewDeps, taskId: string): Promis
   const reached = task && (await reachAsPerson(deps, task))
   if (reached?.kind !== 'reached') return undefined
   const mirror = await deps.mirrors.find(mirrored(reached))
-  return mirror && readWorkspace({ root: deps.root, taskId, mirror })
+  return mirror && deps.workspaces.read(taskId, mirror)
 }

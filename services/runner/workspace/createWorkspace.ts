@@ -7,12 +7,12 @@ import type { CheckCheckout } from './git/checkoutLimits.ts'
 import { endedWell, gitOrThrow, gitText, type Git, type HostGit } from './git/git.ts'
 import type { Mirror } from './git/mirror.ts'
 import { headsOf, headsWritten } from './git/refs.ts'
-import { removeIncomplete } from './incomplete.ts'
 import { branchCandidates, usableBranchName } from './names.ts'
 import {
   completeWorkspace,
   findWorkspace,
   placesOf,
+  removeIncomplete,
   taskFolder,
   writeMarker,
   type SandboxUser,

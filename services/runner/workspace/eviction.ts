@@ -12,13 +12,20 @@ import { removeFolder } from './agentFiles.ts'
 import { commitOf } from './git/git.ts'
 import type { Git } from './git/git.ts'
 import { alternatesOf } from './git/repositoryLayout.ts'
-import { incompleteOf, removeIncomplete } from './incomplete.ts'
 import type { WorkspaceLocks } from './locks.ts'
 import { ifAbsent } from '#platform/files.ts'
 import { isTaskFolderName } from './names.ts'
 import { hasWorkAside } from './changes/agentRefs.ts'
 import { treeDifferences, withScratchIndex } from './changes/tree.ts'
-import { evictWorkspace, hasWorkspace, readWorkspace, removeWorkspace, taskFolder } from './workspace.ts'
+import {
+  evictWorkspace,
+  hasWorkspace,
+  incompleteOf,
+  readWorkspace,
+  removeIncomplete,
+  removeWorkspace,
+  taskFolder,
+} from './workspace.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface WorkspaceEviction {

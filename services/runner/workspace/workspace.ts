@@ -10,7 +10,7 @@
  *     <root>/tasks/<taskId>/asleep      present after an eviction: the home is kept; with the commit that held all of the tree, until something
  *                                       else is restored
  */
-import { lstat, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { lstat, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { HostUser } from '#platform/childProcess.ts'
@@ -132,7 +132,7 @@ export async function evictWorkspace(
 }
 
 /** A file that says that a workspace was evicted. */
-export const evictedMarker = 'asleep'
+const evictedMarker = 'asleep'
 
 /** Whether a task's workspace was evicted, and has not been made again since. */
 export async function isEvicted(root: string, taskId: string): Promise<boolean> {
@@ -149,6 +149,31 @@ export async function evictedHead(root: string, taskId: string): Promise<string 
 /** For an evicted workspace into which something else is restored: if that is interrupted, the result must not be taken for the evicted work. */
 export async function forgetEvictedHead(root: string, taskId: string): Promise<void> {
   await writeFile(join(taskFolder(root, taskId), evictedMarker), '', { flush: true })
+}
+
+/** What is in a task's folder: what is to be removed, and what an eviction kept. */
+export interface Incomplete {
+  readonly gone: readonly string[]
+  readonly kept: readonly string[]
+}
+
+/** What an incomplete workspace consists of; nothing if it is complete. Throws if that cannot be told. */
+export async function incompleteOf(root: string, taskId: string): Promise<Incomplete> {
+  if (await hasWorkspace(root, taskId)) return { gone: [], kept: [] }
+  const names: readonly string[] = (await readdir(taskFolder(root, taskId)).catch(ifAbsent)) ?? []
+  const isEvicted = names.includes(evictedMarker)
+  const isKept = (name: string) => isEvicted && (name === evictedMarker || name === 'home')
+  return { gone: names.filter((name) => !isKept(name)), kept: names.filter(isKept) }
+}
+
+/** Removes an incomplete workspace except the home that an eviction kept, and returns what went and what was kept. Precondition: nothing runs in it. */
+export async function removeIncomplete(root: string, taskId: string, path: string): Promise<Incomplete> {
+  const incomplete = await incompleteOf(root, taskId)
+  const { gone, kept } = incomplete
+  const task = taskFolder(root, taskId)
+  const dirs = kept.length > 0 || gone.length === 0 ? gone.map((name) => join(task, name)) : [task]
+  for (const dir of dirs) await removeFolder(dir, path)
+  return incomplete
 }
 
 const Marker = z.object({
