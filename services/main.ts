@@ -17,7 +17,7 @@ import { standaloneOf } from './operations/standalone.ts'
 import type { Details } from '#platform/http/health.ts'
 import { webhookSecrets } from '#platform/credentials/hostApp.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
-import { startAgents, type Agents } from '#platform/runners/availableAgents.ts'
+import { startAgents, startNotices, type Agents } from '#platform/connectedRunners.ts'
 import { processName } from '#platform/telemetry/open.ts'
 
 /** A part that runs until it is stopped; `stop` resolves when nothing of it is left. */
@@ -201,9 +201,8 @@ async function startDoor(
       await startServiceApp({ apis, host, port, parts: engines.parts, details }, { ...engines, tokens }),
     ]
   }
-  const [{ startGateway }, { startNotices }, { upstream }, { startMissedDeliveries }] = await Promise.all([
+  const [{ startGateway }, { upstream }, { startMissedDeliveries }] = await Promise.all([
     import('./gateway/gateway.ts'),
-    import('./platform/runners/notices.ts'),
     import('./gateway/http/upstream.ts'),
     import('./gateway/webhooks/missedDeliveries.ts'),
   ])

@@ -2,11 +2,9 @@
 import { parse as parseForm } from 'node:querystring'
 import Koa, { type Context, type Middleware } from 'koa'
 import { Fault, faults } from '#domain/kernel/errors.ts'
-import { createBodies } from '#platform/http/bodies.ts'
-import { parseJson } from '#platform/http/body.ts'
+import { createBodies, parseJson } from '#platform/http/bodies.ts'
 import { createGitBackend, gitPath } from './gitHttp/backend.ts'
 import { createLfs, lfsPath } from './gitHttp/lfs.ts'
-import { graphqlRoutes } from './graphql/route.ts'
 import type { Host } from './host.ts'
 import { refuseForeignHost } from './http/baseUrl.ts'
 import { notFound, Refusal } from './httpError.ts'
@@ -14,6 +12,7 @@ import { oauthRoutes } from './oauth.ts'
 import { protect } from './pages/layout.ts'
 import { pageRoutes, showRefusal } from './pages/routes.ts'
 import { restRoutes } from './rest/routes.ts'
+import { Router } from '@koa/router'
 
 /** Routes in the order in which they are asked: git before bodies are read, pages last. */
 export function createApp(host: Host, listensOn: string): Koa {
@@ -91,4 +90,14 @@ function readBody(): Middleware {
     }
     return next()
   }
+}
+
+function graphqlRoutes(host: Host): Router {
+  const router = new Router()
+  router.post('/api/graphql', async (ctx) => {
+    // Loading the engine and its schema is a tenth of the start, and few starts need it at once.
+    const { answerGraphql } = await import('./graphql/answer.ts')
+    await answerGraphql(ctx, host)
+  })
+  return router
 }

@@ -15,7 +15,7 @@ import type { SerializeByKey } from '#platform/async/queue.ts'
 import { presentTask } from '#platform/reads/present.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
-import type { Agents } from '#platform/runners/availableAgents.ts'
+import type { Agents } from '#platform/connectedRunners.ts'
 import type { Admission } from '#platform/commands/admission.ts'
 
 export interface CommandServices extends Pick<

@@ -7,12 +7,11 @@ import { listen } from '#platform/http/listen.ts'
 import { getAgents, getNotices, countPageView } from '#domain/api/server.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { answers } from '#platform/http/answers.ts'
-import { createBodies } from '#platform/http/bodies.ts'
-import { readJson } from '#platform/http/body.ts'
+import { createBodies, readJson } from '#platform/http/bodies.ts'
 import { networkOf } from '#platform/http/network.ts'
 import { health } from '#platform/http/health.ts'
-import { fresh, signedIn, type Person } from '#platform/http/guards.ts'
 import { timeLimit } from '#platform/http/timeLimit.ts'
+import { fresh, signedIn, type Person } from '#platform/http/guards.ts'
 import { mount, routeWith, type Route } from '#platform/http/route.ts'
 import { passwords } from '#platform/credentials/passwords.ts'
 import { requests } from '#platform/telemetry/requests.ts'
@@ -29,9 +28,9 @@ import {
   onlyJson,
   rate,
   spreadBursts,
-  type Rate,
   limitConnections,
   limitStrangers,
+  type Rate,
 } from './http/limits.ts'
 import { securityHeaders, trustProxies } from './http/headers.ts'
 import { imageRoutes } from './images/routes.ts'

@@ -11,7 +11,7 @@ import {
   type UnreadableReason,
 } from '#domain/kernel/event.ts'
 import type { Engines } from '#platform/compose.ts'
-import { repeat } from '#platform/async/repeat.ts'
+import { repeat } from '#platform/async/rounds.ts'
 import { quarantine } from '#platform/eventlog/quarantine.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'

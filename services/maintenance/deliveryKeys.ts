@@ -4,7 +4,7 @@
  */
 import { deliveryStream, parseStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import type { Engines } from '#platform/compose.ts'
-import { repeat } from '#platform/async/repeat.ts'
+import { repeat } from '#platform/async/rounds.ts'
 import { intact, type EventStore } from '#platform/ports/eventStore.ts'
 import type { Held } from '#platform/ports/leases.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { LogDocument } from '#domain/views/log.ts'
-import { lineHash } from '#platform/lineHash.ts'
+import { lineHash } from '#platform/hashes.ts'
 import { redacted } from '#platform/redaction/scan.ts'
 import { writersOf } from './lineOrigins.ts'
 

@@ -1,6 +1,6 @@
 /** Which tool calls of a turn wrote lines of a file, as far as the recorded calls say. */
 import type { LogDocument } from '#domain/views/log.ts'
-import { lineHash } from '#platform/lineHash.ts'
+import { lineHash } from '#platform/hashes.ts'
 import { redacted } from '#platform/redaction/scan.ts'
 
 export interface Writers {

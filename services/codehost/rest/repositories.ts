@@ -11,9 +11,9 @@ import { repositoryName } from '../repositories/repositories.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
 import type { Repository } from '../state/state.ts'
 import { fullRepository, simpleUser, type FullRepository } from './answers.ts'
-import { branchWithProtection, shortBranch } from './commitAnswers.ts'
 import type { About } from './reviewAnswers.ts'
 import { bodyAs, answerPage } from './requests.ts'
+import type { Commit } from '../git/bare.ts'
 
 const NewRepository = z.object({
   name: z.string().min(1),
@@ -164,4 +164,42 @@ export async function createRepository(ctx: Context, host: Host, by: Account, ow
   ctx.status = 201
   ctx.set('Location', answer.url)
   ctx.body = answer
+}
+
+/** `short-branch`. */
+export const shortBranch = (repository: FullRepository, name: string, sha: string, isProtected = false) => ({
+  name,
+  commit: { sha, url: `${repository.url}/commits/${sha}` },
+  protected: isProtected,
+})
+
+/** `branch-with-protection`. */
+const branchWithProtection = (
+  repository: FullRepository,
+  name: string,
+  commit: Commit,
+  isProtected: boolean,
+) => {
+  const url = `${repository.url}/branches/${encodeURIComponent(name)}`
+  return {
+    name,
+    commit: commitAnswer(repository, commit),
+    _links: { self: url, html: `${repository.html_url}/tree/${encodeURI(name)}` },
+    protected: isProtected,
+    protection: { enabled: isProtected },
+    protection_url: `${url}/protection`,
+  }
+}
+
+/** `commit`. */
+export function commitAnswer(repository: FullRepository, commit: Commit) {
+  const url = `${repository.url}/commits/${commit.sha}`
+  const { author, committer, message, tree } = commit
+  return {
+    sha: commit.sha,
+    url,
+    html_url: `${repository.html_url}/commit/${commit.sha}`,
+    commit: { author, committer, message, tree: { sha: tree } },
+    parents: commit.parents.map((sha) => ({ sha, url: `${repository.url}/commits/${sha}` })),
+  }
 }

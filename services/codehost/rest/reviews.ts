@@ -1,9 +1,13 @@
-/** Reviews of a pull request: `/repos/{owner}/{repo}/pulls/{number}/reviews`. */
+/** Reviews of a pull request and comments on its lines: `/repos/{owner}/{repo}/pulls/comments` and what is below one pull request. */
 import type { Router } from '@koa/router'
+import type { Context } from 'koa'
+import { z } from 'zod'
+import { mostCharacters, type ReviewComment } from '../state/reviewRecords.ts'
 import type { Host } from '../host.ts'
-import { answerPage, numberIn } from './requests.ts'
-import { aboutAsked } from './repositories.ts'
-import { reviewAnswer } from './reviewAnswers.ts'
+import { bodyAs, answerPage, numberIn, targetIn } from './requests.ts'
+import { aboutAsked, actorOf } from './repositories.ts'
+import { reviewCommentAnswer, reviewAnswer, type About } from './reviewAnswers.ts'
+import { CommentQuery, wantedComments } from './issues.ts'
 
 const reviewsPath = '/repos/:owner/:repo/pulls/:number/reviews'
 
@@ -14,4 +18,45 @@ export function reviewRoutes(router: Router, host: Host): void {
     const found = host.reviews.of(about.repository, number)
     answerPage(ctx, about.origin, found, (one) => reviewAnswer(about, one))
   })
+}
+
+const Text = z.object({ body: z.string().min(1).max(mostCharacters) })
+
+const below = '/repos/:owner/:repo/pulls/:number/comments'
+
+export function reviewCommentRoutes(router: Router, host: Host): void {
+  router.get(below, async (ctx) => {
+    const about = aboutAsked(ctx, host)
+    const { number } = host.pulls.get(about.repository, numberIn(ctx, 'number'))
+    const query = CommentQuery.parse(ctx.query)
+    const found = wantedComments(host.reviews.comments(about.repository, number), query)
+    await answerComments(ctx, host, about, found)
+  })
+
+  router.post(`${below}/:id/replies`, async (ctx) => {
+    const by = actorOf(ctx, host)
+    const about = aboutAsked(ctx, host)
+    const { body } = bodyAs(ctx, Text, 'PullRequestReviewComment')
+    const comment = await host.reviews.reply(about.repository, targetIn(ctx), by, body)
+    ctx.status = 201
+    ctx.body = await answered(host, about, comment)
+  })
+}
+
+type RouteContext = Context & { params: Record<string, string> }
+
+/** A comment as the REST API tells it, where it stands now. */
+export const answered = async (host: Host, about: About, comment: ReviewComment) =>
+  reviewCommentAnswer(about, comment, await host.reviews.place(about.repository, comment))
+
+/** Answers with a page of comments, each where it stands now. */
+export async function answerComments(
+  ctx: RouteContext,
+  host: Host,
+  about: About,
+  comments: readonly ReviewComment[],
+): Promise<void> {
+  answerPage(ctx, about.origin, comments, (one) => one)
+  const page = z.array(z.custom<ReviewComment>()).parse(ctx.body)
+  ctx.body = await Promise.all(page.map((one) => answered(host, about, one)))
 }

@@ -1,13 +1,10 @@
 /** The REST API, in GitHub's shapes: what the product asks for. */
 import { Router } from '@koa/router'
 import type { Host } from '../host.ts'
-import { checkRoutes } from './checks.ts'
-import { issueCommentRoutes } from './issueComments.ts'
-import { issueRoutes } from './issues.ts'
+import { issueCommentRoutes, issueRoutes } from './issues.ts'
 import { pullRoutes } from './pulls.ts'
-import { repositoryRoutes } from './repositories.ts'
-import { reviewCommentRoutes } from './reviewComments.ts'
-import { reviewRoutes } from './reviews.ts'
+import { repositoryRoutes, aboutAsked } from './repositories.ts'
+import { reviewCommentRoutes, reviewRoutes } from './reviews.ts'
 import { userRoutes } from './user.ts'
 
 export function restRoutes(host: Host): Router {
@@ -22,4 +19,17 @@ export function restRoutes(host: Host): Router {
   issueRoutes(router, host)
   checkRoutes(router, host)
   return router
+}
+
+/** The code host alone has no checks: nothing runs here that could report one. */
+function checkRoutes(router: Router, host: Host): void {
+  const commit = '/repos/:owner/:repo/commits/*ref'
+  router.get(`${commit}/check-runs`, (ctx) => {
+    aboutAsked(ctx, host)
+    ctx.body = { total_count: 0, check_runs: [] }
+  })
+  router.get(`${commit}/status`, (ctx) => {
+    aboutAsked(ctx, host)
+    ctx.body = { state: 'pending', total_count: 0, statuses: [] }
+  })
 }

@@ -6,7 +6,7 @@
 import { z } from 'zod'
 import { deliveredEvents } from '#domain/delivery.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { repeat } from '#platform/async/repeat.ts'
+import { repeat } from '#platform/async/rounds.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { rounds } from './rounds.ts'
+import { rounds, repeat } from './rounds.ts'
 
 /** Rounds that end when they are told to. */
 function controlled() {
@@ -57,4 +57,29 @@ test('once stopped, the round under way ends and no other begins', async () => {
   within(0)
   await pause(5)
   expect(ends).toHaveLength(1)
+})
+
+test('does the work at once, and again after the pause that it returns', async () => {
+  const pauses = [1, 5, 3_600_000]
+  let count = 0
+  const repeated = repeat(async () => pauses[count++] ?? 3_600_000)
+  expect(count).toBe(1)
+  await expect.poll(() => count).toBe(3)
+  await repeated.stop()
+  expect(count).toBe(3)
+})
+
+test('stopping ends the pause, tells the work, and waits for it', async () => {
+  const ended: boolean[] = []
+  const repeated = repeat(
+    (signal) =>
+      new Promise((resolve) => {
+        signal.addEventListener('abort', () => {
+          ended.push(signal.aborted)
+          setTimeout(resolve, 5, 0)
+        })
+      }),
+  )
+  await repeated.stop()
+  expect(ended).toEqual([true])
 })

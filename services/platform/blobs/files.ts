@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { serializeByKey } from '../async/queue.ts'
 import { ifAbsent, syncFolder, writeNewFile } from '../files.ts'
 import { isBlobHash, type Blobs } from '../ports/blobs.ts'
-import { sha256 } from '../sha256.ts'
+import { sha256 } from '../hashes.ts'
 import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
 
 interface FileBlobs {

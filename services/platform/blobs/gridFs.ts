@@ -10,7 +10,7 @@ import { inserted, onceMoreIfDuplicate } from '../engines/mongoFaults.ts'
 import { isBlobHash, type Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
-import { sha256 } from '../sha256.ts'
+import { sha256 } from '../hashes.ts'
 
 interface StoredFile {
   readonly _id: ObjectId

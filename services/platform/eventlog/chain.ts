@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
 import type { EventMeta, StoredEvent } from '#domain/kernel/event.ts'
 import type { EventToAppend } from '#platform/ports/eventStore.ts'
-import { sha256 } from '#platform/sha256.ts'
+import { sha256 } from '#platform/hashes.ts'
 
 /** Increased when the hash covers other data or has another form. */
 export const scheme = 1 as const

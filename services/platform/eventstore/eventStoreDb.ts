@@ -27,7 +27,7 @@ import {
   type Subscription,
 } from '../ports/eventStore.ts'
 import { EngineUnavailable, RemovedStream, UnusableEngine, type ReportFault } from '../ports/faults.ts'
-import { checkRevisions } from './checkRevisions.ts'
+import { checkRevisions } from './storedRecord.ts'
 import { eventStoreDbAddress, eventStoreDbClient } from './eventStoreDbAddress.ts'
 import { callsTo, isDenied, readEach, reasonOf, answered } from './eventStoreDbCalls.ts'
 import { fromEventStoreDb, isOurs, olderServer, positionOf, toEventStoreDb } from './eventStoreDbEnvelope.ts'

@@ -11,13 +11,10 @@ import type {
   ReadStream,
   Subscription,
 } from '../ports/eventStore.ts'
-import { EngineUnavailable } from '../ports/faults.ts'
-import type { ReportFault } from '../ports/faults.ts'
+import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import { openSqlite, type SqlValue } from '../engines/sqlite.ts'
-import { checkRevisions } from './checkRevisions.ts'
-import { follow } from './catchUpSubscription.ts'
-import { largestRecordBytes, recordOfText } from './storedRecord.ts'
-import type { Batch, Follower } from './catchUpSubscription.ts'
+import { checkRevisions, largestRecordBytes, recordOfText } from './storedRecord.ts'
+import { follow, type Batch, type Follower } from './catchUpSubscription.ts'
 
 /** Earlier formats of the file are no longer supported. */
 const firstFormat = 4

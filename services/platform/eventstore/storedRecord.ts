@@ -4,13 +4,13 @@ import { EventMeta } from '#domain/kernel/event.schema.ts'
 import type { DamageReason, Position } from '#domain/kernel/event.ts'
 import { hasRepeatedName } from '#domain/kernel/unambiguousJson.ts'
 import { jsonOf } from '../json.ts'
-import type { DamagedRecord, LogRecord } from '../ports/eventStore.ts'
+import type { DamagedRecord, LogRecord, EventToAppend, ExpectedRevision } from '../ports/eventStore.ts'
 
 /** The maximum total size of an event's facts, content and metadata, in bytes. */
 export const largestRecordBytes = 16 * 1_048_576
 
 /** An event's members as an engine gives them, unchecked. */
-export interface Unchecked {
+interface Unchecked {
   readonly id: unknown
   readonly stream: string
   /** Negative when the stored one is not a revision. */
@@ -89,4 +89,19 @@ function isTooDeep(value: unknown, left = 100): boolean {
 /** Nearly every text is exactly as we would write it, which costs less to find out. */
 function isAmbiguous(text: string, value: unknown): boolean {
   return JSON.stringify(value) !== text && hasRepeatedName(text, value)
+}
+
+/** A gap or a stray event in a stream could never be repaired, so the caller's revisions are checked here. Throws `RangeError`. */
+export function checkRevisions(
+  stream: string,
+  expected: ExpectedRevision,
+  events: readonly EventToAppend[],
+): void {
+  for (const [index, event] of events.entries()) {
+    if (event.stream !== stream || event.revision !== expected + 1 + index) {
+      throw new RangeError(
+        `Event ${index} is ${event.stream} @ ${event.revision}; it must be ${stream} @ ${expected + 1 + index}.`,
+      )
+    }
+  }
 }

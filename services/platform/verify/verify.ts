@@ -24,7 +24,7 @@ import { intact, isDamaged, type DamagedRecord, type EventStore } from '#platfor
 import { CannotOpen, KeyMissing } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { hashIn } from '#platform/seals/damagedLeaf.ts'
-import { sha256 } from '#platform/sha256.ts'
+import { sha256 } from '#platform/hashes.ts'
 import { blobChecks, type BlobChecks, type BlobFinding } from './blobs.ts'
 import { sealChecks, type SealEvidence, type SealFinding, type SealReport } from './seals.ts'
 

@@ -1,7 +1,7 @@
 /** Which turn wrote each line of a file: git's blame over the snapshots of the turns. */
 import { createHash } from 'node:crypto'
 import type { AddedFile, AddedLines } from '#domain/provenance/lineOrigins.ts'
-import { lineHash } from '#platform/lineHash.ts'
+import { lineHash } from '#platform/hashes.ts'
 import { mergeBaseOf } from '../changes/changes.ts'
 import { commitOf, emptyTree, endedWell, gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { sameIdentity } from './bundle.ts'

@@ -6,14 +6,14 @@ import { signedIn, signedInPerson, tokenHolder } from '../../../../services/code
 import { originOf } from '../../../../services/codehost/http/baseUrl.ts'
 import { notFound } from '../../../../services/codehost/httpError.ts'
 import { simpleUser, type FullRepository } from '../../../../services/codehost/rest/answers.ts'
-import { commitAnswer } from '../../../../services/codehost/rest/commitAnswers.ts'
-import { CommentQuery, wantedComments } from '../../../../services/codehost/rest/issueComments.ts'
 import {
+  commitAnswer,
   aboutAsked,
   actorOf,
   asked,
   createRepository,
 } from '../../../../services/codehost/rest/repositories.ts'
+import { CommentQuery, wantedComments } from '../../../../services/codehost/rest/issues.ts'
 import { answerPage, numberIn } from '../../../../services/codehost/rest/requests.ts'
 import { issueCommentAnswer } from '../../../../services/codehost/rest/reviewAnswers.ts'
 import {

@@ -2,7 +2,7 @@
 import type { Store } from '../../../../services/codehost/state/store.ts'
 import type { GitHubState } from '../state.ts'
 import { latestRuns } from '../checks/rollup.ts'
-import { commitAnswer, shortBranch } from '../../../../services/codehost/rest/commitAnswers.ts'
+import { commitAnswer, shortBranch } from '../../../../services/codehost/rest/repositories.ts'
 import { checkRunAnswer, statusAnswer, suiteAnswer, suiteBase } from '../rest/checkAnswers.ts'
 import type { About } from '../../../../services/codehost/rest/reviewAnswers.ts'
 import type { Repositories } from '../../../../services/codehost/repositories/repositories.ts'

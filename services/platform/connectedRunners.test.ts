@@ -1,19 +1,24 @@
-/** Agents: what the runners that are there say of them. */
+/** What the connected runners report of the agents, and what they want every page to show. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { agentNames } from '#domain/agents.ts'
 import type { AgentState } from '#domain/api/server.schema.ts'
-import { hearingBus, type HearingBus } from '../../../tests/hearingBus.ts'
-import { startAgents, type Agents } from './availableAgents.ts'
+import { hearingBus, type HearingBus } from '../../tests/hearingBus.ts'
+import { startAgents, startNotices, type Agents, type Notices } from './connectedRunners.ts'
 
 let bus: HearingBus
 let now: number
 let agents: Agents
+let notices: Notices
 beforeEach(() => {
   bus = hearingBus()
   now = 1_000_000
   agents = startAgents(bus, () => now)
+  notices = startNotices(bus, () => now)
 })
-afterEach(() => agents.stop())
+afterEach(() => {
+  agents.stop()
+  notices.stop()
+})
 
 const opus = { name: 'opus', label: 'Opus' }
 const claude: AgentState = {
@@ -78,4 +83,60 @@ test('who waits is let go when the gateway stops', async () => {
   const asked = agents.read()
   agents.stop()
   expect((await asked).length).toBe(agentNames.length)
+})
+
+const nobody = 'No runner is connected. New tasks will wait.'
+
+const notify = (runnerId: string, ...sentences: string[]) =>
+  bus.publish('runner', { runnerId, notices: sentences, agents: [], jobs: [] })
+
+test('nothing is said before a runner could have spoken, and then that there is none', () => {
+  expect(notices.read()).toEqual([])
+  now += 5_000
+  expect(notices.read()).toEqual([])
+  now += 1
+  expect(notices.read()).toEqual([nobody])
+})
+
+test('what a runner says is told at once, and takes the place of what it said before', () => {
+  notify('a', 'The model is scripted.', 'There is no sandbox.')
+  expect(notices.read()).toEqual(['The model is scripted.', 'There is no sandbox.'])
+  notify('a', 'There is no sandbox.')
+  expect(notices.read()).toEqual(['There is no sandbox.'])
+  notify('a')
+  expect(notices.read()).toEqual([])
+})
+
+test('what several say is told once', () => {
+  notify('a', 'The model is scripted.')
+  notify('b', 'There is no sandbox.', 'The model is scripted.')
+  expect(notices.read()).toEqual(['The model is scripted.', 'There is no sandbox.'])
+})
+
+test('a runner that is silent for more than five seconds is there no more, and the others are', () => {
+  notify('a', 'The model is scripted.')
+  now += 3_000
+  notify('b', 'There is no sandbox.')
+  now += 2_000
+  expect(notices.read()).toEqual(['The model is scripted.', 'There is no sandbox.'])
+  now += 1
+  expect(notices.read()).toEqual(['There is no sandbox.'])
+  now += 3_000
+  expect(notices.read()).toEqual([nobody])
+})
+
+test('a runner that has nothing to say is there all the same, and one that comes back is heard', () => {
+  now += 60_000
+  notify('a')
+  expect(notices.read()).toEqual([])
+  now += 5_001
+  expect(notices.read()).toEqual([nobody])
+  notify('a', 'There is no sandbox.')
+  expect(notices.read()).toEqual(['There is no sandbox.'])
+})
+
+test('once it is stopped nothing is heard any more', () => {
+  notices.stop()
+  notify('a', 'There is no sandbox.')
+  expect(notices.read()).toEqual([])
 })

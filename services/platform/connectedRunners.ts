@@ -1,8 +1,42 @@
-/** Which agents can run, according to the connected runners. */
+/** The connected runners, each by its last heartbeat: which agents can run on them, and what they want every page to show. */
 import type { AgentState } from '#domain/api/server.schema.ts'
 import { agentNames, type AgentName } from '#domain/agents.ts'
-import type { Bus } from '#platform/ports/bus.ts'
-import { hearRunners, silentMs } from './presence.ts'
+import type { Bus, BusMessages } from '#platform/ports/bus.ts'
+
+interface HeardRunners {
+  /** The last heartbeats of the connected runners. */
+  now(): readonly BusMessages['runner'][]
+  /** Whether every connected runner has had time to send a heartbeat. */
+  isSettled(): boolean
+  stop(): void
+}
+
+/** A runner sends a heartbeat each second. */
+export const silentMs = 5_000
+
+/** Starts listening; `onHeard` is called after each heartbeat. `now` is monotonic, in milliseconds. */
+function hearRunners(
+  bus: Bus,
+  now: () => number = () => performance.now(),
+  onHeard: () => void = () => undefined,
+): HeardRunners {
+  const begun = now()
+  const runners = new Map<string, { said: BusMessages['runner']; at: number }>()
+  const stop = bus.subscribe('runner', (said) => {
+    runners.set(said.runnerId, { said, at: now() })
+    onHeard()
+  })
+  return {
+    now() {
+      for (const [id, { at }] of runners) if (now() - at > silentMs) runners.delete(id)
+      return [...runners.values()]
+        .map(({ said }) => said)
+        .toSorted((one, other) => (one.runnerId < other.runnerId ? -1 : 1))
+    },
+    isSettled: () => now() - begun > silentMs,
+    stop,
+  }
+}
 
 export interface Agents {
   /**
@@ -60,4 +94,25 @@ function bestOf(states: readonly AgentState[]): AgentState | undefined {
 function unknown(name: AgentName): AgentState {
   const missing = 'No connected runner can run it.'
   return { name, installed: false, version: null, missing, keyInSandbox: false, models: [] }
+}
+
+export interface Notices {
+  /** Each sentence once; when no runner is connected, a sentence about that. */
+  read(): readonly string[]
+  stop(): void
+}
+
+const nobody = 'No runner is connected. New tasks will wait.'
+
+/** Starts listening. `now` is monotonic, in milliseconds. */
+export function startNotices(bus: Bus, now?: () => number): Notices {
+  const runners = hearRunners(bus, now)
+  return {
+    read() {
+      const told = runners.now()
+      if (told.length === 0) return runners.isSettled() ? [nobody] : []
+      return [...new Set(told.flatMap(({ notices }) => notices))]
+    },
+    stop: runners.stop,
+  }
 }
