@@ -153,16 +153,18 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const sandbox = held?.sandbox ?? opened.sandbox
   const commitSigner = await openCommitSigner({ root, path }, config.commitSigner)
   const shared = { runnerId, root, path, isRoot, git, scratch, sandbox, limit, commitSigner }
+  const workspaces = workspaceDeps(config, engines, { ...shared, sandboxUsers })
   const deps = {
     ...engines,
     ...shared,
-    ...workspaceDeps(config, engines, {
+    ...workspaces,
+    ...diskDeps(config, engines, {
       ...shared,
-      sandboxUsers,
+      ...workspaces,
       isInUse: (taskId) => runs.has(taskId) || warm.workspaceOf(taskId) !== undefined,
       pause: held?.pause ?? (async () => nothingPaused),
     }),
-    ...runDeps(config, engines, threads),
+    ...runDeps(config, engines, { threads, scratch }),
     installed: agents,
   }
   const prewarm = await openPrewarm(deps, {
@@ -174,28 +176,60 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   return { deps: { ...deps, prewarm }, runs, opened, agents, closeThreads: () => threads.close() }
 }
 
-/** Mirrors and workspaces, and what keeps them within their disk. */
+type Places = Pick<WorkspaceDeps, 'root' | 'git' | 'sandbox' | 'limit'>
+
+/** Mirrors, workspaces and snapshots. */
 function workspaceDeps(
   config: Config,
-  { documents, commands, blobs, logger }: RunnerEngines,
+  { blobs, logger }: RunnerEngines,
+  { root, git, sandbox, limit, sandboxUsers }: Places & { readonly sandboxUsers: SandboxUsers | undefined },
+) {
+  const { path } = config
+  const treeGitFor = (workspace: Workspace): Git => ('missing' in sandbox ? git : sandbox.gitFor(workspace))
+  return {
+    noreplyDomain: noreplyDomainOf(config),
+    originNotes: config.originNotes,
+    publicAddress:
+      config.publicUrl !== null || config.services.has('gateway') ? addressForCodeHost(config) : null,
+    mirrors: openMirrors({
+      root,
+      git,
+      onFault: (fault) =>
+        logger.warn(
+          { err: fault },
+          'failed to move a workspace to the mirror of today, or to fetch tags into it',
+        ),
+    }),
+    workspaces: openWorkspaces({
+      root,
+      path,
+      git,
+      limit,
+      logger,
+      checkCheckout: openCheckoutLimits(config.checkout),
+      ownerOf: async (taskId) => sandboxUsers?.userOf(taskId),
+    }),
+    treeGitFor,
+    snapshots: openSnapshots({ blobs, git, treeGitFor, path, logger }),
+  }
+}
+
+/** What keeps mirrors and workspaces within their disk. */
+function diskDeps(
+  config: Config,
+  { documents, commands, logger }: RunnerEngines,
   {
     root,
     git,
-    sandbox,
-    limit,
-    sandboxUsers,
+    treeGitFor,
     isInUse,
     pause,
-  }: Pick<WorkspaceDeps, 'root' | 'git' | 'sandbox' | 'limit'> &
-    Pick<PausableSandbox, 'pause'> & {
-      readonly sandboxUsers: SandboxUsers | undefined
-      readonly isInUse: (taskId: string) => boolean
-    },
+  }: Pick<WorkspaceDeps, 'root' | 'git' | 'treeGitFor'> &
+    Pick<PausableSandbox, 'pause'> & { readonly isInUse: (taskId: string) => boolean },
 ) {
   const { path, disk: limits } = config
   const warned = (message: string) => (fault: unknown) => logger.warn({ err: fault }, message)
   const locks = openLocks()
-  const treeGitFor = (workspace: Workspace): Git => ('missing' in sandbox ? git : sandbox.gitFor(workspace))
   const disk = openDiskWatch({
     root,
     path,
@@ -220,38 +254,14 @@ function workspaceDeps(
     onFault: warned('failed to free disk space for workspaces'),
     onFull: (bytes) => logger.warn({ bytes }, 'the disk budget is used up by unpushed work'),
   })
-  return {
-    noreplyDomain: noreplyDomainOf(config),
-    originNotes: config.originNotes,
-    publicAddress:
-      config.publicUrl !== null || config.services.has('gateway') ? addressForCodeHost(config) : null,
-    mirrors: openMirrors({
-      root,
-      git,
-      onFault: warned('failed to move a workspace to the mirror of today, or to fetch tags into it'),
-    }),
-    workspaces: openWorkspaces({
-      root,
-      path,
-      git,
-      limit,
-      logger,
-      checkCheckout: openCheckoutLimits(config.checkout),
-      ownerOf: async (taskId) => sandboxUsers?.userOf(taskId),
-    }),
-    locks,
-    disk,
-    eviction,
-    treeGitFor,
-    snapshots: openSnapshots({ blobs, git, treeGitFor, path, logger }),
-  }
+  return { locks, disk, eviction }
 }
 
 /** What runs are recorded with, and what they may use. */
 function runDeps(
   config: Config,
   { commands, clock, logger }: RunnerEngines,
-  threads: ReturnType<typeof textThreads>,
+  { threads, scratch }: Pick<ExecutionDeps, 'scratch'> & { readonly threads: ReturnType<typeof textThreads> },
 ) {
   const counted = (message: string) => ({
     now: () => clock.now().getTime(),
@@ -273,6 +283,8 @@ function runDeps(
       agentHosts: byAgent((name) => config.agents[name].hosts),
       mayReachPrivate: config.privateEgress,
       node: process.execPath,
+      scratch,
+      logger,
     }),
   }
 }

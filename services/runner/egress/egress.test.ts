@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest'
 import { openEgress } from './egress.ts'
 
-const opened = () => openEgress({ agentHosts: {}, mayReachPrivate: false, node: 'node' })
+const opened = () =>
+  openEgress({
+    agentHosts: {},
+    mayReachPrivate: false,
+    node: 'node',
+    scratch: { make: () => Promise.reject(new Error('no sandbox is opened')) },
+    logger: { info: () => undefined },
+  })
 
 test('who hears of a task is told of each destination once', () => {
   const egress = opened()

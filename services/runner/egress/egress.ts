@@ -1,14 +1,19 @@
 /** The runner's shared part of egress: the hosts that each agent needs by itself, and who is told what was not reached. */
 import type { AgentName } from '#domain/agents.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Scratch } from '../scratch.ts'
 import type { Refusal } from './proxyServer.ts'
+import { openSandboxEgress, type EgressRequest, type SandboxEgress } from './sandboxEgress.ts'
 
 export interface Egress {
   /** Hosts that the sandbox of an agent may reach, beside what the project allows. */
   readonly agentHosts: Readonly<Partial<Record<AgentName, readonly string[]>>>
   /** Whether a project may list addresses of this machine and of private networks, in numbers. */
   readonly mayReachPrivate: boolean
-  /** Path of a Node program, which sandboxes are shown for their relay. */
-  readonly node: string
+  /** The way out of one sandbox of a task, whose refusals and traffic are logged. Fails when its proxy cannot listen. */
+  open(
+    request: Pick<EgressRequest, 'sandbox' | 'owner' | 'rules'> & { readonly taskId: string },
+  ): Promise<SandboxEgress>
   /** Reports a task's refusals, a sentence each, until the returned function is called. Only the latest listener is told. */
   hear(taskId: string, tell: (sentence: string) => void): () => void
   /** A sandbox of the task was refused something. It may outlive the run that is told. */
@@ -18,10 +23,36 @@ export interface Egress {
 /** How many different destinations are reported in a run; after that, one sentence says that there are more. */
 const maxReported = 20
 
-export function openEgress(options: Pick<Egress, 'agentHosts' | 'mayReachPrivate' | 'node'>): Egress {
+interface EgressOptions extends Pick<Egress, 'agentHosts' | 'mayReachPrivate'> {
+  /** Path of a Node program, which sandboxes are shown for their relay. */
+  readonly node: string
+  readonly scratch: Scratch
+  readonly logger: Pick<Logger, 'info'>
+}
+
+export function openEgress({ node, scratch, logger, ...reach }: EgressOptions): Egress {
   const hearing = new Map<string, (refusal: Refusal) => void>()
-  return {
-    ...options,
+  const egress: Egress = {
+    ...reach,
+    async open({ taskId, ...request }) {
+      const opened = await openSandboxEgress({
+        ...request,
+        node,
+        scratch,
+        onRefusal(refusal) {
+          logger.info({ taskId, ...refusal }, 'connection from a sandbox refused')
+          egress.refused(taskId, refusal)
+        },
+      })
+      return {
+        ...opened,
+        async close() {
+          const traffic = await opened.close()
+          if (traffic.connections > 0) logger.info({ taskId, ...traffic }, 'connections from a sandbox')
+          return traffic
+        },
+      }
+    },
     hear(taskId, tell) {
       const told = new Set<string>()
       const hear = ({ destination, why }: Refusal) => {
@@ -42,6 +73,7 @@ export function openEgress(options: Pick<Egress, 'agentHosts' | 'mayReachPrivate
     },
     refused: (taskId, refusal) => hearing.get(taskId)?.(refusal),
   }
+  return egress
 }
 
 const reasons = {

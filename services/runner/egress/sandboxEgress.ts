@@ -12,7 +12,7 @@ export interface SandboxEgress {
   readonly env: Readonly<Record<string, string>>
   readonly readOnly: readonly Bind[]
   readonly sockets: readonly Bind[]
-  /** The command as the sandbox is to start it. With the broker's socket in the sandbox (`model`), the broker is shown on the loopback as well. */
+  /** The command that starts the sandbox together with the processes that run beside the given one. With the broker's socket in the sandbox (`model`), the broker is shown on the loopback as well. */
   command(
     command: readonly [string, ...string[]],
     begins: Begins,
@@ -29,21 +29,24 @@ const socketInSandbox = '/run/flightdeck/egress.sock'
 /** What a program in the sandbox reaches by itself: its own loopback. */
 const direct = 'localhost,127.0.0.1,::1'
 
-/** Opens it; fails when the proxy cannot listen. `node` is the path of a Node program on the host. */
+export interface EgressRequest extends Pick<ProxyOptions, 'rules' | 'onRefusal' | 'lookup'> {
+  readonly sandbox: Pick<Sandbox, 'kind' | 'seenAs'>
+  readonly owner: SandboxUser | undefined
+  /** Path of a Node program on the host. */
+  readonly node: string
+  readonly scratch: Scratch
+}
+
+/** Opens it; fails when the proxy cannot listen. */
 export async function openSandboxEgress({
   sandbox,
   owner,
   node,
   scratch,
-  ...asked
-}: Pick<ProxyOptions, 'rules' | 'onRefusal' | 'lookup'> & {
-  readonly sandbox: Pick<Sandbox, 'kind' | 'seenAs'>
-  readonly owner: SandboxUser | undefined
-  readonly node: string
-  readonly scratch: Scratch
-}): Promise<SandboxEgress> {
+  ...proxying
+}: EgressRequest): Promise<SandboxEgress> {
   if (sandbox.kind === 'none') {
-    const proxy = await startProxy({ listen: 'loopback', ...asked })
+    const proxy = await startProxy({ listen: 'loopback', ...proxying })
     return {
       env: proxyVariables(proxy.port),
       readOnly: [],
@@ -59,13 +62,13 @@ export async function openSandboxEgress({
   const folder = await scratch.make()
   try {
     const socketPath = join(folder, 'egress.sock')
-    const proxy = await startProxy({ listen: { socketPath, owner }, ...asked })
+    const proxy = await startProxy({ listen: { socketPath, owner }, ...proxying })
     const socket = { source: socketPath, target: socketInSandbox }
     const program = { source: node, target: nodeInSandbox }
     const place = {
       node: sandbox.seenAs(program),
       socket: sandbox.seenAs(socket),
-      ports: asked.rules.flatMap(({ host, port }) => (isLoopback(host) && port !== null ? [port] : [])),
+      ports: proxying.rules.flatMap(({ host, port }) => (isLoopback(host) && port !== null ? [port] : [])),
     }
     return {
       env: proxyVariables(relayPort),

@@ -3,13 +3,10 @@ import { createHash } from 'node:crypto'
 import type { AgentName } from '#domain/agents.ts'
 import type { AgentDeps } from '../deps.ts'
 import { isRepository, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '../egress/allowList.ts'
-import { openSandboxEgress } from '../egress/sandboxEgress.ts'
-import type { Begins } from '../egress/relay.ts'
+import type { SandboxEgress } from '../egress/sandboxEgress.ts'
 import type { Bind } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { settingsOf, type ProjectSecret } from './projectSecrets.ts'
-
-type Command = readonly [string, ...string[]]
 
 /** Opened when a sandbox starts and closed with it, which may be many turns later. */
 export interface SandboxEnv {
@@ -17,22 +14,8 @@ export interface SandboxEnv {
   readonly fingerprint: string
   /** Whether the service of an agent's model may fetch from the network on the agent's behalf. */
   readonly modelFetches: boolean
-  open(): Promise<OpenedSandboxEnv>
-}
-
-export interface OpenedSandboxEnv {
   /** The agent's own variables override these. */
-  readonly env: Readonly<Record<string, string>>
-  readonly readOnly: readonly Bind[]
-  readonly sockets: readonly Bind[]
-  /**
-   * The command that starts the sandbox together with the processes that run beside the given one. `model` is the broker's socket in the
-   * sandbox, for an agent that must reach it on the loopback.
-   */
-  command(command: Command, begins: Begins, model?: string): Command
-  /** How many processes run beside a command that begins when it is told to. */
-  readonly beside: number
-  close(): Promise<void>
+  open(): Promise<SandboxEgress>
 }
 
 export interface SandboxEnvs {
@@ -55,7 +38,7 @@ export interface SandboxEnvs {
   readonly secrets: readonly ProjectSecret[]
 }
 
-type Deps = Pick<AgentDeps, 'commands' | 'projectSecrets' | 'sandbox' | 'egress' | 'scratch' | 'logger'>
+type Deps = Pick<AgentDeps, 'commands' | 'projectSecrets' | 'sandbox' | 'egress'>
 
 /** Reads the project's settings as they are now. Nothing is opened yet. */
 export async function sandboxEnvsOf(
@@ -130,7 +113,7 @@ const safeGitVariables: readonly (readonly [string, string])[] = [
 ]
 
 function sandboxEnv(
-  { sandbox, egress, scratch, logger }: Deps,
+  { sandbox, egress }: Pick<Deps, 'sandbox' | 'egress'>,
   { taskId, owner }: Workspace,
   given: {
     readonly env: Readonly<Record<string, string>>
@@ -147,28 +130,8 @@ function sandboxEnv(
     modelFetches,
     async open() {
       if ('missing' in sandbox) throw new Error(sandbox.missing)
-      const proxy = await openSandboxEgress({
-        sandbox,
-        owner,
-        rules,
-        node: egress.node,
-        scratch,
-        onRefusal(refusal) {
-          logger.info({ taskId, ...refusal }, 'connection from a sandbox refused')
-          egress.refused(taskId, refusal)
-        },
-      })
-      return {
-        env: { ...env, ...proxy.env },
-        readOnly: [...proxy.readOnly, ...files],
-        sockets: proxy.sockets,
-        command: proxy.command,
-        beside: proxy.beside,
-        async close() {
-          const traffic = await proxy.close()
-          if (traffic.connections > 0) logger.info({ taskId, ...traffic }, 'connections from a sandbox')
-        },
-      }
+      const way = await egress.open({ sandbox, taskId, owner, rules })
+      return { ...way, env: { ...env, ...way.env }, readOnly: [...way.readOnly, ...files] }
     },
   }
 }

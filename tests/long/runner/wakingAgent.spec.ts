@@ -47,7 +47,13 @@ afterAll(async () => {
 async function start(place: string, session: string | null): Promise<AgentProcess> {
   const sandbox = noSandbox({ path, git: hostGit({ program: 'git', path }) })
   const inPlace = { privateGitDir: place, mirrorDir: place, mirrorObjects: place, homeDir: place }
-  const nothing = { env: {}, readOnly: [], sockets: [], beside: 0, close: async () => undefined }
+  const nothing = {
+    env: {},
+    readOnly: [],
+    sockets: [],
+    beside: 0,
+    close: async () => ({ connections: 0, sent: 0, received: 0 }),
+  }
   const opened = await openAgent(
     {
       scratch: await openScratch(randomUUID()),

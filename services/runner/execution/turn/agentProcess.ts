@@ -22,7 +22,8 @@ import type {
 } from '../../sandbox/port.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { agentLimits } from '../runLimits.ts'
-import type { OpenedSandboxEnv, SandboxEnv } from '../sandboxEnv.ts'
+import type { SandboxEgress } from '../../egress/sandboxEgress.ts'
+import type { SandboxEnv } from '../sandboxEnv.ts'
 
 /** Receives what an agent does during a turn. */
 export interface TurnListener {
@@ -103,7 +104,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
   const folder = await deps.scratch.make()
   let reserved: ReservedSandbox | undefined
   let broker: Broker | undefined
-  let env: OpenedSandboxEnv | undefined
+  let env: SandboxEgress | undefined
   const closeAll = async () => {
     await Promise.all([broker?.close(), env?.close()])
     await rm(folder, { recursive: true, force: true })
@@ -188,7 +189,7 @@ async function brokerFor(
 }
 
 interface LaunchPlace extends BrokerSocket {
-  readonly env: OpenedSandboxEnv
+  readonly env: SandboxEgress
   readonly port: number
 }
 
