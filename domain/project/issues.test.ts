@@ -16,13 +16,13 @@ import {
 } from '../../tests/domain/issues.ts'
 import { recorded } from '../../tests/domain/recorded.ts'
 import { isRefusal } from '../kernel/decider.ts'
-import type { ProjectEvent } from './events.ts'
 import {
   ProjectIssueRuleChanged,
   ProjectIssueSettled,
   ProjectIssuesRead,
   ProjectIssuesUnread,
-} from './issueEvents.ts'
+  type ProjectEvent,
+} from './events.ts'
 import { issueLimits } from './issueRule.ts'
 import { isUnwanted, isWaiting, noIssues, readFrom, type JudgedAsk } from './issues.ts'
 import { project } from './project.ts'

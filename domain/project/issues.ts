@@ -11,7 +11,7 @@ import {
   ProjectIssuesUnread,
   ProjectIssueTaken,
   type ProjectIssueEvent,
-} from './issueEvents.ts'
+} from './events.ts'
 import {
   defaultIssueRule,
   isLimit,

@@ -1,6 +1,6 @@
 /** Folds events about issues into the state of a project. */
 import type { RecordedOf } from '../kernel/event.ts'
-import type { ProjectIssueEvent } from './issueEvents.ts'
+import type { ProjectIssueEvent } from './events.ts'
 import { isLimit, issueLimits, mayPassAway, type IssueRule } from './issueRule.ts'
 import { beforeGrace, failedAtOf, isWaiting, type PassedIssue, type ProjectIssues } from './issues.ts'
 

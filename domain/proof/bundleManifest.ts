@@ -2,8 +2,7 @@
 import { fromBase64 } from '../kernel/base64.ts'
 import { unambiguousJson } from '../kernel/unambiguousJson.ts'
 import { Manifest } from './auditBundle.schema.ts'
-import { blobFaults } from './bundleBlobs.ts'
-import { contentFaults } from './bundleContents.ts'
+import { blobFaults, contentFaults } from './bundleContents.ts'
 import { hexOf, signedBytes, type Cryptography } from './bundleHashes.ts'
 import type { BundledEvent, BundleFault, ListedKey, Parts, SignedManifest } from './bundleParts.ts'
 

@@ -9,8 +9,7 @@ import {
   type Checkpoint,
   type VerifierKey,
 } from './checkpoint.ts'
-import { fingerprintOf, parseFingerprint } from './fingerprint.ts'
-import { withLinkedKeys } from './keyLinks.ts'
+import { fingerprintOf, parseFingerprint, withLinkedKeys } from './logKeys.ts'
 import { isSame, leafHash, verifyInclusion } from './merkleTree.ts'
 import { headLeaf, headsOriginOf, signedCheckpoint } from './sealNotes.ts'
 

@@ -5,7 +5,7 @@ import { bundleOf, keptEnvelopes, plaintextOf, signingKey } from '../../tests/do
 import { headerOf, sealLine } from '../../tests/domain/bundleVectors.ts'
 import { cryptography } from '../../services/platform/seals/cryptography.ts'
 import type { Envelope } from './auditBundle.schema.ts'
-import { blobsIn } from './bundleBlobs.ts'
+import { blobsIn } from './bundleContents.ts'
 import { envelopeHash, originOf } from './bundleHashes.ts'
 import { compareBundles } from './compareBundles.ts'
 import { verifyBundle } from './verifyBundle.ts'

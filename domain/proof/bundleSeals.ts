@@ -10,10 +10,11 @@ import {
   parseInclusionProof,
   parseNote,
   verifierKey,
+  cosignatureBy,
   type Checkpoint,
   type VerifierKey,
+  type Cosignature,
 } from './checkpoint.ts'
-import { cosignatureBy, type Cosignature } from './cosignatures.ts'
 import { isSame, verifyConsistency, type Hash } from './merkleTree.ts'
 import { headsOriginOf, identityIn, signedCheckpoint } from './sealNotes.ts'
 

@@ -1,6 +1,7 @@
 /** Signed tree heads and inclusion proofs as text, in the formats of c2sp.org: signed-note, tlog-checkpoint and tlog-proof (v1). */
 import { fromBase64, toBase64 } from '../kernel/base64.ts'
 import type { Hash, Sha256, TreeHead } from './merkleTree.ts'
+import type { Cryptography } from './bundleHashes.ts'
 
 /** What a log claims about itself at one moment. */
 export interface Checkpoint extends TreeHead {
@@ -8,7 +9,7 @@ export interface Checkpoint extends TreeHead {
   readonly origin: string
 }
 
-export interface NoteSignature {
+interface NoteSignature {
   /** The name of the key. */
   readonly name: string
   /** 4 bytes that distinguish keys of the same name. */
@@ -16,7 +17,7 @@ export interface NoteSignature {
   readonly signature: Uint8Array
 }
 
-export interface SignedNote {
+interface SignedNote {
   /** Ends with a newline. */
   readonly text: string
   readonly signatures: readonly NoteSignature[]
@@ -30,7 +31,7 @@ export interface VerifierKey {
   readonly publicKey: Uint8Array
 }
 
-export interface InclusionProof {
+interface InclusionProof {
   readonly index: number
   readonly proof: readonly Hash[]
   /** The signed checkpoint, as it was published. */
@@ -171,4 +172,40 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
     at += part.length
   }
   return whole
+}
+
+const cosignatureType = 4
+const timeBytes = 8
+
+/** Parses the text of a witness's key; `undefined` when it is none. */
+export function parseWitnessKey(
+  { sha256 }: Pick<Cryptography, 'sha256'>,
+  text: string,
+): VerifierKey | undefined {
+  return parseVerifierKey(sha256, text, cosignatureType)
+}
+
+export interface Cosignature {
+  readonly witness: string
+  /** The time of signing, in seconds since 1970. */
+  readonly time: number
+}
+
+/** When the witness signed this note (c2sp.org/tlog-cosignature, version 1 with Ed25519); `undefined` when it did not, `forged` when a signature in its name is invalid. */
+export function cosignatureBy(
+  witness: VerifierKey,
+  note: string,
+  { utf8, isSignedBy }: Cryptography,
+): Cosignature | 'forged' | undefined {
+  const parsed = parseNote(note)
+  const [first, ...more] = parsed === undefined ? [] : signaturesBy(parsed, witness)
+  if (parsed === undefined || first === undefined) return undefined
+  const { signature } = first
+  if (more.length > 0 || signature.length !== timeBytes + 64) return 'forged'
+  const { buffer, byteOffset } = signature
+  const time = Number(new DataView(buffer, byteOffset, timeBytes).getBigUint64(0))
+  const message = utf8(`cosignature/v1\ntime ${time}\n${parsed.text}`)
+  return isSignedBy(witness.publicKey, message, signature.slice(timeBytes))
+    ? { witness: witness.name, time }
+    : 'forged'
 }

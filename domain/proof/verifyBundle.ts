@@ -7,9 +7,8 @@ import { manifestFaults, signedManifest } from './bundleManifest.ts'
 import type { BundleFault, Parts, Signed, SignedManifest } from './bundleParts.ts'
 import { howKnown, proofFaults, signedHeader, type Known } from './bundleProofs.ts'
 import { lastIndexIn, provenSeals, witnessOf, type GivenSeals, type Witnessing } from './bundleSeals.ts'
-import type { VerifierKey } from './checkpoint.ts'
-import type { Cosignature } from './cosignatures.ts'
-import { keyFingerprint } from './fingerprint.ts'
+import type { VerifierKey, Cosignature } from './checkpoint.ts'
+import { keyFingerprint } from './logKeys.ts'
 import { readBundle, type OtherFormat } from './readBundle.ts'
 
 export interface BundleReport {

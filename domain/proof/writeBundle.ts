@@ -17,8 +17,7 @@ import {
   type BlobState,
   type ContentCategory,
 } from './auditBundle.ts'
-import { blobsIn } from './bundleBlobs.ts'
-import { unopenedRuns } from './bundleContents.ts'
+import { blobsIn, unopenedRuns } from './bundleContents.ts'
 import { hexOf, originOf, signedBytes, type Cryptography } from './bundleHashes.ts'
 import type { SealRecord } from './bundleParts.ts'
 import { parseCheckpoint, parseNote } from './checkpoint.ts'

@@ -2,7 +2,7 @@
 import type { ShownSettings } from '../api/projectSettings.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import { defaultRule, type FeedbackRule } from '../task/codeHost/feedbackRule.ts'
-import type { ProjectIssueEvent } from '../project/issueEvents.ts'
+import type { ProjectIssueEvent } from '../project/events.ts'
 import { defaultIssueRule, issueLimits, type IssueRule } from '../project/issueRule.ts'
 import { noSettings, type ProjectSettings } from '../project/settings.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'

@@ -2,7 +2,7 @@
 import type { BundleFault } from '../../domain/proof/bundleParts.ts'
 import type { GivenSeals } from '../../domain/proof/bundleSeals.ts'
 import type { BundleComparison } from '../../domain/proof/compareBundles.ts'
-import { fingerprintOf } from '../../domain/proof/fingerprint.ts'
+import { fingerprintOf } from '../../domain/proof/logKeys.ts'
 import type { BundleReport } from '../../domain/proof/verifyBundle.ts'
 import { cryptography } from '../platform/seals/cryptography.ts'
 

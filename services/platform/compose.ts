@@ -12,7 +12,13 @@ import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { githubApps } from '#platform/codehost/githubApps.ts'
 import { requestsTo } from '#platform/codehost/request.ts'
-import { localApp, localCredentials, type LocalCredentials } from '#platform/credentials/localApp.ts'
+import {
+  localApp,
+  localCredentials,
+  hostApp,
+  type LocalCredentials,
+  type HostApp,
+} from '#platform/credentials/hostApp.ts'
 import { installations, type Installations } from '#platform/credentials/installations.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'
@@ -29,7 +35,6 @@ import { codeHostAddresses } from '#platform/config/addresses.ts'
 import { holdDataFolder } from '#platform/config/dataFolder.ts'
 import { openAccessControl, type AccessControl } from '#platform/access/accessControl.ts'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
-import { hostApp, type HostApp } from '#platform/credentials/hostApp.ts'
 import type { CodeHostApps } from '#platform/ports/codeHostApp.ts'
 import { hostAccess, type HostAccess } from '#platform/credentials/hostAccess.ts'
 import { liveWords, type LiveWords } from '#platform/eventlog/liveWords.ts'

@@ -3,8 +3,15 @@ import * as fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { NotFolded } from '#platform/ports/faults.ts'
-import type { Change, Collection, Document, Find, ReadStore, Served } from '#platform/ports/readStore.ts'
-import { changeCatalog } from '#platform/ports/catalog.ts'
+import {
+  changeCatalog,
+  type Change,
+  type Collection,
+  type Document,
+  type Find,
+  type ReadStore,
+  type Served,
+} from '#platform/ports/readStore.ts'
 import { randomRuns } from '../longRun.ts'
 
 export interface OpenReadStore {

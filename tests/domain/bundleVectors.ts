@@ -1,8 +1,7 @@
 /** The test vectors of audit bundles in `tests/data/proof`, as they are made of the kept log. */
-import { writeKeyLink } from '../../domain/proof/keyLinks.ts'
+import { writeKeyLink, keyFingerprint } from '../../domain/proof/logKeys.ts'
 import { BundleRecord } from '../../domain/proof/auditBundle.schema.ts'
 import { originOf, signedBytes } from '../../domain/proof/bundleHashes.ts'
-import { keyFingerprint } from '../../domain/proof/fingerprint.ts'
 import { fromBase64 } from '../../domain/kernel/base64.ts'
 import { cryptography } from '../../services/platform/seals/cryptography.ts'
 import { bundleOf, keptEnvelopes, plaintextOf, signingKey } from './auditBundles.ts'

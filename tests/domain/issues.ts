@@ -1,10 +1,11 @@
 /** A project that makes tasks of issues, and what is asked of it. */
-import { ProjectCreated, type ProjectEvent } from '#domain/project/events.ts'
 import {
+  ProjectCreated,
   ProjectIssuePassed,
   ProjectIssueRuleChanged,
   ProjectIssueTaken,
-} from '#domain/project/issueEvents.ts'
+  type ProjectEvent,
+} from '#domain/project/events.ts'
 import type { IssuePass } from '#domain/project/issueRule.ts'
 import type { IssueCommand, JudgedAsk } from '#domain/project/issues.ts'
 import { projectId, taskId, userId } from './ids.ts'

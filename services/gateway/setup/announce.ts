@@ -3,12 +3,12 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setupPath } from '#domain/api/setup.ts'
 import type { Engines } from '#platform/compose.ts'
-import { setupCodeOf } from '#platform/credentials/setupCode.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { tokenPage } from '#domain/appPermissions.ts'
 import { missingScopes, tokenKindOf } from '#domain/codeHostToken.ts'
 import { within } from '#platform/async/timeLimit.ts'
+import { createHash, timingSafeEqual } from 'node:crypto'
 
 interface Announcing extends Pick<Engines, 'hostApp' | 'logger'> {
   readonly vault: Pick<Vault, 'deriveKey'>
@@ -70,4 +70,16 @@ export async function ownTokenLine(
       ? fault.message
       : `The token in GITHUB_TOKEN could not be checked: ${fault.message}`
   }
+}
+
+/**
+ * The code that authorizes somebody to set this server up: derived from the master key, so that every process knows it. 144 bits, in characters that are valid in addresses. It is always the same and valid while there is no App, so a log of a start must be kept
+ * secret.
+ */
+const setupCodeOf = ({ deriveKey }: Pick<Vault, 'deriveKey'>): string =>
+  Buffer.from(deriveKey('setup-code')).toString('base64url').slice(0, 24)
+
+export function isSetupCode(given: string, vault: Pick<Vault, 'deriveKey'>): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(setupCodeOf(vault)))
 }

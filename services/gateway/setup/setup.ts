@@ -11,7 +11,7 @@ import { setupPath, setupRoutes as paths, type SetupError } from '#domain/api/se
 import { beginSetup, getSetup } from '#domain/api/setup.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { usersView } from '#domain/views/users.ts'
-import { isSetupCode } from '#platform/credentials/setupCode.ts'
+import { isSetupCode } from './announce.ts'
 import { routeWith, type Route } from '#platform/http/route.ts'
 import type { Identity } from '#platform/http/session.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'

@@ -8,6 +8,7 @@ import { AppRegistration, type CurrentApp } from '#platform/ports/codeHostApp.ts
 import type { Leases } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { alone } from '../async/alone.ts'
+import type { Config } from '#platform/config/config.ts'
 
 export interface HostApp {
   readonly current: CurrentApp
@@ -16,7 +17,7 @@ export interface HostApp {
   close(): void
 }
 
-export interface HostAppDeps {
+interface HostAppDeps {
   /** The configured App, which takes precedence; `null`: none. */
   readonly configured: AppRegistration | null
   /** The name of the code host: an App of one host is unknown at another. */
@@ -79,3 +80,32 @@ export function webhookSecrets(
     )
   }
 }
+
+const localClientId = 'flightdeck-local'
+
+/** Secret, except for `clientId`. */
+export interface LocalCredentials {
+  readonly clientId: string
+  readonly clientSecret: string
+  readonly webhookSecret: string
+}
+
+/** The local code host has one app, with credentials derived from the master key. */
+export function localCredentials({ following }: Config, vault: Vault): LocalCredentials {
+  const derived = (purpose: string) => Buffer.from(vault.deriveKey(purpose)).toString('base64url')
+  return {
+    clientId: localClientId,
+    clientSecret: derived('local-code-host'),
+    webhookSecret: following.webhookSecret ?? derived('local-code-host-webhooks'),
+  }
+}
+
+/** It has neither a key nor installations: people's own access is all there is. */
+export const localApp = (local: LocalCredentials): AppRegistration => ({
+  ...local,
+  appId: null,
+  slug: 'flightdeck',
+  name: 'Flightdeck',
+  htmlUrl: null,
+  privateKey: null,
+})

@@ -3,9 +3,14 @@ import { z } from 'zod'
 import { unreadableReasons, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
 import type { Logger } from '#platform/log.ts'
-import { changeCatalog } from '#platform/ports/catalog.ts'
+import {
+  changeCatalog,
+  allDocuments,
+  type Change,
+  type Collection,
+  type ReadStore,
+} from '#platform/ports/readStore.ts'
 import { intact, isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
-import { allDocuments, type Change, type Collection, type ReadStore } from '#platform/ports/readStore.ts'
 import { chainFaultOf } from './chain.ts'
 import { UnreadableEvent, unreadableSentences, type EventLog } from './eventLog.ts'
 

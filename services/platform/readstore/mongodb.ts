@@ -9,13 +9,15 @@ import { isDuplicate, onceMoreIfDuplicate } from '../engines/mongoFaults.ts'
 import { TooLarge } from '../ports/faults.ts'
 import {
   emptyCatalog,
+  catalogIn,
+  isGeneration,
+  storedNames,
   type Catalog,
   type Change,
   type Document,
   type ReadStore,
   type Served,
 } from '../ports/readStore.ts'
-import { catalogIn, isGeneration, storedNames } from '../ports/catalog.ts'
 import { collectionOf, filterOf, indexOf, nameStoredAs, pageOf, escaped, unescaped } from './mongoQueries.ts'
 
 /** A removed document keeps its entry without a `document`. */

@@ -2,19 +2,21 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Position } from '#domain/kernel/event.ts'
-import type {
-  Aside,
-  Catalog,
-  Change,
-  Collection,
-  Document,
-  Find,
-  ReadStore,
-  Served,
+import {
+  catalogIn,
+  isGeneration,
+  storedNames,
+  type Aside,
+  type Catalog,
+  type Change,
+  type Collection,
+  type Document,
+  type Find,
+  type ReadStore,
+  type Served,
 } from '../ports/readStore.ts'
 import { openSqlite, overwriteFreed, type Sqlite, type SqlValue, type Statement } from '../engines/sqlite.ts'
-import { catalogIn, isGeneration, storedNames } from '../ports/catalog.ts'
-import { countSql, findSql, tableOf, type Table, putSql, replaceSql } from './sqlQueries.ts'
+import { countSql, findSql, tableOf, putSql, replaceSql, type Table } from './sqlQueries.ts'
 import { dropTable, landTable, openTable, prepareTable } from './sqlTables.ts'
 
 const formats = [

@@ -1,8 +1,7 @@
 /** Changes of the catalog: which generations may be read, and which are to be made. Pure. */
 import type { LogIdentity } from '#domain/log.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
-import type { Build, Catalog, Generation } from '#platform/ports/readStore.ts'
-import { generationName } from '#platform/ports/catalog.ts'
+import { generationName, type Build, type Catalog, type Generation } from '#platform/ports/readStore.ts'
 
 type Views = readonly View<ViewDocument>[]
 /** A catalog after a change, without its revision. */

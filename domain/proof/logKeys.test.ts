@@ -7,9 +7,8 @@ import { cryptography, rawPublicKey } from '../../services/platform/seals/crypto
 import { toBase64 } from '../kernel/base64.ts'
 import { BundleRecord } from './auditBundle.schema.ts'
 import { originOf } from './bundleHashes.ts'
-import { verifierKey } from './checkpoint.ts'
-import { parseWitnessKey } from './cosignatures.ts'
-import { withLinkedKeys, writeKeyLink } from './keyLinks.ts'
+import { verifierKey, parseWitnessKey, writeVerifierKey } from './checkpoint.ts'
+import { withLinkedKeys, writeKeyLink, fingerprintOf, keyFingerprint, parseFingerprint } from './logKeys.ts'
 import { verifyBundle, type ReaderKnows } from './verifyBundle.ts'
 
 const lines = await bundleOf()
@@ -143,4 +142,25 @@ describe('a witness whose key the reader knows', () => {
     expect(parseWitnessKey(cryptography, text(1))).toBeUndefined()
     expect(parseWitnessKey(cryptography, present(header.keys[0]))).toBeUndefined()
   })
+})
+
+const { sha256 } = cryptography
+// The first public key of RFC 8032, section 7.1.
+const publicKey = Uint8Array.from(
+  Buffer.from('d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a', 'hex'),
+)
+const fingerprint = '21fe 31df a154 a261 626b f854 046f d227'
+
+test('a fingerprint is over the bytes of the key, whatever name it has', () => {
+  expect(keyFingerprint(sha256, publicKey)).toBe(fingerprint)
+  for (const name of ['flightdeck.dev/log/a/1', 'flightdeck.dev/log/a/2'])
+    expect(fingerprintOf(sha256, writeVerifierKey(verifierKey(sha256, name, publicKey)))).toBe(fingerprint)
+  expect(fingerprintOf(sha256, 'no key')).toBeUndefined()
+})
+
+test('a fingerprint may be typed with or without spaces, in either case', () => {
+  for (const typed of [fingerprint, fingerprint.replaceAll(' ', ''), fingerprint.toUpperCase()])
+    expect(parseFingerprint(typed)).toBe(fingerprint)
+  for (const none of ['', fingerprint.slice(5), `${fingerprint} 00`, fingerprint.replace('2', 'g')])
+    expect(parseFingerprint(none)).toBeUndefined()
 })

@@ -1,14 +1,39 @@
-/** Signed links from a key of the log to its successor: whoever trusts the older key can verify the newer one. */
+/** The keys of a log: their fingerprints, and the signed links from a key to its successor, so that whoever trusts the older key can verify the newer one. */
 import { fromBase64, toBase64 } from '../kernel/base64.ts'
 import type { LogIdentity } from '../log.ts'
-import { originOf, type Cryptography } from './bundleHashes.ts'
-import { parseNote, verifierKey, writeNote } from './checkpoint.ts'
+import { originOf, hexOf, type Cryptography } from './bundleHashes.ts'
+import { parseNote, verifierKey, writeNote, parseVerifierKey } from './checkpoint.ts'
+import type { Sha256 } from './merkleTree.ts'
+
+/** 128 bits of a SHA-256. */
+const fingerprintBytes = 16
+
+/** The first 16 bytes of the SHA-256 over the 32 bytes of a public key, in hex, in groups of four: `39a8 1f22 ...`. */
+export function keyFingerprint(sha256: Sha256, publicKey: Uint8Array): string {
+  return grouped(hexOf(sha256(publicKey).slice(0, fingerprintBytes)))
+}
+
+/** The fingerprint of a verifier key in text form; `undefined` when the text is not such a key. */
+export function fingerprintOf(sha256: Sha256, verifierKey: string): string | undefined {
+  const key = parseVerifierKey(sha256, verifierKey)
+  return key && keyFingerprint(sha256, key.publicKey)
+}
+
+/** A typed fingerprint, with or without spaces, in the form of `keyFingerprint`; `undefined` when it is invalid. */
+export function parseFingerprint(text: string): string | undefined {
+  const hex = text.replaceAll(/\s/g, '').toLowerCase()
+  return /^[0-9a-f]{32}$/.test(hex) ? grouped(hex) : undefined
+}
+
+function grouped(hex: string): string {
+  return hex.replaceAll(/.{4}(?=.)/g, '$& ')
+}
 
 /** A log uses the same key under a different name in each epoch, so a link signs the bytes of the key. */
 const textOf = (logId: string, next: Uint8Array): string =>
   `flightdeck.dev/log/${logId}/next-key\n${toBase64(next)}\n`
 
-export interface OldKey {
+interface OldKey {
   /** 32 bytes. */
   readonly publicKey: Uint8Array
   readonly sign: (message: Uint8Array) => Uint8Array
