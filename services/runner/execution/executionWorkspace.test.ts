@@ -217,7 +217,6 @@ async function run(
   }
   const treeGitFor = () => git
   const deps = {
-    path,
     git,
     mirrors: {
       ...mirrors,
@@ -254,7 +253,6 @@ async function run(
       recordGitRateLimit: cutOff,
     },
     commands: { ...engines.commands, execute },
-    treeGitFor,
     snapshots: openSnapshots({ blobs: cutBlobs, git, treeGitFor, path, logger: engines.logger }),
     redaction: () => redactionOf([], { run: cutOff, close: async () => undefined }),
     prewarm: {

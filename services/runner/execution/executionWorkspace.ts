@@ -29,7 +29,7 @@ const lost = "This task's workspace was recreated. Work that was not pushed coul
 
 type Deps = PreparingDeps &
   Pick<RecordingDeps, 'commands' | 'redaction'> &
-  Pick<WorkspaceDeps, 'path' | 'treeGitFor' | 'snapshots'> & {
+  Pick<WorkspaceDeps, 'snapshots'> & {
     readonly prewarm: Pick<Prewarm, 'adopt'> & {
       readonly agents: Pick<Prewarm['agents'], 'drop' | 'workspaceOf'>
     }

@@ -7,13 +7,12 @@ import { pointOf } from '#domain/task/restorePoints.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
-import { commitOf, emptyTree } from '../workspace/git/git.ts'
-import { restoreInPlace } from '../workspace/saved/restoreInPlace.ts'
+import { commitOf } from '../workspace/git/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { failed, type Failed } from './failure.ts'
 import { snapshotRef } from './recording/snapshots.ts'
 
-type Deps = Pick<RecordingDeps, 'commands'> & Pick<WorkspaceDeps, 'git' | 'treeGitFor' | 'path' | 'snapshots'>
+type Deps = Pick<RecordingDeps, 'commands'> & Pick<WorkspaceDeps, 'git' | 'snapshots'>
 
 export interface Restored {
   readonly kind: 'restored'
@@ -34,14 +33,12 @@ export async function restoreTask(
   task: LiveTask,
   workspace: Workspace,
 ): Promise<Restored | Failed> {
-  const { git, snapshots, path } = deps
+  const { snapshots } = deps
   const { saved } = task
   const missing = saved && (await snapshots.fetch(saved, workspace))
   if (missing) return failed('restore_failed', missing)
   await keepWhatIsThere(deps, task, workspace)
-  const target = saved?.work ?? workspace.startCommit ?? (await emptyTree(git, workspace.privateGitDir))
-  const treeGit = deps.treeGitFor(workspace)
-  const restored = await restoreInPlace({ git, treeGit, path, workspace, target })
+  const restored = await snapshots.restoreInPlace(saved, workspace)
   if (restored.kind === 'too_large') return failed('restore_failed', restored.message)
   return { kind: 'restored', kept: restored.kept, resumes: await snapshots.restoreSession(task, workspace) }
 }

@@ -5,11 +5,14 @@ import type { Installation } from '#platform/ports/codeHostApp.ts'
 import { agents } from '../agents/registry.ts'
 import type { ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { ownSecrets, settingsOf } from '../execution/projectSecrets.ts'
+import { agentLimits } from '../execution/runLimits.ts'
+import type { Sandbox } from '../sandbox/port.ts'
 import type { StagedTree } from '../workspace/changes/stage.ts'
+import { lastWords } from '../workspace/git/git.ts'
 import { namedOf } from '../workspace/names.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import { identityOf } from '../workspace/publish/commitIdentity.ts'
 import { commitAndPush, type PublishResult } from '../workspace/publish/publish.ts'
-import { applyPatch } from './applyPatch.ts'
 import { messageOf } from './commitMessage.ts'
 import type { Publication, PublishingDeps } from './publication.ts'
 import { recordChanges } from './recordChanges.ts'
@@ -94,4 +97,33 @@ async function forWorkflows(
 
 function workflowsRefused(files: readonly string[], { account, htmlUrl }: Installation): string {
   return `This work changes ${namedOf(files, 5)}, and Flightdeck's App may not change workflow files of ${account.login}. Nothing was pushed, and the work is kept. An owner can grant "Workflows" at ${htmlUrl}, or take these changes back, and ask again.`
+}
+
+const applyTimeoutMs = 120_000
+
+/**
+ * Changes the tree by a patch as a whole, or changes nothing and gives the reason, worded to follow a colon. From inside the sandbox: whatever an
+ * agent made of the tree, nothing outside it is written.
+ */
+async function applyPatch(sandbox: Sandbox, workspace: Workspace, patch: Buffer): Promise<string | null> {
+  const child = sandbox.run({
+    command: ['git', 'apply', '--whitespace=nowarn', '-'],
+    // Without a repository: the settings of the agent's repository must not count.
+    env: { GIT_DIR: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
+    workspace,
+    readOnly: [],
+    sockets: [],
+    stdin: 'pipe',
+    limits: { ...agentLimits, wallMs: applyTimeoutMs },
+  })
+  const stderr: Buffer[] = []
+  child.stdout.resume()
+  child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
+  // A process that ended early does not read all of it.
+  child.stdin?.on('error', () => undefined)
+  child.stdin?.end(patch)
+  const { code, signal, reason } = await child.exited
+  if (code === 0) return null
+  const endedBy = reason === 'time_limit' ? 'time_limit' : 'itself'
+  return lastWords({ code, signal, endedBy, stdout: Buffer.alloc(0), stderr: Buffer.concat(stderr) })
 }

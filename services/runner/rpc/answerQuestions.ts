@@ -1,18 +1,19 @@
 /** What other services may ask a runner about its workspaces and mirrors. */
 import type { Asked, Rpc, Answered } from '#platform/ports/rpc.ts'
-import { lineOrigins } from './lineOrigins.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
 import { repositoryFacts, type FetchMirror } from './repositoryFacts.ts'
 import { suggestedHosts, type HostsDeps } from './suggestedHosts.ts'
-import { undoPreview, type UndoPreviewDeps } from './undoPreview.ts'
+import { undoPreview, workspaceOf, type UndoPreviewDeps } from './undoPreview.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
+import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
 import { redactChanges } from '../execution/recording/changesReport.ts'
 import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
+import { provenanceOf } from '../workspace/saved/provenance.ts'
 
 /** Questions of one kind that are answered at once. More are left unanswered: the caller falls back on what was recorded, or asks again. */
 const maxAtOnce = 4
@@ -115,4 +116,36 @@ async function changesAgainst(
   const scope = scopeOfStream(taskStream(taskId))
   const blob = shown.files.length === 0 ? null : await deps.blobs.put(scope, files)
   return { kind: 'changes', currentBranch, ahead, behind, truncated, files: total, blob }
+}
+
+/** In a longer file, lines come without the hashes that tell their calls: the answer stays small. */
+const maxHashedLines = 10_000
+
+/** Which turn wrote each line of a file. */
+async function lineOrigins(
+  deps: UndoPreviewDeps,
+  { taskId, path }: Asked<'origins'>,
+): Promise<Answered<'origins'> | undefined> {
+  const { state } = await deps.commands.load(decider, taskStream(taskId))
+  const workspace = state.kind === 'task' ? await workspaceOf(deps, taskId) : undefined
+  if (state.kind !== 'task' || !workspace) return undefined
+  const turns = await deps.snapshots.counting(state, workspace)
+  const { git } = deps
+  const { privateGitDir, startCommit } = workspace
+  const isUndone = state.restorePoints.points.at(-1)?.kind === 'undo'
+  const found = await provenanceOf({ git, privateGitDir, startCommit, turns, isUndone }, path)
+  if (found === null) return { ranges: null }
+  const isLong = (found.ranges.at(-1)?.to ?? 0) > maxHashedLines
+  return {
+    ranges: found.ranges.map(({ turn: executionId, hashes, path: then, ...range }) => ({
+      ...range,
+      executionId,
+      ...(executionId !== null && then !== path && { path: then }),
+      ...(executionId !== null && !isLong && { hashes }),
+    })),
+    blob: found.blob,
+    turns: state.restorePoints.points.flatMap(({ kind, executionId }) =>
+      kind === 'undo' ? [] : [executionId],
+    ),
+  }
 }

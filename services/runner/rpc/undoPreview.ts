@@ -7,8 +7,6 @@ import { tasksView } from '#domain/views/tasks.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
-import { emptyTree } from '../workspace/git/git.ts'
-import { previewRestore } from '../workspace/saved/restoreInPlace.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 export type UndoPreviewDeps = WorkspaceDeps & Pick<RecordingDeps, 'blobs' | 'commands'>
@@ -30,9 +28,7 @@ export async function undoPreview(
   if (!workspace) return undefined
   const after = savedAfter(state, executionId)
   if (after && (await deps.snapshots.fetch(after, workspace)) !== null) return undefined
-  const target = after?.work ?? workspace.startCommit ?? (await emptyTree(deps.git, workspace.privateGitDir))
-  const treeGit = deps.treeGitFor(workspace)
-  const restored = await previewRestore({ git: deps.git, treeGit, workspace, target })
+  const restored = await deps.snapshots.previewInPlace(after, workspace)
   if (restored.kind !== 'restored')
     return { kind: 'refused', code: 'no_snapshot', sentence: restored.message }
   const { files, kept } = restored

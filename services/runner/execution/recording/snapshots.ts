@@ -10,10 +10,15 @@ import { mostListedPaths } from '#domain/task/undo.ts'
 import { unlessDamaged, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import type { Logger } from '#platform/log.ts'
 import { agents } from '../../agents/registry.ts'
-import { commitOf, gitOrThrow, type Git } from '../../workspace/git/git.ts'
+import { commitOf, emptyTree, gitOrThrow, type Git } from '../../workspace/git/git.ts'
 import { packFolders, removeFolders, unpackFolders } from '../../workspace/saved/archive.ts'
 import { openBundle, restoreWork, saveWork } from '../../workspace/saved/bundle.ts'
 import type { TurnSnapshot } from '../../workspace/saved/provenance.ts'
+import {
+  previewRestore,
+  restoreInPlace,
+  type RestoreInPlaceResult,
+} from '../../workspace/saved/restoreInPlace.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 
 const scopeOf = (taskId: string): string => scopeOfStream(taskStream(taskId))
@@ -28,6 +33,7 @@ interface Deps {
   readonly logger: Pick<Logger, 'warn'>
 }
 
+type Fetched = Pick<Snapshot, 'work'> | null
 type Saved = Pick<LiveTask, 'taskId' | 'saved' | 'origin'>
 
 export interface SnapshotRequest {
@@ -55,6 +61,10 @@ export interface Snapshots {
   restoreSession(task: Saved, workspace: Workspace): Promise<boolean>
   /** Makes sure that the private git directory has a snapshot's commit; returns a sentence if it cannot. */
   fetch(snapshot: Pick<Snapshot, 'work' | 'bundle'>, workspace: Workspace): Promise<string | null>
+  /** Brings a workspace back to the files of a snapshot that was fetched; `null`: to those that it began with. */
+  restoreInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>
+  /** What `restoreInPlace` would do. Changes nothing. */
+  previewInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>
   /** The snapshots that count, oldest first, including that of the turn before the task. Those whose files are gone are left out. */
   counting(
     task: Pick<LiveTask, 'restorePoints' | 'origin'>,
@@ -65,6 +75,11 @@ export interface Snapshots {
 export function openSnapshots(deps: Deps): Snapshots {
   const { blobs, git, path } = deps
   const bytesOf = (taskId: string, blob: BlobRef) => unlessDamaged(blobs.get(scopeOf(taskId), blob))
+  const inPlace = async (snapshot: Fetched, workspace: Workspace) => {
+    const { privateGitDir, startCommit } = workspace
+    const target = snapshot?.work ?? startCommit ?? (await emptyTree(git, privateGitDir))
+    return { git, treeGit: deps.treeGitFor(workspace), workspace, target }
+  }
   const snapshots: Snapshots = {
     record: (request) => recordSnapshot(deps, request),
     async restore(task, workspace) {
@@ -84,16 +99,11 @@ export function openSnapshots(deps: Deps): Snapshots {
       const renamed = (at: string) => (origin ? at.replaceAll(origin.taskId, taskId) : at)
       return (await unpackFolders(homeDir, folders, archive, owner, { renamed })) === 'unpacked'
     },
-    async fetch({ work, bundle }, workspace) {
-      const { taskId, privateGitDir: gitDir } = workspace
-      if ((await commitOf(git, gitDir, work)) !== null) return null
-      const kept = await bytesOf(taskId, bundle)
-      if (!kept) return 'The saved files of this turn are gone or damaged.'
-      const opened = await openBundle(git, workspace, kept)
-      if ('message' in opened) return opened.message
-      await gitOrThrow(git, { gitDir, args: ['update-ref', `refs/flightdeck/work/${work}`, work] })
-      return null
+    fetch: (snapshot, workspace) => fetchSnapshot(deps, snapshot, workspace),
+    async restoreInPlace(snapshot, workspace) {
+      return restoreInPlace({ ...(await inPlace(snapshot, workspace)), path })
     },
+    previewInPlace: async (snapshot, workspace) => previewRestore(await inPlace(snapshot, workspace)),
     async counting({ restorePoints: { points, at }, origin }, workspace) {
       const counting = countingAt(points, at).toReversed()
       const turns: TurnSnapshot[] = []
@@ -133,6 +143,21 @@ async function recordSnapshot(
       { work: work.work, leftOutPaths: leftOut.slice(0, mostListedPaths), missing: null },
     ),
   )
+}
+
+async function fetchSnapshot(
+  { blobs, git }: Deps,
+  { work, bundle }: Pick<Snapshot, 'work' | 'bundle'>,
+  workspace: Workspace,
+): Promise<string | null> {
+  const { taskId, privateGitDir: gitDir } = workspace
+  if ((await commitOf(git, gitDir, work)) !== null) return null
+  const kept = await unlessDamaged(blobs.get(scopeOf(taskId), bundle))
+  if (!kept) return 'The saved files of this turn are gone or damaged.'
+  const opened = await openBundle(git, workspace, kept)
+  if ('message' in opened) return opened.message
+  await gitOrThrow(git, { gitDir, args: ['update-ref', `refs/flightdeck/work/${work}`, work] })
+  return null
 }
 
 /** The agent's session as a blob; the earlier blob where the session has not changed. */

@@ -24,8 +24,8 @@ import { failed, outcomeOfStop, type Failed } from '../failure.ts'
 import { messageTexts } from '../recording/messageText.ts'
 import { runOutput } from '../recording/terminalOutput.ts'
 import type { ExecutionDeps, Run } from '../run.ts'
+import { timeInWords } from '../runLimits.ts'
 import { steerTurn } from './steering.ts'
-import { watchLimits } from './turnLimits.ts'
 import { turnMessages } from './turnMessages.ts'
 
 export interface TurnRequest extends AgentRequest {
@@ -217,6 +217,38 @@ function openTurn(
     },
   }
   return { output, messages, home, steering, recorder, listener, stderr: () => stderr }
+}
+
+/** How long a cancelled agent may take to end before it is killed. */
+const interruptMs = 5_000
+
+/** Ends the agent of a turn that is stopped, is silent for too long, or takes too long. A cancelled agent is interrupted before it is killed. `onOutput`: the agent is not silent. */
+function watchLimits(
+  { limits: { silentMs, longestMs } }: Pick<ExecutionDeps, 'limits'>,
+  { stopping }: Run,
+  process: AgentProcess,
+): { onOutput(): void; stop(): void } {
+  const { signal } = stopping
+  let ending: NodeJS.Timeout | undefined
+  const onStop = () => {
+    if (stopping.reason() !== 'cancelled') return process.kill()
+    process.interrupt()
+    ending = setTimeout(() => process.kill(), interruptMs)
+  }
+  const sentence = (why: string) => `The agent was stopped ${why}.`
+  const silent = sentence(`because it was silent for ${timeInWords(silentMs)}`)
+  const silence = setTimeout(() => stopping.stop('silent', silent), silentMs)
+  const late = sentence(`after ${timeInWords(longestMs)}`)
+  const tooLong = setTimeout(() => stopping.stop('too_long', late), longestMs)
+  if (signal.aborted) onStop()
+  else signal.addEventListener('abort', onStop, { once: true })
+  return {
+    onOutput: () => silence.refresh(),
+    stop() {
+      for (const timer of [silence, tooLong, ending]) clearTimeout(timer)
+      signal.removeEventListener('abort', onStop)
+    },
+  }
 }
 
 /** Says in the chat and the terminal that the model is asked once more, and waits until then or until the run is stopped. */
