@@ -9,7 +9,7 @@ import { firstRenderReady } from './app/loading/firstRender.ts'
 import { loadWherePointed } from './app/loading/pages.ts'
 import { createStore, followOtherTabs } from './app/store.ts'
 import { followSystemTheme } from './state/theme.ts'
-import { takeToken } from './features/auth/takeToken.ts'
+import { takeToken } from './features/auth/AuthCallback.tsx'
 import { LiveProvider } from './live/LiveContext.tsx'
 import './styles/styles.css'
 

@@ -1,5 +1,7 @@
 /** Reads that are sent before any component can ask, so that their answers arrive while the libraries start. */
-import { callTimeoutMs } from './callTimeout.ts'
+
+/** The time-out of every call (contract, section 9), in milliseconds. It stands here because this file is loaded first. */
+export const callTimeoutMs = 30_000
 
 /** How long an answer may be used: later it would be outdated. In milliseconds. */
 const freshMs = 5_000

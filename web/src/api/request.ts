@@ -1,8 +1,7 @@
 /** One call to `/api`: JSON in and out, a bearer token if there is one, a time-out of 30 s. Never throws. */
 import type { Method } from '#domain/api/route.ts'
-import type { Answer } from './prefetched.ts'
+import { type Answer, callTimeoutMs } from './prefetched.ts'
 import { attempt } from './attempt.ts'
-import { callTimeoutMs } from './callTimeout.ts'
 import type { ApiFault } from './fault.ts'
 import { textOf } from './memberOf.ts'
 import { newId } from './newId.ts'
@@ -91,4 +90,13 @@ function faultOf(status: number, answer: unknown, fallback: string): ApiFault {
     message: textOf(answer, 'error') || fallback,
     field: textOf(answer, 'field') ?? null,
   }
+}
+
+/** Makes a call that needs no session, for `queryFn`. The answer has the type that the contract of the call promises. */
+export async function openCall<Data>(
+  call: ApiCall,
+  options: { readonly token: string | null; readonly signal: AbortSignal },
+): Promise<{ data: Data } | { error: ApiFault }> {
+  const answer = await request(call, options)
+  return 'error' in answer ? answer : { data: answer.data as Data }
 }

@@ -1,9 +1,12 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { describe, expect, test, vi } from 'vitest'
+import { fireEvent, screen, waitFor, within, cleanup, render } from '@testing-library/react'
+import { describe, expect, test, vi, onTestFinished } from 'vitest'
+import { Link, MemoryRouter } from 'react-router-dom'
 import { openPage, openTaskAnswers } from '../../../tests/client/page.tsx'
 import { ada, projectOf, taskOf } from '../../../tests/client/samples.ts'
 import { json, type Answers } from '../../../tests/client/server.ts'
+import { tellPageView } from './pageView.ts'
+import { RouteEffects } from './App.tsx'
 
 const project = projectOf(1)
 const task = taskOf(1)
@@ -199,3 +202,31 @@ function matchingNothing(): MediaQueryList {
     removeListener: () => undefined,
   })
 }
+
+// Holds screens 2.17.
+test('a page view is told at the start and on every change of the route, and not when only the query changes', async () => {
+  const told: unknown[] = []
+  const sendBeacon = async (_address: string | URL, body?: BodyInit | null) => {
+    if (body instanceof Blob) told.push(JSON.parse(await body.text()))
+  }
+  Object.defineProperty(navigator, 'sendBeacon', { configurable: true, value: sendBeacon })
+  vi.stubGlobal('matchMedia', () => ({ matches: true }))
+  vi.stubGlobal('scrollTo', () => undefined)
+  onTestFinished(() => {
+    cleanup()
+    Reflect.deleteProperty(navigator, 'sendBeacon')
+    vi.unstubAllGlobals()
+  })
+  render(
+    <MemoryRouter initialEntries={['/settings']}>
+      <RouteEffects onPageView={tellPageView} />
+      <Link to="/settings?tab=github">GitHub</Link>
+      <Link to="/tasks/0192f0c1-7e1b-7000-8000-000000000001">A task</Link>
+      <Link to="/no/such/page">Nowhere</Link>
+    </MemoryRouter>,
+  )
+  for (const name of ['GitHub', 'A task', 'Nowhere']) fireEvent.click(screen.getByText(name))
+  await vi.waitFor(() =>
+    expect(told).toEqual([{ route: '/settings' }, { route: '/tasks/:taskId' }, { route: 'other' }]),
+  )
+})

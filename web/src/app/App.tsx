@@ -1,15 +1,13 @@
-/** Maps addresses to pages (screens, section 2). */
-import { Suspense } from 'react'
-import { Navigate, Route, Routes } from 'react-router-dom'
-import { AuthCallback } from '../features/auth/AuthCallback.tsx'
+/** Maps addresses to pages (screens, section 2), and does what each change of the page needs. */
+import { Suspense, useEffect, useRef } from 'react'
+import { Navigate, Route, Routes, useLocation } from 'react-router-dom'
+import { AuthCallback, type CallbackOutcome } from '../features/auth/AuthCallback.tsx'
 import { SignIn } from '../features/auth/SignIn.tsx'
-import type { CallbackOutcome } from '../features/auth/takeToken.ts'
 import { Toasts } from '../features/notifications/Toasts.tsx'
 import { ErrorBoundary } from './ErrorBoundary.tsx'
 import { Guard } from './Guard.tsx'
 import { PageSpinner } from '../ui/status/Loading.tsx'
 import { pages } from './loading/pages.ts'
-import { RouteEffects } from './RouteEffects.tsx'
 
 /** Loaded after the visible page. A lost count is not an error. */
 function tellPageView(path: string): void {
@@ -59,4 +57,28 @@ export function App({ callback }: AppProps) {
       <Toasts />
     </ErrorBoundary>
   )
+}
+
+interface RouteEffectsProps {
+  /** Called for every viewed page with the path only, because a query may contain private data. */
+  readonly onPageView: (path: string) => void
+}
+
+/** Side effects of a page change: the scroll position, the focus, and the page-view count. */
+export function RouteEffects({ onPageView }: RouteEffectsProps) {
+  // The history of a task is part of its page.
+  const pathname = useLocation().pathname.replace('/history', '')
+  const before = useRef('')
+  useEffect(() => {
+    const from = before.current
+    before.current = pathname
+    if (from === pathname) return
+    onPageView(pathname)
+    if (!from) return
+    const calm = matchMedia('(prefers-reduced-motion: reduce)').matches
+    scrollTo({ top: 0, behavior: from.startsWith('/tasks/') && !calm ? 'smooth' : 'instant' })
+    // Otherwise a screen reader would continue from a link that no longer exists.
+    document.getElementById('main')?.focus({ preventScroll: true })
+  }, [pathname, onPageView])
+  return null
 }

@@ -1,8 +1,16 @@
-/** Rarely opened pages, each in a chunk of its own. They are listed here to keep them out of the first chunk, which everybody loads. */
+/**
+ * Rarely opened pages: those with only a message, and others in chunks of their own. They are listed here to keep them out of the first chunk, which
+ * everybody loads.
+ */
 import { Route, Routes } from 'react-router-dom'
+import { useSelector } from 'react-redux'
 import { Guard } from './Guard.tsx'
 import { lazyPage } from './loading/lazyPage.ts'
-import { NotFound, Tasks } from './StaticPages.tsx'
+import { selectSignedIn } from '../api/session.ts'
+import { Brand } from '../ui/text/Brand.tsx'
+import { ButtonLink } from '../ui/form/Button.tsx'
+import { Page } from '../ui/layout/Page.tsx'
+import { usePageTitle } from '../features/tasks/usePageTitle.ts'
 
 const Figures = lazyPage(async () => (await import('../features/figures/Figures.tsx')).Figures)
 const ProjectSettings = lazyPage(
@@ -25,5 +33,44 @@ export function OtherPages() {
       <Route path="/setup" element={<Setup />} />
       <Route path="*" element={<NotFound />} />
     </Routes>
+  )
+}
+
+const texts = {
+  notFound: 'Page not found',
+  notFoundWhy: 'The address may be mistyped, or the page was moved or deleted.',
+  goHome: 'Go back home',
+  tasks: 'Tasks page coming soon...',
+  tasksMeanwhile: 'See Recent Tasks',
+} as const
+
+/** Pages with only a message: an unknown address, and `/tasks`. They come with the chunk that lists the rarely opened pages. */
+function NotFound() {
+  return <Message title={texts.notFound} why={texts.notFoundWhy} back={texts.goHome} />
+}
+
+/** `/tasks`: reserved for a page that does not exist yet. */
+function Tasks() {
+  return <Message title="Tasks" why={texts.tasks} back={texts.tasksMeanwhile} />
+}
+
+function Message({
+  title,
+  why,
+  back,
+}: {
+  readonly title: string
+  readonly why: string
+  readonly back: string
+}) {
+  usePageTitle(title)
+  const signedIn = useSelector(selectSignedIn)
+  return (
+    <Page title={title} width="narrow" above={!signedIn && <Brand className="mb-8" />}>
+      <p className="mb-4 text-muted">{why}</p>
+      <ButtonLink to="/dashboard" size="touch">
+        {back}
+      </ButtonLink>
+    </Page>
   )
 }

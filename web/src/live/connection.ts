@@ -2,7 +2,7 @@
 import { createAction, createSlice, type PayloadAction } from '@reduxjs/toolkit'
 import type { TaskStatusChanged } from '#domain/api/socket.schema.ts'
 
-export type ConnectionStatus = 'disconnected' | 'connecting' | 'connected' | 'error'
+type ConnectionStatus = 'disconnected' | 'connecting' | 'connected' | 'error'
 
 export interface ConnectionState {
   readonly status: ConnectionStatus

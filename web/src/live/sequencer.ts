@@ -23,7 +23,7 @@ export interface Received<Item extends Versioned> {
 }
 
 /** The most items to hold; beyond that a snapshot is read instead. */
-export const maxHeld = 10_000
+const maxHeld = 10_000
 
 /** The state before the snapshot, which holds everything. */
 export function unsequenced<Item extends Versioned>(): Sequencer<Item> {

@@ -1,6 +1,7 @@
 /** Parts of the frame that pages do not wait for, in a chunk of their own. */
+import { useEffect } from 'react'
 import { DesktopNotifications } from '../../features/notifications/DesktopNotifications.tsx'
-import { RunningFavicon } from './RunningFavicon.tsx'
+import { useRunningCount } from '../../features/tasks/useRunningCount.ts'
 
 export function DeferredParts() {
   return (
@@ -9,4 +10,29 @@ export function DeferredParts() {
       <DesktopNotifications />
     </>
   )
+}
+
+const plain = '/favicon.svg'
+
+/** Shows the number of running tasks on the tab's icon; the plain icon when there are none. Renders nothing. */
+export function RunningFavicon() {
+  const running = useRunningCount()
+  useEffect(() => {
+    const link = document.querySelector<HTMLLinkElement>('link[rel=icon]')
+    const icon = running === 0 ? plain : badgedIcon(running)
+    // Setting it again makes the browser redraw it, with a flicker.
+    if (link !== null && link.getAttribute('href') !== icon) link.setAttribute('href', icon)
+  }, [running])
+  // After signing out nothing is running.
+  useEffect(() => () => document.querySelector('link[rel=icon]')?.setAttribute('href', plain), [])
+  return null
+}
+
+const maxCount = 9
+
+/** The product's icon with a number on it, as the address of an image. The colours are those of favicon.svg and of `--run`. */
+export function badgedIcon(count: number): string {
+  const label = count > maxCount ? `${maxCount}+` : String(count)
+  const image = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><style>.m{fill:#16181d}.b{fill:#0b5cad}.n{fill:#fff}@media(prefers-color-scheme:dark){.m{fill:#eceef1}.b{fill:#79b8ff}.n{fill:#0e1013}}</style><path class="m" d="M9 5.5 16.5 22 9 18.2 1.5 22Z"/><circle class="b" cx="16" cy="8" r="8"/><text class="n" x="16" y="12.2" font-family="sans-serif" font-size="${label.length > 1 ? 9.5 : 12}" font-weight="700" text-anchor="middle">${label}</text></svg>`
+  return `data:image/svg+xml,${encodeURIComponent(image)}`
 }

@@ -1,7 +1,8 @@
 /** The frame of every page that has the top bar. */
-import { Suspense, useDeferredValue, type ReactNode } from 'react'
+import { Suspense, useDeferredValue, type ReactNode, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Outlet, useLocation } from 'react-router-dom'
+import { Info, X } from 'lucide-react'
 import { ActionsProvider } from '../../actions/ActionsContext.tsx'
 import { selectSignedIn } from '../../api/session.ts'
 import { useMeQuery } from '../../features/auth/authApi.ts'
@@ -10,10 +11,12 @@ import { optionalPart } from '../../ui/optionalPart.ts'
 import { AppActions } from './AppActions.tsx'
 import { Deletions } from '../../features/deletions/Deletions.tsx'
 import { ErrorBoundary } from '../ErrorBoundary.tsx'
-import { Notices } from './Notices.tsx'
 import { OfflineBar } from './ConnectionState.tsx'
 import { PageSpinner } from '../../ui/status/Loading.tsx'
 import { TopBar } from './TopBar.tsx'
+import { IconButton } from '../../ui/form/IconButton.tsx'
+import { useNoticesQuery } from '../../api/serverApi.ts'
+import { texts } from './texts.ts'
 
 const DeferredParts = optionalPart(async () => (await import('./DeferredParts.tsx')).DeferredParts)
 
@@ -72,4 +75,38 @@ function Frame() {
 function AfterFirstRender({ children }: { readonly children: ReactNode }) {
   const drawn = useDeferredValue(true, false)
   return drawn && children
+}
+
+const dismissedKey = 'noticesPutAway'
+/** Runners may come and go while the page is open. */
+const pollIntervalMs = 60_000
+
+/** Notices about this server, below the top bar of the dashboard. Dismissed until the tab is closed. */
+function Notices() {
+  const { data } = useNoticesQuery(undefined, {
+    pollingInterval: pollIntervalMs,
+    skipPollingIfUnfocused: true,
+  })
+  const [putAway, setPutAway] = useState(() => sessionStorage.getItem(dismissedKey))
+  const notices = data?.notices ?? []
+  const text = notices.join('\n')
+  if (text === '' || text === putAway) return null
+  const close = () => {
+    sessionStorage.setItem(dismissedKey, text)
+    setPutAway(text)
+  }
+  return (
+    <aside
+      aria-label={texts.notices}
+      className="flex flex-none items-start gap-2 border-b border-line bg-raised py-1 pr-2 pl-4 text-meta text-muted"
+    >
+      <Info size={14} className="mt-3.75 flex-none md:mt-1.75" />
+      <div className="min-w-0 flex-1 py-3.5 md:py-1.5">
+        {notices.map((notice) => (
+          <p key={notice}>{notice}</p>
+        ))}
+      </div>
+      <IconButton label={texts.putAway} icon={X} size="small" onClick={close} />
+    </aside>
+  )
 }

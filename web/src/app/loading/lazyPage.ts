@@ -58,7 +58,7 @@ export function isMissingChunk(error: unknown): boolean {
 }
 
 /** What reloading needs from the browser. */
-export interface Reloading {
+interface Reloading {
   readonly location: Pick<Location, 'pathname' | 'reload'>
   readonly sessionStorage: Pick<Storage, 'getItem' | 'setItem'>
   readonly fetch: typeof fetch

@@ -1,8 +1,10 @@
 /** Confirms a deletion. Afterwards a toast offers to undo it for a while. */
 import { useNavigate } from 'react-router-dom'
+import { useDispatch } from 'react-redux'
 import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
-import type { Deletion } from './deletions.ts'
-import { useDelete } from './useDelete.ts'
+import { type Deletion, deletionBegun } from './deletions.ts'
+import { notified } from '../notifications/notifications.ts'
+import { texts } from './texts.ts'
 
 export interface DeleteQuestionProps {
   readonly kind: Deletion['kind']
@@ -43,4 +45,15 @@ export function DeleteDialog({ kind, id, words, open, onClose }: DeleteQuestionP
       <p className="mt-2">{words.goes}</p>
     </ConfirmDialog>
   )
+}
+
+/** Deletes an item in the page, with a toast that offers to undo it. `Deletions` sends it to the server later. */
+export function useDelete(): (kind: Deletion['kind'], id: string) => void {
+  const dispatch = useDispatch()
+  return (kind, id) => {
+    const notice = notified('success', texts.deleted[kind])
+    // The toast comes first, because a deletion without one is sent to the server.
+    dispatch(notice)
+    dispatch(deletionBegun({ kind, id, noticeId: notice.payload.id }))
+  }
 }

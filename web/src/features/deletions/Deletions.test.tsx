@@ -8,7 +8,7 @@ import { useLogout } from '../auth/useLogout.ts'
 import { RecentTasks } from '../dashboard/RecentTasks.tsx'
 import { Toasts } from '../notifications/Toasts.tsx'
 import { Deletions } from './Deletions.tsx'
-import { useDelete } from './useDelete.ts'
+import { useDelete } from './DeleteDialog.tsx'
 
 const [task, other] = [taskOf(1), taskOf(2)]
 const deleteCall = `DELETE /tasks/${task.id}`

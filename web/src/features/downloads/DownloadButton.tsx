@@ -1,10 +1,12 @@
 /** A button that saves a file from the API. A failure is shown as a notification. */
 import { Download } from 'lucide-react'
 import { useDispatch } from 'react-redux'
-import type { ApiCall } from '../../api/request.ts'
-import { useDownload } from '../../api/useDownload.ts'
+import { useState } from 'react'
+import { type ApiCall, addressOf, answerOf } from '../../api/request.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { notifiedFailure } from '../notifications/notifications.ts'
+import { signedIn } from '../../api/baseQuery.ts'
+import type { ApiFault } from '../../api/fault.ts'
 
 interface DownloadButtonProps {
   readonly call: ApiCall
@@ -32,4 +34,51 @@ export function DownloadButton({ call, file, label, busyLabel }: DownloadButtonP
       {label}
     </Button>
   )
+}
+
+/** A file of a long history takes minutes, unlike other answers. In milliseconds. */
+const downloadTimeoutMs = 600_000
+
+interface DownloadState {
+  /** Resolves with the fault, or with `null` once the browser has the file. */
+  readonly save: (call: ApiCall, name: string) => Promise<ApiFault | null>
+  readonly isSaving: boolean
+}
+
+/** Saves a file from the API: it is fetched with the token, which a link cannot carry, and then handed to the browser. */
+export function useDownload(): DownloadState {
+  const dispatch = useDispatch()
+  const [isSaving, setSaving] = useState(false)
+  const save: DownloadState['save'] = async (call, name) => {
+    setSaving(true)
+    const answer = await signedIn(call.path, dispatch, (token) => fetchFile(call, token))
+    setSaving(false)
+    if ('error' in answer) return answer.error
+    if (answer.data instanceof Blob) saveFile(answer.data, name)
+    return null
+  }
+  return { save, isSaving }
+}
+
+async function fetchFile(call: ApiCall, token: string) {
+  try {
+    const response = await fetch(addressOf(call), {
+      headers: { authorization: `Bearer ${token}` },
+      signal: AbortSignal.timeout(downloadTimeoutMs),
+    })
+    if (!response.ok) return answerOf(response.status, await response.text(), call.fallback)
+    return { data: await response.blob() }
+  } catch {
+    return { error: { status: null, code: 'offline', message: call.fallback, field: null } }
+  }
+}
+
+function saveFile(file: Blob, name: string): void {
+  const address = URL.createObjectURL(file)
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  // Some browsers read it some time after the click.
+  setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }

@@ -1,12 +1,28 @@
 /** The figures of a period: their sums, and a chart for each. */
+import type { Grouping } from '#domain/figures.ts'
 import { ButtonLink } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Stats } from '../../ui/layout/Stats.tsx'
-import { charts, dollars, dollarsPer, endedTurns, percent, rowsOf } from './charts/chart.ts'
-import { ChartPanel } from './charts/ChartPanel.tsx'
+import {
+  charts,
+  dollars,
+  dollarsPer,
+  endedTurns,
+  percent,
+  rowsOf,
+  axisEnd,
+  stackOf,
+  timeAxisEnd,
+  type Chart,
+  type DrawnChart,
+  type Row,
+} from './charts/chart.ts'
 import type { FiguresAnswer } from './figuresApi.ts'
 import { texts } from './texts.ts'
+import { ChartTable } from './charts/ChartTable.tsx'
+import { Columns } from './charts/Columns.tsx'
+import { RankedBars } from './charts/RankedBars.tsx'
 
 interface FigureChartsProps {
   readonly figures: FiguresAnswer
@@ -50,5 +66,51 @@ export function FigureCharts({ figures, isOld }: FigureChartsProps) {
         <ChartPanel key={chart.id} chart={chart} by={by} rows={rows} />
       ))}
     </div>
+  )
+}
+
+interface ChartPanelProps {
+  readonly chart: Chart
+  readonly by: Grouping
+  readonly rows: readonly Row[]
+}
+
+/** A chart with its explanation and legend, and the same figures as a table beside it. */
+function ChartPanel({ chart, by, rows }: ChartPanelProps) {
+  const highest = Math.max(0, ...rows.map(({ figures }) => stackOf(chart, figures)))
+  const grouping = texts.groupings[by].toLowerCase()
+  const drawn: DrawnChart = {
+    chart,
+    rows,
+    end: chart.id === 'time' ? timeAxisEnd(highest) : axisEnd(highest, chart.least),
+    label: texts.chart(chart.name, grouping, chart.format(highest)),
+  }
+  return (
+    <Panel label={chart.name} className="mb-6">
+      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 border-b border-line-soft px-4 py-3">
+        <h2 className="text-title font-semibold">{chart.name}</h2>
+        <p className="min-w-0 flex-1 basis-80 text-meta text-muted">{chart.about}</p>
+        {chart.series.length > 1 && <Legend chart={chart} />}
+      </div>
+      <div className="grid lg:grid-cols-[minmax(0,1fr)_minmax(0,31rem)]">
+        <div className="min-w-0 p-4">
+          {by === 'week' ? <Columns {...drawn} /> : <RankedBars {...drawn} />}
+        </div>
+        <ChartTable chart={chart} by={by} rows={rows} label={texts.table(chart.name, grouping)} />
+      </div>
+    </Panel>
+  )
+}
+
+function Legend({ chart }: Pick<ChartPanelProps, 'chart'>) {
+  return (
+    <ul className="flex flex-wrap gap-x-3 gap-y-1">
+      {chart.series.map(({ name, fill }) => (
+        <li key={name} className="inline-flex items-center gap-1.5 text-meta text-muted">
+          <span aria-hidden="true" className={`size-2.5 rounded-xs ${fill}`} />
+          {name}
+        </li>
+      ))}
+    </ul>
   )
 }

@@ -11,7 +11,7 @@ import type { ApiFault } from '../../api/fault.ts'
 import { textOf } from '../../api/memberOf.ts'
 import { type ApiAnswer, answerOf } from '../../api/request.ts'
 import { texts } from './texts.ts'
-import { callTimeoutMs } from '../../api/callTimeout.ts'
+import { callTimeoutMs } from '../../api/prefetched.ts'
 
 type Uploaded = AnswerOf<typeof uploadImage>
 

@@ -3,8 +3,7 @@ import { useEffect, useRef } from 'react'
 import { useNavigate } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
-import { texts } from './texts.ts'
-import { mayNotify } from './useDesktop.ts'
+import { texts, mayNotify } from './useDesktop.ts'
 
 type Ended = keyof typeof texts.ended
 

@@ -1,7 +1,6 @@
 /** The setting for desktop notifications. */
 import { Segmented } from '../../ui/form/Segmented.tsx'
-import { texts } from './texts.ts'
-import { useDesktop } from './useDesktop.ts'
+import { texts, useDesktop } from './useDesktop.ts'
 
 const options = [
   { value: 'off', label: texts.off },

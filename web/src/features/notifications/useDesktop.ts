@@ -1,4 +1,4 @@
-/** Desktop notifications: whether the person has chosen them, and whether the browser allows them. */
+/** Desktop notifications: whether the person has chosen them, whether the browser allows them, and their texts. */
 import { useState } from 'react'
 import { desktopNotifications, recall, usePersisted } from '../../state/persisted.ts'
 
@@ -36,3 +36,19 @@ function desktopOf(choice: 'unasked' | 'on' | 'off', permission: NotificationPer
 function permissionNow(): NotificationPermission | null {
   return 'Notification' in window ? Notification.permission : null
 }
+
+export const texts = {
+  ask: 'Get notified when a task finishes?',
+  yes: 'Turn On Notifications',
+  no: 'Not Now',
+  title: 'Notifications',
+  label: 'Notify me when a task finishes in the background',
+  why: 'Shown by this browser while Flightdeck is in the background.',
+  denied:
+    'Notifications are blocked. Allow them for this site in your browser settings, then turn them on here.',
+  unsupported: 'This browser does not support notifications.',
+  on: 'On',
+  off: 'Off',
+  ended: { completed: 'Completed', failed: 'Failed', cancelled: 'Cancelled' },
+  body: (ended: string, project: string) => `${ended} · ${project}`,
+} as const

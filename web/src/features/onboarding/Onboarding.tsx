@@ -2,7 +2,8 @@
 import { useEffect, useState, type FormEvent } from 'react'
 import { Navigate, useNavigate } from 'react-router-dom'
 import type { completeOnboarding, User } from '#domain/api/auth.schema.ts'
-import type { BodyInputOf } from '#domain/api/call.schema.ts'
+import type { BodyInputOf, AnswerOf } from '#domain/api/call.schema.ts'
+import { authRoutes } from '#domain/api/auth.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { Brand } from '../../ui/text/Brand.tsx'
 import { Button } from '../../ui/form/Button.tsx'
@@ -10,10 +11,11 @@ import { Choice } from '../../ui/form/Choice.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { Progress } from '../../ui/status/Progress.tsx'
-import { useMeQuery } from '../auth/authApi.ts'
+import { useMeQuery, storeUser } from '../auth/authApi.ts'
 import { useLogout } from '../auth/useLogout.ts'
-import { useCompleteOnboardingMutation } from './onboardingApi.ts'
 import { companySizes, roles, texts } from './texts.ts'
+import { api } from '../../api/api.ts'
+import { requestOf } from '../../api/endpoint.ts'
 
 type Answers = BodyInputOf<typeof completeOnboarding>
 
@@ -178,3 +180,19 @@ function Buttons({ step, setStep, canSubmit, isLoading }: Form) {
     </div>
   )
 }
+
+/** Completes the onboarding. */
+export const onboardingApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    completeOnboarding: build.mutation<
+      AnswerOf<typeof completeOnboarding>,
+      BodyInputOf<typeof completeOnboarding>
+    >({
+      query: (body) =>
+        requestOf<typeof completeOnboarding>(authRoutes.completeOnboarding, { body, fallback: texts.failed }),
+      onQueryStarted: storeUser,
+    }),
+  }),
+})
+
+export const { useCompleteOnboardingMutation } = onboardingApi

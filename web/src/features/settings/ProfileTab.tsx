@@ -2,20 +2,23 @@
 import { type FormEvent, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.schema.ts'
+import type { AgentState } from '#domain/api/server.schema.ts'
+import { agentNamed } from '#domain/agents.ts'
 import { messageFor } from '../../api/fault.ts'
 import { chooseTheme, themes, useChosenTheme } from '../../state/theme.ts'
-import { Button } from '../../ui/form/Button.tsx'
+import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { Segmented } from '../../ui/form/Segmented.tsx'
 import { notifiedOutcome } from '../notifications/notifications.ts'
 import { NotificationsPart } from '../notifications/NotificationsPart.tsx'
-import { AdministrationPart } from './AdministrationPart.tsx'
-import { AgentsPart } from './AgentsPart.tsx'
 import { DeleteAccountPart } from './DeleteAccountPart.tsx'
 import { SessionsPart } from './SessionsPart.tsx'
 import { useUpdateProfileMutation } from './settingsApi.ts'
-import { texts } from './texts.ts'
+import { adminTexts, texts } from './texts.ts'
+import { useMeQuery } from '../auth/authApi.ts'
+import { AgentMark } from '../../ui/AgentMark.tsx'
+import { useAgentsQuery } from '../../api/serverApi.ts'
 
 export function ProfileTab({ user }: { readonly user: User }) {
   return (
@@ -94,5 +97,60 @@ function Appearance() {
         className="w-full md:w-auto"
       />
     </section>
+  )
+}
+
+/** For administrators: links to the audit log and to the rights of the App. */
+function AdministrationPart() {
+  const { data } = useMeQuery()
+  if (data?.isAdmin !== true) return null
+  return (
+    <section className="mt-8">
+      <h2 className="mb-1 font-semibold">{adminTexts.heading}</h2>
+      <p className="mb-3 text-muted">{adminTexts.why}</p>
+      <div className="flex flex-wrap gap-2">
+        <ButtonLink to="/admin/audit" size="touch">
+          {adminTexts.open}
+        </ButtonLink>
+        <ButtonLink to="/admin/github" size="touch">
+          {adminTexts.openRights}
+        </ButtonLink>
+      </div>
+    </section>
+  )
+}
+
+const agentTexts = texts.agents
+
+/** The agents of this server: their versions, what they lack, and whether their key enters the sandbox. */
+function AgentsPart() {
+  const { data } = useAgentsQuery()
+  if (data === undefined) return null
+  return (
+    <section className="mt-8">
+      <h2 className="mb-3 font-semibold">{agentTexts.title}</h2>
+      <Panel label={agentTexts.title} className="divide-y divide-line-soft">
+        {data.agents.map((agent) => (
+          <Agent key={agent.name} agent={agent} />
+        ))}
+      </Panel>
+    </section>
+  )
+}
+
+function Agent({ agent: { name, version, missing, keyInSandbox } }: { readonly agent: AgentState }) {
+  return (
+    <div className="flex gap-3 px-5 py-3.5">
+      <AgentMark agent={name} />
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap gap-x-2">
+          <span className="font-medium">{agentNamed(name).label}</span>
+          {version !== null && <span className="text-muted">{version}</span>}
+          {missing === null && <span className="font-medium text-ok">{agentTexts.ready}</span>}
+        </p>
+        {missing !== null && <p className="text-ui text-muted">{missing}</p>}
+        {keyInSandbox && <p className="text-ui text-muted">{agentTexts.keyInSandbox}</p>}
+      </div>
+    </div>
   )
 }

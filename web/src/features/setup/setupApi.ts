@@ -4,7 +4,7 @@ import type { beginSetup, getSetup } from '#domain/api/setup.schema.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
-import { openCall } from '../../api/openCall.ts'
+import { openCall } from '../../api/request.ts'
 import { readToken } from '../../api/tokenStore.ts'
 import { texts } from './texts.ts'
 

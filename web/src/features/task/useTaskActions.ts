@@ -13,7 +13,6 @@ import {
   type PullRequestAsked,
 } from './taskApi.ts'
 import { texts } from './texts.ts'
-import { useShowTask } from './useShowTask.ts'
 
 export function useTaskActions(task: Task) {
   const dispatch = useDispatch()
@@ -67,5 +66,19 @@ export function useTaskActions(task: Task) {
     updates,
     /** The existing pull request is over, so the next one is new. */
     opensNew,
+  }
+}
+
+interface Answer {
+  readonly data?: { readonly task: Task } | undefined
+  readonly error?: unknown
+}
+
+/** Shows the task that a call answered, or a toast with the title `failure`. Returns whether the call succeeded. */
+export function useShowTask(): (answer: Answer, failure: string) => boolean {
+  const dispatch = useDispatch()
+  return ({ data, error }, failure) => {
+    dispatch(data === undefined ? notifiedFailure(failure, error) : taskLoaded(data.task))
+    return data !== undefined
   }
 }

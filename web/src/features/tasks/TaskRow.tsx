@@ -1,12 +1,12 @@
 /** A task in a list: its status, its description, its repository and branch, and its changes. */
-import { memo } from 'react'
+import { memo, type ReactNode } from 'react'
 import { useSelector } from 'react-redux'
+import { Link } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { selectLost } from '../../live/connection.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { classes } from '../../ui/classes.ts'
 import { Count } from '../../ui/status/Count.tsx'
-import { ListRow } from '../../ui/layout/ListRow.tsx'
 import { Progress } from '../../ui/status/Progress.tsx'
 import { Status } from '../../ui/status/Status.tsx'
 import { isRunning, shownStatusOf } from './taskStatus.ts'
@@ -107,5 +107,34 @@ function Changes({ task }: { readonly task: Task }) {
     <span className="text-meta text-muted">{texts.noChanges}</span>
   ) : (
     <Count added={additions} deleted={deletions} />
+  )
+}
+
+interface ListRowProps {
+  readonly to: string
+  /** The accessible name of the link: the row's title. */
+  readonly label: string
+  readonly children: ReactNode
+  readonly className?: string
+}
+
+/**
+ * A list row that is a link as a whole. The link covers the row; to keep another link inside it (a pull request) usable, give that one `relative
+ * z-10`.
+ */
+function ListRow({ to, label, children, className }: ListRowProps) {
+  return (
+    // Rows out of view cost no layout, since lists grow to thousands.
+    <li className="relative [contain-intrinsic-height:auto_61px] [content-visibility:auto] border-b border-line-soft transition-colors first:rounded-t-[9px] last:rounded-b-[9px] last:border-b-0 hover:bg-raised">
+      <Link to={to} aria-label={label} className="focus-inset absolute inset-0 rounded-[inherit]" />
+      <div
+        className={classes(
+          'pointer-events-none [&_a]:pointer-events-auto [&_button]:pointer-events-auto',
+          className,
+        )}
+      >
+        {children}
+      </div>
+    </li>
   )
 }

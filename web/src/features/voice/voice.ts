@@ -17,7 +17,7 @@ interface Collaborators {
 }
 
 /** Receives the recognised words, and messages for the person. */
-export interface VoiceListener {
+interface VoiceListener {
   /** Receives final words. */
   readonly onWords: (words: string) => void
   readonly onSaid: (kind: 'success' | 'error', text: string) => void

@@ -116,7 +116,7 @@ export function ButtonLink({
 /** `primary`: the one button of a view. `danger`: plain with a red word; `danger-filled` only in a dialog that asks. */
 export type ButtonKind = 'primary' | 'plain' | 'ghost' | 'danger' | 'danger-filled'
 /** 28, 32 and 40 px high; `large` and `touch` are 44 px high below 768 px, and `small` reacts to a touch on as much. */
-export type ButtonSize = 'small' | 'normal' | 'large' | 'touch'
+type ButtonSize = 'small' | 'normal' | 'large' | 'touch'
 
 const kinds: Record<ButtonKind, string> = {
   primary:

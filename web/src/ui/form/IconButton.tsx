@@ -8,7 +8,7 @@ import { Spinner } from '../status/Loading.tsx'
 import { Tooltip } from '../overlay/Tooltip.tsx'
 
 /** `row`: 24 px, in dense rows; `small` 28; `normal` 32. All are 44 px to a finger, rows 32. */
-export type IconButtonSize = 'row' | 'small' | 'normal'
+type IconButtonSize = 'row' | 'small' | 'normal'
 
 interface IconButtonProps extends Omit<ComponentProps<'button'>, 'aria-label' | 'title' | 'children'> {
   readonly label: string

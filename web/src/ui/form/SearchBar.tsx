@@ -7,7 +7,7 @@ import { IconButton } from './IconButton.tsx'
 import { isComposingKey } from '../composition.ts'
 
 /** The names of the bar and its buttons. */
-export interface SearchBarNames {
+interface SearchBarNames {
   readonly label: string
   readonly previous: string
   readonly next: string

@@ -36,7 +36,7 @@ export function Avatar({ name, src, size = 24 }: AvatarProps) {
 }
 
 /** Two letters: of the first and the last word, or the first two of the only one. */
-export function initials(name: string): string {
+function initials(name: string): string {
   const words = name.trim().split(/\s+/).filter(Boolean)
   const first = words.at(0) ?? ''
   const letters = words.length > 1 ? `${first.at(0) ?? ''}${words.at(-1)?.at(0) ?? ''}` : first.slice(0, 2)

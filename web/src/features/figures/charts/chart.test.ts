@@ -2,7 +2,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { noFigures } from '#domain/figures.ts'
-import { queryIn } from '../useFiguresChoice.ts'
+import { queryIn } from '../Figures.tsx'
 import {
   axisEnd,
   charts,

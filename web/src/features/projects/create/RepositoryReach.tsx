@@ -9,7 +9,6 @@ import { lostAccess } from '../../github/lostAccess.ts'
 import { installUrlOf, reachOf } from '../../github/reach.ts'
 import type { useRepositoriesQuery } from '../projectsApi.ts'
 import { texts } from '../texts.ts'
-import { reachTexts } from './reachTexts.ts'
 
 interface NotListedHintProps {
   readonly manageUrl: string
@@ -98,3 +97,22 @@ export function NotListed({ listing }: { readonly listing: ReturnType<typeof use
     </Note>
   )
 }
+
+const reachTexts = {
+  notSeen: "Don't see your repository?",
+  installApp: 'Install the App',
+  notSeenWhy: 'where it is. An owner of the organization may have to approve that.',
+  changeApp: 'Change what the App can access',
+  changeAppWhy: 'in its account. It is private, so no other account can install it.',
+  reach: {
+    not_installed: (owner: string) =>
+      `The App is not installed for ${owner}. Agents can read this repository, but their work cannot be pushed to it.`,
+    not_selected: (owner: string) =>
+      `The App is installed for ${owner}, but not for this repository. Agents can read it as far as you can, but their work cannot be pushed to it.`,
+    suspended: (owner: string) =>
+      `The installation of the App for ${owner} is suspended. Agents' work cannot be pushed until it is active again.`,
+  },
+  readOnly:
+    'Your GitHub account may only read this repository. Agents can work on it, but their work cannot be pushed.',
+  changeAccess: 'Change Access',
+} as const

@@ -1,11 +1,15 @@
-/** The buttons that choose how changes are shown. */
+/** The tools of the changes: buttons that choose how they are shown, the search, and the filter for whitespace. */
 import { Columns2, Files, Pilcrow, RefreshCw, Rows2, Search } from 'lucide-react'
+import { useDeferredValue, useMemo, useState } from 'react'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { Segmented } from '../../../ui/form/Segmented.tsx'
 import { useReplayed } from '../replayed.ts'
 import { texts } from './texts.ts'
+import { hunksShown, type KnownLines } from './diff/diffRows.ts'
+import { findInDiff, type Match } from './diff/findInDiff.ts'
+import type { DiffFile } from './diff/readDiffs.ts'
 
-export type DiffLook = 'unified' | 'split'
+type DiffLook = 'unified' | 'split'
 
 interface ChangesToolsProps {
   readonly look: DiffLook
@@ -59,4 +63,55 @@ export function ChangesTools(props: ChangesToolsProps) {
       )}
     </div>
   )
+}
+
+/** The search in the changes, and its current match. */
+export function useFind(files: readonly DiffFile[], known: ReadonlyMap<string, KnownLines>, open: boolean) {
+  const [words, setWords] = useState('')
+  const [chosen, setChosen] = useState(0)
+  // Rendering the marks must not slow down typing.
+  const sought = useDeferredValue(open ? words : '')
+  const matches = useMemo(() => {
+    if (sought === '') return []
+    const shown = files.map((file) => ({ name: file.name, hunks: hunksShown(file, known.get(file.name)) }))
+    return findInDiff(shown, sought)
+  }, [files, known, sought])
+  const at = Math.min(chosen, Math.max(0, matches.length - 1))
+  return {
+    words,
+    setWords: (next: string) => {
+      setWords(next)
+      setChosen(0)
+    },
+    /** The text that is marked: it follows the input when there is time. */
+    sought,
+    count: matches.length,
+    at,
+    match: matches[at] ?? null,
+    /** Moves to the next or previous match, wrapping around, and returns it. */
+    step: (by: 1 | -1): Match | null => {
+      const next = matches.length === 0 ? 0 : (at + by + matches.length) % matches.length
+      setChosen(next)
+      return matches[next] ?? null
+    },
+  }
+}
+
+type Quieten = (files: readonly DiffFile[]) => readonly DiffFile[]
+
+/** Hides whitespace-only changes. The code for that is loaded when it is first needed. */
+export function useWhitespace(read: readonly DiffFile[]) {
+  const [wanted, setWanted] = useState(false)
+  const [quieten, setQuieten] = useState<Quieten | null>(null)
+  const quiet = wanted && quieten !== null
+  const files = useMemo(() => (wanted && quieten !== null ? quieten(read) : read), [read, wanted, quieten])
+  const setQuiet = (hidden: boolean) => {
+    setWanted(hidden)
+    if (!hidden || quieten !== null) return
+    import('./diff/whitespace.ts').then(
+      ({ quietDiffs }) => setQuieten(() => quietDiffs),
+      () => setWanted(false),
+    )
+  }
+  return { quiet, setQuiet, files }
 }

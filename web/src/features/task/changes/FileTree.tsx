@@ -8,7 +8,6 @@ import { HiddenMarks } from '../../../ui/text/HiddenMarks.tsx'
 import { FileBadge } from './FileBadge.tsx'
 import { splitName, type DiffFile } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
-import { treeRows, type TreeRow } from './diff/treeRows.ts'
 
 interface FileTreeProps {
   readonly files: readonly DiffFile[]
@@ -230,4 +229,35 @@ function FileRow({ file, viewed }: { readonly file: DiffFile; readonly viewed: b
 /** The name of a row; a file never has the name of a folder. */
 function nameOf(row: TreeRow): string {
   return row.kind === 'file' ? row.file.name : `${row.folder}/`
+}
+
+type TreeRow =
+  | { readonly kind: 'folder'; readonly folder: string; readonly folded: boolean; readonly files: number }
+  | { readonly kind: 'file'; readonly file: DiffFile }
+
+/**
+ * The changed files as rows of a tree: collapsible folders and their files, in the order of the files. While a filter is active, no folder is
+ * collapsed.
+ */
+function treeRows(
+  files: readonly DiffFile[],
+  filter: string,
+  folded: ReadonlySet<string>,
+): readonly TreeRow[] {
+  const needle = filter.trim().toLowerCase()
+  const folders = new Map<string, DiffFile[]>()
+  for (const file of files) {
+    if (!file.name.toLowerCase().includes(needle)) continue
+    const { folder } = splitName(file.name)
+    const inside = folders.get(folder)
+    if (inside === undefined) folders.set(folder, [file])
+    else inside.push(file)
+  }
+  return [...folders].flatMap(([folder, inside]): readonly TreeRow[] => {
+    const isFolded = needle === '' && folded.has(folder)
+    const rows = inside.map((file): TreeRow => ({ kind: 'file', file }))
+    // If no file is in a folder, there is no folder row.
+    if (folder === '' && folders.size === 1) return rows
+    return [{ kind: 'folder', folder, folded: isFolded, files: inside.length }, ...(isFolded ? [] : rows)]
+  })
 }

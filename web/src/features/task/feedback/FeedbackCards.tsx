@@ -1,6 +1,6 @@
 /** Feedback on the pull request: the status of reviews and checks, and a card for each review, comment and failed check. */
 import { useEffect } from 'react'
-import { useSelector } from 'react-redux'
+import { useSelector, useDispatch } from 'react-redux'
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { selectLive } from '../../../live/connection.ts'
@@ -9,9 +9,12 @@ import { isPullRequestOver } from '../../tasks/PullRequestLink.tsx'
 import { FailureNote } from '../FailureNote.tsx'
 import { CleanUp } from './CleanUp.tsx'
 import { FeedbackCard } from './FeedbackCard.tsx'
-import { useFeedbackQuery } from './feedbackApi.ts'
-import { Standing } from './Standing.tsx'
+import { useFeedbackQuery, useSetPullRequestDraftMutation } from './feedbackApi.ts'
 import { texts } from './texts.ts'
+import { Button } from '../../../ui/form/Button.tsx'
+import { safeLink } from '../../../ui/text/safeLink.ts'
+import { notifiedFailure } from '../../notifications/notifications.ts'
+import { taskLoaded } from '../taskSlice.ts'
 
 export function FeedbackCards({ task }: { readonly task: Task }) {
   const { data, error, refetch, isFetching } = useFeedbackQuery(task.id)
@@ -37,5 +40,50 @@ export function FeedbackCards({ task }: { readonly task: Task }) {
         <FeedbackCard key={one.id} taskId={task.id} feedback={{ ...one, isStale: isStale(one) }} />
       ))}
     </section>
+  )
+}
+
+const colours = {
+  approved: 'text-ok',
+  changes_requested: 'text-bad',
+  required: 'text-warn',
+  passing: 'text-ok',
+  failing: 'text-bad',
+  pending: 'text-warn',
+} as const
+
+/** The status of the pull request's reviews and checks, and the button to switch between draft and ready. */
+function Standing({ task }: { readonly task: Task }) {
+  const dispatch = useDispatch()
+  const [setDraft, { isLoading, isError }] = useSetPullRequestDraftMutation()
+  const { pullRequest } = task
+  const state = pullRequest?.state
+  const { review = null, checks = null, checksReadable = true } = pullRequest?.standing ?? {}
+  const isOpen = state === 'open' || state === 'draft'
+  const href = safeLink(task.prUrl)
+  const change = async () => {
+    const answer = await setDraft({ taskId: task.id, draft: state === 'open' })
+    if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
+    else dispatch(notifiedFailure(texts.notDrafted, answer.error))
+  }
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-2 text-meta" role="status">
+      {task.prNumber !== null && <span className="text-muted">#{task.prNumber}</span>}
+      {review !== null && <span className={colours[review]}>{texts.reviews[review]}</span>}
+      {checks !== null && <span className={colours[checks.state]}>{texts.checks[checks.state](checks)}</span>}
+      {!checksReadable && <span className="text-muted">{texts.checksHidden}</span>}
+      {isOpen && (
+        <span className="ml-auto inline-flex items-center gap-3">
+          {isError && href !== null && (
+            <a href={href} target="_blank" rel="noreferrer" className="text-accent hover:underline">
+              {texts.onGitHub}
+            </a>
+          )}
+          <Button kind="ghost" size="touch" busy={isLoading} onClick={() => void change()}>
+            {state === 'open' ? texts.makeDraft : texts.makeReady}
+          </Button>
+        </span>
+      )}
+    </div>
   )
 }

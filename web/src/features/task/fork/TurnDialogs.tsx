@@ -6,7 +6,11 @@ import type { AgentName } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { ForkDialog } from './ForkDialog.tsx'
 import { UndoDialog } from './UndoDialog.tsx'
-import { UndoneNote } from './UndoneNote.tsx'
+import { Button } from '../../../ui/form/Button.tsx'
+import { Note } from '../../../ui/layout/Note.tsx'
+import type { TurnOfTask } from './forkApi.ts'
+import { texts } from './texts.ts'
+import { useUndo } from './useUndo.ts'
 
 interface TurnDialogsProps {
   readonly shows: 'fork' | 'undo' | 'undone'
@@ -28,4 +32,22 @@ export function TurnDialogs({ shows, task, executionId, agent, onClose, onUndone
     case 'undone':
       return <UndoneNote {...turn} onUndone={onUndone} />
   }
+}
+
+/** A note that turns were undone, with a button to restore them. */
+function UndoneNote({ onUndone, ...turn }: TurnOfTask & { readonly onUndone: (task: Task) => void }) {
+  const { undo, undoing } = useUndo(texts.undo.isBack, onUndone)
+  return (
+    <Note
+      kind="warning"
+      className="mx-4 mt-4"
+      action={
+        <Button size="small" busy={undoing} onClick={() => void undo(turn)}>
+          {texts.undo.back}
+        </Button>
+      }
+    >
+      {texts.undo.note}
+    </Note>
+  )
 }

@@ -2,17 +2,20 @@
 import { Copy } from 'lucide-react'
 import { useState } from 'react'
 import type { ContentCategory } from '#domain/proof/auditBundle.ts'
+import { historyRoutes } from '#domain/api/history.ts'
+import type { getTaskAudit } from '#domain/api/history.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { Dialog } from '../../../ui/overlay/Dialog.tsx'
-import { auditFileOf, useSaveAudit, verifierAddress } from './audit.ts'
 import { useCopy } from '../useCopy.ts'
 import { CheckFile } from './CheckFile.tsx'
 import { useTaskRecordQuery } from './recordApi.ts'
 import { recordTexts } from './recordTexts.ts'
 import { texts } from './texts.ts'
+import { requestOf } from '../../../api/endpoint.ts'
+import { useDownload } from '../../downloads/DownloadButton.tsx'
 
 const words = texts.audit
 const categories = ['prompts', 'answers', 'tools', 'output', 'details'] as const satisfies ContentCategory[]
@@ -90,4 +93,26 @@ node ${program} ${auditFileOf(taskId)} --key "${ownKey}" --seal seals.ndjson`
       <p>{command.seals}</p>
     </div>
   )
+}
+
+/** The public download address of the program that verifies a record. */
+const verifierAddress = '/flightdeck-verify.mjs'
+
+const auditFileOf = (taskId: string) => `audit-${taskId}.ndjson`
+
+/** Saves the record as a file that anybody can check without this server. `failure`: why the last attempt failed; `null` when it did not. */
+function useSaveAudit(taskId: string) {
+  const download = useDownload()
+  const [failure, setFailure] = useState<string | null>(null)
+  const save = async (withhold: readonly ContentCategory[]) => {
+    setFailure(null)
+    const call = requestOf<typeof getTaskAudit>(historyRoutes.getTaskAudit, {
+      params: { taskId },
+      query: { withhold: withhold.length > 0 ? withhold.join(',') : undefined },
+      fallback: 'Failed to save the audit record',
+    })
+    const fault = await download.save(call, auditFileOf(taskId))
+    setFailure(fault?.message ?? null)
+  }
+  return { save, isSaving: download.isSaving, failure }
 }

@@ -7,8 +7,7 @@ import { classes } from '../../../ui/classes.ts'
 import { useNow } from '../../../ui/hooks.ts'
 import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { dateAndTime } from '../../../ui/text/dates.ts'
-import { useTaskRecordQuery, type TaskRecord } from './recordApi.ts'
-import { sayingOf, type Saying } from './recordState.ts'
+import { useTaskRecordQuery, type TaskRecord, sayingOf, type Saying } from './recordApi.ts'
 import { recordTexts as texts } from './recordTexts.ts'
 
 interface RecordStateProps {

@@ -1,10 +1,11 @@
-/** The API call for the state of a task's record. */
+/** The state of a task's record: the call that reads it, and its description in words. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { historyRoutes } from '#domain/api/history.ts'
 import type { getTaskRecord } from '#domain/api/history.schema.ts'
 import { api } from '../../../api/api.ts'
 import { ofTask } from '../taskCall.ts'
-import { recordTexts } from './recordTexts.ts'
+import { recordTexts, recordTexts as texts } from './recordTexts.ts'
+import { lasting } from '../../../ui/text/dates.ts'
 
 export type TaskRecord = AnswerOf<typeof getTaskRecord>
 
@@ -15,3 +16,36 @@ export const { useTaskRecordQuery } = api.injectEndpoints({
     }),
   }),
 })
+
+/** How many characters of a fingerprint identify a key in a text: two groups. */
+const shownOfKey = 9
+
+export interface Saying {
+  readonly state: 'unknown' | 'good' | 'waiting' | 'off' | 'damaged'
+  /** Its parts, most important first. */
+  readonly words: readonly string[]
+}
+
+/** `failure`: why the newest state is unknown; the last known state is then shown as outdated. `now` in ms since the epoch. */
+export function sayingOf(record: TaskRecord | null, failure: string | null, now: number): Saying {
+  if (record === null) return { state: 'unknown', words: [failure ?? texts.reading] }
+  const { damage, checked, events, seal, isSealing, key } = record
+  const old = failure === null ? [] : [texts.lastKnown]
+  if (damage !== null)
+    return { state: 'damaged', words: [texts.damaged(damage.stream, damage.revision), ...old] }
+  const verified = checked.events >= events ? texts.verified : texts.checkedSoFar(checked.events, events)
+  const signed = key === null ? [] : [texts.key(key.slice(0, shownOfKey))]
+  if (seal === null)
+    return {
+      state: isSealing ? 'waiting' : 'off',
+      words: [isSealing ? texts.notSealed : texts.off, verified, ...old],
+    }
+  const age = texts.sealed(lasting(Math.max(0, now - Date.parse(seal.at))))
+  if (seal.events >= events)
+    return { state: checked.events >= events ? 'good' : 'waiting', words: [age, verified, ...signed, ...old] }
+  const open = texts.notSealedYet(events - seal.events)
+  return {
+    state: isSealing ? 'waiting' : 'off',
+    words: [open, ...(isSealing ? [] : [texts.off]), verified, ...signed, ...old],
+  }
+}

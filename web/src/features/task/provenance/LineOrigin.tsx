@@ -8,8 +8,7 @@ import { placeBeside } from '../../../ui/overlay/placeBeside.ts'
 import { clockTime } from '../../../ui/text/clock.ts'
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 import type { DiffFile } from '../changes/diff/readDiffs.ts'
-import { originOf } from './originOf.ts'
-import { type TurnOfLines, useProvenanceQuery } from './provenanceApi.ts'
+import { type TurnOfLines, useProvenanceQuery, type Provenance } from './provenanceApi.ts'
 import { texts } from './texts.ts'
 
 interface LineOriginProps {
@@ -57,7 +56,7 @@ export function LineOrigin({ file, line, anchor, onClose }: LineOriginProps) {
         </div>
       )}
       {data !== undefined && (
-        <Origin origin={originOf(data, file.file.diff, line)} taskId={taskId} line={line} />
+        <OriginOfLine origin={originOf(data, file.file.diff, line)} taskId={taskId} line={line} />
       )}
     </div>
   )
@@ -96,7 +95,7 @@ interface OriginProps {
   readonly line: number
 }
 
-function Origin({ origin, taskId, line }: OriginProps) {
+function OriginOfLine({ origin, taskId, line }: OriginProps) {
   if (origin.kind === 'turn' && origin.turn.taskId === taskId)
     return <Turn turn={origin.turn} taskId={taskId} />
   return (
@@ -166,4 +165,21 @@ function callOf({ call, edits, otherCalls }: TurnOfLines) {
       )}
     </span>
   )
+}
+
+export type Origin =
+  | { readonly kind: 'turn'; readonly turn: TurnOfLines }
+  /** The line is older than the task, or somebody else wrote it. */
+  | { readonly kind: 'unknown' }
+  /** The file has changed since the end of the last turn, so line numbers may differ. */
+  | { readonly kind: 'changed' }
+
+/** Finds the turn that wrote a line, from the server's data about the file. `diff`: of the file, as shown. `line`: its number after the changes. */
+export function originOf({ blob, ranges, turns }: Provenance, diff: string, line: number): Origin {
+  const shown = /^index [0-9a-f]+\.\.([0-9a-f]+)/m.exec(diff)?.[1]
+  if (blob === null || shown === undefined || !blob.startsWith(shown)) return { kind: 'changed' }
+  const range = ranges.find(({ from, to }) => from <= line && line <= to)
+  const turn = turns.find(({ executionId }) => executionId === range?.executionId)
+  if (turn === undefined) return { kind: 'unknown' }
+  return { kind: 'turn', turn: { ...turn, call: turn.calls.find(({ id }) => id === range?.callId) ?? null } }
 }

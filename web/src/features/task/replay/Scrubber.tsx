@@ -9,16 +9,19 @@ import {
   StepBack,
   StepForward,
 } from 'lucide-react'
+import { useEffect, useState } from 'react'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { clockTime } from '../../../ui/text/clock.ts'
 import { dateAndTime } from '../../../ui/text/dates.ts'
 import { useCopy } from '../useCopy.ts'
 import { linkTo } from '../history/HistoryAddress.tsx'
 import { speeds, type HistorySession, type ReplayMoment } from '../history/historySession.ts'
-import { KeySheet } from './KeySheet.tsx'
 import { texts } from '../history/texts.ts'
 import { Track } from './Track.tsx'
 import { nextEvent, nextTurn, playOrPause, previousEvent, previousTurn, showKeys } from './useReplayKeys.ts'
+import { Button } from '../../../ui/form/Button.tsx'
+import { Dialog } from '../../../ui/overlay/Dialog.tsx'
+import { useReplayed } from '../replayed.ts'
 
 interface ScrubberProps {
   /** `null`: the replay has no address. */
@@ -108,5 +111,38 @@ function Buttons({ session, replay }: Pick<ScrubberProps, 'session' | 'replay'>)
         ))}
       </select>
     </div>
+  )
+}
+
+/** The list of the replay's keys. */
+function KeySheet() {
+  const isSaved = useReplayed()?.isSaved
+  const [open, setOpen] = useState(false)
+  useEffect(() => {
+    const onAsked = () => setOpen(true)
+    window.addEventListener(showKeys, onAsked)
+    return () => window.removeEventListener(showKeys, onAsked)
+  }, [])
+  const close = () => setOpen(false)
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      title={texts.keysTitle}
+      actions={
+        <Button data-safe onClick={close}>
+          {texts.close}
+        </Button>
+      }
+    >
+      <span className="grid grid-cols-[auto_1fr] gap-x-6 gap-y-1.5 pt-2">
+        {(isSaved ? texts.keys : [...texts.keys, texts.keyToLive]).map(([keys, says]) => (
+          <span key={keys} className="contents">
+            <kbd className="mono text-text">{keys}</kbd>
+            <span>{says}</span>
+          </span>
+        ))}
+      </span>
+    </Dialog>
   )
 }

@@ -21,7 +21,7 @@ export function spread<Item extends { readonly percent: number }>(
   })
 }
 
-export interface ClockMark {
+interface ClockMark {
   readonly percent: number
   /** In ms since the epoch. */
   readonly time: number

@@ -8,10 +8,9 @@ import { recorded } from '../../../../../tests/domain/recorded.ts'
 import { completed } from '../../../../../tests/domain/taskHistories.ts'
 import { WorkspaceChanged } from '#domain/task/events.ts'
 import type { HistoryPage, HistorySource, RecordedChanges } from '../history/readHistory.ts'
-import { withRecording } from './embed.ts'
+import { withRecording } from './useSaveReplay.ts'
 import { readSavedChanges, savedChangesAt, type SavedChangesLimits } from './savedChanges.ts'
-import { readSavedImages } from './savedImages.ts'
-import { isRecording, readRecording, recordedSource, type Recording } from './recording.ts'
+import { readSavedImages, isRecording, readRecording, recordedSource, type Recording } from './recording.ts'
 
 const id = taskId(1)
 const hostile = '</script><script>alert(1)</script><!-- $& \u2028 </SCRIPT'

@@ -3,8 +3,8 @@ import { useCallback, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { notified } from '../../notifications/notifications.ts'
 import type { HistorySession } from '../history/historySession.ts'
-import { withRecording } from './embed.ts'
 import { texts } from './texts.ts'
+import type { Recording } from './recording.ts'
 
 /** The player page, with a placeholder for the recording. */
 const playerAddress = '/replay.html'
@@ -45,4 +45,17 @@ async function fetchPlayer(): Promise<string> {
   const answer = await fetch(playerAddress)
   if (!answer.ok) throw new Error(texts.notSaved)
   return answer.text()
+}
+
+/** Where the page contains its recording, as written by `vite.replay.config.ts`. */
+const place = '<script type="application/json" id="recording">'
+
+/** The player page with the recording embedded, as parts in order. Throws when the page is not the player. */
+export function withRecording(page: string, recording: Recording): readonly string[] {
+  const at = page.indexOf(place)
+  if (at === -1) throw new Error('This page is not the player of replays.')
+  const end = at + place.length
+  // `<` is escaped, so that no text in it can close the script element.
+  const json = JSON.stringify(recording).replaceAll('<', String.raw`\u003c`)
+  return [page.slice(0, end), json, page.slice(end)]
 }

@@ -4,7 +4,7 @@
 import { type DiffLine, type Hunk, lineKey, type Sides } from './parseDiff.ts'
 import type { DiffFile } from './readDiffs.ts'
 
-export interface PlacedLine {
+interface PlacedLine {
   readonly hunk: Hunk
   readonly index: number
   readonly line: DiffLine

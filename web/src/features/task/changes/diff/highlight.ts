@@ -17,7 +17,7 @@ export interface CodeSpan {
   readonly text: string
   readonly className: string
 }
-export type CodeLines = readonly (readonly CodeSpan[])[]
+type CodeLines = readonly (readonly CodeSpan[])[]
 
 const lowlight = createLowlight({
   bash,

@@ -1,10 +1,14 @@
 /** Lines around the changes, loaded on request. They are from the old version, which does not change while the task goes on. */
 import { useCallback, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
+import { taskRoutes } from '#domain/api/tasks.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import type { getFileLines } from '#domain/api/tasks.schema.ts'
 import { notifiedFailure } from '../../../notifications/notifications.ts'
-import { useLazyFileLinesQuery } from '../changesApi.ts'
 import type { KnownLines } from '../diff/diffRows.ts'
 import { texts } from '../texts.ts'
+import { api } from '../../../../api/api.ts'
+import { requestOf } from '../../../../api/endpoint.ts'
 
 export const linesAtOnce = 20
 
@@ -36,3 +40,27 @@ export function useKnownLines(taskId: string) {
 }
 
 export type KnownLinesOfFiles = ReturnType<typeof useKnownLines>
+
+interface LinesAsked {
+  readonly taskId: string
+  readonly path: string
+  readonly from: number
+  readonly to: number
+}
+
+const changesApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    fileLines: build.query<AnswerOf<typeof getFileLines>, LinesAsked>({
+      query: ({ taskId, path, from, to }) =>
+        requestOf<typeof getFileLines>(taskRoutes.getFileLines, {
+          params: { taskId },
+          query: { path, from, to },
+          fallback: texts.linesNotRead,
+        }),
+      structuralSharing: false,
+    }),
+  }),
+})
+
+/** API calls that only the changes need, loaded with them. */
+export const { useLazyFileLinesQuery } = changesApi

@@ -18,7 +18,7 @@ import { maxImages } from '../../../images/acceptFiles.ts'
 import { DropHint, useImageDrop } from '../../../images/useImageDrop.tsx'
 import { usePendingImages } from '../../../images/usePendingImages.ts'
 import { useProjectSettingsQuery } from '../../../projects/settings/projectSettingsApi.ts'
-import { useTaskActions } from '../../useTaskActions.ts'
+import { useTaskActions, useShowTask } from '../../useTaskActions.ts'
 import { chatWidth } from '../chatWidth.ts'
 import { Queue } from '../queue/Queue.tsx'
 import { texts } from '../texts.ts'
@@ -26,7 +26,6 @@ import { MessageBox } from './MessageBox.tsx'
 import { ModelPicker } from '../../../agents/ModelPicker.tsx'
 import { useChooseModelMutation } from '../../taskApi.ts'
 import { texts as taskTexts } from '../../texts.ts'
-import { useShowTask } from '../../useShowTask.ts'
 
 interface ChatComposerProps {
   readonly task: Task

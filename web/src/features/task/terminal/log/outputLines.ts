@@ -13,7 +13,7 @@ export interface OutputLine {
 }
 
 /** The end of a command's output, as shells report it (OSC 133 D); `null` when the exit code was not reported. */
-export interface CommandEnd {
+interface CommandEnd {
   readonly exitCode: number | null
 }
 
@@ -37,7 +37,7 @@ const codesCarried = 16
 const longestCommand = 2_000
 
 const esc = '\u001B'
-export const closeLink = `${esc}]8;;\u0007`
+const closeLink = `${esc}]8;;\u0007`
 const colourCode = `${esc}\\[[0-9;:]*m`
 const linkCode = `${esc}\\]8;;[^\\u0007${esc}]*\\u0007`
 const colour = new RegExp(colourCode, 'g')
@@ -127,7 +127,7 @@ export function addOutput(
 }
 
 /** The start of a link to a web page in the text of a line; any other address ends the current link. */
-export function openLink(address: string): string {
+function openLink(address: string): string {
   const href = safeLink(address)
   return href === null ? closeLink : `${esc}]8;;${href}\u0007`
 }

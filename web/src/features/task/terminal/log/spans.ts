@@ -1,7 +1,7 @@
 /** Converts a line of output to styled spans; colours are mapped to our own, which are readable in both themes. */
 import Anser from 'anser'
 
-export interface Span {
+interface Span {
   readonly text: string
   readonly className: string
 }

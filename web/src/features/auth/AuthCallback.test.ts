@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { takeToken } from './takeToken.ts'
+import { takeToken } from './AuthCallback.tsx'
 
 /** What a tab keeps that began a sign-in with this nonce, or none. */
 function tab(nonce?: string) {

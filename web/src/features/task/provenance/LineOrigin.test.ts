@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { originOf } from './originOf.ts'
+import { originOf } from './LineOrigin.tsx'
 import type { Provenance } from './provenanceApi.ts'
 
 const blob = 'b'.repeat(40)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fileOf } from '../../../../../../tests/client/samples.ts'
-import { fileFacts } from './fileFacts.ts'
+import { fileFacts } from './readDiffs.ts'
 import { parseDiff } from './parseDiff.ts'
 import { texts } from '../texts.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { appendWords } from './appendWords.ts'
+import { appendWords } from './useVoice.ts'
 
 test.each([
   ['', ' fix the login', 'fix the login'],

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { TaskRecord } from './recordApi.ts'
-import { sayingOf } from './recordState.ts'
+import { type TaskRecord, sayingOf } from './recordApi.ts'
 
 const now = Date.UTC(2026, 0, 1, 12)
 const at = (secondsAgo: number) => new Date(now - 1_000 * secondsAgo).toISOString()

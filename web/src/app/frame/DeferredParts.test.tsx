@@ -7,7 +7,7 @@ import { ada, taskOf } from '../../../../tests/client/samples.ts'
 import { fakeServer } from '../../../../tests/client/server.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
 import { usePageTitle } from '../../features/tasks/usePageTitle.ts'
-import { badgedIcon, RunningFavicon } from './RunningFavicon.tsx'
+import { badgedIcon, RunningFavicon } from './DeferredParts.tsx'
 
 function Page() {
   usePageTitle('Settings')
