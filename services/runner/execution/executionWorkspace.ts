@@ -1,11 +1,14 @@
 /** The workspace of an execution: one with a warm agent, one that exists, or one that is made, with the saved work restored into it. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
+import { workingBranchName } from '../workspace/names.ts'
 import type { Committer } from '../workspace/publish/commitIdentity.ts'
+import type { Workspace } from '../workspace/workspace.ts'
 import type { Stopping } from './control.ts'
 import { failed, type Failed } from './failure.ts'
 import { hasWorkToRestore, planWorkspace, type TaskFacts, type WorkspacePlan } from './planWorkspace.ts'
@@ -13,8 +16,8 @@ import { preparedEvent, readyWorkspace, type PreparingDeps, type ReadyWorkspace 
 import type { Reporter } from './recording/reporter.ts'
 import { runOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
+import { reachRepository, refreshReached, type RepositoryAccess } from './repositoryAccess.ts'
 import { recordRestored, restoreTask } from './restore.ts'
-import { useWarm } from './warmWorkspace.ts'
 
 export interface ExecutionWorkspace extends ReadyWorkspace {
   /** The session that the agent resumes; `null`: a new one. */
@@ -92,6 +95,47 @@ async function warmWorkspaceOf({ prewarm }: Deps, task: TaskDocument) {
   if (task.workspace === 'ready') return prewarm.agents.workspaceOf(task.id)
   // A workspace that was prepared ahead begins at the head of its branch.
   return task.startCommit == null ? prewarm.adopt(task) : undefined
+}
+
+/** A workspace that is ready as it is. The mirror is refreshed beside the turn, which is stopped when the person can no longer reach the repository. */
+async function useWarm(
+  deps: Deps,
+  { document, stop }: ExecutionSubject,
+  warm: Workspace,
+): Promise<ReadyWorkspace | Failed> {
+  const reached = await reachRepository(deps, document)
+  if (reached.kind === 'failed') return reached
+  const settle = refreshBeside(deps, reached, stop)
+  const { title, id, workingBranch } = document
+  const workspace =
+    document.workspace === 'ready'
+      ? warm
+      : // It was made before the task had a title.
+        await deps.workspaces.renameBranch(warm, workingBranch ?? workingBranchName(title, id))
+  const isNew = false
+  return { ...reached, kind: 'ready', workspace, isNew, isOnPushedBranch: false, settle }
+}
+
+/** How long the fetch beside a turn waits, so that starting git does not delay the agent's first words. */
+const fetchAfterMs = 250
+
+/** Refreshes the mirror in the background. Calling the result ends that, and waits for its end. */
+function refreshBeside(deps: Deps, reached: RepositoryAccess, stop: Stopping): () => Promise<void> {
+  const isOver = new AbortController()
+  const refresh = async () => {
+    const signal = AbortSignal.any([isOver.signal, stop.signal])
+    await delay(fetchAfterMs, undefined, { signal }).catch(() => undefined)
+    if (signal.aborted) return
+    const refreshed = await refreshReached(deps, reached, { signal })
+    if (refreshed.kind === 'failed' && !isOver.signal.aborted) stop.stop('no_access', refreshed.reason)
+  }
+  const refreshing = refresh().catch((fault: unknown) =>
+    deps.logger.warn({ err: fault }, 'failed to refresh the mirror'),
+  )
+  return () => {
+    isOver.abort()
+    return refreshing
+  }
 }
 
 const factsOf = ({ document, task }: ExecutionSubject): TaskFacts => ({

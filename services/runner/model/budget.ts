@@ -1,8 +1,10 @@
 /** What a run, and a person in a day of UTC, may use of models. A run is counted in this process, a day in the log, for all runners. */
-import type { MeteredUse } from '#domain/usage.ts'
+import { randomUUID } from 'node:crypto'
+import { usageStream } from '#domain/kernel/streams.ts'
+import { type MeteredUse, usage, type UsageState, type UseOfModel } from '#domain/usage.ts'
+import type { Commands } from '#platform/commands/execute.ts'
 import type { BudgetConfig } from '#platform/config/config.ts'
 import { budgetUsedUp, dayBudgetUsedUp } from './apiFault.ts'
-import { openDayBook, type DailyUsage, type DayBookOptions } from './dailyUsage.ts'
 import { totalTokens, type ModelUsage } from './meter.ts'
 
 export type BudgetLimits = BudgetConfig['run']
@@ -120,4 +122,71 @@ export function costOf(usage: ModelUsage, prices: Prices): number {
     .toSorted((a, b) => b.length - a.length)
   const price = fitting[0] === undefined ? undefined : prices[fitting[0]]
   return price === undefined ? Math.max(0, ...Object.values(prices).map(at)) : at(price)
+}
+
+/** What a person used of models on a day of UTC. It is in the log, so that it holds over restarts and over all runners, and is read there each time. */
+interface DailyUsage {
+  /** `2026-01-31`. */
+  readonly day: string
+  /** Notes what was used, and records it in the log in the background. */
+  enter(use: MeteredUse): void
+  /** What was used, by whichever runner. Never fails: while the log is away, this is what was last read, with what could not be recorded yet. */
+  uses(): Promise<readonly UseOfModel[]>
+  /** Resolves once what was noted is in the log, or cannot be recorded now: it is tried again with the next. Never fails. */
+  settled(): Promise<void>
+}
+
+interface DayBookOptions {
+  readonly commands: Pick<Commands, 'execute' | 'load'>
+  /** How long recording waits for a log that is away. */
+  readonly patienceMs: number
+  /** Told when the log could not be read or written. */
+  readonly onFault: (fault: unknown) => void
+}
+
+const actor = { kind: 'system', service: 'runner' } as const
+
+function openDayBook(
+  { commands, patienceMs, onFault }: DayBookOptions,
+  userId: string,
+  day: string,
+): DailyUsage {
+  const stream = usageStream(userId, day)
+  let recorded: UsageState = usage.initial
+  /** Not in the log yet. */
+  let waiting: readonly MeteredUse[] = []
+  // One step after another, so that no use is both in the log that was read and among what waits.
+  let last: Promise<unknown> = Promise.resolve()
+  const serialized = (step: () => Promise<void>): Promise<void> => {
+    const done = last.then(step).catch(onFault)
+    last = done
+    return done
+  }
+
+  async function record(): Promise<void> {
+    const uses = waiting
+    if (uses.length === 0) return
+    const cause = { actor, commandId: randomUUID(), patienceMs }
+    const { state } = await commands.execute(usage, stream, { type: 'MeterModelUse', uses }, cause)
+    recorded = state
+    waiting = waiting.slice(uses.length)
+  }
+  async function read(): Promise<void> {
+    recorded = (await commands.load(usage, stream)).state
+  }
+
+  return {
+    day,
+    enter(use) {
+      waiting = [...waiting, use]
+      void serialized(record)
+    },
+    async uses() {
+      void serialized(record)
+      let uses: readonly UseOfModel[] = []
+      await serialized(() => read().finally(() => (uses = [...recorded.models.values(), ...waiting])))
+      return uses
+    },
+    settled: () => serialized(record),
+  }
 }
