@@ -1,24 +1,18 @@
 import { describe, expect, test } from 'vitest'
 import { neededPermissions, wantedEvents } from './appPermissions.ts'
-import {
-  deliveryEffects,
-  missingAppPermissions,
-  missingAppEvents,
-  permissionRows,
-  type Attempt,
-} from './codeHostRights.ts'
+import { deliveryEffects, lacking, lackingEvents, permissionRows, type Attempt } from './codeHostRights.ts'
 
 describe('the permissions of an App', () => {
   test('that asks for all that is needed lack nothing', () => {
-    expect(missingAppPermissions(neededPermissions)).toEqual([])
+    expect(lacking(neededPermissions)).toEqual([])
     // It is granted to each App, and some hosts leave it out.
     const { metadata: _metadata, ...others } = neededPermissions
-    expect(missingAppPermissions(others)).toEqual([])
+    expect(lacking(others)).toEqual([])
   })
 
   test('that are missing or too low are named with the level that is needed', () => {
     const { checks: _checks, ...others } = neededPermissions
-    expect(missingAppPermissions({ ...others, contents: 'read' })).toEqual([
+    expect(lacking({ ...others, contents: 'read' })).toEqual([
       { name: 'contents', level: 'write' },
       { name: 'checks', level: 'read' },
     ])
@@ -41,7 +35,7 @@ describe('the permissions of an App', () => {
 
   test('go with events, of which those are named that it has not subscribed to', () => {
     const [, ...others] = Object.keys(wantedEvents)
-    expect(missingAppEvents([...others, 'label'])).toEqual(['push'])
+    expect(lackingEvents([...others, 'label'])).toEqual(['push'])
   })
 })
 

@@ -14,6 +14,7 @@ import * as images from './images.schema.ts'
 import * as projects from './projects.schema.ts'
 import * as projectSettings from './projectSettings.schema.ts'
 import * as provenance from './provenance.schema.ts'
+import * as questions from './questions.schema.ts'
 import * as server from './server.schema.ts'
 import * as setup from './setup.schema.ts'
 import * as tasks from './tasks.schema.ts'
@@ -32,7 +33,7 @@ export const subjects = {
     says: 'Projects, and the repositories of the code host behind them.',
   },
   Tasks: {
-    of: { ...tasks, ...feedback, ...cleanUp, ...fork, ...provenance, ...comparison },
+    of: { ...tasks, ...questions, ...feedback, ...cleanUp, ...fork, ...provenance, ...comparison },
     says: 'Create and run tasks, start new ones from a turn, undo turns, read the changes, and open pull requests.',
   },
   Chat: { of: chat, says: "A task's messages, tool calls and terminal." },

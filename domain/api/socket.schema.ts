@@ -12,6 +12,7 @@ import {
   type MessageWords,
   type TerminalOutput,
 } from './chat.schema.ts'
+import { ShownQuestion } from './questions.schema.ts'
 import { TaskStatus } from './tasks.schema.ts'
 
 /** Its place in the log, and the command that caused it. A message has the position and version of its first event. */
@@ -51,6 +52,9 @@ export const CommandEnded = z.object({
   ...placed,
 })
 export type CommandEnded = z.infer<typeof CommandEnded>
+
+export const QuestionChanged = z.object({ taskId: z.string(), question: ShownQuestion, ...placed })
+export type QuestionChanged = z.infer<typeof QuestionChanged>
 
 interface Caused {
   readonly commandId: string
@@ -94,6 +98,10 @@ export interface ServerEvents {
   command_completed: (ended: CommandEnded) => void
   command_failed: (ended: CommandEnded) => void
   command_cancelled: (ended: CommandEnded) => void
+  /** The agent asks, a person has answered, or nobody waits for the answer any more; with the place of that event. */
+  question_asked: (change: QuestionChanged) => void
+  question_answered: (change: QuestionChanged) => void
+  question_withdrawn: (change: QuestionChanged) => void
   /** An event of the task for which no `chat_message` is sent. Together, both count the revisions of the task without gaps. */
   task_event: (event: TaskEventMessage) => void
   /** Too much was missed to be replayed: read the history again. */

@@ -6,6 +6,7 @@ import { unreadableReasons } from '../kernel/event.ts'
 import { ProjectId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName, UnreadableCode } from '../task/events.ts'
 import { workPlaces } from '../task/codeHost/cleanUpEvents.ts'
+import { AgentMode, QuestionKind } from '../task/questionEvents.ts'
 import { CheckCounts, ReviewDecision } from '../task/codeHost/feedbackEvents.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { branchOutcomes, workspaceOutcomes } from './cleanUp.ts'
@@ -68,6 +69,10 @@ export const Task = z.object({
   /** The agent that this model was chosen for; another agent uses its own default. */
   modelAgent: AgentName,
   images: z.array(z.object({ ...ShownImage.shape, uploadedAt: Moment })),
+  /** How freely its agent works. */
+  mode: AgentMode,
+  /** What its agent waits for a person to answer; `null` when it waits for nothing. */
+  waitingFor: QuestionKind.nullable(),
   workingBranch: z.string().nullable(),
   /** The branch checked out in its workspace, or the short id of a commit; `null` until that is recorded. */
   currentBranch: z.string().nullable(),
@@ -228,6 +233,7 @@ export const createTask = defineWrite(taskRoutes.createTask, {
     codexModel: modelName.nullable().optional(),
     images: attachedImages(imageLimits.aTask).optional(),
     agent: AgentName.default(defaultAgent),
+    mode: AgentMode.optional(),
   }),
   status: 201,
   answer: taskAnswer,
@@ -243,6 +249,8 @@ export const updateTask = defineWrite(taskRoutes.updateTask, {
     codexModel: modelName.nullable().optional(),
     /** The agent that the model is for; defaults to the task's agent. */
     agent: AgentName.optional(),
+    /** Applies from the next turn. */
+    mode: AgentMode.optional(),
   }),
   answer: taskAnswer,
   faults: ['not_found'],

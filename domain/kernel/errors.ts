@@ -37,6 +37,8 @@ const sentences = {
     queue_changed: 'The queue has changed. Review it and try again.',
     no_turn_to_steer: 'No turn is running, so this message stays queued for the next one.',
     message_delivered: 'The agent already has this message.',
+    already_answered: 'This question has been answered already.',
+    question_withdrawn: 'The agent no longer waits for this answer.',
     not_initialized: 'Task repository not initialized. Run a command to start.',
     no_changes: 'There are no changes to open a pull request with.',
     changes_moved:

@@ -10,6 +10,7 @@ export const TaskId = uuid('A task id')
 export const MessageId = uuid('A message id')
 export const ImageId = uuid('An image id')
 export const ExecutionId = uuid('An execution id')
+export const QuestionId = uuid('A question id')
 
 /** SHA-256 in hex. */
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)

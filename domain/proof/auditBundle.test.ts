@@ -11,7 +11,7 @@ test('what repeats the words of a person is left out with the prompts, in whiche
   )
   const open = repeating.filter(({ type }) => !categoriesOf(type).includes('prompts'))
   // The agent, or the product, said it.
-  expect(open.map(({ type }) => type)).toEqual(['MessagePosted'])
+  expect(open.map(({ type }) => type)).toEqual(['MessagePosted', 'QuestionAsked'])
   expect(categoriesOf('FeedbackSent')).toContain('prompts')
   expect(repeating.length).toBeGreaterThan(5)
 })

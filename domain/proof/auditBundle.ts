@@ -42,6 +42,8 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   MessageEdited: ['prompts'],
   MessagePosted: ['answers'],
   MessageTextRecorded: ['answers'],
+  QuestionAsked: ['answers', 'tools'],
+  QuestionAnswered: ['prompts'],
   ToolStarted: ['tools'],
   ToolFinished: ['tools'],
   CommandOutputRecorded: ['output'],

@@ -7,6 +7,7 @@ import type { Snapshot } from './restorePoints.ts'
 import type { BranchOutcome, WorkspaceOutcome } from '../api/cleanUp.ts'
 import type { WorkPlace } from './codeHost/cleanUpEvents.ts'
 import type { FeedbackReceived, PullRequestStandingObserved } from './codeHost/feedbackEvents.ts'
+import type { AgentMode, Answer } from './questionEvents.ts'
 import type { WorkspaceSnapshotTaken } from './snapshotEvents.ts'
 import type {
   ExecutionKind,
@@ -111,6 +112,8 @@ export type TaskCommand =
       readonly images: readonly NamedImage[]
       /** The turn that the task starts from. Such a task may have a blank description: it then waits for a message. */
       readonly from?: TurnOrigin
+      /** How freely its agent works; `free` when missing. */
+      readonly mode?: AgentMode
       /** The original of the comparison that the task joins. */
       readonly comparedTo?: {
         readonly taskId: string
@@ -135,6 +138,7 @@ export type TaskCommand =
       readonly description?: string
       /** What the agent uses from its next turn on; a `null` agent means the task's current one. */
       readonly model?: { readonly agent: AgentName | null; readonly name: string | null }
+      readonly mode?: AgentMode
     }
   | { readonly type: 'DeleteTask' }
   | {
@@ -160,6 +164,16 @@ export type TaskCommand =
   | { readonly type: 'SteerMessage'; readonly messageId: string }
   /** Names every queued message, in the new order. */
   | { readonly type: 'ReorderQueue'; readonly messageIds: readonly string[] }
+  | {
+      readonly type: 'AnswerQuestion'
+      readonly questionId: string
+      readonly answer: Answer
+      readonly answeredBy: string
+      /** The message that starts the next turn if no agent waits, with all answers since the run that asked. */
+      readonly messageId: string
+      readonly message: string
+      readonly executionId: string
+    }
   | { readonly type: 'RequestExecution'; readonly executionId: string }
   | { readonly type: 'RetryTask'; readonly executionId: string }
   | { readonly type: 'CancelExecution' }

@@ -21,6 +21,13 @@ import { feedbackEvents } from './codeHost/feedbackEvents.ts'
 import { issueEvents } from './codeHost/issueState.ts'
 import { passingFaults } from './modelRetry.ts'
 import {
+  AgentModeChosen,
+  AnswerDelivered,
+  QuestionAnswered,
+  QuestionAsked,
+  QuestionWithdrawn,
+} from './questionEvents.ts'
+import {
   TaskCreatedFromTurn,
   TaskForked,
   TurnsUndone,
@@ -331,6 +338,9 @@ export const progressEvents = [
   WorkspaceChanged,
   WorkSaved,
   WorkspaceSnapshotTaken,
+  QuestionAsked,
+  AnswerDelivered,
+  QuestionWithdrawn,
 ] as const
 export type ProgressEvent = EventOf<(typeof progressEvents)[number]>
 
@@ -367,6 +377,8 @@ export const taskEvents = [
   TurnsUndone,
   WorkspaceRestored,
   ...progressEvents,
+  QuestionAnswered,
+  AgentModeChosen,
   ...feedbackEvents,
   ...issueEvents,
   ...cleanUpEvents,

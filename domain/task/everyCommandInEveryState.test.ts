@@ -4,7 +4,7 @@ import { isRefusal } from '../kernel/decider.ts'
 import type { FaultCode } from '../kernel/errors.ts'
 import { stateAfter } from '../../tests/domain/given.ts'
 import { creating } from '../../tests/domain/creating.ts'
-import { executionId, messageId, taskId } from '../../tests/domain/ids.ts'
+import { executionId, messageId, questionId, taskId, userId } from '../../tests/domain/ids.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import type { TaskCommand } from './commands.ts'
 import type { TaskEvent } from './events.ts'
@@ -44,6 +44,15 @@ const commands: { readonly [Type in TaskCommand['type']]: Extract<TaskCommand, {
   SteerMessage: { type: 'SteerMessage', messageId: messageId(1) },
   DeliverSteering: { type: 'DeliverSteering', fence, messageId: messageId(1) },
   ReorderQueue: { type: 'ReorderQueue', messageIds: [messageId(1)] },
+  AnswerQuestion: {
+    type: 'AnswerQuestion',
+    questionId: questionId(1),
+    answer: { choices: [], text: 'Blue', values: [] },
+    answeredBy: userId(1),
+    messageId: messageId(2),
+    message: 'Blue',
+    executionId: executionId(2),
+  },
   RequestExecution: { type: 'RequestExecution', executionId: executionId(2) },
   RetryTask: { type: 'RetryTask', executionId: executionId(2) },
   CancelExecution: { type: 'CancelExecution' },
@@ -254,6 +263,15 @@ const table: { readonly [Type in TaskCommand['type']]: Readonly<Record<StateName
     completed: 'queue_changed',
     failed: 'queue_changed',
     cancelled: 'queue_changed',
+  },
+  AnswerQuestion: {
+    ...gone,
+    queued: 'not_found',
+    running: 'not_found',
+    cancelling: 'not_found',
+    completed: 'not_found',
+    failed: 'not_found',
+    cancelled: 'not_found',
   },
   RequestExecution: {
     ...gone,

@@ -35,3 +35,7 @@ export function sentIn(phase: Phase, messageId: string): Phase {
   const sentSinceCancel = [...execution.sentSinceCancel, messageId]
   return { ...phase, execution: { ...execution, sentSinceCancel } }
 }
+
+export function cancelRequestedIn(phase: Phase): Phase {
+  return 'execution' in phase ? { ...phase, execution: { ...phase.execution, cancelRequested: true } } : phase
+}

@@ -1,13 +1,6 @@
-/** A task's state: what its next decision needs, and no more. */
+/** How events change the state of a task. */
 import type { RecordedOf } from '../kernel/event.ts'
-import type { AgentName } from '../agents.ts'
-import {
-  afterWorkspace,
-  isOfCleanUp,
-  noCleanUp,
-  withCleanUp,
-  type TaskCleanUp,
-} from './codeHost/cleanUpState.ts'
+import { afterWorkspace, isOfCleanUp, noCleanUp, withCleanUp } from './codeHost/cleanUpState.ts'
 import {
   cameToNothing,
   doneBy,
@@ -19,104 +12,17 @@ import {
   withdrawnWith,
   withFeedback,
   workedOn,
-  type TaskFeedback,
 } from './codeHost/feedbackState.ts'
-import { isOfIssue, issueAfter, type TaskIssue } from './codeHost/issueState.ts'
+import { isOfIssue, issueAfter } from './codeHost/issueState.ts'
 import { reordered, without } from './queue.ts'
-import {
-  isOfPullRequest,
-  observedIn,
-  publishedAs,
-  standingIn,
-  type TaskPullRequest,
-} from './codeHost/pullRequestState.ts'
+import { isOfQuestions, noQuestions, withQuestions } from './questionState.ts'
+import { isOfPullRequest, observedIn, publishedAs, standingIn } from './codeHost/pullRequestState.ts'
 import type { TaskEvent } from './events.ts'
-import { sentIn, type EndStatus, type Execution, type Phase, type QueuedMessage } from './phase.ts'
-import {
-  noPoints,
-  started,
-  wentBack,
-  withSnapshot,
-  type RestorePoints,
-  type Snapshot,
-} from './restorePoints.ts'
+import { cancelRequestedIn, sentIn, type EndStatus, type Execution } from './phase.ts'
+import { noPoints, started, wentBack, withSnapshot, type Snapshot } from './restorePoints.ts'
+import type { LiveTask, TaskState } from './liveTask.ts'
 
-/** The model requested for an agent; `null` leaves the choice to the agent. */
-export interface ModelChoice {
-  readonly agent: AgentName
-  readonly name: string | null
-}
-
-export interface LiveTask {
-  readonly kind: 'task'
-  readonly taskId: string
-  readonly ownerId: string
-  readonly projectId: string
-  readonly agent: AgentName
-  readonly title: string
-  readonly description: string
-  readonly model: ModelChoice
-  readonly phase: Phase
-  /** Messages that were not delivered yet, in the order of delivery. */
-  readonly queue: readonly QueuedMessage[]
-  /** Those of the queued messages that are on their way to the running turn. */
-  readonly steering: readonly string[]
-  /** Messages that were delivered to an agent, or cancelled on their way to one. */
-  readonly delivered: ReadonlySet<string>
-  /** The message of the last turn: a retry runs it again. */
-  readonly lastTurn: QueuedMessage | null
-  readonly workspace: 'none' | 'preparing' | 'ready'
-  /** The runner that ran the task last: it has the workspace. */
-  readonly lastRunnerId: string | null
-  /** The agent's session that the next turn resumes. */
-  readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
-  /** The last saved files and session, or those that an undo shall restore. */
-  readonly saved: Snapshot | null
-  readonly restorePoints: RestorePoints
-  /** The turn of another task that this one started from. */
-  readonly origin: {
-    readonly taskId: string
-    readonly executionId: string
-    readonly snapshot: Snapshot
-    readonly transcript: string
-  } | null
-  /** Where the working branch starts or, before a workspace was made, where it will start; `null` also in an empty repository. */
-  readonly baseCommit: string | null
-  /** The task that this one is an alternative to. */
-  readonly original: string | null
-  /** Alternatives to this task, deleted ones included. */
-  readonly alternatives: readonly string[]
-  /** Tasks that were created from turns of this one. */
-  readonly forks: readonly string[]
-  /** Set while the files do not match `saved` yet: after the task was created from a turn, or after an undo. */
-  readonly pendingRestore: { readonly executionId: string; readonly reason: 'fork' | 'undo' } | null
-  /** Tools that have started and not finished; the end of the execution closes them. */
-  readonly openTools: ReadonlySet<string>
-  /** Files that differ from the merge base, as last recorded. */
-  readonly changedFiles: number
-  /** The tree of those changes, from which a pull request is made; `null` when there is none, for example while an agent is writing. */
-  readonly changedTree: string | null
-  /** `changedTree` when the last execution was requested; `null` when it was not known. */
-  readonly treeBefore: string | null
-  readonly pullRequest: TaskPullRequest | null
-  /** The request for a pull request that has no outcome yet. */
-  readonly pullRequestRequest: string | null
-  /** Whether the last request failed because the owner was not connected to the code host. */
-  readonly lostAccess: boolean
-  /** Whether each successful turn updates the pull request. */
-  readonly autoUpdate: boolean
-  /** Whether a turn has ended whose work must still be published in the pull request. */
-  readonly updateOwed: boolean
-  readonly feedback: TaskFeedback
-  /** The issue that the task was made from. */
-  readonly issue: TaskIssue | null
-  readonly cleanUp: TaskCleanUp
-}
-
-export type TaskState =
-  | { readonly kind: 'none' }
-  | LiveTask
-  | { readonly kind: 'deleted'; readonly ownerId: string }
+export type { LiveTask, ModelChoice, TaskState } from './liveTask.ts'
 
 export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskState {
   if (event.type === 'TaskCreated') {
@@ -158,6 +64,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       feedback: noFeedback,
       issue: null,
       cleanUp: noCleanUp,
+      questions: noQuestions,
     }
   }
   return state.kind === 'task' ? evolveTask(state, event) : state
@@ -170,6 +77,7 @@ function evolveTask(
   if (isOfPullRequest(event)) return withPullRequest(task, event)
   if (isOfIssue(event)) return { ...task, issue: issueAfter(task.issue, event) }
   if (isOfCleanUp(event)) return { ...task, cleanUp: withCleanUp(task.cleanUp, event) }
+  if (isOfQuestions(event)) return { ...task, questions: withQuestions(task.questions, event) }
   if (isOfFeedback(event)) return { ...task, feedback: withFeedback(task.feedback, event) }
   switch (event.type) {
     case 'TaskUpdated':
@@ -200,7 +108,7 @@ function evolveTask(
     case 'ExecutionStarted':
       return executionStarted(task, event.data)
     case 'CancellationRequested':
-      return cancellationRequested(task)
+      return { ...task, phase: cancelRequestedIn(task.phase) }
     case 'ExecutionCompleted':
     case 'ExecutionFailed':
     case 'ExecutionCancelled':
@@ -401,12 +309,6 @@ function turnsUndone(task: LiveTask, data: DataOf<'TurnsUndone'>): LiveTask {
         : null,
     changedTree: null,
   }
-}
-
-function cancellationRequested(task: LiveTask): LiveTask {
-  if (!('execution' in task.phase)) return task
-  const execution = { ...task.phase.execution, cancelRequested: true }
-  return { ...task, phase: { ...task.phase, execution } }
 }
 
 function pullRequestDone(

@@ -45,6 +45,8 @@ import {
   settlePullRequest,
 } from './codeHost/pullRequest.ts'
 import type { Execution, QueuedMessage } from './phase.ts'
+import { AgentModeChosen } from './questionEvents.ts'
+import { answerQuestion, chooseMode, withdrawQuestions } from './questions.ts'
 import { refusalOfCommand } from './slashCommands.ts'
 import { evolve, type LiveTask, type ModelChoice, type TaskState } from './state.ts'
 
@@ -72,6 +74,8 @@ function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
       return editMessage(state, command)
     case 'ReorderQueue':
       return reorderQueue(state, command)
+    case 'AnswerQuestion':
+      return answerInTask(state, command)
     case 'RequestExecution':
       return requestExecution(state, command)
     case 'RetryTask':
@@ -151,6 +155,9 @@ function createTask(command: CommandOf<'CreateTask'>): Decision<TaskEvent> {
     ...origin(command),
     ...comparedWith(command),
     ...issueOrigin(command),
+    ...(command.mode === undefined || command.mode === 'free'
+      ? []
+      : [AgentModeChosen.of({ mode: command.mode })]),
     requested(executionId, 'start', first),
   ]
 }
@@ -164,6 +171,7 @@ function updateTask(state: LiveTask, command: CommandOf<'UpdateTask'>): Decision
     ...(command.model === undefined
       ? []
       : modelChosen(state, { ...command.model, agent: command.model.agent ?? state.agent })),
+    ...chooseMode(state, command.mode),
   ]
 }
 
@@ -270,10 +278,25 @@ function startExecution(state: LiveTask, command: CommandOf<'StartExecution'>): 
   if (execution?.attempt !== command.afterAttempt) return refuse('evicted')
   const { executionId, messageId } = execution
   const attempt = execution.attempt + 1
+  const withdrawn = execution.kind === 'turn' ? withdrawQuestions(state) : []
   const started = ExecutionStarted.of({ executionId, messageId, attempt, runnerId: command.runnerId })
   return isQueued(state, messageId)
-    ? [started, MessageDelivered.of({ messageId, executionId })]
-    : [...interrupted(state, executionId), started]
+    ? [...withdrawn, started, MessageDelivered.of({ messageId, executionId })]
+    : [...interrupted(state, executionId), ...withdrawn, started]
+}
+
+function answerInTask(state: LiveTask, command: CommandOf<'AnswerQuestion'>): Decision<TaskEvent> {
+  const { messageId, executionId, message } = command
+  const answers = {
+    type: 'SendMessage',
+    kind: 'turn',
+    agent: null,
+    images: [],
+    messageId,
+    executionId,
+    message,
+  } as const
+  return answerQuestion(state, command, () => sendMessage(state, answers))
 }
 
 function recordProgress(state: LiveTask, command: CommandOf<'RecordProgress'>): Decision<TaskEvent> {
@@ -287,6 +310,8 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
   if (!execution) return refuse('evicted')
   const ending = [
     ...interrupted(state, execution.executionId),
+    // After a failure the questions stay open: an answer then starts the next turn.
+    ...(execution.kind === 'turn' && command.outcome.kind !== 'failed' ? withdrawQuestions(state) : []),
     endOf(execution, command.outcome, command.terminal),
   ]
   const next = state.queue[0]

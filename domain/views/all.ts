@@ -9,6 +9,7 @@ import { logView } from './log.ts'
 import { projectIssuesView } from './projectIssues.ts'
 import { projectSettingsView } from './projectSettings.ts'
 import { projectsView } from './projects.ts'
+import { questionsView } from './questions.ts'
 import { runFactsView } from './runFacts.ts'
 import { pullRequestsView } from './pullRequests.ts'
 import { tasksView } from './tasks.ts'
@@ -28,6 +29,7 @@ export const views: readonly View<ViewDocument>[] = [
   runFactsView,
   pullRequestsView,
   feedbackView,
+  questionsView,
   projectIssuesView,
   issueLinksView,
 ]

@@ -7,13 +7,17 @@ import type { EndStatus } from '../task/phase.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import type { TaskEvent } from '../task/events.ts'
 import type { NamedImage } from '../task/commands.ts'
+import type { QuestionKind } from '../task/questionEvents.ts'
 import { outcomeOf, type EndEvent } from './chat.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
 import { cleaned, withoutCleanUp, withWork } from './taskCleanUp.ts'
 import { nothingUsed, progressAfter, step, used } from './taskExecution.ts'
 import { ownDocument, type AnyRecorded, type Flaw, type View } from './view.ts'
 
-export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'currentBranch' | 'modelAgent'> {
+export interface TaskDocument extends Omit<
+  Task,
+  'project' | 'images' | 'currentBranch' | 'modelAgent' | 'mode' | 'waitingFor'
+> {
   readonly images: readonly NamedImage[]
   /** The agent that the model was chosen for; another agent uses its default. */
   readonly modelAgent: AgentName
@@ -26,6 +30,10 @@ export interface TaskDocument extends Omit<Task, 'project' | 'images' | 'current
   /** Title and body of the pull request, existing or requested. */
   readonly pullRequestWords: { readonly title: string; readonly body: string } | null
   readonly autoUpdate: boolean
+  /** `free` when missing. */
+  readonly mode?: Task['mode']
+  /** What the agent asks and nobody has answered. */
+  readonly openQuestions?: readonly { readonly id: string; readonly kind: QuestionKind }[]
   /** The commit that an alternative starts from: the original's base, if it was known. */
   readonly startCommit?: string | null
   readonly recorded: {
@@ -332,6 +340,15 @@ function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<Tas
     }
     case 'PullRequestUnreadable':
       return { pullRequest: { ...(task.pullRequest ?? neverRead), unreadable: event.data.code } }
+    case 'QuestionAsked': {
+      const { questionId: id, kind } = event.data
+      return { openQuestions: [...(task.openQuestions ?? []), { id, kind }] }
+    }
+    case 'QuestionAnswered':
+    case 'QuestionWithdrawn':
+      return { openQuestions: (task.openQuestions ?? []).filter(({ id }) => id !== event.data.questionId) }
+    case 'AgentModeChosen':
+      return { mode: event.data.mode }
     case 'AlternativeAdded':
       return {
         alternatives: [
@@ -374,9 +391,11 @@ export function shownOf(document: TaskDocument) {
     pullRequestWords: _pullRequestWords,
     autoUpdate: _autoUpdate,
     startCommit: _startCommit,
+    mode = 'free',
+    openQuestions,
     ...shown
   } = document
-  return shown
+  return { ...shown, mode, waitingFor: openQuestions?.[0]?.kind ?? null }
 }
 
 /** The API's form of a task document; `addressOf` makes the addresses of its images. */

@@ -9,6 +9,7 @@ import { chatRoutes } from './routes/chat.ts'
 import { comparisonRoutes } from './routes/comparison.ts'
 import { cleanUpRoutes } from './routes/cleanUp.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
+import { questionRoutes } from './routes/questions.ts'
 import { forkRoutes } from './routes/fork.ts'
 import { prepareRoutes, taskRoutes } from './routes/tasks.ts'
 import { projectSettingsRoutes } from './routes/projectSettings.ts'
@@ -27,6 +28,7 @@ export const commandRoutes = [
   ...chatRoutes,
   ...pullRequestRoutes,
   ...feedbackRoutes,
+  ...questionRoutes,
   ...cleanUpRoutes,
 ]
 

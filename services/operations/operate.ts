@@ -149,27 +149,27 @@ export function operationBeside(
 /** Asks for the rebuild, and reports its progress until it is done. The projector does the work. */
 async function rebuilt(
   { readStore, progress }: Beside,
-  collections: readonly string[],
+  wanted: readonly string[],
   silentMs: number,
 ): Promise<Answer> {
-  const requested = await changeCatalog(readStore, (catalog) => ({
+  const asked = await changeCatalog(readStore, (catalog) => ({
     ...catalog,
-    wanted: [...new Set([...catalog.wanted, ...collections])],
+    wanted: [...new Set([...catalog.wanted, ...wanted])],
   }))
-  let seen: Catalog = requested
+  let seen: Catalog = asked
   for (let heardAt = performance.now(); performance.now() - heardAt < silentMs;) {
     await pause(lookEveryMs)
     const catalog = await readStore.catalog()
     if (catalog.revision === seen.revision) continue
     heardAt = performance.now()
     seen = catalog
-    if (collections.every((name) => !catalog.wanted.includes(name)))
-      return { lines: [`${collections.join(', ')}: rebuilt from the log.`] }
+    if (wanted.every((name) => !catalog.wanted.includes(name)))
+      return { lines: [`${wanted.join(', ')}: rebuilt from the log.`] }
     if (catalog.building) progress(howFar(catalog.building))
   }
   return {
     lines: [
-      `${collections.join(', ')}: asked for. No process makes it now; the next one that does is the next start of Flightdeck.`,
+      `${wanted.join(', ')}: asked for. No process makes it now; the next one that does is the next start of Flightdeck.`,
     ],
   }
 }

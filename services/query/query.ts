@@ -10,6 +10,7 @@ import { figuresRoutes } from './routes/figures.ts'
 import { comparisonRoutes } from './routes/comparison.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
+import { questionRoutes } from './routes/questions.ts'
 import { historyRoutes } from './routes/history.ts'
 import { projectSettingsRoutes, projectRoutes } from './routes/projects.ts'
 import { taskRoutes } from './routes/tasks.ts'
@@ -28,6 +29,7 @@ export const queryRoutes = [
   ...comparisonRoutes,
   ...chatRoutes,
   ...feedbackRoutes,
+  ...questionRoutes,
   ...historyRoutes,
   ...githubRoutes,
   ...gitHubAccessRoutes,

@@ -16,7 +16,7 @@ import { runExecution } from './execution/execution.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
 import { openSnapshots } from './execution/recording/snapshots.ts'
-import { restoreIdleTasks } from './execution/restore.ts'
+import { restoreIdleTasks } from './execution/restoreIdleTasks.ts'
 import type { ExecutionDeps } from './execution/run.ts'
 import { openSandbox, type OpenedSandbox } from './sandbox/openSandbox.ts'
 import { pausable, type PausableSandbox, type Paused } from './sandbox/pausing.ts'
@@ -149,8 +149,8 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const runs = openRuns()
   const threads = textThreads()
   const warm = warmAgents({ limitFor: (kept) => maxWarmAgents(config.warmAgents, kept) })
-  const pausing = 'missing' in opened.sandbox ? undefined : pausable(opened.sandbox)
-  const sandbox = pausing?.sandbox ?? opened.sandbox
+  const held = 'missing' in opened.sandbox ? undefined : pausable(opened.sandbox)
+  const sandbox = held?.sandbox ?? opened.sandbox
   const commitSigner = await openCommitSigner({ root, path }, config.commitSigner)
   const shared = { runnerId, root, path, isRoot, git, scratch, sandbox, limit, commitSigner }
   const workspaces = workspaceDeps(config, engines, { ...shared, sandboxUsers })
@@ -162,7 +162,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
       ...shared,
       ...workspaces,
       isInUse: (taskId) => runs.has(taskId) || warm.workspaceOf(taskId) !== undefined,
-      pause: pausing?.pause ?? (async () => nothingPaused),
+      pause: held?.pause ?? (async () => nothingPaused),
     }),
     ...runDeps(config, engines, { threads, scratch }),
     installed: agents,

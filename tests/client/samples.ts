@@ -72,6 +72,8 @@ export function taskOf(n: number, over: Partial<Task> = {}): Task {
     branch: 'trunk',
     codexModel: 'o4-mini',
     modelAgent: 'claude',
+    mode: 'free',
+    waitingFor: null,
     images: [],
     workingBranch: `flightdeck/task-${n}`,
     currentBranch: null,

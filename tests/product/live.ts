@@ -73,6 +73,9 @@ export async function connectLive(
     command_completed: [],
     command_failed: [],
     command_cancelled: [],
+    question_asked: [],
+    question_answered: [],
+    question_withdrawn: [],
     task_event: [],
     task_resync: [],
   }
@@ -119,6 +122,18 @@ export async function connectLive(
   socket.on('command_cancelled', (payload) => {
     payloads.command_cancelled.push(payload)
     hear({ name: 'command_cancelled', payload, at: at() })
+  })
+  socket.on('question_asked', (payload) => {
+    payloads.question_asked.push(payload)
+    hear({ name: 'question_asked', payload, at: at() })
+  })
+  socket.on('question_answered', (payload) => {
+    payloads.question_answered.push(payload)
+    hear({ name: 'question_answered', payload, at: at() })
+  })
+  socket.on('question_withdrawn', (payload) => {
+    payloads.question_withdrawn.push(payload)
+    hear({ name: 'question_withdrawn', payload, at: at() })
   })
   socket.on('task_event', (payload) => {
     payloads.task_event.push(payload)

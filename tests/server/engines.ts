@@ -131,7 +131,7 @@ export async function eventually(
 /** Everybody may come in. */
 export const openAccess: AccessControl = {
   isOpen: true,
-  allows: async () => true,
+  admits: async () => true,
   check: async () => undefined,
   isAdmin: async () => false,
   refusal: () => '',

@@ -395,6 +395,9 @@ describe('a task', () => {
       command_completed: CommandEnded,
       command_failed: CommandEnded,
       command_cancelled: CommandEnded,
+      question_asked: placed,
+      question_answered: placed,
+      question_withdrawn: placed,
       task_event: placed,
       task_resync: z.object({ taskId: z.string() }),
     }

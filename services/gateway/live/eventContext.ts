@@ -2,13 +2,14 @@
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
+import { questionDocumentId, questionsView } from '#domain/views/questions.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { project } from '#domain/views/view.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Around, ExecutionEvent } from './socketMessages.ts'
 
 /** What of an event is in neither the event nor its task. */
-export type EventContext = Pick<Around, 'isCommand' | 'edited' | 'ended'>
+export type EventContext = Pick<Around, 'isCommand' | 'edited' | 'ended' | 'question'>
 export const noContext: EventContext = { isCommand: false }
 
 type Reads = Pick<Documents, 'asOf'>
@@ -40,6 +41,18 @@ export async function contextOf(
     return {
       isCommand: false,
       edited: await messageAsOf(documents, { ...event, ...before }, taskId, event.data.messageId),
+    }
+  }
+  if (
+    event.type === 'QuestionAsked' ||
+    event.type === 'QuestionAnswered' ||
+    event.type === 'QuestionWithdrawn'
+  ) {
+    const head = { revision: event.revision, hash: event.meta.hash }
+    const id = questionDocumentId(taskId, event.data.questionId)
+    return {
+      isCommand: false,
+      question: await documents.asOf(questionsView, taskStream(taskId), id, head),
     }
   }
   const isCommand = await isOfCommand(documents, event, task, taskId)

@@ -4,6 +4,7 @@ import { taskEvents } from '#domain/task/events.ts'
 import { chatMessageOf, chatView, faredIn, type MessageDocument } from '#domain/views/chat.ts'
 import type { AddressOf } from '#domain/views/images.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
+import { shownQuestion, type QuestionDocument } from '#domain/views/questions.ts'
 import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 
@@ -21,12 +22,14 @@ export interface Around {
   /** The message that the event edited, or the one that it withdrew, as it was before. */
   readonly edited?: MessageDocument | undefined
   readonly ended?: MessageDocument | undefined
+  /** The question that the event is about, as it is after it. */
+  readonly question?: QuestionDocument | undefined
 }
 
 /** The messages for an event; `addressOf` gives the addresses of a message's images. */
 export function socketMessagesOf(
   event: AnyRecorded,
-  { before, after, isCommand, edited, ended }: Around,
+  { before, after, isCommand, edited, ended, question }: Around,
   addressOf: AddressOf,
 ): SocketMessage[] {
   switch (event.type) {
@@ -63,6 +66,10 @@ export function socketMessagesOf(
         ...faring(event, after, { isCommand, response: ended?.response ?? null }),
         ...statusSayings(event, before, after),
       ]
+    case 'QuestionAsked':
+    case 'QuestionAnswered':
+    case 'QuestionWithdrawn':
+      return [['task_event', event], ...(question ? [questionSaying(event, question)] : [])]
     default:
       return isTaskEvent(event) ? [['task_event', event], ...statusSayings(event, before, after)] : []
   }
@@ -83,6 +90,20 @@ function messageSaying(
 ): SocketMessage {
   const shown = chatMessageOf(message, task, addressOf)
   return ['chat_message', { ...shown, updatedAt: event.at, ...placeOf(event) }]
+}
+
+const questionChanges = {
+  QuestionAsked: 'question_asked',
+  QuestionAnswered: 'question_answered',
+  QuestionWithdrawn: 'question_withdrawn',
+} as const
+
+function questionSaying(
+  event: Extract<AnyRecorded, { type: keyof typeof questionChanges }>,
+  question: QuestionDocument,
+): SocketMessage {
+  const change = { taskId: question.task, question: shownQuestion(question), ...placeOf(event) }
+  return [questionChanges[event.type], change]
 }
 
 export type ExecutionEvent = Parameters<typeof faredIn>[0]

@@ -217,8 +217,8 @@ function failedCalls(
       const apps = await asApp()
       let link: string | undefined
       const found = await ask(z.array(answers.Delivery), async () => {
-        const query = { per_page: 100, status: 'failure', ...(cursor === null ? {} : { cursor }) } as const
-        const answer = await apps.listWebhookDeliveries(query)
+        const asked = { per_page: 100, status: 'failure', ...(cursor === null ? {} : { cursor }) } as const
+        const answer = await apps.listWebhookDeliveries(asked)
         link = answer.headers.link
         return answer
       })

@@ -56,9 +56,9 @@ export function spansOf(observation: Observation, serverKind: ServerKind): reado
     case 'run_ended': {
       const { job, origin, ok, begun, ended } = observation
       const traceId = traceIdOf(origin.correlationId)
-      const requestedBy = origin.causationId
-      if (traceId === undefined || !requestedBy) return []
-      const ids = { traceId, spanId: runSpanId(requestedBy), parentId: jobSpanId(requestedBy) }
+      const asked = origin.causationId
+      if (traceId === undefined || !asked) return []
+      const ids = { traceId, spanId: runSpanId(asked), parentId: jobSpanId(asked) }
       return [{ name: `run ${job}`, kind: 'consumer', ...ids, begun, ended, ok, attributes: {} }]
     }
     default:

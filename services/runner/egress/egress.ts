@@ -31,7 +31,7 @@ interface EgressOptions extends Pick<Egress, 'agentHosts' | 'mayReachPrivate'> {
 }
 
 export function openEgress({ node, scratch, logger, ...reach }: EgressOptions): Egress {
-  const listeners = new Map<string, (refusal: Refusal) => void>()
+  const hearing = new Map<string, (refusal: Refusal) => void>()
   const egress: Egress = {
     ...reach,
     async open({ taskId, ...request }) {
@@ -54,24 +54,24 @@ export function openEgress({ node, scratch, logger, ...reach }: EgressOptions): 
       }
     },
     hear(taskId, tell) {
-      const reported = new Set<string>()
+      const told = new Set<string>()
       const hear = ({ destination, why }: Refusal) => {
-        const isNew = !reported.has(destination) && reported.size <= maxReported
+        const isNew = !told.has(destination) && told.size <= maxReported
         // An allowed host that is not there is not reported: that is between the program and the network.
         if (why === 'unreachable' || !isNew) return
-        reported.add(destination)
+        told.add(destination)
         tell(
-          reported.size > maxReported
+          told.size > maxReported
             ? 'Further destinations were not reached.'
             : `${destination} was not reached: ${reasons[why]}.`,
         )
       }
-      listeners.set(taskId, hear)
+      hearing.set(taskId, hear)
       return () => {
-        if (listeners.get(taskId) === hear) listeners.delete(taskId)
+        if (hearing.get(taskId) === hear) hearing.delete(taskId)
       }
     },
-    refused: (taskId, refusal) => listeners.get(taskId)?.(refusal),
+    refused: (taskId, refusal) => hearing.get(taskId)?.(refusal),
   }
   return egress
 }

@@ -79,15 +79,15 @@ function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: Text
     try {
       const sought = await seeking()
       if (text.length <= shortText) return goOn(sought, scan, text, final)
-      const scanned: { readonly scan: Scan; readonly shown: string } = await threads.run({
+      const gone: { readonly scan: Scan; readonly shown: string } = await threads.run({
         kind: 'piece',
         sought,
         scan,
         text,
         final,
       })
-      scan = scanned.scan
-      return scanned.shown
+      scan = gone.scan
+      return gone.shown
     } catch {
       // What follows may be the rest of a secret that began in the lost piece.
       isBroken = true
@@ -99,14 +99,14 @@ function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: Text
       const sought = seeking()
       if (!(sought instanceof Promise)) return goOn(sought, scan, text, final)
     }
-    const piece = later(underWay, text, final)
-    underWay = piece
+    const shown = later(underWay, text, final)
+    underWay = shown
     const over = () => {
-      if (underWay === piece) underWay = undefined
+      if (underWay === shown) underWay = undefined
     }
     // It does not reject: a failure shows as withheld text.
-    void piece.then(over, over)
-    return piece
+    void shown.then(over, over)
+    return shown
   }
   return { push: (text) => take(text, false), end: () => take('', true) }
 }

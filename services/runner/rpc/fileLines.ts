@@ -63,10 +63,10 @@ export async function readLines(
   let room = longestAnswer
   const lines: string[] = []
   for (const line of all.slice(from - 1, to)) {
-    const text = line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
-    room -= text.length
+    const shown = line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
+    room -= shown.length
     if (room < 0) break
-    lines.push(text)
+    lines.push(shown)
   }
   return { lines, total: all.length }
 }

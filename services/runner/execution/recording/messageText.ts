@@ -3,7 +3,8 @@ import { v5 as uuidv5 } from 'uuid'
 import type { Fence } from '#domain/task/commands.ts'
 import { MessageTextRecorded } from '#domain/task/terminal.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import { createCoalescer, recordOutput, type OutputRecorder } from './outputRecorder.ts'
+import { createCoalescer } from './coalesce.ts'
+import { recordOutput, type OutputRecorder } from './outputRecorder.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
 import type { TerminalWriter } from './terminalWriter.ts'
 
@@ -49,7 +50,7 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
         await terminal.append(MessageTextRecorded.of(data, { text, ...spoken.take(text.length) }))
       },
     })
-    const live = recordOutput({
+    const told = recordOutput({
       redaction,
       intervalMs: betweenTellingsMs,
       emit(text) {
@@ -62,9 +63,9 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
       },
     })
     const recorder: OutputRecorder = {
-      write: live.write,
+      write: told.write,
       async end() {
-        await live.end()
+        await told.end()
         await pieces.end()
       },
     }

@@ -68,7 +68,7 @@ export async function terminalWriter(
       last.catch(() => undefined)
       return last
     },
-    tell: (piece) => words.tell({ taskId, ...piece }),
+    tell: (said) => words.tell({ taskId, ...said }),
     head: () => (head.revision < 0 ? null : head),
   }
 }

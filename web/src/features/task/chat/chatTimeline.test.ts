@@ -23,6 +23,8 @@ const task = (over: Partial<Task> = {}): Task => ({
   status: 'completed',
   progress: 100,
   agent: 'claude',
+  mode: 'free',
+  waitingFor: null,
   projectId: 'p',
   project: { id: 'p', name: 'p', githubRepoName: 'p', githubOwner: 'ada' },
   branch: 'main',

@@ -1,0 +1,87 @@
+/** A task's state: what its next decision needs, and no more. */
+import type { AgentName } from '../agents.ts'
+import type { TaskCleanUp } from './codeHost/cleanUpState.ts'
+import type { TaskFeedback } from './codeHost/feedbackState.ts'
+import type { TaskIssue } from './codeHost/issueState.ts'
+import type { TaskQuestions } from './questionState.ts'
+import type { TaskPullRequest } from './codeHost/pullRequestState.ts'
+import type { Phase, QueuedMessage } from './phase.ts'
+import type { RestorePoints, Snapshot } from './restorePoints.ts'
+
+/** The model requested for an agent; `null` leaves the choice to the agent. */
+export interface ModelChoice {
+  readonly agent: AgentName
+  readonly name: string | null
+}
+
+export interface LiveTask {
+  readonly kind: 'task'
+  readonly taskId: string
+  readonly ownerId: string
+  readonly projectId: string
+  readonly agent: AgentName
+  readonly title: string
+  readonly description: string
+  readonly model: ModelChoice
+  readonly phase: Phase
+  /** Messages that were not delivered yet, in the order of delivery. */
+  readonly queue: readonly QueuedMessage[]
+  /** Those of the queued messages that are on their way to the running turn. */
+  readonly steering: readonly string[]
+  /** Messages that were delivered to an agent, or cancelled on their way to one. */
+  readonly delivered: ReadonlySet<string>
+  /** The message of the last turn: a retry runs it again. */
+  readonly lastTurn: QueuedMessage | null
+  readonly workspace: 'none' | 'preparing' | 'ready'
+  /** The runner that ran the task last: it has the workspace. */
+  readonly lastRunnerId: string | null
+  /** The agent's session that the next turn resumes. */
+  readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
+  /** The last saved files and session, or those that an undo shall restore. */
+  readonly saved: Snapshot | null
+  readonly restorePoints: RestorePoints
+  /** The turn of another task that this one started from. */
+  readonly origin: {
+    readonly taskId: string
+    readonly executionId: string
+    readonly snapshot: Snapshot
+    readonly transcript: string
+  } | null
+  /** Where the working branch starts or, before a workspace was made, where it will start; `null` also in an empty repository. */
+  readonly baseCommit: string | null
+  /** The task that this one is an alternative to. */
+  readonly original: string | null
+  /** Alternatives to this task, deleted ones included. */
+  readonly alternatives: readonly string[]
+  /** Tasks that were created from turns of this one. */
+  readonly forks: readonly string[]
+  /** Set while the files do not match `saved` yet: after the task was created from a turn, or after an undo. */
+  readonly pendingRestore: { readonly executionId: string; readonly reason: 'fork' | 'undo' } | null
+  /** Tools that have started and not finished; the end of the execution closes them. */
+  readonly openTools: ReadonlySet<string>
+  /** Files that differ from the merge base, as last recorded. */
+  readonly changedFiles: number
+  /** The tree of those changes, from which a pull request is made; `null` when there is none, for example while an agent is writing. */
+  readonly changedTree: string | null
+  /** `changedTree` when the last execution was requested; `null` when it was not known. */
+  readonly treeBefore: string | null
+  readonly pullRequest: TaskPullRequest | null
+  /** The request for a pull request that has no outcome yet. */
+  readonly pullRequestRequest: string | null
+  /** Whether the last request failed because the owner was not connected to the code host. */
+  readonly lostAccess: boolean
+  /** Whether each successful turn updates the pull request. */
+  readonly autoUpdate: boolean
+  /** Whether a turn has ended whose work must still be published in the pull request. */
+  readonly updateOwed: boolean
+  readonly feedback: TaskFeedback
+  /** The issue that the task was made from. */
+  readonly issue: TaskIssue | null
+  readonly cleanUp: TaskCleanUp
+  readonly questions: TaskQuestions
+}
+
+export type TaskState =
+  | { readonly kind: 'none' }
+  | LiveTask
+  | { readonly kind: 'deleted'; readonly ownerId: string }

@@ -1,0 +1,71 @@
+/** Questions of an agent, in the state of their task. */
+import type { EventOf } from '../kernel/event.schema.ts'
+import type { RecordedOf } from '../kernel/event.ts'
+import type { TaskEvent } from './events.ts'
+import type { AgentMode, questionEvents, QuestionKind } from './questionEvents.ts'
+
+/** A question that is open, or whose answer is still on its way to the agent. */
+export interface PendingQuestion {
+  readonly executionId: string
+  readonly kind: QuestionKind
+  readonly status: 'open' | 'answered'
+}
+
+export interface TaskQuestions {
+  readonly mode: AgentMode
+  readonly pending: ReadonlyMap<string, PendingQuestion>
+  /** Answered and delivered, or withdrawn. */
+  readonly settled: ReadonlyMap<string, 'answered' | 'withdrawn'>
+}
+
+export const noQuestions: TaskQuestions = { mode: 'free', pending: new Map(), settled: new Map() }
+
+type QuestionEvent = RecordedOf<EventOf<(typeof questionEvents)[number]>>
+
+const types: ReadonlySet<string> = new Set<QuestionEvent['type']>([
+  'QuestionAsked',
+  'QuestionAnswered',
+  'AnswerDelivered',
+  'QuestionWithdrawn',
+  'AgentModeChosen',
+])
+
+export function isOfQuestions(event: RecordedOf<TaskEvent>): event is QuestionEvent {
+  return types.has(event.type)
+}
+
+export function withQuestions(questions: TaskQuestions, event: QuestionEvent): TaskQuestions {
+  switch (event.type) {
+    case 'QuestionAsked': {
+      const { questionId, executionId, kind } = event.data
+      return pending(questions, questionId, { executionId, kind, status: 'open' })
+    }
+    case 'QuestionAnswered': {
+      const { questionId, delivery } = event.data
+      const question = questions.pending.get(questionId)
+      return delivery === 'agent' && question
+        ? pending(questions, questionId, { ...question, status: 'answered' })
+        : settled(questions, questionId, 'answered')
+    }
+    case 'AnswerDelivered':
+      return settled(questions, event.data.questionId, 'answered')
+    case 'QuestionWithdrawn':
+      return settled(questions, event.data.questionId, 'withdrawn')
+    case 'AgentModeChosen':
+      return { ...questions, mode: event.data.mode }
+  }
+}
+
+function pending(questions: TaskQuestions, id: string, question: PendingQuestion): TaskQuestions {
+  return { ...questions, pending: new Map([...questions.pending, [id, question]]) }
+}
+
+function settled(questions: TaskQuestions, id: string, as: 'answered' | 'withdrawn'): TaskQuestions {
+  const left = new Map([...questions.pending].filter(([one]) => one !== id))
+  return { ...questions, pending: left, settled: new Map([...questions.settled, [id, as]]) }
+}
+
+/** Those whose answers the running agent has not been given. */
+export function undelivered({ pending: questions }: TaskQuestions): readonly string[] {
+  return [...questions].flatMap(([id, { status }]) => (status === 'answered' ? [id] : []))
+}

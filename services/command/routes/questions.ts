@@ -1,0 +1,78 @@
+/** Answers to what an agent asks. */
+import { v5 as uuidv5 } from 'uuid'
+import { answerQuestion } from '#domain/api/questions.schema.ts'
+import { questionsPage } from '#domain/api/questions.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import type { Answer } from '#domain/task/questionEvents.ts'
+import { answerInWords } from '#domain/task/questions.ts'
+import {
+  questionDocumentId,
+  questionsView,
+  shownQuestion,
+  type QuestionDocument,
+} from '#domain/views/questions.ts'
+import { oldest } from '#platform/reads/pages.ts'
+import { signedIn } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { answerFor } from '../questionAnswer.ts'
+import { executeOnTask, ownTask, route, written, type CommandServices } from '../services.ts'
+
+export const questionRoutes: readonly Route<CommandServices>[] = [
+  route(answerQuestion, signedIn, ownTask, async ({ params, body, ...request }, services) => {
+    const { taskId, questionId } = params
+    const question = await questionNow(services, taskId, questionId)
+    const answer = answerFor(question, body.answer)
+    const executed = await executeOnTask(services, taskId, request, {
+      type: 'AnswerQuestion',
+      questionId,
+      answer,
+      answeredBy: request.user.id,
+      messageId: uuidv5('message', request.commandId),
+      executionId: uuidv5('execution', request.commandId),
+      message: await answersInWords(services, question, answer),
+    }).catch((thrown: unknown) => withQuestion(services, taskId, questionId, thrown))
+    const placed = await written(executed.position, services)
+    return { question: shownQuestion(await questionNow(services, taskId, questionId)), ...placed }
+  }),
+]
+
+async function questionNow(
+  { documents }: CommandServices,
+  taskId: string,
+  questionId: string,
+): Promise<QuestionDocument> {
+  const id = questionDocumentId(taskId, questionId)
+  const found = await documents.now(questionsView, taskStream(taskId), id)
+  if (!found) throw new Fault('not_found', 'There is no such question in this task.')
+  return found
+}
+
+/** A refusal comes with the question, and the answer that counts. */
+async function withQuestion(
+  services: CommandServices,
+  taskId: string,
+  questionId: string,
+  thrown: unknown,
+): Promise<never> {
+  if (!(thrown instanceof Fault) || !/^(already_answered|question_withdrawn)$/.test(thrown.code)) throw thrown
+  const question = shownQuestion(await questionNow(services, taskId, questionId))
+  throw new Fault(thrown.code, thrown.message, thrown.field, {
+    current: { ...thrown.details.current, question },
+  })
+}
+
+/** All answers since the run that asked, for an agent that no longer waits. */
+async function answersInWords(
+  { documents }: CommandServices,
+  question: QuestionDocument,
+  answer: Answer,
+): Promise<string> {
+  const where = { task: question.task, status: 'answered' }
+  const answered = (await oldest(documents, questionsView, where, questionsPage)).filter(
+    ({ executionId, delivery }) => executionId === question.executionId && delivery === 'next_turn',
+  )
+  return [...answered, { ...question, answer }]
+    .flatMap((one) => (one.answer === null ? [] : [answerInWords(one, one.answer)]))
+    .join('\n\n')
+}
