@@ -32,10 +32,10 @@ interface ShortcutProps {
 
 /** Props for a button that runs an action: its key for the tooltip and for assistive technology. */
 export function shortcutOf(id: ActionId, mac: boolean = isMac()): ShortcutProps {
-  const [written] = keysOf(id)
-  if (written === undefined) return {}
-  const aria = ariaKeys(written, mac)
-  const shortcut = strokesOf(written)
+  const [keys] = keysOf(id)
+  if (keys === undefined) return {}
+  const aria = ariaKeys(keys, mac)
+  const shortcut = strokesOf(keys)
     .map((stroke) => keyCaps(stroke, mac).join(' '))
     .join(' then ')
   return { shortcut, ...(aria === undefined ? {} : { 'aria-keyshortcuts': aria }) }

@@ -30,8 +30,8 @@ const caps: Readonly<Record<string, string>> = {
 }
 
 /** The key caps of keys pressed together: `['Ctrl', 'Shift', 'M']`. */
-export function keyCaps(written: string, mac: boolean): readonly string[] {
-  return written.split('+').map((part) => {
+export function keyCaps(keys: string, mac: boolean): readonly string[] {
+  return keys.split('+').map((part) => {
     if (part === 'mod') return mac ? '⌘' : 'Ctrl'
     if (part === 'shift') return mac ? '⇧' : 'Shift'
     if (part === 'alt') return mac ? '⌥' : 'Alt'
@@ -40,8 +40,8 @@ export function keyCaps(written: string, mac: boolean): readonly string[] {
 }
 
 /** The keys pressed one after the other: `['g', 'd']`; most actions have one. */
-export function strokesOf(written: string): readonly string[] {
-  return written.split(' ')
+export function strokesOf(keys: string): readonly string[] {
+  return keys.split(' ')
 }
 
 const ariaNames: Readonly<Record<string, string>> = {
@@ -55,9 +55,9 @@ const ariaNames: Readonly<Record<string, string>> = {
 }
 
 /** The value of `aria-keyshortcuts`: `Control+K`; `undefined` for key sequences, which it cannot express. */
-export function ariaKeys(written: string, mac: boolean): string | undefined {
-  if (strokesOf(written).length > 1) return undefined
-  return written
+export function ariaKeys(keys: string, mac: boolean): string | undefined {
+  if (strokesOf(keys).length > 1) return undefined
+  return keys
     .split('+')
     .map((part) =>
       part === 'mod'

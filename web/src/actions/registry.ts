@@ -23,7 +23,7 @@ export function createActionRegistry(mac: boolean): ActionRegistry {
   const offers = new Map<ActionId, (() => void)[]>()
   const watching = new Set<() => void>()
   let offered: readonly ActionId[] = []
-  let begun: { readonly written: string; readonly at: number } | null = null
+  let pending: { readonly key: string; readonly at: number } | null = null
 
   const isOffered = (id: ActionId) => (offers.get(id)?.length ?? 0) > 0
   const change = (id: ActionId, now: (() => void)[]) => {
@@ -38,12 +38,12 @@ export function createActionRegistry(mac: boolean): ActionRegistry {
     doIt?.()
     return doIt !== undefined
   }
-  const meantBy = (written: string) =>
-    actions.find(({ id, keys }) => keys.some((key) => key === written) && isOffered(id))
-  const beginsWith = (written: string) =>
+  const actionOf = (stroke: string) =>
+    actions.find(({ id, keys }) => keys.some((key) => key === stroke) && isOffered(id))
+  const beginsWith = (stroke: string) =>
     actions.some(
       ({ id, keys }) =>
-        keys.some((key) => strokesOf(key).length > 1 && strokesOf(key)[0] === written) && isOffered(id),
+        keys.some((key) => strokesOf(key).length > 1 && strokesOf(key)[0] === stroke) && isOffered(id),
     )
 
   return {
@@ -66,23 +66,23 @@ export function createActionRegistry(mac: boolean): ActionRegistry {
       if (event.defaultPrevented || isComposingKey(event) || event.repeat) return
       // Only a modifier.
       if (['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return
-      const first = begun
-      begun = null
+      const first = pending
+      pending = null
       if (isCovered(event.target)) return
-      const written = writtenKey(event, mac)
+      const key = writtenKey(event, mac)
       // With Shift, or with Alt on some keyboards, a key types another character.
-      const isCharacter = event.key.length === 1 && !/^(mod|other)\+/.test(written)
-      const isText = isCharacter || (!written.includes('+') && written !== 'escape')
+      const isCharacter = event.key.length === 1 && !/^(mod|other)\+/.test(key)
+      const isText = isCharacter || (!key.includes('+') && key !== 'escape')
       if (isText && takesText(event.target)) return
-      const pair = first === null ? undefined : meantBy(`${first.written} ${written}`)
+      const pair = first === null ? undefined : actionOf(`${first.key} ${key}`)
       const inTime = first !== null && event.timeStamp - first.at <= secondKeyMs
-      const meant = (inTime ? pair : undefined) ?? meantBy(written)
-      if (meant === undefined) {
-        if (beginsWith(written)) begun = { written, at: event.timeStamp }
+      const action = (inTime ? pair : undefined) ?? actionOf(key)
+      if (action === undefined) {
+        if (beginsWith(key)) pending = { key, at: event.timeStamp }
         return
       }
       event.preventDefault()
-      run(meant.id)
+      run(action.id)
     },
   }
 }

@@ -28,14 +28,14 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
 export async function signedIn(
   path: string,
   dispatch: BaseQueryApi['dispatch'],
-  ask: (token: string) => Promise<ApiAnswer>,
+  call: (token: string) => Promise<ApiAnswer>,
 ): Promise<ApiAnswer> {
   const token = readToken()
   // Everything under /api requires a session.
   if (token === null) {
     return { error: { status: 401, code: 'sign_in_required', message: tokenMissing, field: null } }
   }
-  const answer = await ask(token)
+  const answer = await call(token)
   if ('error' in answer) {
     const end = endOf(path, answer.error)
     // A late answer to an older token says nothing about the current one.

@@ -38,7 +38,7 @@ export async function request(
 ): Promise<ApiAnswer> {
   const { method } = call
   const send = options.fetch ?? fetch
-  const late = AbortSignal.timeout(options.timeoutMs ?? callTimeoutMs)
+  const timeout = AbortSignal.timeout(options.timeoutMs ?? callTimeoutMs)
   const headers = new Headers({ accept: 'application/json' })
   if (token !== null) headers.set('authorization', `Bearer ${token}`)
   if (call.body !== undefined) headers.set('content-type', 'application/json')
@@ -49,7 +49,7 @@ export async function request(
       method,
       headers,
       keepalive: call.keepalive ?? false,
-      signal: AbortSignal.any(signal === undefined ? [late] : [signal, late]),
+      signal: AbortSignal.any(signal === undefined ? [timeout] : [signal, timeout]),
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
     })
     const answer = answerOf(response.status, await response.text(), call.fallback)
@@ -57,7 +57,7 @@ export async function request(
     const waits = response.status === 429 && 'error' in answer && seconds > 0
     return waits ? { error: { ...answer.error, retryAt: Date.now() + seconds * 1_000 } } : answer
   } catch {
-    const code = late.aborted ? 'timeout' : signal?.aborted ? 'aborted' : 'offline'
+    const code = timeout.aborted ? 'timeout' : signal?.aborted ? 'aborted' : 'offline'
     return { error: { status: null, code, message: call.fallback, field: null } }
   }
 }
@@ -77,10 +77,10 @@ export function addressOf({ path, query }: Pick<ApiCall, 'path' | 'query'>): str
 }
 
 function queryOf(query: ApiCall['query'] = {}): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
+  const entries = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
   )
-  return given.length === 0 ? '' : `?${new URLSearchParams(given)}`
+  return entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`
 }
 
 function faultOf(status: number, answer: unknown, fallback: string): ApiFault {

@@ -68,10 +68,10 @@ interface RouteEffectsProps {
 export function RouteEffects({ onPageView }: RouteEffectsProps) {
   // The history of a task is part of its page.
   const pathname = useLocation().pathname.replace('/history', '')
-  const before = useRef('')
+  const previousPath = useRef('')
   useEffect(() => {
-    const from = before.current
-    before.current = pathname
+    const from = previousPath.current
+    previousPath.current = pathname
     if (from === pathname) return
     onPageView(pathname)
     if (!from) return

@@ -60,7 +60,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
       socket = chunk.openSocket({
         dispatch,
         onConnect: (on) => viewers.forEach((viewer) => tellConnected(viewer, on)),
-        onTaskMessage: (taskId, tell) => of(taskId).forEach(tell),
+        onTaskMessage: (taskId, deliver) => of(taskId).forEach(deliver),
       })
     },
   })

@@ -18,7 +18,7 @@ interface SocketHandlers {
   readonly dispatch: Dispatch
   readonly onConnect: (socket: LiveSocket) => void
   /** Called with a message of a task, to be told to each viewer of the task. */
-  readonly onTaskMessage: (taskId: string, tell: (viewer: Viewer) => void) => void
+  readonly onTaskMessage: (taskId: string, deliver: (viewer: Viewer) => void) => void
 }
 
 /** Milliseconds (contract, section 9). */
@@ -41,20 +41,20 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     reconnectionDelay: 500,
     reconnectionDelayMax: 5_000,
   })
-  let again: ReturnType<typeof setTimeout> | undefined
+  let retryTimer: ReturnType<typeof setTimeout> | undefined
   const tryAgain = () => {
     to.dispatch(turnedAway())
-    clearTimeout(again)
-    again = setTimeout(() => socket.connect(), turnedAwayMs)
+    clearTimeout(retryTimer)
+    retryTimer = setTimeout(() => socket.connect(), turnedAwayMs)
   }
 
   let quiet: ReturnType<typeof setTimeout> | undefined
-  const heard = () => {
+  const noteActivity = () => {
     clearTimeout(quiet)
     to.dispatch(quietChanged(false))
     quiet = setTimeout(() => to.dispatch(quietChanged(true)), quietMs)
   }
-  socket.io.on('ping', heard)
+  socket.io.on('ping', noteActivity)
 
   const live: LiveSocket = {
     isConnected: () => socket.connected,
@@ -65,7 +65,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
       else console.warn('Cannot emit event: WebSocket not connected')
     },
     close: () => {
-      clearTimeout(again)
+      clearTimeout(retryTimer)
       clearTimeout(quiet)
       window.removeEventListener('online', onOnline)
       window.removeEventListener('offline', onOffline)
@@ -81,9 +81,9 @@ export function openSocket(to: SocketHandlers): LiveSocket {
 
   to.dispatch(connectionChanged('connecting'))
   socket.on('connect', () => {
-    clearTimeout(again)
+    clearTimeout(retryTimer)
     to.dispatch(connectionChanged('connected'))
-    heard()
+    noteActivity()
     to.onConnect(live)
   })
   socket.on('disconnect', (reason) => {

@@ -15,7 +15,7 @@ export interface Persisted<Value> {
 const personalText = (key: string): Persisted<string> => ({
   key,
   initial: '',
-  read: (kept) => kept,
+  read: (stored) => stored,
   write: (value) => value,
 })
 /** Texts, by what they belong to. */
@@ -28,18 +28,18 @@ const personalTexts = (key: string): Persisted<Readonly<Record<string, string>>>
 const choice = <Value extends string>(
   key: string,
   initial: Value,
-  read: (kept: string) => Value | null,
+  read: (stored: string) => Value | null,
 ): Persisted<Value> => ({ key, initial, read, write: (value) => value })
 const oneOf =
   <const Value extends string>(...values: readonly Value[]) =>
-  (kept: string) =>
-    values.find((value) => value === kept) ?? null
+  (stored: string) =>
+    values.find((value) => value === stored) ?? null
 
-export const selectedAgent = choice<AgentName>('selectedAgent', defaultAgent, (kept) =>
-  isAgentName(kept) ? kept : null,
+export const selectedAgent = choice<AgentName>('selectedAgent', defaultAgent, (stored) =>
+  isAgentName(stored) ? stored : null,
 )
-export const selectedModel = choice<string>('selectedModel', defaultModel, (kept) =>
-  isModelName(kept) ? kept : null,
+export const selectedModel = choice<string>('selectedModel', defaultModel, (stored) =>
+  isModelName(stored) ? stored : null,
 )
 export const draftDescription = personalText('draftDescription')
 export const selectedProjectId = personalText('selectedProjectId')
@@ -49,15 +49,17 @@ export const chatDrafts = personalTexts('chatDrafts')
 export const firstStepsPutAway: Persisted<boolean> = {
   key: 'firstStepsPutAway',
   initial: false,
-  read: (kept) => kept === 'yes',
+  read: (stored) => stored === 'yes',
   write: (value) => (value ? 'yes' : 'no'),
 }
 /** The chat's share of the width, in percent. */
 export const splitPosition: Persisted<number> = {
   key: 'splitPosition',
   initial: 40,
-  read: (kept) =>
-    Number.isFinite(Number(kept)) && kept.trim() !== '' ? Math.min(80, Math.max(20, Number(kept))) : null,
+  read: (stored) =>
+    Number.isFinite(Number(stored)) && stored.trim() !== ''
+      ? Math.min(80, Math.max(20, Number(stored)))
+      : null,
   write: (value) => String(value),
 }
 
@@ -91,8 +93,8 @@ const personal = [
   owner,
 ] as const
 
-function readDrafts(kept: string): Readonly<Record<string, string>> | null {
-  const drafts: unknown = JSON.parse(kept)
+function readDrafts(stored: string): Readonly<Record<string, string>> | null {
+  const drafts: unknown = JSON.parse(stored)
   if (typeof drafts !== 'object' || drafts === null) return null
   return Object.fromEntries(
     Object.entries(drafts).flatMap(([taskId, draft]: [string, unknown]) =>
@@ -106,8 +108,8 @@ export function recall<Value>(
   storage: Pick<Storage, 'getItem'> = localStorage,
 ): Value {
   return attempt(() => {
-    const kept = storage.getItem(thing.key)
-    return (kept === null ? null : thing.read(kept)) ?? thing.initial
+    const stored = storage.getItem(thing.key)
+    return (stored === null ? null : thing.read(stored)) ?? thing.initial
   }, thing.initial)
 }
 

@@ -10,8 +10,8 @@ const key = 'theme'
 const themeChosen = 'flightdeck:theme'
 
 function chosenTheme(): Theme {
-  const kept = attempt(() => localStorage.getItem(key), null)
-  return themes.find((theme) => theme === kept) ?? 'system'
+  const stored = attempt(() => localStorage.getItem(key), null)
+  return themes.find((theme) => theme === stored) ?? 'system'
 }
 
 /** Applies and stores a theme; for `system` the stored value is removed. Without storage, it lasts until the page is closed. */

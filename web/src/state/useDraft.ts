@@ -27,7 +27,7 @@ export function useDraft(
     clearTimeout(timer.current)
     timer.current = undefined
     // Signing out has removed the person's drafts, so nothing is stored any more.
-    if (readToken() !== null) keepDraft(drafts, place, latest.current)
+    if (readToken() !== null) storeDraft(drafts, place, latest.current)
   }, [drafts, place])
   const change = useCallback<Change>(
     (next) => {
@@ -44,7 +44,7 @@ export function useDraft(
   return [text, change, now]
 }
 
-function keepDraft(drafts: Drafts, place: string, text: string): void {
+function storeDraft(drafts: Drafts, place: string, text: string): void {
   // Read again, because another tab may have written meanwhile.
   const { [place]: _before, ...others } = recall(drafts)
   const all = Object.entries(text === '' ? others : { ...others, [place]: text })

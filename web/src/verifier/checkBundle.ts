@@ -39,9 +39,9 @@ function cryptographyOf(
     text: textOf,
     isSignedBy(publicKey, message, signature) {
       const name = [publicKey, sha256(message), signature].map((bytes) => bytes.join(' ')).join('/')
-      const known = answers.get(name)
-      if (known === undefined) pending.set(name, isSigned(publicKey, message, signature))
-      return known ?? false
+      const answer = answers.get(name)
+      if (answer === undefined) pending.set(name, isSigned(publicKey, message, signature))
+      return answer ?? false
     },
   }
 }

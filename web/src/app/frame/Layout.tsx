@@ -73,8 +73,8 @@ function Frame() {
 
 /** For parts that are invisible at first: the page is rendered before them. */
 function AfterFirstRender({ children }: { readonly children: ReactNode }) {
-  const drawn = useDeferredValue(true, false)
-  return drawn && children
+  const isRendered = useDeferredValue(true, false)
+  return isRendered && children
 }
 
 const dismissedKey = 'noticesPutAway'

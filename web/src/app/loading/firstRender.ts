@@ -20,7 +20,7 @@ export async function firstRenderReady(
   const { recentTasks } = recentTasksApi.endpoints
   const { notices } = serverApi.endpoints
   // Every page counts running tasks: they are requested as soon as the user is known.
-  const known = dispatch(me.initiate(undefined, { subscribe: false })).then(({ data }) => {
+  const reads = dispatch(me.initiate(undefined, { subscribe: false })).then(({ data }) => {
     if (data?.user.onboardingCompleted !== true) return undefined
     // Notices that arrive later would shift the whole page, of which they are the largest part.
     return Promise.all([
@@ -28,6 +28,6 @@ export async function firstRenderReady(
       dispatch(notices.initiate(undefined, { subscribe: false })),
     ])
   })
-  const late = new Promise((resolve) => setTimeout(resolve, patienceMs))
-  await Promise.race([Promise.all([load(pathname), known]), late])
+  const timeout = new Promise((resolve) => setTimeout(resolve, patienceMs))
+  await Promise.race([Promise.all([load(pathname), reads]), timeout])
 }

@@ -36,11 +36,11 @@ export function lazyPage(load: () => Promise<ComponentType>): LazyPage {
 /** The result of `load`. @throws ChunkLoadError when it fails or takes longer than `limitMs`. */
 export async function inTime<Loaded>(load: () => Promise<Loaded>, limitMs: number): Promise<Loaded> {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_resolve, reject) => {
+  const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new ChunkLoadError('The page took too long to load.')), limitMs)
   })
   try {
-    return await Promise.race([load(), late])
+    return await Promise.race([load(), timeout])
   } catch (cause) {
     throw cause instanceof ChunkLoadError
       ? cause

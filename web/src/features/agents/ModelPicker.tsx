@@ -21,11 +21,11 @@ interface ModelPickerProps {
 
 export function ModelPicker({ agent, model, onChoose, note, tight = false }: ModelPickerProps) {
   const { data } = useAgentsQuery()
-  const known = data?.agents.find(({ name }) => name === agent)?.models ?? []
+  const models = data?.agents.find(({ name }) => name === agent)?.models ?? []
   const chosen = model ?? defaultModel
   const options: readonly PickerOption[] = [
     { value: defaultModel, label: texts.model.ofAgent },
-    ...known.map(({ name, label }) => ({ value: name, label })),
+    ...models.map(({ name, label }) => ({ value: name, label })),
   ]
   const isListed = options.some(({ value }) => value === chosen)
   return (

@@ -66,9 +66,9 @@ function IdField({ label, help, id, onChange }: IdFieldProps) {
   const [typed, setTyped] = useState(id ?? '')
   const [isWrong, setWrong] = useState(false)
   const take = () => {
-    const found = idIn(typed)
-    setWrong(found === undefined && typed.trim() !== '')
-    if ((found !== undefined || typed.trim() === '') && found !== id) onChange(found)
+    const actorId = idIn(typed)
+    setWrong(actorId === undefined && typed.trim() !== '')
+    if ((actorId !== undefined || typed.trim() === '') && actorId !== id) onChange(actorId)
   }
   return (
     <Field

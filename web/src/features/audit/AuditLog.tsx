@@ -27,10 +27,10 @@ function Log() {
   const filter = filterIn(params)
   const log = useAuditLogInfiniteQuery(filter, { refetchOnMountOrArgChange: true })
   const choose = (change: Partial<AuditFilter>) => {
-    const given = Object.entries({ ...filter, ...change }).filter(
+    const entries = Object.entries({ ...filter, ...change }).filter(
       (one): one is [string, string] => one[1] !== undefined,
     )
-    setParams(given, { replace: true })
+    setParams(entries, { replace: true })
   }
   const entries = log.currentData?.pages.flatMap((page) => page.entries)
   return (
@@ -79,8 +79,8 @@ function Log() {
 /** The filters in the address; invalid ones are ignored. */
 function filterIn(params: URLSearchParams): AuditFilter {
   const day = (name: string) => {
-    const given = params.get(name) ?? ''
-    return /^\d{4}-\d\d-\d\d$/.test(given) && !Number.isNaN(Date.parse(given)) ? given : undefined
+    const value = params.get(name) ?? ''
+    return /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)) ? value : undefined
   }
   return {
     person: idIn(params.get('person') ?? ''),

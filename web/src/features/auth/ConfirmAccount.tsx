@@ -42,11 +42,11 @@ function Confirming({ offered, onRetry }: ConfirmAccountProps & { readonly onRet
   const navigate = useNavigate()
   const signedIn = useSelector(selectSignedIn)
   const { data: current, isLoading } = useMeQuery(undefined, { skip: !signedIn })
-  const found = useOwner(offered.token)
+  const tokenOwner = useOwner(offered.token)
   useEffect(() => {
     document.title = `${texts.pageTitle} · Flightdeck`
   }, [])
-  if (found.kind === 'loading' || isLoading) return <PageSpinner label={texts.completing} />
+  if (tokenOwner.kind === 'loading' || isLoading) return <PageSpinner label={texts.completing} />
   const now = current?.user
   const stayButton = (
     <Button
@@ -64,23 +64,24 @@ function Confirming({ offered, onRetry }: ConfirmAccountProps & { readonly onRet
     window.location.replace(offered.onboarding ? '/onboarding' : '/dashboard')
   }
   // It is the same person, so there is nothing to decide.
-  if (found.kind === 'owner' && found.owner.id === now?.id) return <Navigate to="/dashboard" replace />
+  if (tokenOwner.kind === 'owner' && tokenOwner.owner.id === now?.id)
+    return <Navigate to="/dashboard" replace />
   return (
     <main id="main" tabIndex={-1} className="grid min-h-full place-items-center px-6 py-10 outline-none">
       <div className="w-full max-w-96">
         <Brand large className="mb-6" />
-        {found.kind === 'owner' ? (
+        {tokenOwner.kind === 'owner' ? (
           <>
             <h1 className="text-page font-semibold wrap-anywhere">
-              {confirmTexts.title(nameOf(found.owner))}
+              {confirmTexts.title(nameOf(tokenOwner.owner))}
             </h1>
-            <Account user={found.owner} className="my-5 rounded-panel border border-line bg-panel p-4" />
+            <Account user={tokenOwner.owner} className="my-5 rounded-panel border border-line bg-panel p-4" />
             <p className="text-muted">{confirmTexts.why}</p>
             {now !== undefined && <p className="mt-3 wrap-anywhere">{confirmTexts.now(nameOf(now))}</p>}
             <div className="mt-6 grid gap-2.5">
               {stayButton}
               <Button size="large" className="w-full" onClick={take}>
-                {confirmTexts.take(nameOf(found.owner))}
+                {confirmTexts.take(nameOf(tokenOwner.owner))}
               </Button>
             </div>
           </>
@@ -88,11 +89,11 @@ function Confirming({ offered, onRetry }: ConfirmAccountProps & { readonly onRet
           <>
             <h1 className="mb-5 text-page font-semibold">{confirmTexts.failedTitle}</h1>
             <Note kind="error" className="mb-4">
-              {found.message}
+              {tokenOwner.message}
             </Note>
             <div className="grid gap-2.5">
               {stayButton}
-              {found.canRetry && (
+              {tokenOwner.canRetry && (
                 <Button size="large" className="w-full" onClick={onRetry}>
                   {texts.tryAgain}
                 </Button>
@@ -126,15 +127,15 @@ type TokenOwner =
 
 /** The owner of the token, as the server says. The token stays out of the store. */
 function useOwner(token: string): TokenOwner {
-  const [found, setFound] = useState<TokenOwner>({ kind: 'loading' })
+  const [owner, setOwner] = useState<TokenOwner>({ kind: 'loading' })
   useEffect(() => {
     const leaving = new AbortController()
     const { signal } = leaving
     const call = requestOf<typeof getMe>(authRoutes.getMe, { fallback: confirmTexts.unreachable })
-    void request(call, { token, signal }).then((answer) => signal.aborted || setFound(ownerIn(answer)))
+    void request(call, { token, signal }).then((answer) => signal.aborted || setOwner(ownerIn(answer)))
     return () => leaving.abort()
   }, [token])
-  return found
+  return owner
 }
 
 function ownerIn(answer: ApiAnswer): TokenOwner {

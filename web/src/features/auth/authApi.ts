@@ -48,7 +48,7 @@ export const { useMeQuery, useRefusalQuery } = authApi
  * Stores the user that a write returned. As an answer to `me` and not as an update, because the live connection begins when an answer says
  * that the onboarding is complete.
  */
-export const userTold =
+export const notifyUser =
   (user: User) =>
   (dispatch: ThunkDispatch<WithApi, unknown, UnknownAction>, getState: () => WithApi): void => {
     const known = authApi.endpoints.me.select()(getState()).data
@@ -60,7 +60,7 @@ type WithApi = Parameters<ReturnType<typeof authApi.endpoints.me.select>>[0]
 /** For `onQueryStarted` of a write that returns the user. */
 export async function storeUser(_body: unknown, { dispatch, queryFulfilled }: UserWrite): Promise<void> {
   const answer = await Promise.resolve(queryFulfilled).catch(() => null)
-  if (answer !== null) dispatch(userTold(answer.data.user))
+  if (answer !== null) dispatch(notifyUser(answer.data.user))
 }
 
 interface UserWrite {

@@ -79,7 +79,7 @@ interface ChartPanelProps {
 function ChartPanel({ chart, by, rows }: ChartPanelProps) {
   const highest = Math.max(0, ...rows.map(({ figures }) => stackOf(chart, figures)))
   const grouping = texts.groupings[by].toLowerCase()
-  const drawn: DrawnChart = {
+  const chartData: DrawnChart = {
     chart,
     rows,
     end: chart.id === 'time' ? timeAxisEnd(highest) : axisEnd(highest, chart.least),
@@ -94,7 +94,7 @@ function ChartPanel({ chart, by, rows }: ChartPanelProps) {
       </div>
       <div className="grid lg:grid-cols-[minmax(0,1fr)_minmax(0,31rem)]">
         <div className="min-w-0 p-4">
-          {by === 'week' ? <Columns {...drawn} /> : <RankedBars {...drawn} />}
+          {by === 'week' ? <Columns {...chartData} /> : <RankedBars {...chartData} />}
         </div>
         <ChartTable chart={chart} by={by} rows={rows} label={texts.table(chart.name, grouping)} />
       </div>

@@ -153,8 +153,8 @@ function isDay(text: string): boolean {
 /** The choices in the address; the default takes the place of each invalid one. */
 export function queryIn(params: URLSearchParams, today: string): FiguresQuery {
   const day = (name: string, otherwise: string): string => {
-    const given = params.get(name) ?? ''
-    return isDay(given) ? given : otherwise
+    const value = params.get(name) ?? ''
+    return isDay(value) ? value : otherwise
   }
   const to = day('to', today)
   const from = day('from', weeksBack(to, figuresLimits.weeks))

@@ -97,8 +97,8 @@ function Needed({ row: { wanted, isOptional } }: RowProps) {
 }
 
 function Requested({ row: { wanted, isOptional, app } }: RowProps) {
-  const isEnough = app !== null && (app === wanted || app === 'admin' || wanted === 'read')
-  if (isEnough) return <Marked kind="ok">{app}</Marked>
+  const isSufficient = app !== null && (app === wanted || app === 'admin' || wanted === 'read')
+  if (isSufficient) return <Marked kind="ok">{app}</Marked>
   const word = app ?? texts.permissions.nothing
   return isOptional ? <Muted>{word}</Muted> : <Marked kind="warn">{word}</Marked>
 }

@@ -18,7 +18,7 @@ describe('of files that are given', () => {
       file('d.gif', 'image/gif'),
       file('e.WEBP', ''),
     ]
-    expect(choose(good, 0, 5)).toEqual({ taken: good, refusals: [] })
+    expect(choose(good, 0, 5)).toEqual({ accepted: good, refusals: [] })
   })
 
   test.each([
@@ -27,18 +27,18 @@ describe('of files that are given', () => {
     ['Image size must be less than 10MB', file('a.png', 'image/png', 10 * megabyte + 1)],
   ])('one is left with %j, and the others are taken', (sentence, bad) => {
     const good = file('good.png', 'image/png')
-    const { taken, refusals } = choose([bad, good], 0, 5)
-    expect(names(taken)).toEqual(['good.png'])
+    const { accepted, refusals } = choose([bad, good], 0, 5)
+    expect(names(accepted)).toEqual(['good.png'])
     expect(refusals).toEqual([sentence])
   })
 
   test('those beyond what may be attached are left, and it is said how many', () => {
     const files = ['a', 'b', 'c'].map((name) => file(`${name}.png`, 'image/png'))
     const some = choose(files, 3, maxImages.compact)
-    expect(names(some.taken)).toEqual(['a.png', 'b.png'])
+    expect(names(some.accepted)).toEqual(['a.png', 'b.png'])
     expect(some.refusals).toEqual(['Up to 5 images. 1 image was not attached.'])
     expect(choose(files, 3, maxImages.message)).toMatchObject({
-      taken: [],
+      accepted: [],
       refusals: ['Up to 3 images. 3 images were not attached.'],
     })
   })

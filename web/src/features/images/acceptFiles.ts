@@ -15,20 +15,20 @@ export const maxImages = {
 /** The types that a file picker offers. */
 export const acceptedTypes = '.jpg,.jpeg,.png,.gif,.webp,image/jpeg,image/png,image/gif,image/webp'
 
-export interface Chosen {
-  readonly taken: readonly File[]
+export interface ChosenFiles {
+  readonly accepted: readonly File[]
   /** A sentence for each reason why files were refused. */
   readonly refusals: readonly string[]
 }
 
 /** Chooses among `files` when `have` of at most `most` images are already attached. */
-export function choose(files: readonly File[], have: number, most: number): Chosen {
+export function choose(files: readonly File[], have: number, most: number): ChosenFiles {
   const images = files.filter(isImage)
   const fitting = images.filter(({ size }) => size <= imageLimits.bytes)
-  const taken = fitting.slice(0, Math.max(0, most - have))
-  const left = fitting.length - taken.length
+  const accepted = fitting.slice(0, Math.max(0, most - have))
+  const left = fitting.length - accepted.length
   return {
-    taken,
+    accepted,
     refusals: [
       ...(images.length < files.length ? [texts.type] : []),
       ...(fitting.length < images.length ? [texts.size] : []),

@@ -40,9 +40,9 @@ export function usePendingImages(most: number = maxImages.full): PendingImages {
   const add = useCallback(
     (files: readonly File[]) => {
       if (files.length === 0) return
-      const { taken, refusals } = choose(files, imagesNow().length, most)
+      const { accepted, refusals } = choose(files, imagesNow().length, most)
       setRefused(refusals)
-      const added = taken.map((file): PendingImage => ({
+      const added = accepted.map((file): PendingImage => ({
         id: newId(),
         file,
         preview: URL.createObjectURL(file),

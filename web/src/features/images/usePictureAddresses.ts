@@ -22,15 +22,15 @@ export function usePictureAddresses(taskId: string, pictures: readonly Picture[]
   const needsFetch = pictures.some(({ id, url }) => url === null || failedOf(id).includes(url))
   const { data, isFetching, refetch } = useImageAddressesQuery(taskId, { skip: !needsFetch })
   return pictures.map((picture) => {
-    const before = failedOf(picture.id)
+    const failedUrls = failedOf(picture.id)
     const fresh = data?.[picture.id]
-    const url = [picture.url, fresh].find((one) => one && !before.includes(one)) ?? null
+    const url = [picture.url, fresh].find((one) => one && !failedUrls.includes(one)) ?? null
     return {
       picture,
       url,
-      missing: before.length >= maxTries || (url === null && needsFetch && !isFetching),
+      missing: failedUrls.length >= maxTries || (url === null && needsFetch && !isFetching),
       onFailed: () => {
-        if (url === null || before.length >= maxTries) return
+        if (url === null || failedUrls.length >= maxTries) return
         // Several may fail before the next render, and one may fail twice.
         setFailed((known) => {
           const already = known.get(picture.id) ?? []

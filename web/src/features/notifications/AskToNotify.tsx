@@ -9,9 +9,9 @@ import { rootReducer } from '../../state/rootReducer.ts'
 
 export function AskToNotify() {
   const dispatch = useDispatch()
-  const asking = useSelector(selectAsking)
+  const isOffered = useSelector(selectAsking)
   const { desktop, turnOn, turnOff } = useDesktop()
-  if (!asking || desktop !== 'unasked') return null
+  if (!isOffered || desktop !== 'unasked') return null
   const answer = (choose: () => void) => () => {
     choose()
     dispatch(answered())

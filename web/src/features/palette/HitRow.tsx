@@ -94,16 +94,16 @@ const actionIcons: Readonly<Partial<Record<ActionId, LucideIcon>>> = {
 
 /** The end of a row: details of the hit, and on the active one the key that opens it. */
 function End({ hit, active }: { readonly hit: Hit; readonly active: boolean }) {
-  const [written] = hit.kind === 'action' ? hit.keys : []
+  const [keys] = hit.kind === 'action' ? hit.keys : []
   return (
     <span className="ml-auto flex max-w-2/5 flex-none items-center gap-1.5 text-meta text-muted">
       {hit.kind === 'task' && (
         <span className="truncate">{hit.task.project.githubRepoName || hit.task.project.name}</span>
       )}
       {hit.kind === 'project' && <span>{texts.tasks(hit.project.stats.totalTasks)}</span>}
-      {(active || written !== undefined) && (
+      {(active || keys !== undefined) && (
         <span className="hidden md:inline-flex" aria-hidden="true">
-          {written === undefined ? <KeyCap>↵</KeyCap> : <Keys keys={written} />}
+          {keys === undefined ? <KeyCap>↵</KeyCap> : <Keys keys={keys} />}
         </span>
       )}
     </span>

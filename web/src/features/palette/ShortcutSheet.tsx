@@ -36,10 +36,10 @@ export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {
                   >
                     <dt className="min-w-0 flex-1 py-1.5">{label}</dt>
                     <dd className="flex flex-none items-center gap-1.5">
-                      {keys.map((written, index) => (
-                        <Fragment key={written}>
+                      {keys.map((shortcut, index) => (
+                        <Fragment key={shortcut}>
                           {index > 0 && <span className="text-meta text-muted">{texts.shortcuts.or}</span>}
-                          <Keys keys={written} />
+                          <Keys keys={shortcut} />
                         </Fragment>
                       ))}
                     </dd>

@@ -24,22 +24,22 @@ export function ProjectActions({ project }: { readonly project: Project }) {
   const dispatch = useDispatch()
   const navigate = useNavigate()
   const [sync, { isLoading }] = useSyncProjectMutation()
-  const [asking, setAsking] = useState<'nothing' | 'edit' | 'delete'>('nothing')
+  const [dialog, setDialog] = useState<'nothing' | 'edit' | 'delete'>('nothing')
   const settings = `/projects/${project.id}/settings`
   const onSync = async () => {
     const { error } = await sync(project.id)
     dispatch(notifiedOutcome(error, texts.detail.synced, texts.notSynced))
   }
-  const leave = () => setAsking('nothing')
+  const leave = () => setDialog('nothing')
 
   useAction('syncProject', () => void onSync(), !isLoading)
   useAction('projectSettings', () => void navigate(settings))
-  useAction('editProject', () => setAsking('edit'))
-  useAction('deleteProject', () => setAsking('delete'))
+  useAction('editProject', () => setDialog('edit'))
+  useAction('deleteProject', () => setDialog('delete'))
 
   const items: readonly MenuItem[] = [
-    { label: texts.edit.title, icon: Pencil, onChoose: () => setAsking('edit') },
-    { label: texts.delete.title, icon: Trash2, onChoose: () => setAsking('delete'), danger: true },
+    { label: texts.edit.title, icon: Pencil, onChoose: () => setDialog('edit') },
+    { label: texts.delete.title, icon: Trash2, onChoose: () => setDialog('delete'), danger: true },
   ]
   return (
     <>
@@ -68,12 +68,12 @@ export function ProjectActions({ project }: { readonly project: Project }) {
         <Menu button={menuButton} items={items} />
       </div>
       {/* Mounted only while open, so that discarded input is not there the next time. */}
-      {asking === 'edit' && <EditProject project={project} onClose={leave} />}
+      {dialog === 'edit' && <EditProject project={project} onClose={leave} />}
       <DeleteQuestion
         kind="project"
         id={project.id}
         words={texts.delete}
-        open={asking === 'delete'}
+        open={dialog === 'delete'}
         onClose={leave}
       />
     </>

@@ -166,8 +166,8 @@ function figures({ stats }: Project) {
 
 /** All running tasks, including those that the list has not loaded yet. */
 function useRunning(projectId: string, project: Project | undefined, listed: readonly Task[] = []) {
-  const found = useRunningTasksQuery(projectId, { skip: (project?.stats.runningTasks ?? 0) === 0 })
-  return (found ?? listed).filter(isRunning)
+  const running = useRunningTasksQuery(projectId, { skip: (project?.stats.runningTasks ?? 0) === 0 })
+  return (running ?? listed).filter(isRunning)
 }
 
 function Running({ count, tasks }: { readonly count: number; readonly tasks: readonly Task[] }) {

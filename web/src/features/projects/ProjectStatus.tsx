@@ -7,7 +7,7 @@ import { api } from '../../api/api.ts'
 import { classes } from '../../ui/classes.ts'
 import { texts } from './texts.ts'
 
-const looks: Record<Project['status'], { readonly Icon: LucideIcon; readonly colour: string }> = {
+const styles: Record<Project['status'], { readonly Icon: LucideIcon; readonly colour: string }> = {
   active: { Icon: Link2, colour: 'text-muted' },
   syncing: { Icon: RefreshCw, colour: 'text-run' },
   error: { Icon: TriangleAlert, colour: 'text-bad' },
@@ -27,7 +27,7 @@ export function ProjectStatus({ project }: { readonly project: Project }) {
     const timer = setInterval(refetch, pollIntervalMs)
     return () => clearInterval(timer)
   }, [dispatch, id, status])
-  const { Icon, colour } = looks[status]
+  const { Icon, colour } = styles[status]
   return (
     <span
       data-status={status}

@@ -25,7 +25,7 @@ export function Projects() {
   const { data, error } = read
   const [search, setSearch] = useState('')
   const projects = data?.projects
-  const found = projects?.filter((project) => matches(project, search))
+  const matching = projects?.filter((project) => matches(project, search))
   const missing = error === undefined ? undefined : null
   const total = (figure: (project: Project) => number) =>
     projects?.reduce((sum, project) => sum + figure(project), 0) ?? missing
@@ -48,11 +48,11 @@ export function Projects() {
       <RetryNote read={read} className="mb-6">
         {reasonOf(error, texts.notFetched)}
       </RetryNote>
-      {found === undefined ? (
+      {matching === undefined ? (
         error === undefined && <Loading />
-      ) : found.length > 0 ? (
+      ) : matching.length > 0 ? (
         // A new search starts with the first cards.
-        <Cards key={search} projects={found} />
+        <Cards key={search} projects={matching} />
       ) : search.trim() === '' ? (
         <NoProject />
       ) : (

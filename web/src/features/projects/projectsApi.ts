@@ -38,10 +38,10 @@ type Builder = Parameters<Parameters<typeof api.injectEndpoints>[0]['endpoints']
 function projectQueries(build: Builder) {
   return {
     projects: build.query<AnswerOf<typeof listProjects>, void>({
-      queryFn: async (_, _api, _extra, ask) => {
+      queryFn: async (_, _api, _extra, query) => {
         const projects: AnswerOf<typeof listProjects>['projects'] = []
         for (let after: string | null = null; ;) {
-          const answer = await ask(
+          const answer = await query(
             requestOf<typeof listProjects>(projectRoutes.listProjects, {
               query: { limit: projectsPerPage, ...(after !== null && { after }) },
               fallback: errorTexts.notFetched,
@@ -133,10 +133,10 @@ function projectMutations(build: Builder) {
 function repositoryEndpoints(build: Builder) {
   return {
     repositories: build.query<AnswerOf<typeof listRepositories>, void>({
-      queryFn: async (_, _api, _extra, ask) => {
+      queryFn: async (_, _api, _extra, query) => {
         const repositories: AnswerOf<typeof listRepositories>['repositories'] = []
         for (let page = 1; ; page += 1) {
-          const answer = await ask(
+          const answer = await query(
             requestOf<typeof listRepositories>(projectRoutes.listRepositories, {
               query: {
                 type: 'all',

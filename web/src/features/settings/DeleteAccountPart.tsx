@@ -13,19 +13,19 @@ import { accountTexts as texts } from './texts.ts'
 import { useDeleteAccountMutation } from './settingsApi.ts'
 
 export function DeleteAccountPart({ user }: { readonly user: User }) {
-  const [asking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   return (
     <section className="mt-8">
       <h2 className="mb-3 font-semibold">{texts.heading}</h2>
       <Panel label={texts.heading}>
         <div className="flex flex-col items-start gap-4 p-5 md:flex-row md:items-center md:justify-between">
           <p className="text-body text-muted">{texts.why}</p>
-          <Button kind="danger" size="touch" className="shrink-0" onClick={() => setAsking(true)}>
+          <Button kind="danger" size="touch" className="shrink-0" onClick={() => setConfirming(true)}>
             {texts.open}
           </Button>
         </div>
       </Panel>
-      <Question user={user} open={asking} onClose={() => setAsking(false)} />
+      <Question user={user} open={isConfirming} onClose={() => setConfirming(false)} />
     </section>
   )
 }

@@ -195,21 +195,21 @@ function Access({ access }: { readonly access: ReturnType<typeof useGitHubAccess
 
 function Disconnect() {
   const dispatch = useDispatch()
-  const [asking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const [disconnect, { isLoading }] = useDisconnectGitHubMutation()
   const onConfirm = async () => {
     const { error } = await disconnect()
-    setAsking(false)
+    setConfirming(false)
     dispatch(notifiedOutcome(error, texts.disconnected, texts.notDisconnected, texts.disconnectFailed))
   }
   return (
     <>
-      <Button kind="danger" size="touch" onClick={() => setAsking(true)}>
+      <Button kind="danger" size="touch" onClick={() => setConfirming(true)}>
         {texts.disconnect}
       </Button>
       <ConfirmDialog
-        open={asking}
-        onClose={() => setAsking(false)}
+        open={isConfirming}
+        onClose={() => setConfirming(false)}
         title={texts.disconnectTitle}
         leave={texts.keep}
         confirm={texts.disconnect}

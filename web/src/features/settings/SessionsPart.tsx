@@ -21,13 +21,13 @@ export function SessionsPart() {
   const { data, isError, isFetching, refetch } = useSessionsQuery(undefined, {
     refetchOnMountOrArgChange: true,
   })
-  const [asking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   return (
     <section className="mt-8">
       <div className="mb-3 flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
         <h2 className="font-semibold">{texts.heading}</h2>
         {data !== undefined && (
-          <Button size="touch" onClick={() => setAsking(true)}>
+          <Button size="touch" onClick={() => setConfirming(true)}>
             {texts.everywhere}
           </Button>
         )}
@@ -57,7 +57,7 @@ export function SessionsPart() {
           </div>
         )}
       </Panel>
-      <Question count={data?.sessions.length ?? 0} open={asking} onClose={() => setAsking(false)} />
+      <Question count={data?.sessions.length ?? 0} open={isConfirming} onClose={() => setConfirming(false)} />
     </section>
   )
 }

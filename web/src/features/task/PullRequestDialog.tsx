@@ -14,7 +14,7 @@ import { texts as taskTexts } from '../tasks/texts.ts'
 import { texts as changesTexts } from './changes/texts.ts'
 import { FailureNote } from './FailureNote.tsx'
 import { texts as pageTexts } from './texts.ts'
-import { isGitDiff, type PullRequestAsked, useDiffQuery, usePullRequestQuery } from './taskApi.ts'
+import { isGitDiff, type PullRequestInput, useDiffQuery, usePullRequestQuery } from './taskApi.ts'
 
 const texts = {
   create: { title: 'Create pull request', confirm: 'Create pull request' },
@@ -45,7 +45,7 @@ interface PullRequestDialogProps {
   readonly task: Task
   readonly open: boolean
   readonly onClose: () => void
-  readonly onConfirm: (asked: PullRequestAsked) => void
+  readonly onConfirm: (request: PullRequestInput) => void
   /** Why the last request failed; `null` when none did. */
   readonly refused?: string | null
 }
@@ -235,17 +235,17 @@ function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   }, [open, isRunning, refetch])
   const read = isNew ? currentData : undefined
   const newest: unknown = read?.data
-  const shown = isGitDiff(newest) ? newest.tree : undefined
-  const [seen, setSeen] = useState(shown)
+  const newestTree = isGitDiff(newest) ? newest.tree : undefined
+  const [seen, setSeen] = useState(newestTree)
   const isLater = open && seen != null
-  if (!isLater && seen !== shown) setSeen(shown)
-  const tree = isLater ? seen : shown
+  if (!isLater && seen !== newestTree) setSeen(newestTree)
+  const tree = isLater ? seen : newestTree
   const isUnread = tree === undefined && (error !== undefined || read !== undefined)
   return {
     tree,
     /** Changes that a pull request includes although the page does not show them, or that it does not include. */
     beyond: isGitDiff(newest) && newest.status === 'ready' ? newest.message : undefined,
-    isMoved: shown !== undefined && tree !== shown,
+    isMoved: newestTree !== undefined && tree !== newestTree,
     isAwaited: !isRunning && !tree && (isFetching || (tree === undefined && !isUnread)),
     /** Why the changes cannot be shown; `null` while there is no reason. */
     unread: isUnread ? reasonOf(error, changesTexts.invalidWhy) : null,

@@ -65,21 +65,21 @@ function LiveOrReplayed({ taskId, open }: { readonly taskId: string; readonly op
   const moment = useReplayMoment(history.open)
   const session = history.open?.session
   const parts = history.open?.parts
-  const shown = moment === null ? null : (session?.replayed() ?? null)
+  const replay = moment === null ? null : (session?.replayed() ?? null)
   const now = moment === null ? 0 : Math.floor(moment.time / 1_000) * 1_000
   const changesAt = moment?.changesAt ?? null
   const replayed = useMemo<Replayed | null>(
     () =>
-      shown === null || !session || !parts
+      replay === null || !session || !parts
         ? null
         : { now, changesAt, changes: session.changes, Dock: parts.Dock, Changes: parts.Changes },
-    [shown, session, parts, now, changesAt],
+    [replay, session, parts, now, changesAt],
   )
   return (
-    <Provider store={shown?.store ?? store}>
+    <Provider store={replay?.store ?? store}>
       <ReplayedContext value={replayed}>
         {parts && session && <parts.Address session={session} />}
-        <ShownTask open={shown?.open ?? open} history={history}>
+        <ShownTask open={replay?.open ?? open} history={history}>
           {parts && session && moment && <parts.Bar session={session} replay={moment} />}
         </ShownTask>
         {parts && session && moment && <parts.Scrubber taskId={taskId} session={session} replay={moment} />}

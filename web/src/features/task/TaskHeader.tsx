@@ -220,9 +220,9 @@ function TaskStatus({ task, small = false }: { readonly task: Task; readonly sma
   const live = useSelector(selectLive)
   const lost = useSelector(selectLost)
   const { execution } = task
-  const shown = shownStatus(task)
-  const running = shown === 'running'
-  const isDamaged = shown === 'damaged'
+  const status = shownStatus(task)
+  const running = status === 'running'
+  const isDamaged = status === 'damaged'
   const isCommand = execution?.kind === 'command' && !isDamaged
   const since = execution?.startedAt ?? null
   const until = execution?.endedAt ?? null
@@ -243,7 +243,7 @@ function TaskStatus({ task, small = false }: { readonly task: Task; readonly sma
       )}
       {/* A phone has room for one of them. */}
       {!(small && ended !== undefined) && (
-        <Status status={shown} progress={task.progress} small={small}>
+        <Status status={status} progress={task.progress} small={small}>
           {(!isCommand || running) && took}
         </Status>
       )}

@@ -44,7 +44,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
     if (panel !== 'chat') setWork(panel)
     if (panel === 'history') history.load()
   }
-  const shown = split ? work : chosen
+  const visiblePanel = split ? work : chosen
   // On a narrow screen, the panel that was last used is shown.
   const use = (panel: Panel) => split && setChosen(panel)
   const tabs = workTabs(task)
@@ -72,14 +72,19 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
         onMove={setPosition}
         split={split}
         left={
-          <TabPanel name="chat" tabbed={!split} shown={split || chosen === 'chat'} onUse={() => use('chat')}>
+          <TabPanel
+            name="chat"
+            tabbed={!split}
+            visible={split || chosen === 'chat'}
+            onUse={() => use('chat')}
+          >
             <ChatPanel task={task} open={open} headed={split} tools={split ? null : tools} />
           </TabPanel>
         }
         right={
           <section
             onFocus={() => use(work)}
-            className={classes('flex-1 flex-col bg-panel', shown === 'chat' ? 'hidden' : 'flex')}
+            className={classes('flex-1 flex-col bg-panel', visiblePanel === 'chat' ? 'hidden' : 'flex')}
           >
             {split && (
               <div className="flex h-10 flex-none items-center border-b border-line pr-1">
@@ -98,7 +103,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
               task={task}
               open={open}
               history={history}
-              shown={shown}
+              panel={visiblePanel}
               tools={split ? tools : null}
               onShow={choose}
             />
@@ -118,32 +123,32 @@ function workTabs({ changes }: Task): readonly Tab<WorkPanel>[] {
 }
 
 interface WorkPanelsProps extends TaskPanelsProps {
-  readonly shown: Panel
+  readonly panel: Panel
   /** Where the panels put their buttons; `null`: in their own bars. */
   readonly tools: HTMLElement | null
   readonly onShow: (panel: Panel) => void
 }
 
-function WorkPanels({ task, open, history, shown, tools, onShow }: WorkPanelsProps) {
+function WorkPanels({ task, open, history, panel, tools, onShow }: WorkPanelsProps) {
   return (
     <>
-      <TabPanel name="terminal" shown={shown === 'terminal'}>
+      <TabPanel name="terminal" visible={panel === 'terminal'}>
         <TerminalPictures task={task} />
         <TerminalPanel
           terminal={open.terminal}
           reload={open.reload}
           running={isRunning(task)}
-          shown={shown === 'terminal'}
+          visible={panel === 'terminal'}
           tools={tools}
         />
       </TabPanel>
-      <TabPanel name="changes" shown={shown === 'changes'}>
+      <TabPanel name="changes" visible={panel === 'changes'}>
         <Suspense fallback={null}>
-          <CodeChanges task={task} reload={open.reload} shown={shown === 'changes'} tools={tools} />
+          <CodeChanges task={task} reload={open.reload} visible={panel === 'changes'} tools={tools} />
         </Suspense>
       </TabPanel>
-      <TabPanel name="history" shown={shown === 'history'}>
-        <History history={history} shown={shown === 'history'} tools={tools} onShow={onShow} />
+      <TabPanel name="history" visible={panel === 'history'}>
+        <History history={history} visible={panel === 'history'} tools={tools} onShow={onShow} />
       </TabPanel>
     </>
   )
@@ -151,10 +156,10 @@ function WorkPanels({ task, open, history, shown, tools, onShow }: WorkPanelsPro
 
 function History({
   history: { open, isMissing, load },
-  shown,
+  visible,
   tools,
   onShow,
-}: Pick<WorkPanelsProps, 'history' | 'tools' | 'onShow'> & { readonly shown: boolean }) {
+}: Pick<WorkPanelsProps, 'history' | 'tools' | 'onShow'> & { readonly visible: boolean }) {
   if (isMissing)
     return (
       <Empty title={texts.panels.notLoaded} action={<Button onClick={load}>{texts.tryAgain}</Button>}>
@@ -168,30 +173,30 @@ function History({
         {texts.panels.loadingHistory}
       </p>
     )
-  return <open.parts.Panel session={open.session} shown={shown} tools={tools} onShowIn={onShow} />
+  return <open.parts.Panel session={open.session} visible={visible} tools={tools} onShowIn={onShow} />
 }
 
 /** Mounts its panel when first shown and keeps it mounted, so that scroll position and input survive. */
 function TabPanel({
   name,
-  shown,
+  visible,
   tabbed = true,
   onUse,
   children,
 }: {
   readonly name: Panel
-  readonly shown: boolean
+  readonly visible: boolean
   readonly tabbed?: boolean
   readonly onUse?: () => void
   readonly children: ReactNode
 }) {
-  const [visited, setVisited] = useState(shown)
-  if (shown && !visited) setVisited(true)
+  const [visited, setVisited] = useState(visible)
+  if (visible && !visited) setVisited(true)
   return (
     <div
       {...(tabbed && tabPanelProps('task', name))}
       onFocus={onUse}
-      className={classes('min-h-0 flex-1 flex-col', shown ? 'flex' : 'hidden')}
+      className={classes('min-h-0 flex-1 flex-col', visible ? 'flex' : 'hidden')}
     >
       {visited && children}
     </div>

@@ -5,5 +5,5 @@ import type { MenuButtonProps } from '../../ui/overlay/Menu.tsx'
 
 /** The button of a menu with further actions. */
 export const ellipsisButton =
-  (look: Pick<ComponentProps<typeof IconButton>, 'label' | 'size' | 'className'>) =>
-  (props: MenuButtonProps) => <IconButton icon={Ellipsis} {...look} {...props} />
+  (style: Pick<ComponentProps<typeof IconButton>, 'label' | 'size' | 'className'>) =>
+  (props: MenuButtonProps) => <IconButton icon={Ellipsis} {...style} {...props} />

@@ -146,9 +146,9 @@ export function foldTask(task: Task, event: TaskEventMessage): Task | null {
 }
 
 /** The task with the last status that was received, unless the task was read after that: at `readAt`. */
-export function withStatus(task: Task, said: TaskStatusChanged | null, readAt: number): Task {
-  if (said === null || said.version <= readAt) return task
-  return { ...task, status: statusOf(said.status), progress: said.progress }
+export function withStatus(task: Task, status: TaskStatusChanged | null, readAt: number): Task {
+  if (status === null || status.version <= readAt) return task
+  return { ...task, status: statusOf(status.status), progress: status.progress }
 }
 
 /** The part of the document that the API shows. */

@@ -28,7 +28,7 @@ export interface CodeChangesProps {
   /** Reads the task's history again. */
   readonly reload: () => void
   /** Whether this panel is the visible one. */
-  readonly shown: boolean
+  readonly visible: boolean
   /** Where to put the panel's buttons; `null`: in its own bar. */
   readonly tools: HTMLElement | null
 }

@@ -45,7 +45,7 @@ interface PageQuery extends TaskQuery {
   readonly limit?: number
 }
 
-export type PullRequestAsked = NonNullable<BodyInputOf<typeof createPullRequest>>
+export type PullRequestInput = NonNullable<BodyInputOf<typeof createPullRequest>>
 
 /** How many messages and tool calls are loaded when a task is opened; earlier ones are loaded on request. */
 export const historyPage = { messages: 1_000, calls: 500 } as const
@@ -173,7 +173,7 @@ function executions(build: Builder) {
     }),
     createPullRequest: build.mutation<
       AnswerOf<typeof createPullRequest>,
-      { readonly taskId: string; readonly update: boolean; readonly body: PullRequestAsked }
+      { readonly taskId: string; readonly update: boolean; readonly body: PullRequestInput }
     >({
       query: ({ taskId, update, body }) =>
         requestOf<typeof createPullRequest>(taskRoutes.createPullRequest, {

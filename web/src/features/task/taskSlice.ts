@@ -49,7 +49,7 @@ export interface OpenTask {
   readonly taskId: string | null
   readonly task: Task | null
   /** The last status and progress that were received apart from the task; they may be newer than the task's last read. */
-  readonly said: TaskStatusChanged | null
+  readonly liveStatus: TaskStatusChanged | null
   readonly readAt: number
   readonly load: Load
   readonly deleted: boolean
@@ -65,7 +65,7 @@ export interface OpenTask {
 export const nothingOpen: OpenTask = {
   taskId: null,
   task: null,
-  said: null,
+  liveStatus: null,
   readAt: -1,
   load: loading,
   deleted: false,
@@ -154,9 +154,9 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
   if (eventsCame.match(action)) return settled(withEvents(state, action.payload))
   if (messageCame.match(action)) return settled(withMessage(state, action.payload))
   if (statusCame.match(action)) {
-    const { said: before } = state
-    const said = before !== null && before.version > action.payload.version ? before : action.payload
-    return { ...state, said, task: state.task && withStatus(state.task, said, state.readAt) }
+    const { liveStatus: before } = state
+    const liveStatus = before !== null && before.version > action.payload.version ? before : action.payload
+    return { ...state, liveStatus, task: state.task && withStatus(state.task, liveStatus, state.readAt) }
   }
   if (messageSent.match(action)) {
     return { ...state, sent: [...state.sent.filter(({ id }) => id !== action.payload.id), action.payload] }
@@ -204,7 +204,7 @@ function withTask(state: OpenTask, task: Task): OpenTask {
   // An older answer is discarded, never merged.
   if (known !== null && task.version < known.version) return state
   const readAt = task.version
-  return { ...state, load: loaded, readAt, task: withStatus(task, state.said, readAt) }
+  return { ...state, load: loaded, readAt, task: withStatus(task, state.liveStatus, readAt) }
 }
 
 function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenTask {
@@ -228,21 +228,21 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
 function withMessage(state: OpenTask, message: ChatMessage): OpenTask {
   const { version, position, updatedAt } = message
   const { task, chat, logs } = state
-  const said = messageDocument(message)
+  const document = messageDocument(message)
   const isNewer = task !== null && version > task.version
   return {
     ...state,
     task: isNewer ? { ...task, version, updatedAt } : task,
     seen: position,
-    chat: withMessageIn(chat, said, (known) =>
+    chat: withMessageIn(chat, document, (known) =>
       // The message keeps the place at which it was sent.
-      known === undefined ? said : { ...said, position: known.position, order: known.order },
+      known === undefined ? document : { ...document, position: known.position, order: known.order },
     ),
-    logs: withMessageIn(logs, said, (known) => {
-      if (!said.isCommand) return undefined
-      const { commandText } = said
+    logs: withMessageIn(logs, document, (known) => {
+      if (!document.isCommand) return undefined
+      const { commandText } = document
       return known === undefined
-        ? commandOf(said)
+        ? commandOf(document)
         : { ...known, target: commandText, input: commandText, version }
     }),
   }

@@ -162,8 +162,8 @@ function viewerOf(sync: Sync): Viewer {
       markSeen(sync, output.position)
       takeTerminal(sync, receive(sync.terminalStream, [{ kind: 'output', ...output }]))
     },
-    messageWords: (said) => {
-      sync.arrived.words.push(said)
+    messageWords: (words) => {
+      sync.arrived.words.push(words)
       sync.frames.request()
     },
     messageDelta: (delta) => {

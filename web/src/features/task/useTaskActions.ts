@@ -10,7 +10,7 @@ import {
   useCreatePullRequestMutation,
   useExecuteTaskMutation,
   useRetryTaskMutation,
-  type PullRequestAsked,
+  type PullRequestInput,
 } from './taskApi.ts'
 import { texts } from './texts.ts'
 
@@ -30,7 +30,7 @@ export function useTaskActions(task: Task) {
   }
   const onRetry = async () => showTask(await retry(task.id), texts.toasts.notRetried)
   const onStart = async () => showTask(await execute(task.id), texts.toasts.commandFailed)
-  const onPullRequest = async (body: PullRequestAsked) => {
+  const onPullRequest = async (body: PullRequestInput) => {
     const answer = await createPullRequest({
       taskId: task.id,
       update: updates,
@@ -57,7 +57,7 @@ export function useTaskActions(task: Task) {
     starting: executing.isLoading,
     retry: () => void onRetry(),
     retrying: retrying.isLoading,
-    openPullRequest: (body: PullRequestAsked) => void onPullRequest(body),
+    openPullRequest: (body: PullRequestInput) => void onPullRequest(body),
     opening: opening.isLoading || task.pullRequestPending,
     /** Until when the code host asked to wait, in ms since the epoch; `null` when it did not. */
     waitsUntil: retryAtOf(opening.error),

@@ -11,7 +11,7 @@ const [good, bad, waiting] = [
   [CircleX, 'text-bad'],
   [CircleDashed, 'text-warn'],
 ] as const
-const looks = {
+const styles = {
   open: [GitPullRequest, 'text-ok'],
   draft: [CircleDashed, 'text-muted'],
   merged: [CircleCheck, 'text-accent'],
@@ -42,7 +42,7 @@ export function PullRequestLink({ task: { prUrl, prNumber, pullRequest }, classN
   const href = safeLink(prUrl)
   if (href === null || prNumber === null) return null
   const state = pullRequest?.state ?? null
-  const [Icon, colour] = state === null ? unknown : looks[state]
+  const [Icon, colour] = state === null ? unknown : styles[state]
   return (
     <a
       href={href}

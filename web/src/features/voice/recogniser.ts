@@ -69,9 +69,9 @@ interface NativeRecognition {
   lang: string
   continuous: boolean
   interimResults: boolean
-  addEventListener(type: 'start' | 'end', heard: () => void, options: Until): void
-  addEventListener(type: 'result', heard: (event: HeardEvent) => void, options: Until): void
-  addEventListener(type: 'error', heard: (event: { readonly error: string }) => void, options: Until): void
+  addEventListener(type: 'start' | 'end', listener: () => void, options: Until): void
+  addEventListener(type: 'result', listener: (event: HeardEvent) => void, options: Until): void
+  addEventListener(type: 'error', listener: (event: { readonly error: string }) => void, options: Until): void
   start(): void
   stop(): void
   abort(): void

@@ -26,7 +26,7 @@ export function useVoice(onWords: (words: string) => void): VoiceControl {
     }),
   )
   useEffect(() => {
-    voice.speakTo({ onWords, onSaid: (kind, text) => void dispatch(notified(kind, text)) })
+    voice.speakTo({ onWords, onNotice: (kind, text) => void dispatch(notified(kind, text)) })
   })
   useEffect(() => () => voice.dispose(), [voice])
   const view = useSyncExternalStore(voice.subscribe, voice.read)

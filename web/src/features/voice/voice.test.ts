@@ -20,7 +20,7 @@ function recording({ refuses }: { refuses?: Error } = {}) {
   const voice = createVoice({ recognise, openMicrophoneLevel: () => level, now: () => 5 })
   voice.speakTo({
     onWords: (each) => void words.push(each),
-    onSaid: (_kind, text) => void said.push(text),
+    onNotice: (_kind, text) => void said.push(text),
   })
   const session = () => {
     const last = sessions.at(-1)
@@ -93,7 +93,7 @@ describe('voice recording', () => {
   test('that the browser cannot do, or refuses to begin, is told', () => {
     const said: string[] = []
     const none = createVoice({ recognise: null, openMicrophoneLevel: () => null, now: () => 0 })
-    none.speakTo({ onWords: () => undefined, onSaid: (_kind, text) => void said.push(text) })
+    none.speakTo({ onWords: () => undefined, onNotice: (_kind, text) => void said.push(text) })
     none.toggle()
     expect(said).toEqual([
       'Voice recognition is not supported in your browser. Please use Chrome, Safari, or Edge for the best experience.',

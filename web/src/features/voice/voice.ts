@@ -20,7 +20,7 @@ interface Collaborators {
 interface VoiceListener {
   /** Receives final words. */
   readonly onWords: (words: string) => void
-  readonly onSaid: (kind: 'success' | 'error', text: string) => void
+  readonly onNotice: (kind: 'success' | 'error', text: string) => void
 }
 
 export interface VoiceView {
@@ -48,7 +48,7 @@ export function createVoice(collaborators: Collaborators): Voice {
   const recording: Recording = {
     ...collaborators,
     view: nothing,
-    listener: { onWords: () => undefined, onSaid: () => undefined },
+    listener: { onWords: () => undefined, onNotice: () => undefined },
     recogniser: null,
     renewal: undefined,
     ending: undefined,
@@ -64,7 +64,7 @@ export function createVoice(collaborators: Collaborators): Voice {
       recording.listener = next
     },
     toggle() {
-      if (recording.recognise === null) return recording.listener.onSaid('error', texts.unsupported)
+      if (recording.recognise === null) return recording.listener.onNotice('error', texts.unsupported)
       happen(recording, { type: 'toggled' })
     },
     stop: () => happen(recording, { type: 'stopped' }),
@@ -120,7 +120,7 @@ function perform(recording: Recording, effect: VoiceEffect): void {
     case 'release':
       return release(recording)
     case 'say':
-      return recording.listener.onSaid(effect.kind, effect.text)
+      return recording.listener.onNotice(effect.kind, effect.text)
   }
 }
 

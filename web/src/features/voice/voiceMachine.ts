@@ -13,7 +13,7 @@ export type VoiceState =
       /** Recognised words that may still change. */
       readonly interim: string
       /** Whether words were recognised since the last silence. */
-      readonly heard: boolean
+      readonly hasSpoken: boolean
       /** How often the recogniser has ended since the last words. */
       readonly ends: number
     }
@@ -72,7 +72,7 @@ export function voiceAfter(state: VoiceState, event: VoiceEvent): VoiceStep {
 function initialising(state: VoiceState, event: VoiceEvent): VoiceStep {
   switch (event.type) {
     case 'began':
-      return step({ kind: 'recording', interim: '', heard: false, ends: 0 })
+      return step({ kind: 'recording', interim: '', hasSpoken: false, ends: 0 })
     case 'toggled':
     case 'stopped':
       return step({ kind: 'stopping', interim: '', began: false }, { do: 'finish' })
@@ -86,12 +86,12 @@ function initialising(state: VoiceState, event: VoiceEvent): VoiceStep {
 }
 
 function recording(state: VoiceState & { kind: 'recording' }, event: VoiceEvent): VoiceStep {
-  const { interim, heard, ends } = state
+  const { interim, hasSpoken, ends } = state
   switch (event.type) {
     case 'heard':
       return step(
-        { kind: 'recording', interim: event.interim, heard: true, ends: 0 },
-        ...written(event.words),
+        { kind: 'recording', interim: event.interim, hasSpoken: true, ends: 0 },
+        ...wordsEffect(event.words),
       )
     case 'renewalDue':
       return step(state, { do: 'finish' })
@@ -100,12 +100,12 @@ function recording(state: VoiceState & { kind: 'recording' }, event: VoiceEvent)
       return step({ kind: 'stopping', interim, began: true }, { do: 'finish' })
     case 'failed':
       // The person may be thinking: the recogniser ends, and is restarted.
-      if (event.code === 'no-speech' && heard) return step({ ...state, heard: false })
+      if (event.code === 'no-speech' && hasSpoken) return step({ ...state, hasSpoken: false })
       return failed(interim, event.code)
     case 'ended':
       if (ends + 1 >= maxEnds) return failed(interim, 'no-speech')
       // The interim words will not become final any more.
-      return step({ ...state, interim: '', ends: ends + 1 }, ...written(interim), { do: 'listen' })
+      return step({ ...state, interim: '', ends: ends + 1 }, ...wordsEffect(interim), { do: 'listen' })
     case 'began':
       return step(state)
   }
@@ -115,7 +115,7 @@ function stopping(state: VoiceState & { kind: 'stopping' }, event: VoiceEvent): 
   const { interim, began } = state
   switch (event.type) {
     case 'heard':
-      return step({ ...state, interim: event.interim }, ...written(event.words))
+      return step({ ...state, interim: event.interim }, ...wordsEffect(event.words))
     case 'began':
       // It was stopped before it had begun, so it must end now.
       return step(state, { do: 'finish' })
@@ -124,7 +124,7 @@ function stopping(state: VoiceState & { kind: 'stopping' }, event: VoiceEvent): 
         ? step(state)
         : failed(interim, event.code)
     case 'ended':
-      return step(idle, ...written(interim), { do: 'release' }, ...(began ? [saved] : []))
+      return step(idle, ...wordsEffect(interim), { do: 'release' }, ...(began ? [saved] : []))
     default:
       return step(state)
   }
@@ -135,10 +135,10 @@ const saved = { do: 'say', kind: 'success', text: texts.saved } as const
 /** Ends a recording that failed, and keeps the recognised words. */
 function failed(interim: string, code: string): VoiceStep {
   const message = { do: 'say', kind: 'error', text: errorText(code) } as const
-  return step(idle, ...written(interim), { do: 'release' }, message)
+  return step(idle, ...wordsEffect(interim), { do: 'release' }, message)
 }
 
-function written(words: string): readonly VoiceEffect[] {
+function wordsEffect(words: string): readonly VoiceEffect[] {
   return words.trim() === '' ? [] : [{ do: 'write', words }]
 }
 

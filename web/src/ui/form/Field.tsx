@@ -22,7 +22,7 @@ export function Field({
   label,
   labelHidden = false,
   help,
-  error: given,
+  error: fieldError,
   maxCharacters,
   icon,
   large = false,
@@ -33,7 +33,7 @@ export function Field({
   const noteId = `${id}-note`
   const frame = useRef<HTMLDivElement>(null)
   const sentence = useLengthLimit(frame, rest.value, maxCharacters)
-  const error = sentence ?? given
+  const error = sentence ?? fieldError
   const noted = error !== undefined || help !== undefined
   return (
     <div className={className}>

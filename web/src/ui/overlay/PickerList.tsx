@@ -121,8 +121,8 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
 /** The options that match the filter, and the active one. */
 function useOptions({ options, typed, chosen, onChoose, onClose }: OpenListProps) {
   const [filter, setFilter] = useState('')
-  const found = matching(options, filter)
-  const visible = [...found.slice(0, maxOptions), ...asTyped(options, filter.trim(), typed)]
+  const matches = matching(options, filter)
+  const visible = [...matches.slice(0, maxOptions), ...asTyped(options, filter.trim(), typed)]
   const chosenIndex = options.findIndex((option) => option.value === chosen)
   const [at, setAt] = useState(Math.max(0, chosenIndex))
   return {
@@ -132,7 +132,7 @@ function useOptions({ options, typed, chosen, onChoose, onClose }: OpenListProps
       setAt(0)
     },
     visible,
-    count: found.length,
+    count: matches.length,
     at,
     setAt,
     active: visible[Math.min(at, visible.length - 1)],

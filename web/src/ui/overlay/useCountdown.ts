@@ -4,23 +4,23 @@ import { useStable } from '../hooks.ts'
 
 /** Calls `onOver` after `duration` milliseconds, not counting the time it was held. */
 export function useCountdown(duration: number, onOver: () => void) {
-  const [held, setHeld] = useState(false)
+  const [isPaused, setPaused] = useState(false)
   const left = useRef(duration)
   const over = useStable(onOver)
   useEffect(() => {
-    if (held) return
+    if (isPaused) return
     const since = Date.now()
     const timer = setTimeout(over, left.current)
     return () => {
       clearTimeout(timer)
       left.current -= Date.now() - since
     }
-  }, [held, over])
+  }, [isPaused, over])
   /** Props for the element that holds the countdown. */
   return {
-    onPointerEnter: () => setHeld(true),
-    onPointerLeave: () => setHeld(false),
-    onFocus: () => setHeld(true),
-    onBlur: () => setHeld(false),
+    onPointerEnter: () => setPaused(true),
+    onPointerLeave: () => setPaused(false),
+    onFocus: () => setPaused(true),
+    onBlur: () => setPaused(false),
   }
 }

@@ -20,7 +20,7 @@ interface StatusProps {
 }
 
 /** The word, the colour and the icon of each status; the icon of a running task is a ring. */
-const looks: Record<StatusName, readonly [word: string, colour: string, Icon: LucideIcon | null]> = {
+const styles: Record<StatusName, readonly [word: string, colour: string, Icon: LucideIcon | null]> = {
   pending: ['Pending', 'text-warn', CircleDashed],
   queued: ['Queued', 'text-muted', Clock],
   running: ['Running', 'text-run', null],
@@ -38,7 +38,7 @@ export function Status({
   small = false,
   children,
 }: StatusProps) {
-  const [word, colour, Icon] = looks[status]
+  const [word, colour, Icon] = styles[status]
   const size = small || iconOnly ? 'size-3.5' : ''
   return (
     <span

@@ -5,11 +5,11 @@ import { stackedMarks, stackOf, type DrawnChart } from './chart.ts'
 const maxBars = 12
 
 export function RankedBars({ chart, rows, end, label }: DrawnChart) {
-  const drawn = rows.slice(0, maxBars)
+  const bars = rows.slice(0, maxBars)
   return (
     <div className="grid grid-cols-[minmax(4rem,9rem)_minmax(0,1fr)_auto] gap-x-3">
       <ul aria-hidden="true">
-        {drawn.map((row) => (
+        {bars.map((row) => (
           <li key={row.key} title={row.label} className="h-7 truncate text-meta leading-7">
             {row.label}
           </li>
@@ -18,12 +18,12 @@ export function RankedBars({ chart, rows, end, label }: DrawnChart) {
       <svg
         role="img"
         aria-label={label}
-        viewBox={`0 0 100 ${drawn.length}`}
+        viewBox={`0 0 100 ${bars.length}`}
         preserveAspectRatio="none"
         className="w-full"
-        style={{ height: `${drawn.length * 1.75}rem` }}
+        style={{ height: `${bars.length * 1.75}rem` }}
       >
-        {drawn.map((row, index) => (
+        {bars.map((row, index) => (
           <g key={row.key}>
             {stackedMarks(chart, row, end).map(({ name, fill, title, from, size }) => (
               <rect key={name} x={from} y={index + 0.22} width={size} height={0.56} className={fill}>
@@ -36,13 +36,13 @@ export function RankedBars({ chart, rows, end, label }: DrawnChart) {
           x1={0}
           x2={0}
           y1={0}
-          y2={drawn.length}
+          y2={bars.length}
           vectorEffect="non-scaling-stroke"
           className="stroke-control"
         />
       </svg>
       <ul aria-hidden="true" className="text-right">
-        {drawn.map((row) => (
+        {bars.map((row) => (
           <li key={row.key} className="h-7 text-meta leading-7 text-muted">
             {chart.format(stackOf(chart, row.figures))}
           </li>

@@ -32,7 +32,7 @@ export function ImportRepository() {
   const access = useGitHubAccessQuery(null).data
   const installUrl = installUrlOf(access)
   const selected = all?.find(({ id }) => id === chosen)
-  const found = all?.filter((repository) => matches(repository, search))
+  const matching = all?.filter((repository) => matches(repository, search))
 
   const onSubmit = async (event: FormEvent) => {
     event.preventDefault()
@@ -60,15 +60,15 @@ export function ImportRepository() {
       {error === undefined ? (
         <>
           <p className="mb-2 h-4 text-meta text-muted" aria-live="polite">
-            {all !== undefined && found !== undefined && counted(found.length, all.length, search)}
+            {all !== undefined && matching !== undefined && countText(matching.length, all.length, search)}
           </p>
           <Panel className="overflow-hidden">
-            {found === undefined ? (
+            {matching === undefined ? (
               <Loading />
-            ) : found.length === 0 ? (
+            ) : matching.length === 0 ? (
               <NoRepository hasOthers={all?.length !== 0} onClear={() => setSearch('')} />
             ) : (
-              <Repositories repositories={found} chosen={chosen} onChoose={setChosen} />
+              <Repositories repositories={matching} chosen={chosen} onChoose={setChosen} />
             )}
           </Panel>
         </>
@@ -175,8 +175,8 @@ function matches(repository: Repository, search: string): boolean {
     .every((word) => text.includes(word))
 }
 
-function counted(found: number, all: number, search: string): string {
-  return search.trim() === '' ? texts.create.found(all) : texts.create.showing(found, all)
+function countText(matching: number, all: number, search: string): string {
+  return search.trim() === '' ? texts.create.found(all) : texts.create.showing(matching, all)
 }
 
 function Loading() {

@@ -16,7 +16,7 @@ import { useSendMessage } from '../chat/composer/useSendMessage.ts'
 import { ChangesTools, useFind, useWhitespace } from './ChangesTools.tsx'
 import { DiffList } from './list/DiffList.tsx'
 import { FileTree } from './FileTree.tsx'
-import { mostMatches } from './diff/findInDiff.ts'
+import { maxMatches } from './diff/findInDiff.ts'
 import { commentMessage } from './quote.ts'
 import { type DiffFile, readDiffs } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
@@ -36,8 +36,8 @@ const findKeys = {
 const leastForSplit = 640
 
 export function ChangesPanel(props: ChangesPanelProps) {
-  const { task, diff, reload, shown, tools, refreshing, onRefresh, onReading, notes } = props
-  const [look, setLook] = usePersisted(diffLook)
+  const { task, diff, reload, visible, tools, refreshing, onRefresh, onReading, notes } = props
+  const [layout, setLayout] = usePersisted(diffLook)
   const [width, measured] = useWidth()
   // The list's own width is less than the panel's when the tree is beside it.
   const [listWidth, listMeasured] = useWidth()
@@ -54,7 +54,13 @@ export function ChangesPanel(props: ChangesPanelProps) {
   const viewed = useViewed(task.id)
   const folds = useFolds(viewed.viewed)
   const known = useKnownLines(task.id)
-  const search = useSearch({ files, known: known.known, folds, active: shown && focusWithin, onGo: setGoTo })
+  const search = useSearch({
+    files,
+    known: known.known,
+    folds,
+    active: visible && focusWithin,
+    onGo: setGoTo,
+  })
   const comment = useComment(task.id)
   const sendComment = useSendComment(task, comment, reload, tools !== null)
 
@@ -64,8 +70,8 @@ export function ChangesPanel(props: ChangesPanelProps) {
 
   const buttons = (
     <ChangesTools
-      look={look}
-      onLook={setLook}
+      layout={layout}
+      onLayout={setLayout}
       narrow={narrow}
       quiet={quiet}
       onQuiet={setQuiet}
@@ -96,7 +102,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
       <Header diff={diff} files={files} viewed={viewed.viewed}>
         {tools === null && buttons}
       </Header>
-      {tools !== null && shown && createPortal(buttons, tools)}
+      {tools !== null && visible && createPortal(buttons, tools)}
       {searching && <Find search={search} />}
       {quiet && (
         <p role="status" className="flex-none border-b border-line-soft px-4 py-1.5 text-meta text-muted">
@@ -109,12 +115,12 @@ export function ChangesPanel(props: ChangesPanelProps) {
         <div ref={listMeasured} className="flex min-h-0 min-w-0 flex-col">
           <DiffList
             files={files}
-            split={look === 'split' && !narrow}
+            split={layout === 'split' && !narrow}
             width={listWidth}
             folds={folds}
             viewed={viewed}
             known={known}
-            sought={search.find.sought}
+            needle={search.find.needle}
             match={searching ? search.find.match : null}
             goTo={goTo}
             comment={comment}
@@ -122,7 +128,7 @@ export function ChangesPanel(props: ChangesPanelProps) {
             onSend={sendComment}
             onCurrent={setCurrent}
             onScrolled={setScrolled}
-            shown={shown}
+            visible={visible}
           />
         </div>
       </div>
@@ -152,7 +158,7 @@ function useSearch({ files, known, folds, active, onGo }: SearchOf) {
     const match = find.step(by)
     if (match === null) return
     folds.fold(match.fileName, false)
-    folds.ask(match.fileName)
+    folds.request(match.fileName)
     onGo({ ...match })
   }
   const open = () => setOpened((before) => before + 1)
@@ -210,8 +216,8 @@ function Header({ diff, files, viewed, children }: HeaderProps) {
 
 function Find({ search }: { readonly search: ReturnType<typeof useSearch> }) {
   const { find, opened, step, close } = search
-  const found =
-    find.count === 0 ? texts.notFound : texts.found(find.at + 1, find.count, find.count >= mostMatches)
+  const result =
+    find.count === 0 ? texts.notFound : texts.found(find.at + 1, find.count, find.count >= maxMatches)
   return (
     <SearchBar
       // Reopening selects the text of the search.
@@ -220,7 +226,7 @@ function Find({ search }: { readonly search: ReturnType<typeof useSearch> }) {
       keys={findKeys}
       words={find.words}
       onWords={find.setWords}
-      result={find.words === '' ? '' : found}
+      result={find.words === '' ? '' : result}
       nothing={find.count === 0}
       onStep={step}
       onClose={close}

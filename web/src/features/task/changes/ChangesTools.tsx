@@ -5,15 +5,15 @@ import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { Segmented } from '../../../ui/form/Segmented.tsx'
 import { useReplayed } from '../replayed.ts'
 import { texts } from './texts.ts'
-import { hunksShown, type KnownLines } from './diff/diffRows.ts'
+import { hunksWithContext, type KnownLines } from './diff/diffRows.ts'
 import { findInDiff, type Match } from './diff/findInDiff.ts'
 import type { DiffFile } from './diff/readDiffs.ts'
 
-type DiffLook = 'unified' | 'split'
+type DiffLayout = 'unified' | 'split'
 
 interface ChangesToolsProps {
-  readonly look: DiffLook
-  readonly onLook: (look: DiffLook) => void
+  readonly layout: DiffLayout
+  readonly onLayout: (layout: DiffLayout) => void
   readonly narrow: boolean
   readonly quiet: boolean
   readonly onQuiet: (quiet: boolean) => void
@@ -27,7 +27,7 @@ const pressed = 'aria-pressed:bg-raised aria-pressed:text-text'
 
 export function ChangesTools(props: ChangesToolsProps) {
   const isReplayed = useReplayed() !== null
-  const { look, onLook, narrow, quiet, onQuiet, onFiles, onFind, refreshing, onRefresh } = props
+  const { layout, onLayout, narrow, quiet, onQuiet, onFiles, onFind, refreshing, onRefresh } = props
   return (
     <div className="flex flex-none items-center md:gap-0.5">
       {!narrow && (
@@ -37,8 +37,8 @@ export function ChangesTools(props: ChangesToolsProps) {
             { value: 'unified', label: texts.unified, icon: <Rows2 /> },
             { value: 'split', label: texts.split, icon: <Columns2 /> },
           ]}
-          chosen={look}
-          onChoose={onLook}
+          chosen={layout}
+          onChoose={onLayout}
           className="mr-1.5"
         />
       )}
@@ -70,12 +70,15 @@ export function useFind(files: readonly DiffFile[], known: ReadonlyMap<string, K
   const [words, setWords] = useState('')
   const [chosen, setChosen] = useState(0)
   // Rendering the marks must not slow down typing.
-  const sought = useDeferredValue(open ? words : '')
+  const needle = useDeferredValue(open ? words : '')
   const matches = useMemo(() => {
-    if (sought === '') return []
-    const shown = files.map((file) => ({ name: file.name, hunks: hunksShown(file, known.get(file.name)) }))
-    return findInDiff(shown, sought)
-  }, [files, known, sought])
+    if (needle === '') return []
+    const searchable = files.map((file) => ({
+      name: file.name,
+      hunks: hunksWithContext(file, known.get(file.name)),
+    }))
+    return findInDiff(searchable, needle)
+  }, [files, known, needle])
   const at = Math.min(chosen, Math.max(0, matches.length - 1))
   return {
     words,
@@ -84,7 +87,7 @@ export function useFind(files: readonly DiffFile[], known: ReadonlyMap<string, K
       setChosen(0)
     },
     /** The text that is marked: it follows the input when there is time. */
-    sought,
+    needle,
     count: matches.length,
     at,
     match: matches[at] ?? null,
@@ -101,16 +104,16 @@ type Quieten = (files: readonly DiffFile[]) => readonly DiffFile[]
 
 /** Hides whitespace-only changes. The code for that is loaded when it is first needed. */
 export function useWhitespace(read: readonly DiffFile[]) {
-  const [wanted, setWanted] = useState(false)
+  const [isOn, setOn] = useState(false)
   const [quieten, setQuieten] = useState<Quieten | null>(null)
-  const quiet = wanted && quieten !== null
-  const files = useMemo(() => (wanted && quieten !== null ? quieten(read) : read), [read, wanted, quieten])
+  const quiet = isOn && quieten !== null
+  const files = useMemo(() => (isOn && quieten !== null ? quieten(read) : read), [read, isOn, quieten])
   const setQuiet = (hidden: boolean) => {
-    setWanted(hidden)
+    setOn(hidden)
     if (!hidden || quieten !== null) return
     import('./diff/whitespace.ts').then(
       ({ quietDiffs }) => setQuieten(() => quietDiffs),
-      () => setWanted(false),
+      () => setOn(false),
     )
   }
   return { quiet, setQuiet, files }

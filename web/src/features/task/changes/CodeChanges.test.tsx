@@ -28,7 +28,7 @@ beforeEach(() => {
 function open(changedFiles: readonly ChangedFile[], answers: Answers = {}) {
   const diff = (files: readonly ChangedFile[]) => ({ data: diffOf({ changedFiles: [...files] }) })
   const { server, store } = openPart(
-    <CodeChanges task={task} reload={() => undefined} shown tools={null} />,
+    <CodeChanges task={task} reload={() => undefined} visible tools={null} />,
     { [`GET ${at}/git/diff`]: diff(changedFiles), ...answers },
   )
   store.dispatch(taskOpened(task.id))

@@ -20,13 +20,13 @@ export function CodeChanges(props: CodeChangesProps) {
   return <replayed.Changes {...props} Panel={ChangesPanel} replayed={replayed} />
 }
 
-function LiveChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) {
+function LiveChanges({ task, reload, visible: isVisible, tools }: CodeChangesProps) {
   const { data, error, isFetching, refetch } = useDiffQuery(task.id)
   const newest: unknown = data?.data
-  const changes = useHeldChanges(newest)
+  const changes = useKeptChanges(newest)
   const showNewest = async () => {
     const { data: answer } = await refetch()
-    changes.hold(answer?.data)
+    changes.keep(answer?.data)
   }
   const empty = (title: string, why: ReactNode, action: string) => (
     <Empty
@@ -49,9 +49,9 @@ function LiveChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) 
     return empty(texts.preparing, newest.message ?? texts.preparingWhy, texts.check)
   if (newest.status === 'not_initialized')
     return empty(texts.notInitialized, newest.message ?? texts.notInitializedWhy, texts.refresh)
-  const shown = changes.kept ?? newest
-  if (shown.totalChanges === 0) {
-    const branch = <span className="mono text-text">{shown.currentBranch || task.branch}</span>
+  const visibleDiff = changes.kept ?? newest
+  if (visibleDiff.totalChanges === 0) {
+    const branch = <span className="mono text-text">{visibleDiff.currentBranch || task.branch}</span>
     const why = (
       <>
         {texts.noneWhy} {texts.onBranch} {branch}
@@ -62,18 +62,18 @@ function LiveChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) 
   return (
     <ChangesPanel
       task={task}
-      diff={shown}
+      diff={visibleDiff}
       reload={reload}
-      shown={isShown}
+      visible={isVisible}
       tools={tools}
       refreshing={isFetching}
       onRefresh={() => void showNewest()}
       onReading={changes.setReading}
       notes={
         <Notes
-          said={shown.truncated === true ? texts.truncated : shown.message}
+          warning={visibleDiff.truncated === true ? texts.truncated : visibleDiff.message}
           stale={changes.isStale}
-          onRefresh={() => changes.hold(newest)}
+          onRefresh={() => changes.keep(newest)}
         />
       }
     />
@@ -81,33 +81,33 @@ function LiveChanges({ task, reload, shown: isShown, tools }: CodeChangesProps) 
 }
 
 /** Keeps the changes that somebody is reading; newer ones wait until requested, so that nothing moves. */
-function useHeldChanges(newest: unknown) {
-  const [held, setHeld] = useState<GitDiff | null>(null)
+function useKeptChanges(newest: unknown) {
+  const [keptDiff, setKeptDiff] = useState<GitDiff | null>(null)
   const [reading, setReading] = useState(false)
-  const hold = (diff: unknown) => setHeld(isGitDiff(diff) ? diff : null)
+  const keep = (diff: unknown) => setKeptDiff(isGitDiff(diff) ? diff : null)
   if (!isGitDiff(newest) || newest.status === 'pending_clone' || newest.status === 'not_initialized') {
-    return { kept: null, isStale: false, setReading, hold }
+    return { kept: null, isStale: false, setReading, keep }
   }
-  const isStale = held !== null && !sameChanges(held.changedFiles, newest.changedFiles)
+  const isStale = keptDiff !== null && !sameChanges(keptDiff.changedFiles, newest.changedFiles)
   // They are kept after the reader has left, or the page would move for the next one.
-  const keptWhileStale = isStale ? held : null
-  const kept = reading ? (held ?? newest) : keptWhileStale
-  if (kept !== held) setHeld(kept)
-  return { kept, isStale, setReading, hold }
+  const keptWhileStale = isStale ? keptDiff : null
+  const kept = reading ? (keptDiff ?? newest) : keptWhileStale
+  if (kept !== keptDiff) setKeptDiff(kept)
+  return { kept, isStale, setReading, keep }
 }
 
 interface NotesProps {
-  readonly said: string | undefined
+  readonly warning: string | undefined
   readonly stale: boolean
   readonly onRefresh: () => void
 }
 
-function Notes({ said, stale, onRefresh }: NotesProps) {
+function Notes({ warning, stale, onRefresh }: NotesProps) {
   return (
     <>
-      {said !== undefined && (
+      {warning !== undefined && (
         <Note kind="warning" className="m-3 flex-none">
-          {said}
+          {warning}
         </Note>
       )}
       {stale && (

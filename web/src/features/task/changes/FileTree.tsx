@@ -33,7 +33,7 @@ export const FileTree = memo(function FileTree({ files, viewed, current, onChoos
     estimateSize: () => rowHeight,
     overscan: 8,
   })
-  const shown =
+  const visibleRows =
     rows.length <= wholeUpTo
       ? rows.map((_, index) => ({ index, start: index * rowHeight }))
       : list.getVirtualItems()
@@ -70,7 +70,7 @@ export const FileTree = memo(function FileTree({ files, viewed, current, onChoos
             className="relative"
             style={{ height: rows.length * rowHeight }}
           >
-            {shown.map(({ index, start }) => {
+            {visibleRows.map(({ index, start }) => {
               const row = rows[index]
               if (row === undefined) return null
               return (

@@ -2,8 +2,8 @@
 import type { DiffLine } from './diff/parseDiff.ts'
 
 /** The most lines of a quotation, and the most characters of all its lines; further lines are only counted. */
-const mostLines = 120
-const mostCharacters = 12_000
+const maxLines = 120
+const maxCharacters = 12_000
 
 const signs = { context: ' ', added: '+', deleted: '-' } as const
 
@@ -18,21 +18,21 @@ export function commentMessage(fileName: string, lines: readonly DiffLine[], com
 /** The quotation alone, from which the remaining length for the comment follows. */
 export function quoteOf(fileName: string, lines: readonly DiffLine[]): string {
   const { place, isBefore } = placeOf(lines)
-  const shown: string[] = []
-  let room = mostCharacters
-  for (const line of lines.slice(0, mostLines)) {
+  const quoted: string[] = []
+  let room = maxCharacters
+  for (const line of lines.slice(0, maxLines)) {
     const text = `${signs[line.kind]}${oneLine(line.text)}`
     room -= text.length
     if (room < 0) break
-    shown.push(text)
+    quoted.push(text)
   }
-  const left = lines.length - shown.length
-  const fence = '`'.repeat(Math.max(3, longestRun(shown.join('\n')) + 1))
+  const left = lines.length - quoted.length
+  const fence = '`'.repeat(Math.max(3, longestRun(quoted.join('\n')) + 1))
   return [
     `${codeSpan(`${oneLine(fileName)}:${place}`)}${isBefore ? ' (old)' : ''}`,
     '',
     `${fence}diff`,
-    ...shown,
+    ...quoted,
     fence,
     ...(left > 0 ? ['', `and ${left} more ${left === 1 ? 'line' : 'lines'}`] : []),
   ]

@@ -4,7 +4,7 @@ import { commentDrafts, usePersisted } from '../../../state/persisted.ts'
 import type { CommentTarget } from './list/useRange.ts'
 
 /** How many drafts are kept; the oldest are dropped. */
-const mostDrafts = 30
+const maxDrafts = 30
 
 export function useComment(taskId: string) {
   const [drafts, keep] = usePersisted(commentDrafts)
@@ -12,7 +12,7 @@ export function useComment(taskId: string) {
   const place = target === null ? '' : placeIn(taskId, target)
   const write = (text: string) => {
     const others = Object.entries(drafts).filter(([other]) => other !== place)
-    keep(Object.fromEntries([...others.slice(1 - mostDrafts), ...(text === '' ? [] : [[place, text]])]))
+    keep(Object.fromEntries([...others.slice(1 - maxDrafts), ...(text === '' ? [] : [[place, text]])]))
   }
   return {
     target,

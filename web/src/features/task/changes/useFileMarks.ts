@@ -8,7 +8,7 @@ export type Folds = ReturnType<typeof useFolds>
 /** `viewed`: hashes of viewed files, which are collapsed unless somebody expands them. */
 export function useFolds(viewed: ReadonlySet<string>) {
   const [byHand, setByHand] = useState<ReadonlyMap<string, boolean>>(new Map())
-  const [asked, setAsked] = useState<ReadonlySet<string>>(new Set())
+  const [requested, setRequested] = useState<ReadonlySet<string>>(new Set())
   const isFolded = useCallback(
     ({ name, hash }: DiffFile) => byHand.get(name) ?? viewed.has(hash),
     [byHand, viewed],
@@ -29,8 +29,11 @@ export function useFolds(viewed: ReadonlySet<string>) {
       setByHand(new Map(files.map(({ name }) => [name, folded]))),
     [],
   )
-  const ask = useCallback((fileName: string) => setAsked((before) => new Set([...before, fileName])), [])
-  return { isFolded, fold, foldAll, asked, ask }
+  const request = useCallback(
+    (fileName: string) => setRequested((before) => new Set([...before, fileName])),
+    [],
+  )
+  return { isFolded, fold, foldAll, requested, request }
 }
 
 /** How many tasks, and marks per task, are remembered; the oldest are dropped. */

@@ -217,14 +217,14 @@ function Facts({ run, isOtherCommit }: { readonly run: Compared; readonly isOthe
 function RunningTime({ run: { task, runningMs } }: { readonly run: Compared }) {
   const runs = isRunning(task)
   const now = useNow(1_000, runs)
-  const [told, setTold] = useState({ runningMs, at: now })
-  if (told.runningMs !== runningMs) setTold({ runningMs, at: now })
-  return elapsed(runningMs + (runs ? Math.max(0, now - told.at) : 0))
+  const [report, setReport] = useState({ runningMs, at: now })
+  if (report.runningMs !== runningMs) setReport({ runningMs, at: now })
+  return elapsed(runningMs + (runs ? Math.max(0, now - report.at) : 0))
 }
 
 function RunActions({ task }: { readonly task: Task }) {
   const actions = useTaskActions(task)
-  const [asking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const href = safeLink(task.prUrl)
   const mayKeep =
     task.prNumber === null && !isUnderWay(task) && !isRecordDamaged(task) && (task.changes?.files ?? 0) > 0
@@ -253,15 +253,15 @@ function RunActions({ task }: { readonly task: Task }) {
           icon={<GitPullRequest />}
           disabled={!mayKeep}
           busy={actions.opening}
-          onClick={() => setAsking(true)}
+          onClick={() => setConfirming(true)}
         >
           {texts.keep}
         </Button>
       )}
       <PullRequestDialog
         task={task}
-        open={asking}
-        onClose={() => setAsking(false)}
+        open={isConfirming}
+        onClose={() => setConfirming(false)}
         onConfirm={actions.openPullRequest}
       />
     </footer>

@@ -35,7 +35,7 @@ export function ComparedFiles({ task }: { readonly task: Task }) {
 }
 
 /** Longer diffs are better read in the task. */
-const mostLines = 1_000
+const maxLines = 1_000
 
 function Diff({ file }: { readonly file: ChangedFile }) {
   // The lines before the first hunk only repeat the file's name.
@@ -52,13 +52,13 @@ function Diff({ file }: { readonly file: ChangedFile }) {
       className="max-h-96 overflow-auto border-t border-line-soft bg-bg py-1"
     >
       <pre className="w-max min-w-full mono">
-        {lines.slice(0, mostLines).map((line, index) => (
+        {lines.slice(0, maxLines).map((line, index) => (
           <div key={index} className={classes('px-4', colourOf(line))}>
             {line === '' ? ' ' : line}
           </div>
         ))}
       </pre>
-      {lines.length > mostLines && <p className="px-4 py-2 text-meta text-muted">{texts.cut}</p>}
+      {lines.length > maxLines && <p className="px-4 py-2 text-meta text-muted">{texts.cut}</p>}
     </div>
   )
 }

@@ -15,13 +15,13 @@ const words = texts.cleanUp
 export function CleanUp({ task }: { readonly task: Task }) {
   const dispatch = useDispatch()
   const [cleanUp, { isLoading }] = useCleanUpTaskMutation()
-  const [asking, setAsking] = useState(false)
+  const [isConfirming, setConfirming] = useState(false)
   const ended = endOf(task)
   const { cleanUp: outcome } = task
   const isDone = outcome !== undefined && isBranchGone(outcome.branch) && isWorkspaceGone(outcome.workspace)
   const isBusy = task.status === 'running' || task.status === 'queued'
   const onConfirm = async () => {
-    setAsking(false)
+    setConfirming(false)
     const answer = await cleanUp(task.id)
     if (answer.error === undefined) dispatch(taskLoaded(answer.data.task))
     else dispatch(notifiedFailure(words.failed, answer.error))
@@ -47,15 +47,15 @@ export function CleanUp({ task }: { readonly task: Task }) {
           busy={isLoading}
           busyLabel={words.busy}
           disabled={isBusy}
-          onClick={() => setAsking(true)}
+          onClick={() => setConfirming(true)}
           className="ml-auto"
         >
           {outcome === undefined ? words.action : words.again}
         </Button>
       )}
       <ConfirmDialog
-        open={asking}
-        onClose={() => setAsking(false)}
+        open={isConfirming}
+        onClose={() => setConfirming(false)}
         title={words.title}
         leave={words.keep}
         confirm={words.action}

@@ -12,21 +12,21 @@ export function HistoryAddress({ session }: { readonly session: HistorySession }
   const { pathname } = useLocation()
   const navigate = useNavigate()
   // A plus sign in a query string is decoded as a space.
-  const asked = query.get('at')?.replace(' ', '+') ?? null
+  const address = query.get('at')?.replace(' ', '+') ?? null
   const moment = useHistory(session, ({ replay }) => replay?.moment ?? null)
   const playing = useHistory(session, ({ replay }) => replay?.playing ?? false)
   /** The moment in the address as last seen or written here. */
   const named = useRef<string | null>(null)
-  const wasShown = useRef(false)
+  const wasReplayed = useRef(false)
   useEffect(() => {
-    if (asked === named.current) return
-    named.current = asked
-    if (asked === null) session.backToLive()
-    else session.open(asked)
-  }, [asked, session])
+    if (address === named.current) return
+    named.current = address
+    if (address === null) session.backToLive()
+    else session.open(address)
+  }, [address, session])
   useEffect(() => {
-    const isLeft = moment === null && wasShown.current
-    wasShown.current = moment !== null
+    const isLeft = moment === null && wasReplayed.current
+    wasReplayed.current = moment !== null
     if ((moment === null && !isLeft) || playing || moment === named.current) return undefined
     const timer = setTimeout(
       () => {

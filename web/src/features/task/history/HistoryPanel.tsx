@@ -14,7 +14,7 @@ import { FailureNote } from '../FailureNote.tsx'
 import { toggled } from '../toggled.ts'
 import { HistoryActions } from './HistoryActions.tsx'
 import type { HistorySession, HistoryView } from './historySession.ts'
-import { actorsIn, countsOf, filters, shownRows, type Filter } from './shownRows.ts'
+import { actorsIn, countsOf, filters, listedRows, type Filter } from './listedRows.ts'
 import { texts } from './texts.ts'
 import { Timeline } from './Timeline.tsx'
 import type { ShowIn } from './TimelineRows.tsx'
@@ -22,7 +22,7 @@ import { useHistory } from './useHistory.ts'
 
 export interface HistoryPanelProps {
   readonly session: HistorySession
-  readonly shown: boolean
+  readonly visible: boolean
   /** Where to put its buttons; `null`: in its own bar. */
   readonly tools: HTMLElement | null
   readonly onShowIn: ShowIn
@@ -30,7 +30,7 @@ export interface HistoryPanelProps {
   readonly record: { readonly state: ReactNode; readonly onAudit: () => void } | null
 }
 
-export function HistoryPanel({ session, shown, tools, onShowIn, record }: HistoryPanelProps) {
+export function HistoryPanel({ session, visible, tools, onShowIn, record }: HistoryPanelProps) {
   const sections = useHistory(session, (view) => view.sections)
   const load = useHistory(session, (view) => view.load)
   const [filter, setFilter] = useState<Filter>('all')
@@ -41,10 +41,10 @@ export function HistoryPanel({ session, shown, tools, onShowIn, record }: Histor
   const words = useDeferredValue(search ?? '')
   const { person } = session.names
   const rows = useMemo(
-    () => shownRows(sections, { filter, words, actor, person, folded, unfolded }),
+    () => listedRows(sections, { filter, words, actor, person, folded, unfolded }),
     [sections, filter, words, actor, person, folded, unfolded],
   )
-  const found = rows.filter(({ kind }) => kind === 'row').length
+  const matchCount = rows.filter(({ kind }) => kind === 'row').length
   const buttons = (
     <>
       <IconButton
@@ -75,13 +75,13 @@ export function HistoryPanel({ session, shown, tools, onShowIn, record }: Histor
           <span className="flex flex-none items-center border-l border-line-soft">{buttons}</span>
         )}
       </div>
-      {tools !== null && shown && createPortal(buttons, tools)}
+      {tools !== null && visible && createPortal(buttons, tools)}
       {search !== null && (
         <SearchBar
           names={texts.find}
           words={search}
           onWords={setSearch}
-          result={words === '' ? '' : found === 0 ? texts.find.none : texts.find.found(found)}
+          result={words === '' ? '' : matchCount === 0 ? texts.find.none : texts.find.found(matchCount)}
           nothing
           onStep={() => undefined}
           onClose={() => setSearch(null)}
@@ -93,7 +93,7 @@ export function HistoryPanel({ session, shown, tools, onShowIn, record }: Histor
         <Timeline
           session={session}
           rows={rows}
-          shown={shown}
+          visible={visible}
           onFold={(number) => setFolded((before) => toggled(before, number))}
           onUnfold={(key) => setUnfolded((before) => toggled(before, key))}
           onShowIn={onShowIn}

@@ -7,12 +7,12 @@ import { RecordState } from './RecordState.tsx'
 import { useHistory } from './useHistory.ts'
 
 export function LiveHistoryPanel(props: Omit<HistoryPanelProps, 'record'>) {
-  const { session, shown } = props
+  const { session, visible } = props
   const { taskId = '' } = useParams()
   const count = useHistory(session, (view) => view.count)
   const [showsAudit, setShowsAudit] = useState(false)
   const onAudit = () => setShowsAudit(true)
-  const state = <RecordState taskId={taskId} count={count} shown={shown} onCheck={onAudit} />
+  const state = <RecordState taskId={taskId} count={count} visible={visible} onCheck={onAudit} />
   return (
     <>
       <HistoryPanel {...props} record={{ state, onAudit }} />

@@ -7,21 +7,23 @@ import { classes } from '../../../ui/classes.ts'
 import { useNow } from '../../../ui/hooks.ts'
 import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { dateAndTime } from '../../../ui/text/dates.ts'
-import { useTaskRecordQuery, type TaskRecord, sayingOf, type Saying } from './recordApi.ts'
+import { useTaskRecordQuery, type TaskRecord, describeRecord, type RecordDescription } from './recordApi.ts'
 import { recordTexts as texts } from './recordTexts.ts'
 
 interface RecordStateProps {
   readonly taskId: string
   /** The number of events that the page has read; the state is requested again when it grows. */
   readonly count: number
-  readonly shown: boolean
+  readonly visible: boolean
   readonly onCheck: () => void
 }
 
 /** How often the state is requested again while something is not sealed or checked yet, in ms. */
 const pollIntervalMs = 5_000
 
-const looks: Readonly<Record<Saying['state'], { readonly icon: LucideIcon; readonly tone: string }>> = {
+const styles: Readonly<
+  Record<RecordDescription['state'], { readonly icon: LucideIcon; readonly tone: string }>
+> = {
   unknown: { icon: CircleDashed, tone: 'text-muted' },
   good: { icon: ShieldCheck, tone: 'text-ok' },
   waiting: { icon: Clock, tone: 'text-text' },
@@ -29,24 +31,24 @@ const looks: Readonly<Record<Saying['state'], { readonly icon: LucideIcon; reado
   damaged: { icon: CircleX, tone: 'text-bad' },
 }
 
-export function RecordState({ taskId, count, shown, onCheck }: RecordStateProps) {
+export function RecordState({ taskId, count, visible, onCheck }: RecordStateProps) {
   const isLost = useSelector(selectLost)
   const [isWaiting, setWaiting] = useState(true)
-  const [asks, setAsks] = useState(false)
+  const [isRequested, setRequested] = useState(false)
   const { data, error, refetch, isUninitialized } = useTaskRecordQuery(taskId, {
-    skip: !shown,
+    skip: !visible,
     pollingInterval: isWaiting && !isLost ? pollIntervalMs : 0,
     refetchOnMountOrArgChange: true,
   })
   useEffect(() => {
     if (!isUninitialized && count > 0) void refetch()
   }, [count, refetch, isUninitialized])
-  const now = useNow(1_000, shown)
+  const now = useNow(1_000, visible)
   const failure = isLost ? texts.offline : error === undefined ? null : texts.notFetched
-  const { state, words } = sayingOf(data ?? null, failure, now)
+  const { state, words } = describeRecord(data ?? null, failure, now)
   const waits = state === 'waiting' || state === 'unknown'
   if (waits !== isWaiting) setWaiting(waits)
-  const { icon: Icon, tone } = looks[state]
+  const { icon: Icon, tone } = styles[state]
   return (
     <>
       <div className="flex min-h-9 flex-none flex-wrap items-center gap-x-2 border-b border-line-soft px-3 text-meta text-muted md:px-4">
@@ -62,7 +64,7 @@ export function RecordState({ taskId, count, shown, onCheck }: RecordStateProps)
         {data !== undefined && (
           <button
             type="button"
-            onClick={() => setAsks(true)}
+            onClick={() => setRequested(true)}
             className="min-h-7 rounded-badge px-1 text-accent hover:underline max-md:min-h-11"
           >
             {texts.how}
@@ -70,7 +72,7 @@ export function RecordState({ taskId, count, shown, onCheck }: RecordStateProps)
         )}
       </div>
       {data !== undefined && (
-        <HowKnown record={data} open={asks} onClose={() => setAsks(false)} onCheck={onCheck} />
+        <HowKnown record={data} open={isRequested} onClose={() => setRequested(false)} onCheck={onCheck} />
       )}
     </>
   )

@@ -3,14 +3,14 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, type KeyboardEvent } from 'react'
 import { useMedia } from '../../../ui/hooks.ts'
 import type { HistorySession } from './historySession.ts'
-import { currentRow, type ListedRow } from './shownRows.ts'
+import { currentRow, type ListedRow } from './listedRows.ts'
 import { Listed, type ShowIn } from './TimelineRows.tsx'
 import { useHistory } from './useHistory.ts'
 
 interface TimelineProps {
   readonly session: HistorySession
   readonly rows: readonly ListedRow[]
-  readonly shown: boolean
+  readonly visible: boolean
   readonly onFold: (number: number) => void
   readonly onUnfold: (key: string) => void
   readonly onShowIn: ShowIn
@@ -21,7 +21,7 @@ const heights = {
   touch: { head: 44, row: 44, output: 44, piece: 44, day: 36, gap: 32 },
 } as const
 
-export function Timeline({ session, rows, shown, onFold, onUnfold, onShowIn }: TimelineProps) {
+export function Timeline({ session, rows, visible, onFold, onUnfold, onShowIn }: TimelineProps) {
   const box = useRef<HTMLDivElement>(null)
   const height = useMedia('(width >= 768px)') ? heights.wide : heights.touch
   const moment = useHistory(session, ({ replay }) => replay)
@@ -36,8 +36,8 @@ export function Timeline({ session, rows, shown, onFold, onUnfold, onShowIn }: T
   // A new filter, an expanded or collapsed row, or a rotated phone changes the heights.
   useEffect(() => virtual.measure(), [virtual, rows, height])
   useEffect(() => {
-    if (shown && current >= 0) virtual.scrollToIndex(current, { align: 'auto' })
-  }, [virtual, current, shown])
+    if (visible && current >= 0) virtual.scrollToIndex(current, { align: 'auto' })
+  }, [virtual, current, visible])
   return (
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions -- arrow keys move between the buttons inside it
     <div

@@ -30,7 +30,7 @@ import { Status } from '../../../ui/status/Status.tsx'
 import { clockTime, elapsed, took } from '../../../ui/text/clock.ts'
 import { fullDate, lasting, zoneAt } from '../../../ui/text/dates.ts'
 import type { ReplayMoment } from './historySession.ts'
-import { nameOf, type ListedRow } from './shownRows.ts'
+import { nameOf, type ListedRow } from './listedRows.ts'
 import { texts } from './texts.ts'
 
 export type ShowIn = (panel: 'chat' | 'terminal' | 'changes') => void

@@ -96,7 +96,7 @@ interface Session extends Collaborators {
   readonly engine: ReplayEngine
   readonly view: ReturnType<typeof createObserved<HistoryView>>
   readonly leaving: AbortController
-  shown: Replayed | null
+  current: Replayed | null
   replayed: ReplayView | null
   next: string | undefined
   reading: boolean
@@ -116,7 +116,7 @@ interface Session extends Collaborators {
 export type HistorySession = ReturnType<typeof openHistory>
 
 export function openHistory(collaborators: Collaborators) {
-  const session = begun(collaborators)
+  const session = createSession(collaborators)
   const { engine, view } = session
   void readOn(session)
   const unfollow = followLive(session)
@@ -156,7 +156,7 @@ export function openHistory(collaborators: Collaborators) {
     backToLive() {
       session.stopFrame()
       session.requested = null
-      session.shown = null
+      session.current = null
       change(session, { replay: null, isUnknownMoment: false })
     },
     close() {
@@ -168,13 +168,13 @@ export function openHistory(collaborators: Collaborators) {
   }
 }
 
-function begun(collaborators: Collaborators): Session {
+function createSession(collaborators: Collaborators): Session {
   return {
     ...collaborators,
     engine: createReplayEngine(collaborators.base),
     view: createObserved(nothingRead),
     leaving: new AbortController(),
-    shown: null,
+    current: null,
     replayed: null,
     next: undefined,
     reading: false,
@@ -254,7 +254,7 @@ function takePage(session: Session, page: HistoryPage, isLast: boolean): void {
   })
   // If items at or before the shown moment have changed, it must be shown again.
   const { replay } = session.view.read()
-  if (session.shown && replay && from <= session.shown.index) moveShown(session, replay.moment)
+  if (session.current && replay && from <= session.current.index) setMoment(session, replay.moment)
   openRequested(session)
 }
 
@@ -279,9 +279,9 @@ function openRequested(session: Session): void {
   }
 }
 
-function moveShown(session: Session, moment: string): void {
+function setMoment(session: Session, moment: string): void {
   const index = indexOfMoment(session.engine.items(), moment)
-  session.shown = null
+  session.current = null
   show(session, index, positionAfter(session.view.read().axis, index, sinceEvent(moment)))
 }
 
@@ -304,12 +304,12 @@ function show(session: Session, index: number, position: number): void {
   const item = items[index]
   if (item === undefined) return
   const time = timeAt(view.axis, position)
-  const shown = engine.seek(index, session.shown ?? undefined)
-  session.shown = shown
-  session.replayed ??= createReplayView(session.live, shown, () => undefined)
-  session.replayed.show(shown, wordsBy(items, index, time))
+  const replayed = engine.seek(index, session.current ?? undefined)
+  session.current = replayed
+  session.replayed ??= createReplayView(session.live, replayed, () => undefined)
+  session.replayed.show(replayed, wordsBy(items, index, time))
   const { playing = false } = view.replay ?? {}
-  const { task, chat } = shown.state.openTask
+  const { task, chat } = replayed.state.openTask
   const revision = task?.version ?? chat.at
   const turn = view.sections.findLast((section) => section.revision <= revision)?.number ?? null
   const changesAt = session.changed.findLast((at) => at <= revision) ?? null

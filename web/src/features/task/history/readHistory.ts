@@ -72,7 +72,7 @@ export function serverSource(taskId: string): HistorySource {
     async images(signal) {
       const call = requestOf<typeof getChat>(chatRoutes.getChat, {
         params: { taskId },
-        query: { limit: mostMessages },
+        query: { limit: maxMessages },
         fallback: texts.notFetched,
       })
       const answer = await readUncached(call, signal)
@@ -89,7 +89,7 @@ export function serverSource(taskId: string): HistorySource {
   }
 }
 
-const mostMessages = 1_000
+const maxMessages = 1_000
 
 function imagesIn(answer: unknown): readonly ShownImage[] {
   const messages = isRecord(answer) ? answer['messages'] : []

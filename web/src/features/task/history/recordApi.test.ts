@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type TaskRecord, sayingOf } from './recordApi.ts'
+import { type TaskRecord, describeRecord } from './recordApi.ts'
 
 const now = Date.UTC(2026, 0, 1, 12)
 const at = (secondsAgo: number) => new Date(now - 1_000 * secondsAgo).toISOString()
@@ -12,7 +12,7 @@ const good: TaskRecord = {
   key: '39a8 1f22 0000 0000 0000 0000 0000 0000',
 }
 const said = (record: TaskRecord | null, failure: string | null = null) => {
-  const { state, words } = sayingOf(record, failure, now)
+  const { state, words } = describeRecord(record, failure, now)
   return `${state}: ${words.join(' · ')}`
 }
 

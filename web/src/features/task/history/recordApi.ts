@@ -18,23 +18,27 @@ export const { useTaskRecordQuery } = api.injectEndpoints({
 })
 
 /** How many characters of a fingerprint identify a key in a text: two groups. */
-const shownOfKey = 9
+const keyPrefixLength = 9
 
-export interface Saying {
+export interface RecordDescription {
   readonly state: 'unknown' | 'good' | 'waiting' | 'off' | 'damaged'
   /** Its parts, most important first. */
   readonly words: readonly string[]
 }
 
 /** `failure`: why the newest state is unknown; the last known state is then shown as outdated. `now` in ms since the epoch. */
-export function sayingOf(record: TaskRecord | null, failure: string | null, now: number): Saying {
+export function describeRecord(
+  record: TaskRecord | null,
+  failure: string | null,
+  now: number,
+): RecordDescription {
   if (record === null) return { state: 'unknown', words: [failure ?? texts.reading] }
   const { damage, checked, events, seal, isSealing, key } = record
   const old = failure === null ? [] : [texts.lastKnown]
   if (damage !== null)
     return { state: 'damaged', words: [texts.damaged(damage.stream, damage.revision), ...old] }
   const verified = checked.events >= events ? texts.verified : texts.checkedSoFar(checked.events, events)
-  const signed = key === null ? [] : [texts.key(key.slice(0, shownOfKey))]
+  const signed = key === null ? [] : [texts.key(key.slice(0, keyPrefixLength))]
   if (seal === null)
     return {
       state: isSealing ? 'waiting' : 'off',

@@ -176,8 +176,8 @@ export type Origin =
 
 /** Finds the turn that wrote a line, from the server's data about the file. `diff`: of the file, as shown. `line`: its number after the changes. */
 export function originOf({ blob, ranges, turns }: Provenance, diff: string, line: number): Origin {
-  const shown = /^index [0-9a-f]+\.\.([0-9a-f]+)/m.exec(diff)?.[1]
-  if (blob === null || shown === undefined || !blob.startsWith(shown)) return { kind: 'changed' }
+  const blobPrefix = /^index [0-9a-f]+\.\.([0-9a-f]+)/m.exec(diff)?.[1]
+  if (blob === null || blobPrefix === undefined || !blob.startsWith(blobPrefix)) return { kind: 'changed' }
   const range = ranges.find(({ from, to }) => from <= line && line <= to)
   const turn = turns.find(({ executionId }) => executionId === range?.executionId)
   if (turn === undefined) return { kind: 'unknown' }

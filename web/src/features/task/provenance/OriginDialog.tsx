@@ -46,7 +46,7 @@ export function OriginDialog({ file, onClose }: OriginDialogProps) {
 }
 
 /** How many ranges are listed; a click on a line's number shows any other. */
-const mostShown = 500
+const maxRanges = 500
 
 function Ranges({ provenance, taskId }: { readonly provenance: Provenance; readonly taskId: string }) {
   const turns = new Map(provenance.turns.map((turn) => [turn.executionId, turn]))
@@ -57,14 +57,14 @@ function Ranges({ provenance, taskId }: { readonly provenance: Provenance; reado
       aria-label={texts.title}
       className="mt-3 grid max-h-80 gap-2 overflow-y-auto rounded-control border border-line px-2.5 py-2 text-ui text-text"
     >
-      {provenance.ranges.slice(0, mostShown).map(({ from, to, executionId, callId }) => (
+      {provenance.ranges.slice(0, maxRanges).map(({ from, to, executionId, callId }) => (
         <li key={from} className="grid grid-cols-[7rem_minmax(0,1fr)] gap-2">
           <span className="text-muted">{texts.lines(from, to)}</span>
           <Origin turn={turns.get(executionId ?? '')} callId={callId} taskId={taskId} />
         </li>
       ))}
-      {provenance.ranges.length > mostShown && (
-        <li className="text-muted">{texts.moreRanges(provenance.ranges.length - mostShown)}</li>
+      {provenance.ranges.length > maxRanges && (
+        <li className="text-muted">{texts.moreRanges(provenance.ranges.length - maxRanges)}</li>
       )}
     </ol>
   )

@@ -11,12 +11,12 @@ const restMs = 150
 
 const nothing = () => undefined
 
-export function RecordedChanges({ Panel, task, reload, shown, tools, replayed }: RecordedChangesProps) {
+export function RecordedChanges({ Panel, task, reload, visible, tools, replayed }: RecordedChangesProps) {
   const { changesAt, changes } = replayed
   const [read, setRead] = useState<Awaited<ReturnType<Replayed['changes']>> | null>(null)
   useEffect(() => {
     // A hidden panel reads nothing.
-    if (changesAt === null || !shown) return undefined
+    if (changesAt === null || !visible) return undefined
     let isLeft = false
     const show = async () => {
       const answer = await changes(changesAt)
@@ -27,7 +27,7 @@ export function RecordedChanges({ Panel, task, reload, shown, tools, replayed }:
       isLeft = true
       clearTimeout(timer)
     }
-  }, [changesAt, changes, shown])
+  }, [changesAt, changes, visible])
   if (changesAt === null) return <Empty title={texts.changes.none}>{texts.changes.noneWhy}</Empty>
   if (read === null) return <ChangesLoading says={texts.changes.loading} />
   if ('reason' in read)
@@ -47,7 +47,7 @@ export function RecordedChanges({ Panel, task, reload, shown, tools, replayed }:
       task={task}
       diff={read.diff}
       reload={reload}
-      shown={shown}
+      visible={visible}
       tools={tools}
       refreshing={false}
       onRefresh={nothing}

@@ -59,9 +59,9 @@ export function ReplayBar({ session, replay }: ReplayBarProps) {
 function useFinishedTurn(session: HistorySession): FinishedTurn | null {
   const { task } = useSelector(selectOpenTask)
   const sections = useHistory(session, (view) => view.sections)
-  const shown = sections.findIndex(({ executionId }) => executionId === task?.execution?.id)
+  const index = sections.findIndex(({ executionId }) => executionId === task?.execution?.id)
   const isOver = task?.execution?.endedAt !== null
-  const turn = sections.slice(0, isOver ? shown + 1 : shown).findLast(({ kind }) => kind === 'turn')
+  const turn = sections.slice(0, isOver ? index + 1 : index).findLast(({ kind }) => kind === 'turn')
   return turn && task ? { executionId: turn.executionId, agent: task.agent, isUndone: true } : null
 }
 

@@ -119,9 +119,9 @@ function KeySheet() {
   const isSaved = useReplayed()?.isSaved
   const [open, setOpen] = useState(false)
   useEffect(() => {
-    const onAsked = () => setOpen(true)
-    window.addEventListener(showKeys, onAsked)
-    return () => window.removeEventListener(showKeys, onAsked)
+    const onShowKeys = () => setOpen(true)
+    window.addEventListener(showKeys, onShowKeys)
+    return () => window.removeEventListener(showKeys, onShowKeys)
   }, [])
   const close = () => setOpen(false)
   return (

@@ -29,8 +29,8 @@ export function createReplayView(live: Store<RootState>, first: Replayed, reload
       const { state, index } = replayed
       if (index !== printedAt) terminal.set(viewOf(replayed, terminal.read().change + 1))
       printedAt = index
-      const shown = words.length === 0 ? state.writing : withPieces(state.writing, words)
-      if (shown !== writing.read()) writing.set(shown)
+      const messages = words.length === 0 ? state.writing : withPieces(state.writing, words)
+      if (messages !== writing.read()) writing.set(messages)
       if (state.openTask !== openTask.read()) openTask.set(state.openTask)
     },
   }

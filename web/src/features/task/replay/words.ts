@@ -12,8 +12,8 @@ export function wordsBy(items: readonly HistoryItem[], index: number, time: numb
   for (let at = index + 1; at < end; at += 1) {
     const item = items[at]
     if (item?.kind !== 'delta') continue
-    const said = partBy(item, time)
-    if (said !== null) words.push(said)
+    const part = partBy(item, time)
+    if (part !== null) words.push(part)
   }
   return words
 }

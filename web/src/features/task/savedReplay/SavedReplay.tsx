@@ -129,7 +129,7 @@ function Panels({ session, open }: PanelsProps) {
   const [position, setPosition] = useState(splitPosition.initial)
   // The stream may be unreadable from its first event on, which the history then says.
   if (task === null)
-    return <HistoryPanel session={session} shown tools={null} onShowIn={() => undefined} record={null} />
+    return <HistoryPanel session={session} visible tools={null} onShowIn={() => undefined} record={null} />
   if (!split) return <TabbedPanels task={task} session={session} open={open} hasChat />
   return (
     <SplitView
@@ -166,7 +166,7 @@ function TabbedPanels({ task, session, open, hasChat }: TabbedPanelsProps) {
         terminal={open.terminal}
         reload={open.reload}
         running={task.status === 'running'}
-        shown={chosen === 'terminal'}
+        visible={chosen === 'terminal'}
         tools={tools}
       />
     ),
@@ -174,14 +174,14 @@ function TabbedPanels({ task, session, open, hasChat }: TabbedPanelsProps) {
       <CodeChanges
         task={task}
         reload={open.reload}
-        shown={chosen === 'changes'}
+        visible={chosen === 'changes'}
         tools={hasChat ? null : tools}
       />
     ),
     history: (
       <HistoryPanel
         session={session}
-        shown={chosen === 'history'}
+        visible={chosen === 'history'}
         tools={hasChat ? null : tools}
         onShowIn={setChosen}
         record={null}

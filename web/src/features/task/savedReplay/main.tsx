@@ -10,7 +10,7 @@ import { connectionChanged } from '../../../live/connection.ts'
 import { rootReducer } from '../../../state/rootReducer.ts'
 import { followSystemTheme } from '../../../state/theme.ts'
 import { Empty } from '../../../ui/layout/Empty.tsx'
-import { userTold } from '../../auth/authApi.ts'
+import { notifyUser } from '../../auth/authApi.ts'
 import { imagesApi } from '../../images/imagesApi.ts'
 import { openHistory, type HistorySession } from '../history/historySession.ts'
 import { frame } from '../history/taskHistory.ts'
@@ -27,7 +27,7 @@ function openRecording(recording: Recording): HistorySession {
   })
   // The recorded page was connected: nothing in a replay counts as outdated.
   live.dispatch(connectionChanged('connected'))
-  live.dispatch(userTold(personOf(recording)))
+  live.dispatch(notifyUser(personOf(recording)))
   // Fills the cache with the image addresses and subscribes to keep them, because there is no server to ask.
   const { endpoints, util } = imagesApi
   void live

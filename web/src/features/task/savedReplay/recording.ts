@@ -81,13 +81,13 @@ interface SavedImages {
 }
 
 /** The maximum size of all images, in bytes. */
-const mostBytes = 12_000_000
+const maxBytes = 12_000_000
 
 /** Reads the images in chat order. Images that cannot be read or no longer fit are left out. */
 export async function readSavedImages(
   source: Pick<HistorySource, 'images' | 'bytes'>,
   signal: AbortSignal,
-  limit = mostBytes,
+  limit = maxBytes,
 ): Promise<SavedImages> {
   const data: Record<string, string> = {}
   let left = limit

@@ -35,7 +35,7 @@ export async function readSavedChanges(
   signal: AbortSignal,
   limits = usualLimits,
 ): Promise<SavedChanges> {
-  const { wanted, total } = momentsOf(items, limits.moments)
+  const { revisions, total } = momentsOf(items, limits.moments)
   const files: ChangedFile[] = []
   const places = new Map<string, number>()
   const diffs: SavedDiff[] = []
@@ -53,11 +53,10 @@ export async function readSavedChanges(
     })
     diffs.push({ revision, diff, files: at, kept })
   }
-  for (let from = 0; from < wanted.length && !signal.aborted; from += readAtOnce) {
-    const revisions = wanted.slice(from, from + readAtOnce)
-    const answers = await Promise.all(revisions.map(async (revision) => source.changes(revision)))
-    for (const [index, answer] of answers.entries())
-      if (!('reason' in answer)) add(revisions[index] ?? 0, answer)
+  for (let from = 0; from < revisions.length && !signal.aborted; from += readAtOnce) {
+    const batch = revisions.slice(from, from + readAtOnce)
+    const answers = await Promise.all(batch.map(async (revision) => source.changes(revision)))
+    for (const [index, answer] of answers.entries()) if (!('reason' in answer)) add(batch[index] ?? 0, answer)
   }
   return { files, diffs, leftOut: total - diffs.length }
 }
@@ -66,7 +65,7 @@ export async function readSavedChanges(
 function momentsOf(
   items: readonly HistoryItem[],
   most: number,
-): { readonly wanted: readonly number[]; readonly total: number } {
+): { readonly revisions: readonly number[]; readonly total: number } {
   const lastOfTurn = new Map<string, number>()
   const all: number[] = []
   for (const item of items) {
@@ -77,7 +76,7 @@ function momentsOf(
   const ends = new Set(lastOfTurn.values())
   const others = all.filter((revision) => !ends.has(revision))
   return {
-    wanted: [...[...ends].toSorted((one, other) => other - one), ...others.toReversed()].slice(0, most),
+    revisions: [...[...ends].toSorted((one, other) => other - one), ...others.toReversed()].slice(0, most),
     total: all.length,
   }
 }

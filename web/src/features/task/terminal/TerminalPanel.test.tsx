@@ -40,7 +40,7 @@ async function open({ running = false, output = printed, store = clientStore() }
   render(
     <Provider store={store}>
       <ActionsProvider>
-        <TerminalPanel terminal={terminal} reload={() => undefined} running={running} shown tools={null} />
+        <TerminalPanel terminal={terminal} reload={() => undefined} running={running} visible tools={null} />
         <Toasts />
       </ActionsProvider>
     </Provider>,

@@ -12,7 +12,7 @@ import { JumpToEnd } from '../JumpToEnd.tsx'
 import { FailureNote } from '../FailureNote.tsx'
 import { texts as taskTexts } from '../texts.ts'
 import { useCopy } from '../useCopy.ts'
-import { mostMatches } from './log/findInLines.ts'
+import { maxMatches } from './log/findInLines.ts'
 import { withoutColours } from './log/outputLines.ts'
 import { TerminalRows } from './TerminalRows.tsx'
 import type { TerminalLog, TerminalView } from './log/terminalLog.ts'
@@ -26,7 +26,7 @@ interface TerminalPanelProps {
   readonly reload: () => void
   /** Whether something is running: a cursor is then shown at the end. */
   readonly running: boolean
-  readonly shown: boolean
+  readonly visible: boolean
   /** Where to put its buttons; `null`: at its foot. */
   readonly tools: HTMLElement | null
 }
@@ -37,7 +37,7 @@ const findKeys = {
   close: shortcutOf('terminalFindClose'),
 }
 
-export function TerminalPanel({ terminal, reload, running, shown, tools }: TerminalPanelProps) {
+export function TerminalPanel({ terminal, reload, running, visible, tools }: TerminalPanelProps) {
   const view = useSyncExternalStore(terminal.subscribe, terminal.read)
   const { lines, state, reason } = view
   const narrow = useMedia('(width < 768px)')
@@ -97,7 +97,7 @@ export function TerminalPanel({ terminal, reload, running, shown, tools }: Termi
       <Footer view={view} following={rows.following}>
         {tools === null && buttons}
       </Footer>
-      {tools !== null && shown && createPortal(buttons, tools)}
+      {tools !== null && visible && createPortal(buttons, tools)}
     </div>
   )
 }
@@ -142,14 +142,14 @@ function Buttons({ lines, find, onCloseFind, wrap, onWrap }: ButtonsProps) {
 
 function Find({ find, onClose }: { readonly find: TerminalFind; readonly onClose: () => void }) {
   const { words, count, nth } = find
-  const found = count === 0 ? texts.notFound : texts.found(nth, count, count >= mostMatches)
+  const result = count === 0 ? texts.notFound : texts.found(nth, count, count >= maxMatches)
   return (
     <SearchBar
       names={texts.find}
       keys={findKeys}
       words={words}
       onWords={find.search}
-      result={words === '' ? '' : found}
+      result={words === '' ? '' : result}
       nothing={count === 0}
       onStep={find.step}
       onClose={onClose}

@@ -9,7 +9,7 @@ import { texts } from '../../images/texts.ts'
 import { selectPictures } from '../chat/pictures.ts'
 
 /** Section 9. */
-const shown = 4
+const maxPictures = 4
 
 export function TerminalPictures({ task }: { readonly task: Task }) {
   const id = useId()
@@ -37,8 +37,8 @@ export function TerminalPictures({ task }: { readonly task: Task }) {
         <Pictures
           taskId={task.id}
           pictures={pictures}
-          layout={pictures.length === 1 ? 'single' : pictures.length < shown ? 'horizontal' : 'grid'}
-          most={shown}
+          layout={pictures.length === 1 ? 'single' : pictures.length < maxPictures ? 'horizontal' : 'grid'}
+          most={maxPictures}
         />
       </div>
     </section>

@@ -4,7 +4,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, typ
 import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { toggled } from '../toggled.ts'
 import type { CommandBlock } from './log/commandBlocks.ts'
-import { commandOf, type ShownRows, shownRows } from './log/shownRows.ts'
+import { commandOf, type VisibleRows, visibleRows } from './log/visibleRows.ts'
 import type { TerminalView } from './log/terminalLog.ts'
 import type { TerminalLine } from './log/terminalWriter.ts'
 import { useRowSelection } from './useRowSelection.ts'
@@ -26,20 +26,20 @@ export function useTerminalRows(view: TerminalView, wrap: boolean) {
   const toggle = (id: number) => setFolded((before) => toggled(before, id))
   const firstId = lines[0]?.id ?? 0
   // The arrays are changed in place, which `change` reports.
-  const shown = useMemo(
-    () => (change < 0 ? undefined : shownRows(firstId, lines.length, commands, folded)),
+  const rows = useMemo(
+    () => (change < 0 ? undefined : visibleRows(firstId, lines.length, commands, folded)),
     [change, firstId, lines, commands, folded],
   )
-  if (shown === undefined) throw new Error('Changes count up.')
+  if (rows === undefined) throw new Error('Changes count up.')
   const [{ show, lineOf, idOf, rowOf }] = useState(createRowReader)
-  show(lines, shown)
+  show(lines, rows)
   const { virtual, height } = useVirtualRows({
     box,
     commands,
     folded,
     firstId,
     idOf,
-    shown,
+    rowLayout: rows,
     selected: useRowSelection(content, idOf),
     paddingStart: earlier === 'none' ? edge : offerHeight,
   })
@@ -53,7 +53,16 @@ export function useTerminalRows(view: TerminalView, wrap: boolean) {
   useLayoutEffect(() => {
     if (following && change > 0) jumpToEnd()
   }, [change, following, jumpToEnd])
-  const read = useReadPosition({ box, virtual, idOf, shown, firstId, earlier, folded, following })
+  const read = useReadPosition({
+    box,
+    virtual,
+    idOf,
+    rowLayout: rows,
+    firstId,
+    earlier,
+    folded,
+    following,
+  })
 
   // A collapsed row only exists once its command is expanded.
   const [revealing, setRevealing] = useState<{ readonly id: number } | null>(null)
@@ -93,16 +102,16 @@ type IdOf = (row: number) => number | undefined
 /** Finds lines and rows in what was shown last. Its functions are stable: with new ones all rows would be laid out again. */
 function createRowReader() {
   let lines: readonly TerminalLine[] = []
-  let shown: ShownRows | undefined
-  const lineOf = (row: number) => (shown === undefined ? undefined : lines[shown.lineAt(row)])
+  let rowLayout: VisibleRows | undefined
+  const lineOf = (row: number) => (rowLayout === undefined ? undefined : lines[rowLayout.lineAt(row)])
   return {
-    show(nextLines: readonly TerminalLine[], nextShown: ShownRows): void {
+    show(nextLines: readonly TerminalLine[], nextRows: VisibleRows): void {
       lines = nextLines
-      shown = nextShown
+      rowLayout = nextRows
     },
     lineOf,
     idOf: (row: number) => lineOf(row)?.id,
-    rowOf: (id: number) => shown?.rowOf(id - (lines[0]?.id ?? 0)) ?? 0,
+    rowOf: (id: number) => rowLayout?.rowOf(id - (lines[0]?.id ?? 0)) ?? 0,
   }
 }
 
@@ -112,7 +121,7 @@ interface VirtualRows {
   readonly folded: ReadonlySet<number>
   readonly firstId: number
   readonly idOf: IdOf
-  readonly shown: ShownRows
+  readonly rowLayout: VisibleRows
   /** Ids of selected lines, which stay rendered wherever the box is scrolled to. */
   readonly selected: Iterable<number>
   readonly paddingStart: number
@@ -124,7 +133,7 @@ function useVirtualRows({
   folded,
   firstId,
   idOf,
-  shown,
+  rowLayout,
   selected,
   paddingStart,
 }: VirtualRows) {
@@ -141,7 +150,7 @@ function useVirtualRows({
     [commands, idOf],
   )
   // All rows are laid out again when their number changes, so it includes some that are still to come.
-  const room = Math.ceil(shown.count / roomFor) * roomFor
+  const room = Math.ceil(rowLayout.count / roomFor) * roomFor
   const virtual = useVirtualizer({
     count: room,
     getScrollElement: () => box.current,
@@ -152,18 +161,18 @@ function useVirtualRows({
     paddingEnd: edge,
     rangeExtractor: (range) => {
       const rows = new Set(defaultRangeExtractor(range))
-      for (const id of selected) if (id >= firstId) rows.add(shown.rowOf(id - firstId))
-      return [...rows].filter((row) => row < shown.count).toSorted((one, other) => one - other)
+      for (const id of selected) if (id >= firstId) rows.add(rowLayout.rowOf(id - firstId))
+      return [...rows].filter((row) => row < rowLayout.count).toSorted((one, other) => one - other)
     },
   })
-  return { virtual, height: virtual.getTotalSize() - (room - shown.count) * lineHeight }
+  return { virtual, height: virtual.getTotalSize() - (room - rowLayout.count) * lineHeight }
 }
 
 interface ReadPosition {
   readonly box: RefObject<HTMLDivElement | null>
   readonly virtual: Virtualizer<HTMLDivElement, Element>
   readonly idOf: IdOf
-  readonly shown: ShownRows
+  readonly rowLayout: VisibleRows
   readonly firstId: number
   readonly earlier: TerminalView['earlier']
   readonly folded: ReadonlySet<number>
@@ -171,7 +180,16 @@ interface ReadPosition {
 }
 
 /** Keeps the first visible line where it is when lines above it are added or removed. */
-function useReadPosition({ box, virtual, idOf, shown, firstId, earlier, folded, following }: ReadPosition) {
+function useReadPosition({
+  box,
+  virtual,
+  idOf,
+  rowLayout,
+  firstId,
+  earlier,
+  folded,
+  following,
+}: ReadPosition) {
   const read = useRef<{ readonly id: number; readonly below: number } | null>(null)
   const note = () => {
     const view = box.current
@@ -189,10 +207,10 @@ function useReadPosition({ box, virtual, idOf, shown, firstId, earlier, folded, 
     const same = before.firstId === firstId && before.earlier === earlier && before.folded === folded
     const view = box.current
     if (same || following || view === null || read.current === null) return
-    const row = shown.rowOf(Math.max(0, read.current.id - firstId))
+    const row = rowLayout.rowOf(Math.max(0, read.current.id - firstId))
     const start = virtual.getOffsetForIndex(row, 'start')?.[0]
     if (start !== undefined) scrollTo(view, start + read.current.below)
-  }, [firstId, earlier, folded, following, box, shown, virtual])
+  }, [firstId, earlier, folded, following, box, rowLayout, virtual])
   return { note, id: () => read.current?.id }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fileOf } from '../../../../../../tests/client/samples.ts'
-import { diffRows, hunkStarts, linesOf, type KnownLines, type Shown } from './diffRows.ts'
+import { diffRows, hunkStarts, linesOf, type KnownLines, type DiffView } from './diffRows.ts'
 import { lineKey } from './parseDiff.ts'
 import { readDiffs } from './readDiffs.ts'
 
@@ -27,24 +27,24 @@ index ${'a1'.repeat(20)}..${'b2'.repeat(20)} 100644
  42
  43
 `
-const all: Shown = {
+const all: DiffView = {
   isFolded: () => false,
-  asked: new Set(),
+  requested: new Set(),
   split: false,
   known: new Map(),
   comment: null,
   onlyWhitespace: 'only whitespace',
 }
-const knowing = (numbers: readonly number[], total: number | null = 60): Pick<Shown, 'known'> => {
+const knowing = (numbers: readonly number[], total: number | null = 60): Pick<DiffView, 'known'> => {
   const lines: KnownLines = { lines: new Map(numbers.map((number) => [number, `${number}`])), total }
   return { known: new Map([['a.ts', lines]]) }
 }
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, n) => from + n)
 const files = readDiffs([fileOf('a.ts', { diff })])
-const rowsOf = (over: Partial<Shown> = {}) => diffRows(files, { ...all, ...over })
-const bars = (over: Partial<Shown> = {}) =>
+const rowsOf = (over: Partial<DiffView> = {}) => diffRows(files, { ...all, ...over })
+const bars = (over: Partial<DiffView> = {}) =>
   rowsOf(over).flatMap((row) => (row.kind === 'bar' ? [row.gap] : []))
-const written = (over: Partial<Shown> = {}) =>
+const written = (over: Partial<DiffView> = {}) =>
   rowsOf(over).flatMap((row) => (row.kind === 'line' ? linesOf(row).map(lineKey) : []))
 
 describe('the rows of a diff', () => {
@@ -141,7 +141,7 @@ describe('a large diff', () => {
   const kinds = (changed: readonly string[], asked: readonly string[] = []) =>
     diffRows(readDiffs(changed.map((text, n) => fileOf(`${n}`, { diff: text }))), {
       ...all,
-      asked: new Set(asked),
+      requested: new Set(asked),
     }).filter(({ kind }) => kind === 'large')
 
   test('waits until it is asked for beside others, and is shown when it is alone', () => {

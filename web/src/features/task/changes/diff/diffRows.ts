@@ -62,22 +62,22 @@ export interface CommentPlace {
   readonly lastKey: string
 }
 
-export interface Shown {
+export interface DiffView {
   readonly isFolded: (file: DiffFile) => boolean
   /** Large files whose lines were requested. */
-  readonly asked: ReadonlySet<string>
+  readonly requested: ReadonlySet<string>
   readonly split: boolean
   readonly known: ReadonlyMap<string, KnownLines>
   readonly comment: CommentPlace | null
   readonly onlyWhitespace: string
 }
 
-export function diffRows(files: readonly DiffFile[], shown: Shown): readonly DiffRow[] {
+export function diffRows(files: readonly DiffFile[], view: DiffView): readonly DiffRow[] {
   const rows: DiffRow[] = []
   files.forEach((file, number) => {
-    const folded = shown.isFolded(file)
+    const folded = view.isFolded(file)
     rows.push({ kind: 'file', id: `${number}`, file, folded })
-    const comment = shown.comment?.fileName === file.name ? shown.comment : null
+    const comment = view.comment?.fileName === file.name ? view.comment : null
     // A comment whose line is gone stays with its file.
     const box: DiffRow = { kind: 'comment', id: `${number}c`, file }
     const first = rows.length
@@ -89,9 +89,9 @@ export function diffRows(files: readonly DiffFile[], shown: Shown): readonly Dif
       rows.push({ kind: 'note', id: `${number}n${index}`, file, text }),
     )
     if (file.hunks.length === 0 && file.hidden > 0)
-      rows.push({ kind: 'note', id: `${number}w`, file, text: shown.onlyWhitespace })
-    if (file.isLarge && !shown.asked.has(file.name)) rows.push({ kind: 'large', id: `${number}l`, file })
-    else addLines(rows, number, file, shown)
+      rows.push({ kind: 'note', id: `${number}w`, file, text: view.onlyWhitespace })
+    if (file.isLarge && !view.requested.has(file.name)) rows.push({ kind: 'large', id: `${number}l`, file })
+    else addLines(rows, number, file, view)
     if (comment === null) return
     const at = rows.findLastIndex(
       (row, index) =>
@@ -120,7 +120,7 @@ export function hasKey(row: DiffRow, fileName: string, key: string): boolean {
 /** git gives this many context lines around a change; fewer after the last change mean the end of the file. */
 const givenContext = 3
 
-function addLines(rows: DiffRow[], number: number, file: DiffFile, { split, known }: Shown): void {
+function addLines(rows: DiffRow[], number: number, file: DiffFile, { split, known }: DiffView): void {
   for (const part of partsOf(file, known.get(file.name))) {
     if (part.kind === 'bar') {
       rows.push({ ...part, id: `${number}b${part.id}`, file })
@@ -139,7 +139,7 @@ function addLines(rows: DiffRow[], number: number, file: DiffFile, { split, know
 }
 
 /** The hunks of a file to show, including loaded lines around the changes. */
-export function hunksShown(file: DiffFile, known: KnownLines | undefined): readonly Hunk[] {
+export function hunksWithContext(file: DiffFile, known: KnownLines | undefined): readonly Hunk[] {
   return partsOf(file, known).flatMap((part) => (part.kind === 'lines' ? [part.hunk] : []))
 }
 
@@ -278,8 +278,8 @@ export function widestLine(files: readonly DiffFile[]): number {
         const tabs = text.includes('\t') ? text.split('\t').length - 1 : 0
         widest = Math.max(widest, text.length + 3 * tabs)
       }
-  return Math.min(widest, longestShown)
+  return Math.min(widest, maxLineLength)
 }
 
 /** The maximum number of characters shown of a line. */
-export const longestShown = 2_000
+export const maxLineLength = 2_000

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fileOf } from '../../../../../../tests/client/samples.ts'
-import { findInDiff, foundIn, mostMatches } from './findInDiff.ts'
+import { findInDiff, marksIn, maxMatches } from './findInDiff.ts'
 import { readDiffs } from './readDiffs.ts'
 
 const files = readDiffs([fileOf('b.ts'), fileOf('a.ts')])
@@ -15,7 +15,7 @@ describe('looking for text in changes', () => {
 
   test('finds it as often as it is in a line', () => {
     const line = files[0]?.hunks[0]?.lines[0]
-    expect(line && foundIn({ ...line, text: 'aXbxX' }, 'x')).toEqual([
+    expect(line && marksIn({ ...line, text: 'aXbxX' }, 'x')).toEqual([
       { from: 1, to: 2 },
       { from: 3, to: 4 },
       { from: 4, to: 5 },
@@ -24,7 +24,7 @@ describe('looking for text in changes', () => {
 
   test('finds nothing where nothing is looked for, and no end of it is counted', () => {
     expect(findInDiff(files, '')).toEqual([])
-    const diff = `@@ -0,0 +1 @@\n+${'x'.repeat(mostMatches + 10)}\n`
-    expect(findInDiff(readDiffs([fileOf('x', { diff })]), 'x')).toHaveLength(mostMatches)
+    const diff = `@@ -0,0 +1 @@\n+${'x'.repeat(maxMatches + 10)}\n`
+    expect(findInDiff(readDiffs([fileOf('x', { diff })]), 'x')).toHaveLength(maxMatches)
   })
 })

@@ -10,26 +10,26 @@ export interface Match {
   readonly nth: number
 }
 
-export const mostMatches = 5_000
+export const maxMatches = 5_000
 
 export function findInDiff(
   files: readonly { readonly name: string; readonly hunks: readonly Hunk[] }[],
-  wanted: string,
+  needle: string,
 ): readonly Match[] {
-  const found: Match[] = []
-  if (wanted === '') return found
+  const matches: Match[] = []
+  if (needle === '') return matches
   for (const { name, hunks } of files)
     for (const { lines } of hunks)
       for (const line of lines) {
-        const { length } = placesOf(line.text, wanted)
+        const { length } = placesOf(line.text, needle)
         for (let nth = 0; nth < length; nth += 1) {
-          found.push({ fileName: name, key: lineKey(line), nth })
-          if (found.length >= mostMatches) return found
+          matches.push({ fileName: name, key: lineKey(line), nth })
+          if (matches.length >= maxMatches) return matches
         }
       }
-  return found
+  return matches
 }
 
-export function foundIn({ text }: DiffLine, wanted: string): readonly Mark[] {
-  return placesOf(text, wanted).map((from) => ({ from, to: from + wanted.length }))
+export function marksIn({ text }: DiffLine, needle: string): readonly Mark[] {
+  return placesOf(text, needle).map((from) => ({ from, to: from + needle.length }))
 }

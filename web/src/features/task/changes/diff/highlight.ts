@@ -34,7 +34,7 @@ const lowlight = createLowlight({
   yaml,
 })
 
-const looks: readonly (readonly [name: RegExp, className: string])[] = [
+const styles: readonly (readonly [name: RegExp, className: string])[] = [
   [/^hljs-(comment|quote|meta)/, 'text-muted'],
   [/^hljs-(keyword|selector-tag|literal|type|built_in|tag|name|section|doctag)/, 'text-syn-key'],
   [/^hljs-(string|regexp|symbol|link|code)/, 'text-syn-str'],
@@ -67,5 +67,5 @@ export function highlight(code: string, language: string): CodeLines | null {
 
 function lookOf(names: unknown): string | undefined {
   const name = Array.isArray(names) ? String(names[0]) : ''
-  return looks.find(([pattern]) => pattern.test(name))?.[1]
+  return styles.find(([pattern]) => pattern.test(name))?.[1]
 }

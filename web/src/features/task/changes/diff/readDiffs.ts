@@ -115,12 +115,12 @@ export function fileFacts(file: ChangedFile, hunks: number): FileFacts {
   const before = word(/^(?:old mode|deleted file mode) (\d+)$/m)
   const after = word(/^(?:new mode|new file mode) (\d+)$/m)
   const mode = before ?? after ?? word(/^index [0-9a-f]+\.\.[0-9a-f]+ (\d+)$/m)
-  const said = serversWord(diff)
+  const serverNote = serverNoteIn(diff)
   const notes: string[] = []
   if (mode === submodule) notes.push(texts.submodule)
   else if (mode === link) notes.push(texts.link)
   if (before !== undefined && after !== undefined) notes.push(modeNote(before, after))
-  if (said !== null) notes.push(said)
+  if (serverNote !== null) notes.push(serverNote)
   else if (binary) notes.push(texts.binary)
   else if (hunks === 0 && status === 'renamed') notes.push(texts.onlyRenamed)
   else if (hunks === 0 && after !== undefined && before === undefined) notes.push(texts.emptyFile)
@@ -130,7 +130,7 @@ export function fileFacts(file: ChangedFile, hunks: number): FileFacts {
   return {
     notes,
     hasBefore: hunks > 0 && name !== undefined && !/^0+$/.test(name) && mode !== submodule,
-    isCut: said !== null,
+    isCut: serverNote !== null,
   }
 }
 
@@ -141,7 +141,7 @@ function modeNote(before: string, after: string): string {
 }
 
 /** When a diff was cut or not made, the server says so in the last row, after a backslash. */
-function serversWord(diff: string): string | null {
+function serverNoteIn(diff: string): string | null {
   const last = diff.slice(diff.lastIndexOf('\n', diff.length - 2) + 1).trimEnd()
   return last.startsWith('\\ ') && !last.startsWith('\\ No newline') ? last.slice(2) : null
 }

@@ -41,12 +41,12 @@ function wordsOf(line: string): readonly string[] {
 
 interface MarkedSpan extends CodeSpan {
   readonly changed: boolean
-  readonly found: 'no' | 'found' | 'current'
+  readonly match: 'no' | 'found' | 'current'
 }
 
 interface LineMarks {
   readonly changed: readonly Mark[]
-  readonly found: readonly Mark[]
+  readonly matches: readonly Mark[]
   /** The index in `found` of the current match; `null` for none. */
   readonly current: number | null
 }
@@ -54,9 +54,9 @@ interface LineMarks {
 /** The coloured spans of a line, split at its marks: changed words and search matches. */
 export function marked(
   spans: readonly CodeSpan[],
-  { changed, found, current }: LineMarks,
+  { changed, matches, current }: LineMarks,
 ): readonly MarkedSpan[] {
-  const edges = [...changed, ...found].flatMap(({ from, to }) => [from, to]).toSorted((a, b) => a - b)
+  const edges = [...changed, ...matches].flatMap(({ from, to }) => [from, to]).toSorted((a, b) => a - b)
   const result: MarkedSpan[] = []
   let at = 0
   for (const { text, className } of spans) {
@@ -67,12 +67,12 @@ export function marked(
       const from = cuts[index] ?? start
       if (from === to) return
       const within = (mark: Mark | undefined) => mark !== undefined && mark.from <= from && to <= mark.to
-      const isCurrent = current !== null && within(found[current])
+      const isCurrent = current !== null && within(matches[current])
       result.push({
         text: text.slice(from - start, to - start),
         className,
         changed: changed.some(within),
-        found: isCurrent ? 'current' : found.some(within) ? 'found' : 'no',
+        match: isCurrent ? 'current' : matches.some(within) ? 'found' : 'no',
       })
     })
     at += text.length

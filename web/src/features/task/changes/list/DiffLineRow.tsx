@@ -18,7 +18,7 @@ interface DiffLineRowProps {
   readonly split: boolean
   readonly leftSpans: Spans
   readonly rightSpans: Spans
-  readonly wanted: string
+  readonly needle: string
   /** The key of the line with the current search match, and the index of the match in it. */
   readonly currentKey: string | null
   readonly currentNth: number
@@ -35,13 +35,13 @@ const lineColours = { context: '', added: 'bg-add-bg', deleted: 'bg-del-bg' } as
 
 export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
   const isReplayed = useReplayed() !== null
-  const { row, split, leftSpans, rightSpans, wanted, currentKey, selected, reachable } = props
+  const { row, split, leftSpans, rightSpans, needle, currentKey, selected, reachable } = props
   const { left, right } = row
   const textOf = (line: DiffLine, spans: Spans) => (
     <LineText
       line={line}
       spans={spans}
-      wanted={wanted}
+      needle={needle}
       current={lineKey(line) === currentKey ? props.currentNth : null}
     />
   )
@@ -61,11 +61,11 @@ export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
     >
       {split ? (
         <>
-          <Half placed={left?.line} number={left?.line.before} selected={selected} side="left">
+          <Half line={left?.line} number={left?.line.before} selected={selected} side="left">
             {left !== null && textOf(left.line, leftSpans)}
           </Half>
           <Half
-            placed={right?.line}
+            line={right?.line}
             number={right?.line.after}
             selected={selected}
             side="right"
@@ -109,7 +109,7 @@ export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
 })
 
 interface HalfProps {
-  readonly placed: DiffLine | undefined
+  readonly line: DiffLine | undefined
   readonly number: number | null | undefined
   readonly selected: boolean
   readonly side: 'left' | 'right'
@@ -118,19 +118,19 @@ interface HalfProps {
 }
 
 /** One of the two sides. Its text scrolls with the list, its number stays. */
-function Half({ placed, number, selected, side, traced = false, children }: HalfProps) {
+function Half({ line, number, selected, side, traced = false, children }: HalfProps) {
   // A side without a line at a change is empty; context is on both sides.
-  const kind = placed?.kind ?? 'context'
+  const kind = line?.kind ?? 'context'
   return (
     <div
       className={classes(
         'grid min-w-0 grid-cols-[40px_20px_minmax(0,1fr)]',
         side === 'right' && 'border-l border-line-soft',
-        selected ? 'bg-select' : placed === undefined ? 'bg-raised' : lineColours[kind],
+        selected ? 'bg-select' : line === undefined ? 'bg-raised' : lineColours[kind],
       )}
     >
       <LineNumber traced={traced}>{number}</LineNumber>
-      {placed === undefined ? <span /> : <Sign kind={kind} />}
+      {line === undefined ? <span /> : <Sign kind={kind} />}
       <span className="min-w-0 overflow-hidden indent-[calc(-1*var(--scrolled,0px))] [tab-size:4]">
         {children}
       </span>

@@ -40,7 +40,7 @@ interface DiffListProps {
   readonly folds: Folds
   readonly viewed: Viewed
   readonly known: KnownLinesOfFiles
-  readonly sought: string
+  readonly needle: string
   readonly match: Match | null
   readonly goTo: Destination | null
   readonly comment: Comment
@@ -49,7 +49,7 @@ interface DiffListProps {
   readonly onSend: () => void
   readonly onCurrent: (fileName: string) => void
   readonly onScrolled: (scrolled: boolean) => void
-  readonly shown: boolean
+  readonly visible: boolean
 }
 
 /** After scrolling this many pixels, somebody is considered to be reading. */
@@ -60,14 +60,22 @@ const gutterWidth = 112
 const halfGutterWidth = 72
 
 export function DiffList(props: DiffListProps) {
-  const { files, split, width, folds, goTo, comment, shown, onCurrent, onScrolled } = props
+  const { files, split, width, folds, goTo, comment, visible, onCurrent, onScrolled } = props
   const box = useRef<HTMLDivElement>(null)
   const { rows, heads, commentIndex, place } = useRows(props)
   const active = useActiveRow(rows, box)
   const selection = useLineSelection(rows, active, comment.open)
   const view = useRowWindow({ rows, heads, split, box, active: active.index, comment: commentIndex })
-  const travel = useRowNavigation({ rows, heads, view, active, goTo, shown, onLeave: selection.clear })
-  const origin = useLineOrigin(rows, active, box, shown)
+  const travel = useRowNavigation({
+    rows,
+    heads,
+    view,
+    active,
+    goTo,
+    visible,
+    onLeave: selection.clear,
+  })
+  const origin = useLineOrigin(rows, active, box, visible)
   const { list, items, position } = view
   useCommentInSight(list, commentIndex, place, comment.text)
 
@@ -78,7 +86,7 @@ export function DiffList(props: DiffListProps) {
 
   const isOnLine = rows[active.index]?.kind === 'line'
   const commentHere = () => active.id !== null && selection.commentOn(active.id, false)
-  useAction('commentOnLine', commentHere, shown && active.focused && isOnLine)
+  useAction('commentOnLine', commentHere, visible && active.focused && isOnLine)
   const onKeyDown = keyHandler({ rows, active, selection, travel })
   const closeComment = () => {
     const { target } = comment
@@ -132,7 +140,7 @@ export function DiffList(props: DiffListProps) {
 }
 
 function useRows({ files, split, folds, known, comment }: DiffListProps) {
-  const { isFolded, asked } = folds
+  const { isFolded, requested } = folds
   const { target } = comment
   const place: CommentPlace | null = useMemo(
     () => (target === null ? null : { fileName: target.fileName, lastKey: target.lastKey }),
@@ -142,13 +150,13 @@ function useRows({ files, split, folds, known, comment }: DiffListProps) {
     () =>
       diffRows(files, {
         isFolded,
-        asked,
+        requested,
         split,
         known: known.known,
         comment: place,
         onlyWhitespace: texts.onlyWhitespace,
       }),
-    [files, isFolded, asked, split, known.known, place],
+    [files, isFolded, requested, split, known.known, place],
   )
   const heads = useMemo(() => rows.flatMap((row, index) => (row.kind === 'file' ? [index] : [])), [rows])
   const commentIndex = useMemo(() => rows.findIndex(({ kind }) => kind === 'comment'), [rows])
@@ -216,7 +224,7 @@ function keyHandler({ rows, active, selection, travel }: KeysIn) {
     if (event.key === 'ArrowDown') walk(1, event.shiftKey)
     else if (event.key === 'ArrowUp') walk(-1, event.shiftKey)
     else if (event.key === 'Enter' && active.id !== null) selection.commentOn(active.id, false)
-    else if (event.key === 'Escape' && selection.taken) selection.clear()
+    else if (event.key === 'Escape' && selection.hasSelection) selection.clear()
     else return
     event.preventDefault()
   }
@@ -295,7 +303,7 @@ function rowOf(row: DiffRow, index: number, drawing: Drawing): ReactNode {
       return (
         <p className="sticky left-0 flex w-[100cqw] flex-wrap items-center gap-3 px-4 py-2.5 text-ui text-muted">
           {texts.large(row.file.lines)}
-          <Button size="small" onClick={() => drawing.folds.ask(row.file.name)}>
+          <Button size="small" onClick={() => drawing.folds.request(row.file.name)}>
             {texts.showLarge}
           </Button>
         </p>
@@ -327,14 +335,14 @@ function commentOf({ comment, agent, onSend, onCloseComment }: Drawing): ReactNo
 
 function lineOf(row: LineRow, index: number, drawing: Drawing): ReactNode {
   const { left, right, file } = row
-  const { split, coloursOf, sought, match, selection, active, comment } = drawing
+  const { split, coloursOf, needle, match, selection, active, comment } = drawing
   return (
     <DiffLineRow
       row={row}
       split={split}
       leftSpans={left === null ? null : coloursOf(file.name, left.hunk, left.index)}
       rightSpans={right === null ? null : coloursOf(file.name, right.hunk, right.index)}
-      wanted={sought}
+      needle={needle}
       currentKey={match !== null && hasKey(row, match.fileName, match.key) ? match.key : null}
       currentNth={match?.nth ?? 0}
       selected={selection.ids.has(row.id) || isCommented(row, comment)}

@@ -1,8 +1,8 @@
 /** The text of a line: coloured, with changed words and search matches marked. */
 import { classes } from '../../../../ui/classes.ts'
 import { HiddenMarks } from '../../../../ui/text/HiddenMarks.tsx'
-import { longestShown } from '../diff/diffRows.ts'
-import { foundIn } from '../diff/findInDiff.ts'
+import { maxLineLength } from '../diff/diffRows.ts'
+import { marksIn } from '../diff/findInDiff.ts'
 import type { CodeSpan } from '../diff/highlight.ts'
 import { cutSpans, marked, wordMarks } from '../diff/wordMarks.ts'
 import type { DiffLine } from '../diff/parseDiff.ts'
@@ -12,33 +12,33 @@ interface LineTextProps {
   readonly line: DiffLine
   /** Its colours; `null` when there are none, as before the highlighter is loaded or for an unknown language. */
   readonly spans: readonly CodeSpan[] | null
-  readonly wanted: string
+  readonly needle: string
   /** The index of the current match in this line; `null` for none. */
   readonly current: number | null
 }
 
-export function LineText({ line, spans, wanted, current }: LineTextProps) {
+export function LineText({ line, spans, needle, current }: LineTextProps) {
   const { kind, text, counterpart, noNewline } = line
   const all = spans ?? [{ text, className: '' }]
-  const pieces = marked(text.length > longestShown ? cutSpans(all, longestShown) : all, {
+  const pieces = marked(text.length > maxLineLength ? cutSpans(all, maxLineLength) : all, {
     changed: counterpart === null ? [] : wordMarks(text, counterpart),
-    found: foundIn(line, wanted),
+    matches: marksIn(line, needle),
     current,
   })
   return (
     <>
       {pieces.map((piece, index) => {
         // Pieces are only identified by index; those without styling need no element.
-        if (piece.changed || piece.found !== 'no')
+        if (piece.changed || piece.match !== 'no')
           return (
             <mark
               key={index}
               className={classes(
                 'rounded-[2px] text-inherit',
-                piece.found === 'current' ? '' : piece.className,
-                piece.changed && piece.found === 'no' && (kind === 'added' ? 'bg-add-word' : 'bg-del-word'),
-                piece.found === 'found' && 'bg-warn-bg ring-1 ring-warn',
-                piece.found === 'current' && 'bg-warn text-panel!',
+                piece.match === 'current' ? '' : piece.className,
+                piece.changed && piece.match === 'no' && (kind === 'added' ? 'bg-add-word' : 'bg-del-word'),
+                piece.match === 'found' && 'bg-warn-bg ring-1 ring-warn',
+                piece.match === 'current' && 'bg-warn text-panel!',
               )}
             >
               <HiddenMarks text={piece.text} />
@@ -51,8 +51,8 @@ export function LineText({ line, spans, wanted, current }: LineTextProps) {
           </span>
         )
       })}
-      {text.length > longestShown && (
-        <span className="text-muted select-none">{texts.lineCut(text.length - longestShown)}</span>
+      {text.length > maxLineLength && (
+        <span className="text-muted select-none">{texts.lineCut(text.length - maxLineLength)}</span>
       )}
       {noNewline && (
         <span

@@ -14,17 +14,17 @@ export const linesAtOnce = 20
 
 export function useKnownLines(taskId: string) {
   const dispatch = useDispatch()
-  const [ask] = useLazyFileLinesQuery()
+  const [fetchLines] = useLazyFileLinesQuery()
   const [known, setKnown] = useState<ReadonlyMap<string, KnownLines>>(new Map())
-  const asking = useRef(new Set<string>())
+  const pending = useRef(new Set<string>())
   /** Requests lines of a file, both numbers included; a pending request is not repeated. */
   const show = useCallback(
     async (path: string, from: number, to: number) => {
       const question = `${path}\n${from}\n${to}`
-      if (asking.current.has(question)) return
-      asking.current.add(question)
-      const { data, error } = await ask({ taskId, path, from, to })
-      asking.current.delete(question)
+      if (pending.current.has(question)) return
+      pending.current.add(question)
+      const { data, error } = await fetchLines({ taskId, path, from, to })
+      pending.current.delete(question)
       if (data === undefined || !Array.isArray(data.lines)) {
         return void dispatch(notifiedFailure(texts.linesNotRead, error))
       }
@@ -34,14 +34,14 @@ export function useKnownLines(taskId: string) {
         return new Map(before).set(path, { lines, total: data.total })
       })
     },
-    [ask, dispatch, taskId],
+    [fetchLines, dispatch, taskId],
   )
   return { known, show }
 }
 
 export type KnownLinesOfFiles = ReturnType<typeof useKnownLines>
 
-interface LinesAsked {
+interface LinesRequest {
   readonly taskId: string
   readonly path: string
   readonly from: number
@@ -50,7 +50,7 @@ interface LinesAsked {
 
 const changesApi = api.injectEndpoints({
   endpoints: (build) => ({
-    fileLines: build.query<AnswerOf<typeof getFileLines>, LinesAsked>({
+    fileLines: build.query<AnswerOf<typeof getFileLines>, LinesRequest>({
       query: ({ taskId, path, from, to }) =>
         requestOf<typeof getFileLines>(taskRoutes.getFileLines, {
           params: { taskId },

@@ -13,7 +13,7 @@ export function useLineOrigin(
   rows: readonly DiffRow[],
   active: ActiveRow,
   box: RefObject<HTMLElement | null>,
-  shown: boolean,
+  visible: boolean,
 ) {
   const [opened, setOpened] = useState<{ readonly row: LineRow; readonly anchor: DOMRect } | null>(null)
   const open = (id: string | null) => {
@@ -22,7 +22,7 @@ export function useLineOrigin(
     // In a replay, line numbers have no `data-origin`, so nothing opens.
     if (row?.kind === 'line' && number) setOpened({ row, anchor: number.getBoundingClientRect() })
   }
-  useAction('originOfLine', () => open(active.id), shown && active.focused)
+  useAction('originOfLine', () => open(active.id), visible && active.focused)
   const line = opened?.row.right?.line.after ?? null
   return {
     onClick: (event: MouseEvent) => {

@@ -62,7 +62,7 @@ export function useLineSelection(
   }
   return {
     ids,
-    taken: range !== null,
+    hasSelection: range !== null,
     /** The row under the pointer. */
     pointed,
     commentOn,

@@ -20,11 +20,11 @@ interface NavigationOf {
   readonly view: RowWindow
   readonly active: ActiveRow
   readonly goTo: Destination | null
-  readonly shown: boolean
+  readonly visible: boolean
   readonly onLeave: () => void
 }
 
-export function useRowNavigation({ rows, heads, view, active, goTo, shown, onLeave }: NavigationOf) {
+export function useRowNavigation({ rows, heads, view, active, goTo, visible, onLeave }: NavigationOf) {
   const { list, position, startOf, scrollTo } = view
   const goToFile = (head: number) => {
     scrollTo(startOf(head))
@@ -48,10 +48,10 @@ export function useRowNavigation({ rows, heads, view, active, goTo, shown, onLea
     scrollTo(startOf(next) - aboveChange)
     active.focus(rows[next])
   }
-  useAction('nextFile', () => stepFile(1), shown)
-  useAction('previousFile', () => stepFile(-1), shown)
-  useAction('nextHunk', () => stepHunk(1), shown)
-  useAction('previousHunk', () => stepHunk(-1), shown)
+  useAction('nextFile', () => stepFile(1), visible)
+  useAction('previousFile', () => stepFile(-1), visible)
+  useAction('nextHunk', () => stepHunk(1), visible)
+  useAction('previousHunk', () => stepHunk(-1), visible)
 
   // Goes to a destination from elsewhere. A collapsed file has been expanded by now.
   useLayoutEffect(() => {

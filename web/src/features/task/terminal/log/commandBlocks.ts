@@ -68,9 +68,9 @@ export function createCommandBlocks(
       all[all.length - 1] = { ...last, until: nextId, endedAt: at, exitCode }
     },
     dropBefore(id: number): void {
-      const kept = all.findIndex((block) => block.id >= id)
-      const gone = all.splice(0, kept === -1 ? all.length : kept)
-      const last = gone.at(-1)
+      const firstKept = all.findIndex((block) => block.id >= id)
+      const removed = all.splice(0, firstKept === -1 ? all.length : firstKept)
+      const last = removed.at(-1)
       if (last?.until !== undefined && last.until !== null) cutOff = { ...last, until: last.until }
     },
     /** The end of the command whose output the first lines are, if its command line is not loaded. */

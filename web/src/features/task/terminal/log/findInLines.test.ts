@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createFinder, mostMatches } from './findInLines.ts'
+import { createFinder, maxMatches } from './findInLines.ts'
 import type { TerminalLine } from './terminalWriter.ts'
 
 const lineOf = (id: number, text: string): TerminalLine => ({
@@ -40,7 +40,7 @@ test('so many places are enough', () => {
       ),
       'a',
     ),
-  ).toHaveLength(mostMatches)
+  ).toHaveLength(maxMatches)
 })
 
 test('whatever comes, goes and is written on, it finds what it would find anew', () => {

@@ -9,7 +9,7 @@ export interface Match {
 }
 
 /** The most matches that are counted and navigable. */
-export const mostMatches = 10_000
+export const maxMatches = 10_000
 
 export function createFinder() {
   const matches: Match[] = []
@@ -21,12 +21,12 @@ export function createFinder() {
     /** All matches, in order, ignoring case; always the same array. */
     find(lines: readonly TerminalLine[], words: string): readonly Match[] {
       const firstId = lines[0]?.id ?? 0
-      if (of !== words || firstId < first || matches.length >= mostMatches) {
+      if (of !== words || firstId < first || matches.length >= maxMatches) {
         matches.length = 0
         last = Number.NEGATIVE_INFINITY
       } else if (firstId > first) {
-        const kept = matches.findIndex(({ id }) => id >= firstId)
-        matches.splice(0, kept === -1 ? matches.length : kept)
+        const firstKept = matches.findIndex(({ id }) => id >= firstId)
+        matches.splice(0, firstKept === -1 ? matches.length : firstKept)
       }
       of = words
       first = firstId
@@ -34,9 +34,9 @@ export function createFinder() {
       if (words === '') return matches
       for (let index = Math.max(0, last - firstId); index < lines.length; index += 1) {
         const line = lines[index]
-        if (line === undefined || matches.length >= mostMatches) break
+        if (line === undefined || matches.length >= maxMatches) break
         const count = placesOf(withoutColours(line.text), words).length
-        for (let nth = 0; nth < count && matches.length < mostMatches; nth += 1)
+        for (let nth = 0; nth < count && matches.length < maxMatches; nth += 1)
           matches.push({ id: line.id, nth })
       }
       last = lines.at(-1)?.id ?? Number.NEGATIVE_INFINITY

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addOutput, outputBegun } from './outputLines.ts'
-import { mostPieces, piecesOf } from './pieces.ts'
+import { maxPieces, piecesOf } from './pieces.ts'
 
 const escape = '\u001B'
 /** The pieces of what is printed, as the terminal shows its one line. */
@@ -63,6 +63,6 @@ describe('what is searched for', () => {
 test('a line that changes its colour at each letter has few pieces, and all of its text', () => {
   const output = Array.from({ length: 500 }, (_, index) => `${escape}[3${index % 8}m${index % 10}`).join('')
   const pieces = printed(output)
-  expect(pieces.length).toBeLessThanOrEqual(mostPieces + 1)
+  expect(pieces.length).toBeLessThanOrEqual(maxPieces + 1)
   expect(pieces.map(({ text }) => text).join('')).toHaveLength(500)
 })

@@ -18,7 +18,7 @@ interface Range {
 }
 
 /** The maximum number of pieces per line; if every letter has its own colour, the rest becomes one piece. */
-export const mostPieces = 200
+export const maxPieces = 200
 
 const esc = '\u001B'
 const linkBegins = new RegExp(`${esc}\\]8;;([^\\u0007]*)\\u0007`)
@@ -32,10 +32,10 @@ export function piecesOf(start: string, text: string, words: string): readonly P
   const spans = spansOf(start, line)
   const plain = spans.map((span) => span.text).join('')
   const places = placesOf(plain, words)
-    .slice(0, mostPieces)
+    .slice(0, maxPieces)
     .map((from) => ({ from, to: from + words.length }))
   const anchors = [...links, ...addressesIn(plain, links)]
-  if (anchors.length === 0 && places.length === 0 && spans.length <= mostPieces)
+  if (anchors.length === 0 && places.length === 0 && spans.length <= maxPieces)
     return spans.map((span) => ({ ...span, href: null, match: null }))
 
   const edges = [...places, ...anchors].flatMap(({ from, to }) => [from, to])
@@ -49,16 +49,16 @@ export function piecesOf(start: string, text: string, words: string): readonly P
       if (to === from) continue
       const anchor = anchors.find((range) => range.from <= from && to <= range.to)
       const match = places.findIndex((range) => range.from <= from && to <= range.to)
-      const look = {
+      const style = {
         className: span.className,
         href: anchor?.href ?? null,
         match: match === -1 ? null : match,
       }
-      pieces.push({ text: plain.slice(from, to), ...look })
+      pieces.push({ text: plain.slice(from, to), ...style })
       from = to
     }
     at = end
-    if (pieces.length >= mostPieces) break
+    if (pieces.length >= maxPieces) break
   }
   if (at < plain.length) pieces.push({ text: plain.slice(at), className: '', href: null, match: null })
   return pieces
@@ -88,11 +88,11 @@ function withoutLinks(text: string): {
 
 function addressesIn(plain: string, links: readonly Range[]): readonly (Range & { readonly href: string })[] {
   if (!plain.includes('://')) return []
-  return [...plain.matchAll(address)].flatMap((found) => {
-    const shown = found[0].replace(afterAddress, '')
-    const range = { from: found.index, to: found.index + shown.length }
-    const href = safeLink(shown)
-    const taken = links.some(({ from, to }) => from < range.to && range.from < to)
-    return href === null || taken ? [] : [{ ...range, href }]
+  return [...plain.matchAll(address)].flatMap((match) => {
+    const url = match[0].replace(afterAddress, '')
+    const range = { from: match.index, to: match.index + url.length }
+    const href = safeLink(url)
+    const isCovered = links.some(({ from, to }) => from < range.to && range.from < to)
+    return href === null || isCovered ? [] : [{ ...range, href }]
   })
 }

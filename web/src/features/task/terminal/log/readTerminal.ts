@@ -22,17 +22,17 @@ export async function readTerminal(
   | { readonly data: TerminalAnswer; /** Nothing was printed before it. */ readonly whole: boolean }
   | { readonly reason: string }
 > {
-  const answer = await ask(taskId, { minPosition }, signal)
+  const answer = await readPage(taskId, { minPosition }, signal)
   return 'reason' in answer ? answer : { data: answer, whole: answer.output.length < pieces }
 }
 
 /** The output before a position; `null` when it cannot be read. */
 export const readEarlier = async (taskId: string, before: Position) => {
-  const answer = await ask(taskId, { before }, new AbortController().signal)
+  const answer = await readPage(taskId, { before }, new AbortController().signal)
   return 'reason' in answer ? null : { output: answer.output, whole: answer.output.length < pieces }
 }
 
-async function ask(
+async function readPage(
   taskId: string,
   page: { readonly minPosition?: Position | undefined; readonly before?: Position },
   signal: AbortSignal,

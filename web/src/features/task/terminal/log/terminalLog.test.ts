@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createTerminalLog, linesKept, type ReadEarlier } from './terminalLog.ts'
+import { createTerminalLog, keptLines, type ReadEarlier } from './terminalLog.ts'
 
 const said = (
   content: string,
@@ -58,7 +58,7 @@ describe('the terminal log', () => {
     log.append(pieces)
     expect(told).toBe(1)
     const { lines, earlier } = log.read()
-    expect(lines.length).toBeLessThanOrEqual(linesKept)
+    expect(lines.length).toBeLessThanOrEqual(keptLines)
     expect(lines.at(-1)?.id).toBe(59_999)
     expect(texts(log).at(-1)).toBe('599')
     // Whole pieces went.

@@ -41,9 +41,9 @@ export type ReadEarlier = (
 ) => Promise<{ readonly output: readonly TerminalOutput[]; readonly whole: boolean } | null>
 
 /** How many lines are kept besides those that somebody loaded; when there are more, a tenth is dropped at once. */
-export const linesKept = 50_000
+export const keptLines = 50_000
 /** Earlier lines can be loaded up to this total: beyond it, searching a file is better. */
-export const mostLines = 200_000
+export const maxLines = 200_000
 
 /** How many pieces of history are processed without a pause. */
 const readAtOnce = 1_000
@@ -59,11 +59,11 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
     reason: '',
   })
   /** The number of lines that somebody loaded, which are kept besides the latest. */
-  let asked = 0
+  let requestedLines = 0
   /** The output above the first line was printed before this position. */
   let top: Position | undefined
   const trim = (most: number): boolean => {
-    const dropped = trimLines(writer, most, Math.floor(linesKept / 10))
+    const dropped = trimLines(writer, most, Math.floor(keptLines / 10))
     if (dropped) top = writer.lines[0]?.position
     return dropped
   }
@@ -72,7 +72,7 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
   /** What is above the first line, after some lines may have been dropped. */
   const above = (known: TerminalView['earlier'], dropped: boolean): TerminalView['earlier'] => {
     if (!dropped && known === 'none') return 'none'
-    if (readEarlier === undefined || writer.lines.length >= mostLines) return 'gone'
+    if (readEarlier === undefined || writer.lines.length >= maxLines) return 'gone'
     return dropped ? 'some' : known
   }
 
@@ -80,11 +80,11 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
     read,
     subscribe,
     async reset(history, whole = true) {
-      const next = await written(createWriter(), history)
-      asked = 0
+      const next = await writeInParts(createWriter(), history)
+      requestedLines = 0
       writer = next
       top = history[0]?.position
-      const dropped = trim(linesKept)
+      const dropped = trim(keptLines)
       change({
         lines: next.lines,
         commands: next.blocks.all,
@@ -96,29 +96,29 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
     append(output) {
       if (output.length === 0) return
       for (const each of output) write(writer, each)
-      change({ earlier: above(read().earlier, trim(linesKept + asked)) })
+      change({ earlier: above(read().earlier, trim(keptLines + requestedLines)) })
     },
     async showEarlier() {
       const before = top
       if (readEarlier === undefined || before === undefined || read().earlier === 'loading') return
       change({ earlier: 'loading' })
       const mine = writer
-      const found = await readEarlier(before)
+      const page = await readEarlier(before)
       if (writer !== mine) return
-      if (found === null) return change({ earlier: 'failed' })
-      const earlier = await written(createWriter(), found.output)
+      if (page === null) return change({ earlier: 'failed' })
+      const earlier = await writeInParts(createWriter(), page.output)
       // If lines were dropped meanwhile, the loaded output no longer fits above the first line.
       if (writer !== mine || top !== before) return change({ earlier: 'some' })
-      asked += earlier.lines.length
-      top = found.output[0]?.position ?? before
+      requestedLines += earlier.lines.length
+      top = page.output[0]?.position ?? before
       putBefore(writer, earlier)
-      change({ earlier: above(found.whole ? 'none' : 'some', false) })
+      change({ earlier: above(page.whole ? 'none' : 'some', false) })
     },
     fail: (reason) => change({ state: 'failed', reason }),
   }
 }
 
-async function written(writer: Writer, history: readonly TerminalOutput[]): Promise<Writer> {
+async function writeInParts(writer: Writer, history: readonly TerminalOutput[]): Promise<Writer> {
   for (let from = 0; from < history.length; from += readAtOnce) {
     if (from > 0) await new Promise((resolve) => setTimeout(resolve))
     for (const output of history.slice(from, from + readAtOnce)) write(writer, output)

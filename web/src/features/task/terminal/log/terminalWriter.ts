@@ -94,11 +94,11 @@ function put(
   { timestamp, type, executionId, position }: TerminalOutput,
 ): void {
   const { lines } = writer
-  const written = writer.open.line
+  const openLine = writer.open.line
   writer.open = { ...writer.open, line: null }
-  const over = written !== null && lines.at(-1) === written
+  const over = openLine !== null && lines.at(-1) === openLine
   const line: TerminalLine = over
-    ? { ...written, text, start }
+    ? { ...openLine, text, start }
     : { id: writer.nextId, at: timestamp, channel: type, executionId, position, text, start }
   if (over) lines[lines.length - 1] = line
   else {
@@ -111,10 +111,10 @@ function put(
 /** Limits the number of lines to `most`; when there are more, also drops `room` of the first. Returns whether any were dropped. */
 export function trimLines({ lines, blocks, nextId }: Writer, most: number, room: number): boolean {
   if (lines.length <= most) return false
-  let gone = lines.length - most + room
+  let excess = lines.length - most + room
   // Only whole pieces of output are dropped, because earlier output is requested by piece.
-  while (gone < lines.length - 1 && lines[gone]?.position === lines[gone - 1]?.position) gone += 1
-  lines.splice(0, gone)
+  while (excess < lines.length - 1 && lines[excess]?.position === lines[excess - 1]?.position) excess += 1
+  lines.splice(0, excess)
   blocks.dropBefore(lines[0]?.id ?? nextId)
   return true
 }

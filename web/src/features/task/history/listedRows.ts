@@ -31,7 +31,7 @@ export type ListedRow =
   /** Nothing happened for `ms` before the row at `revision`. */
   | { readonly kind: 'gap'; readonly ms: number; readonly revision: number; readonly isIdle: boolean }
 
-interface Chosen {
+interface TimelineView {
   readonly filter: Filter
   readonly words: string
   /** Whose rows to list; `null` for everybody's. */
@@ -45,10 +45,10 @@ interface Chosen {
 /** The minimum length of a listed gap, in ms. */
 const gapMs = 60_000
 
-export function shownRows(sections: readonly TimelineSection[], chosen: Chosen): readonly ListedRow[] {
+export function listedRows(sections: readonly TimelineSection[], chosen: TimelineView): readonly ListedRow[] {
   const { filter, words, actor, person, folded, unfolded } = chosen
-  const sought = words.trim().toLowerCase()
-  const isNarrowed = filter !== 'all' || sought !== '' || actor !== null
+  const needle = words.trim().toLowerCase()
+  const isNarrowed = filter !== 'all' || needle !== '' || actor !== null
   const listed: ListedRow[] = []
   let day = ''
   let quietSince: number | null = null
@@ -60,16 +60,16 @@ export function shownRows(sections: readonly TimelineSection[], chosen: Chosen):
     quietSince = Math.max(quietSince ?? 0, Date.parse(at))
   }
   for (const section of sections) {
-    const isFound = sought !== '' && section.prompt.toLowerCase().includes(sought)
+    const isFound = needle !== '' && section.prompt.toLowerCase().includes(needle)
     const rows = section.rows.filter(
       (row) =>
         isOf(row, filter) &&
-        (sought === '' || has(row, sought)) &&
+        (needle === '' || matches(row, needle)) &&
         (actor === null || nameOf(row.who, person) === actor),
     )
     const isHeadListed =
       isFound || filter === 'turns' || (filter === 'failures' && section.outcome === 'failed')
-    if (isNarrowed && rows.length === 0 && (actor !== null || !isHeadListed || !(sought === '' || isFound)))
+    if (isNarrowed && rows.length === 0 && (actor !== null || !isHeadListed || !(needle === '' || isFound)))
       continue
     const isFolded = folded.has(section.number)
     begin(section.at, section.revision, true)
@@ -106,8 +106,8 @@ function outputOf(
 ): readonly ListedRow[] {
   if (pieces.length === 0) return []
   const isOpen = unfolded.has(key)
-  const shown = isOpen ? pieces.map((piece) => ({ kind: 'piece', piece }) as const) : []
-  return [{ kind: 'output', key, pieces, isOpen }, ...shown]
+  const pieceRows = isOpen ? pieces.map((piece) => ({ kind: 'piece', piece }) as const) : []
+  return [{ kind: 'output', key, pieces, isOpen }, ...pieceRows]
 }
 
 /** The last known time of anything in a row, in ms since the epoch. */
@@ -128,8 +128,8 @@ function isOf({ kind, outcome }: TimelineRow, filter: Filter): boolean {
   return kindsOf[filter]?.includes(kind) ?? true
 }
 
-function has({ sentence, detail, targets }: TimelineRow, sought: string): boolean {
-  return [sentence, detail, ...targets].some((text) => text.toLowerCase().includes(sought))
+function matches({ sentence, detail, targets }: TimelineRow, needle: string): boolean {
+  return [sentence, detail, ...targets].some((text) => text.toLowerCase().includes(needle))
 }
 
 /** The name of an actor; `person` is the name of the task's owner. */
@@ -156,12 +156,13 @@ export function currentRow(rows: readonly ListedRow[], revision: number, index: 
   let current = -1
   let at = { revision: -1, index: -1 }
   for (const [place, listed] of rows.entries()) {
-    const found = placeOf(listed)
-    if (found === undefined || found.revision > revision || found.index > index) continue
+    const position = placeOf(listed)
+    if (position === undefined || position.revision > revision || position.index > index) continue
     // Expanded output at the end of its turn may be older than the rows above it.
-    if (found.revision < at.revision || (found.revision === at.revision && found.index < at.index)) continue
+    if (position.revision < at.revision || (position.revision === at.revision && position.index < at.index))
+      continue
     current = place
-    at = found
+    at = position
   }
   return current
 }

@@ -1,7 +1,7 @@
 /** The visible lines of a terminal when the output of some commands is collapsed. Pure. */
 import type { CommandBlock } from './commandBlocks.ts'
 
-export type ShownRows = ReturnType<typeof shownRows>
+export type VisibleRows = ReturnType<typeof visibleRows>
 
 interface Gap {
   /** The index of the first hidden line, and the number of hidden lines. */
@@ -12,7 +12,7 @@ interface Gap {
 }
 
 /** The rows of `length` lines, of which the first has id `firstId`; `folded` has the ids of collapsed commands. */
-export function shownRows(
+export function visibleRows(
   firstId: number,
   length: number,
   commands: readonly CommandBlock[],

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { CommandBlock } from './commandBlocks.ts'
-import { commandOf, linesOf, shownRows } from './shownRows.ts'
+import { commandOf, linesOf, visibleRows } from './visibleRows.ts'
 
 const command = (id: number, until: number | null): CommandBlock => ({
   id,
@@ -27,7 +27,7 @@ test('a command has the lines behind it up to its end', () => {
 })
 
 test('what is folded has no rows, and its lines are found at their command', () => {
-  const rows = shownRows(10, 12, commands, new Set([12, 17]))
+  const rows = visibleRows(10, 12, commands, new Set([12, 17]))
   expect(Array.from({ length: rows.count }, (_, row) => rows.lineAt(row) + 10)).toEqual([
     10, 11, 12, 15, 16, 17,
   ])
@@ -44,7 +44,7 @@ test('each row shows a line of its own, whatever is folded', () => {
         return command(begins, id)
       })
       const folded = new Set(some.filter((_, index) => folds[index]).map((each) => each.id))
-      const rows = shownRows(0, id, some, folded)
+      const rows = visibleRows(0, id, some, folded)
       const shown = Array.from({ length: rows.count }, (_, row) => rows.lineAt(row))
       const isFolded = (line: number) =>
         some.some((each) => folded.has(each.id) && line > each.id && line < (each.until ?? 0))

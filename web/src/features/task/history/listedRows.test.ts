@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { TimelineRow } from '#domain/history/row.ts'
 import type { TimelineSection } from '#domain/history/timeline.ts'
 import type { OutputItem } from '#domain/history/item.ts'
-import { actorsIn, countsOf, currentRow, shownRows, type Filter } from './shownRows.ts'
+import { actorsIn, countsOf, currentRow, listedRows, type Filter } from './listedRows.ts'
 
 const row = (revision: number, more: Partial<TimelineRow>): TimelineRow => ({
   revision,
@@ -69,7 +69,7 @@ const sections = [
   ]),
   section(2, 'Second prompt', [row(5, {}), row(6, { kind: 'read', detail: 'of Words' })]),
 ]
-type Listed = ReturnType<typeof shownRows>[number]
+type Listed = ReturnType<typeof listedRows>[number]
 function nameOfListed(listed: Listed): string | number {
   switch (listed.kind) {
     case 'head':
@@ -86,8 +86,8 @@ function nameOfListed(listed: Listed): string | number {
       return `${listed.isIdle ? 'idle' : 'gap'} ${listed.ms / 1_000}`
   }
 }
-const listed = (of: readonly TimelineSection[], chosen: Partial<Parameters<typeof shownRows>[1]> = {}) =>
-  shownRows(of, { ...everything, ...chosen }).map(nameOfListed)
+const listed = (of: readonly TimelineSection[], chosen: Partial<Parameters<typeof listedRows>[1]> = {}) =>
+  listedRows(of, { ...everything, ...chosen }).map(nameOfListed)
 const named = (filter: Filter, words = '', folded: readonly number[] = []) =>
   listed(sections, { filter, words, folded: new Set(folded) }).filter((name) => name !== 'day 1')
 
@@ -109,9 +109,9 @@ test('words are looked for in all that is said, and in prompts', () => {
 test('a folded turn shows its head', () => expect(named('all', '', [1])).toEqual(['turn 1', 'turn 2', 5, 6]))
 
 test('a moment is in the last row that had begun, or in the last piece of output that is listed', () => {
-  const rows = shownRows(sections, everything)
+  const rows = listedRows(sections, everything)
   expect([0, 1, 4, 9].map((revision) => currentRow(rows, revision, 0))).toEqual([-1, 2, 4, 7])
-  const printed = shownRows(
+  const printed = listedRows(
     [section(1, '', [row(1, { kind: 'command', output: [piece(5), piece(6)] }), row(2, {})])],
     {
       ...everything,
@@ -130,7 +130,7 @@ test('recorder point 6: a moment is in the output that it came with, though olde
       row(4, {}),
     ]),
   ]
-  const rows = shownRows(of, { ...everything, unfolded: new Set(['3', 'of 1']) })
+  const rows = listedRows(of, { ...everything, unfolded: new Set(['3', 'of 1']) })
   const indexOfPiece = (index: number) =>
     rows.findIndex((listed) => listed.kind === 'piece' && listed.piece.index === index)
   expect(indexOfPiece(2)).toBeGreaterThan(indexOfPiece(5))
