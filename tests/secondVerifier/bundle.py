@@ -19,7 +19,7 @@ CATEGORIES_OF = {
     "TaskCreatedFromTurn": ("prompts", "answers"),
     **dict.fromkeys(("TaskCreatedFromIssue", "FeedbackSent"), ("prompts", "details")),
     "FeedbackReceived": ("prompts", "output", "details"),
-    "PullRequestInputed": ("prompts", "answers", "details"),
+    "PullRequestRequested": ("prompts", "answers", "details"),
     **dict.fromkeys(("MessagePosted", "MessageTextRecorded"), ("answers",)),
     **dict.fromkeys(("ToolStarted", "ToolFinished"), ("tools",)),
     **dict.fromkeys(("CommandOutputRecorded", "TerminalOutputRecorded"), ("output",)),
