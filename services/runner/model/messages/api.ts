@@ -1,9 +1,16 @@
 /** Anthropic's Messages API. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { z } from 'zod'
-import { tokensIn, type MayFetch, type ModelApi, type ScriptedAnswer } from '../api.ts'
+import {
+  fetches,
+  invalid,
+  outside,
+  tokensIn,
+  type MayFetch,
+  type ModelApi,
+  type ScriptedAnswer,
+} from '../api.ts'
 import type { ModelUsage } from '../meter.ts'
-import { passesBeta, refusal } from './fetches.ts'
 import { scriptedAnswer } from './scripted.ts'
 import { answerAsEvents, answerAsJson, MessagesRequest } from './wire.ts'
 
@@ -71,4 +78,86 @@ function scripted(asked: unknown, path: string): ScriptedAnswer | undefined {
   return request.data.stream === true
     ? { kind: 'events', frames: answerAsEvents(answer), usage }
     : { kind: 'json', body: answerAsJson(answer), usage }
+}
+
+const Source = z.looseObject({ type: z.string(), content: z.unknown().optional() })
+const Block = z.looseObject({
+  type: z.unknown().optional(),
+  source: z.unknown().optional(),
+  content: z.unknown().optional(),
+})
+const Request = z.looseObject({
+  mcp_servers: z.unknown().optional(),
+  container: z.unknown().optional(),
+  tools: z.array(z.looseObject({ type: z.string().nullish() })).nullish(),
+  system: z.unknown().optional(),
+  messages: z.array(z.looseObject({ content: z.unknown() })).nullish(),
+})
+
+/** Tools that the agent runs itself, in its sandbox; all others with a type run on the model's side. */
+const ownTool = /^(?:custom|bash_\d+|text_editor_\d+|computer_\d+|memory_\d+)$/
+/** Tools of the model's service that fetch from the network, and do nothing else. */
+const fetchingTool = /^(?:web_search_\d+|web_fetch_\d+|mcp_toolset)$/
+
+/** Whether a beta of the API is passed on: those of what is refused are dropped. */
+export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
+  if (/^(?:code-execution|files-api|skills)-/i.test(beta)) return false
+  return modelFetches || !/^(?:mcp-client|web-fetch|web-search)-/i.test(beta)
+}
+
+/**
+ * Why a request is not passed on; `undefined` when it is. It would make the model's service fetch or run something: servers of tools, tools of its
+ * own, and addresses or files in place of content. None of that obeys the project's list of allowed hosts. A project may allow what fetches from the
+ * network; files and containers belong to the operator's account, which all projects share, and stay refused.
+ */
+export function refusal(body: unknown, { modelFetches }: MayFetch): string | undefined {
+  const request = Request.safeParse(body)
+  if (!request.success) return invalid(request.error)
+  const { mcp_servers: servers, container, tools, system, messages } = request.data
+  if (isThere(servers) && !modelFetches) return fetches('mcp_servers', 'connects to servers')
+  if (isThere(container)) return outside('container', 'runs code')
+  const isRefused = (type: string): boolean =>
+    !ownTool.test(type) && !(modelFetches && fetchingTool.test(type))
+  const tool = tools?.find(({ type }) => typeof type === 'string' && isRefused(type))
+  if (tool) {
+    const say = fetchingTool.test(tool.type ?? '') ? fetches : outside
+    return say(`tools: ${tool.type}`, 'runs a tool')
+  }
+  const contents = [system, ...(messages ?? []).map(({ content }) => content)]
+  const own = modelFetches ? new Set([...ownSource, 'url']) : ownSource
+  const source = contents.map((content) => fetchedIn(content, own, 0)).find((found) => found !== undefined)
+  if (source === undefined) return undefined
+  const say = source === 'url' ? fetches : outside
+  return say(`source: ${source}`, 'fetches content')
+}
+
+const isThere = (value: unknown): boolean =>
+  value !== undefined && value !== null && !(Array.isArray(value) && value.length === 0)
+
+const deepest = 16
+
+/** Sources that bring their content along. */
+const ownSource: ReadonlySet<string> = new Set(['base64', 'text', 'content'])
+
+/** The kind of the first source that is none of `own`, in a block of whatever type. Anything nested deeper than real content counts as one. */
+function fetchedIn(content: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
+  if (depth > deepest) return 'nested'
+  for (const each of Array.isArray(content) ? content : [content]) {
+    const block = Block.safeParse(each)
+    if (!block.success) continue
+    const { type, source, content: inner } = block.data
+    if (type === 'container_upload') return 'file'
+    const found = fetchedBy(source, own, depth) ?? fetchedIn(inner, own, depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A source that is a mere string, as in a search result, fetches nothing. */
+function fetchedBy(source: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
+  if (source === undefined || source === null || typeof source === 'string') return undefined
+  const known = Source.safeParse(source)
+  if (!known.success) return 'unknown'
+  const { type, content } = known.data
+  return own.has(type) ? fetchedIn(content, own, depth + 1) : type
 }

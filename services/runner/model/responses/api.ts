@@ -1,8 +1,7 @@
 /** OpenAI's Responses API. */
 import { z } from 'zod'
-import type { ModelApi } from '../api.ts'
+import { fetches, invalid, outside, type MayFetch, type ModelApi } from '../api.ts'
 import type { ModelUsage } from '../meter.ts'
-import { refusal } from './fetches.ts'
 
 export const responsesApi: ModelApi = {
   label: 'Responses API',
@@ -46,4 +45,84 @@ function readUsage(json: unknown): Partial<ModelUsage> | undefined {
     cacheReadTokens,
     cacheWriteTokens,
   }
+}
+
+const Tool = z.looseObject({ type: z.string() })
+const Request = z.looseObject({
+  model: z.string(),
+  input: z.union([z.string(), z.array(z.unknown())]).optional(),
+  tools: z.array(Tool).nullish(),
+  store: z.boolean().nullish(),
+  background: z.boolean().nullish(),
+  conversation: z.unknown().optional(),
+  previous_response_id: z.unknown().optional(),
+  prompt: z.unknown().optional(),
+})
+
+/** Tools that the agent runs itself, in its sandbox; a namespace holds more of them. */
+const ownTools = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'namespace', 'tool_search'])
+/** Tools of the model's service that fetch from the network, and do nothing else. */
+const fetchingTool = /^(?:web_search|web_search_preview|mcp)(?:_\d|$)/
+
+/**
+ * Why a request is not passed on; `undefined` when it is. It would make the model's service fetch, run or keep something: tools of its own, servers
+ * of tools, addresses or files in place of content, and answers that are stored. None of that obeys the project's list of allowed hosts. A project
+ * may allow what fetches from the network; files, containers and stored answers belong to the operator's account, which all projects share, and stay
+ * refused.
+ */
+export function refusal(body: unknown, may: MayFetch): string | undefined {
+  const request = Request.safeParse(body)
+  if (!request.success) return invalid(request.error)
+  const { tools, input, store, background } = request.data
+  const why = refusalOfTools(tools, may) ?? (Array.isArray(input) ? refusalIn(input, may, 0) : undefined)
+  if (why !== undefined) return why
+  const kept = (['conversation', 'previous_response_id', 'prompt'] as const).find(
+    (field) => request.data[field] != null,
+  )
+  if (kept !== undefined) return outside(kept, 'uses what is stored')
+  // Left out, the API would store the answer.
+  return store === false && background !== true
+    ? undefined
+    : 'store: an answer must not be stored outside of the sandbox: send "store": false.'
+}
+
+function refusalOfTools(tools: unknown, { modelFetches }: MayFetch): string | undefined {
+  for (const each of Array.isArray(tools) ? tools : []) {
+    const tool = Tool.safeParse(each)
+    if (!tool.success) return 'tools: this is not valid.'
+    const { type } = tool.data
+    if (ownTools.has(type)) {
+      const inner = refusalOfTools(tool.data['tools'], { modelFetches })
+      if (inner !== undefined) return inner
+    } else if (!fetchingTool.test(type)) return outside(`tools: ${type}`, 'runs a tool')
+    else if (!modelFetches) return fetches(`tools: ${type}`, 'runs a tool')
+  }
+  return undefined
+}
+
+const deepest = 16
+const Fields = z.record(z.string(), z.unknown())
+
+/** Why an item of the conversation, or something in it, is refused. Content that is nested deeper than any is refused as well. */
+function refusalIn(value: unknown, may: MayFetch, depth: number): string | undefined {
+  if (depth > deepest) return outside('input: nested', 'fetches content')
+  if (Array.isArray(value)) {
+    for (const each of value) {
+      const found = refusalIn(each, may, depth + 1)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+  const fields = Fields.safeParse(value)
+  if (!fields.success || value === null || typeof value !== 'object') return undefined
+  const item = fields.data
+  if (item['type'] === 'item_reference') return outside('input: item_reference', 'uses what is stored')
+  if (item['type'] === 'additional_tools') return refusalOfTools(item['tools'], may)
+  if (typeof item['file_id'] === 'string') return outside('input: file_id', 'fetches content')
+  for (const name of ['image_url', 'file_url'] as const) {
+    const address = item[name]
+    if (address != null && !(typeof address === 'string' && address.startsWith('data:')) && !may.modelFetches)
+      return fetches(`input: ${name}`, 'fetches content')
+  }
+  return refusalIn([item['content'], item['output']], may, depth + 1)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { checkBody } from '../api.ts'
-import { passesBeta, refusal } from './fetches.ts'
+import { passesBeta, refusal } from './api.ts'
 
 const checkText = (text: string, modelFetches = false) => {
   const checked = checkBody({ refusal }, Buffer.from(text), { modelFetches })
