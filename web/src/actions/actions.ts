@@ -7,7 +7,6 @@
  */
 export interface ActionFacts {
   readonly id: string
-  /** Its label in the palette. */
   readonly label: string
   readonly group: 'Everywhere' | 'Dashboard' | 'Project' | 'Task' | 'Chat' | 'Terminal' | 'Code Changes'
   /**

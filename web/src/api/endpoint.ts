@@ -26,7 +26,6 @@ type Body<C extends AnyCall> = C['method'] extends 'GET'
 
 type Options = Pick<ApiCall, 'key' | 'keepalive' | 'fallback'>
 
-/** The input of a request for the call. */
 type RequestOf<C extends AnyCall> = Options & Params<C> & Query<C> & Body<C>
 
 /** The request of a call, with its method and its path filled in. */

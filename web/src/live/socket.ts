@@ -17,7 +17,7 @@ export interface LiveSocket {
 interface SocketHandlers {
   readonly dispatch: Dispatch
   readonly onConnect: (socket: LiveSocket) => void
-  /** Called with a message of a task, to be told to each viewer of the task. */
+  /** Called with each message of a task; `deliver` hands it to one viewer. */
   readonly onTaskMessage: (taskId: string, deliver: (viewer: Viewer) => void) => void
 }
 

@@ -78,7 +78,6 @@ export const commentDrafts = personalTexts('commentDrafts')
 /** Edited messages made from feedback, by task and feedback. */
 export const feedbackDrafts = personalTexts('feedbackDrafts')
 
-/** The owner of the personal values. */
 const owner = personalText('owner')
 
 /** The values that belong to the person; the others stay in the browser when they log out. */

@@ -15,7 +15,6 @@ const start = constants(8, Math.sqrt)
 const blockBytes = 64
 const turned = (word: number, by: number) => (word >>> by) | (word << (32 - by))
 
-/** The hash of the bytes. */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const state = start.slice()
   const words = new Uint32Array(64)

@@ -1,4 +1,3 @@
-/** Texts about the agents. */
 export const texts = {
   filter: 'Search agents...',
   none: 'No agents found',

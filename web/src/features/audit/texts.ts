@@ -1,4 +1,3 @@
-/** Texts of the audit log. */
 import type { AuditEntry } from '#domain/api/admin.schema.ts'
 
 type Action = AuditEntry['action']

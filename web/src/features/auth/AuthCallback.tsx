@@ -34,7 +34,6 @@ export function AuthCallback({ outcome }: { readonly outcome: CallbackOutcome | 
   return <PageSpinner label={texts.completing} />
 }
 
-/** The outcome in the callback address. */
 export type CallbackOutcome =
   | { readonly kind: 'error'; readonly error: string }
   | { readonly kind: 'token'; readonly onboarding: boolean }

@@ -21,7 +21,7 @@ export function useLogout(): () => void {
     const token = readToken()
     dropToken()
     dispatch(sessionEnded('logout'))
-    // Not through the store, whose calls read the token when they are sent, and by then there is none.
+    // Not through the store: its calls read the token when they are sent, and it is gone by then.
     if (token !== null) void request(logoutCall, { token })
   }
 }

@@ -1,4 +1,3 @@
-/** Texts about deletions. */
 export const texts = {
   undo: 'Undo',
   deleted: { task: 'Task deleted', project: 'Project deleted' },

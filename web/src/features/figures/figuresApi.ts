@@ -1,4 +1,3 @@
-/** Figures on the server. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { exportFigures, getFigures } from '#domain/api/figures.schema.ts'
 import { figuresRoutes, type Scope } from '#domain/api/figures.ts'

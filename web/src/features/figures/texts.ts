@@ -1,4 +1,3 @@
-/** Texts of the figures page. */
 export const texts = {
   title: 'Figures',
   lead: 'What tasks took, from everything that was recorded. Days and weeks are those of UTC.',

@@ -181,7 +181,6 @@ function Buttons({ step, setStep, canSubmit, isLoading }: Form) {
   )
 }
 
-/** Completes the onboarding. */
 export const onboardingApi = api.injectEndpoints({
   endpoints: (build) => ({
     completeOnboarding: build.mutation<

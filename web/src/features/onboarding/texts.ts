@@ -1,4 +1,3 @@
-/** Texts of the onboarding. */
 import type { completeOnboarding } from '#domain/api/auth.schema.ts'
 import type { BodyInputOf } from '#domain/api/call.schema.ts'
 

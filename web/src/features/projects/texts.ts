@@ -1,4 +1,3 @@
-/** Texts of the project pages. */
 import { grouped } from '../../ui/layout/Stats.tsx'
 import { errorTexts } from './projectsApi.ts'
 

@@ -1,4 +1,3 @@
-/** Texts of the settings. */
 import type { LinkError } from '#domain/api/auth.ts'
 import type { InstallationOfPerson } from '#domain/api/github.schema.ts'
 import { grouped } from '../../ui/layout/Stats.tsx'

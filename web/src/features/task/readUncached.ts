@@ -20,7 +20,7 @@ export async function readUncached(
   return { reason: answer.error.message }
 }
 
-/** Whether it is an object, the members of which are still unknown. */
+/** Whether it is an object. Its members are still unchecked. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }

@@ -27,7 +27,6 @@ export interface CodeChangesProps {
   readonly task: Task
   /** Reads the task's history again. */
   readonly reload: () => void
-  /** Whether this panel is the visible one. */
   readonly visible: boolean
   /** Where to put the panel's buttons; `null`: in its own bar. */
   readonly tools: HTMLElement | null

@@ -41,7 +41,7 @@ const loadDelayMs = 100
 const connectionGraceMs = 1_500
 /** The polling interval for a pending task (contract, section 9), and for an open task without a connection, in milliseconds. */
 const refreshIntervalMs = 5_000
-/** How long a gap may last before the history is read again, in milliseconds; doubled each time that does not help. */
+/** How long a gap may last before the history is read again, in milliseconds; doubled whenever reading it did not close the gap. */
 const gapMs = 1_000
 const maxGapMs = 30_000
 /** How long to wait before joining again after a temporary refusal, in milliseconds; doubled each time. */

@@ -59,7 +59,7 @@ export function useTaskActions(task: Task) {
     retrying: retrying.isLoading,
     openPullRequest: (body: PullRequestInput) => void onPullRequest(body),
     opening: opening.isLoading || task.pullRequestPending,
-    /** Until when the code host asked to wait, in ms since the epoch; `null` when it did not. */
+    /** When the code host allows another attempt, in ms since the epoch; `null` when it allows one now. */
     waitsUntil: retryAtOf(opening.error),
     /** Why the last request for a pull request failed. */
     refused: opening.error === undefined ? null : reasonOf(opening.error, texts.toasts.prNotCreated),

@@ -1,4 +1,3 @@
-/** Texts about tasks. */
 export const texts = {
   notFetched: 'Failed to fetch tasks',
   notLoaded: 'Failed to fetch task',

@@ -1,4 +1,3 @@
-/** Texts of voice recording. */
 export const texts = {
   start: 'Start voice recording',
   starting: 'Starting the microphone',

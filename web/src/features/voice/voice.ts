@@ -34,7 +34,6 @@ export interface Voice {
   /** The same object until something changes. */
   read(): VoiceView
   subscribe(listener: () => void): () => void
-  /** Replaces the listener. */
   speakTo(listener: VoiceListener): void
   toggle(): void
   stop(): void

@@ -6,7 +6,6 @@ import type { ComponentProps, KeyboardEvent } from 'react'
 import { IconButton } from './IconButton.tsx'
 import { isComposingKey } from '../composition.ts'
 
-/** The names of the bar and its buttons. */
 interface SearchBarNames {
   readonly label: string
   readonly previous: string

@@ -27,7 +27,6 @@ export interface MenuItem {
   readonly disabled?: boolean
 }
 
-/** The props for a menu's button. */
 export type MenuButtonProps = Pick<
   ComponentProps<'button'>,
   'ref' | 'onClick' | 'onKeyDown' | 'aria-haspopup' | 'aria-expanded' | 'aria-controls'

@@ -1,7 +1,6 @@
 /** The product's mark and name, for pages without a top bar. */
 import { classes } from '../classes.ts'
 
-/** The name of the product. */
 export const brand = 'Flightdeck'
 
 interface BrandProps {
@@ -27,7 +26,6 @@ export function Brand({ large = false, className, nameClassName }: BrandProps) {
   )
 }
 
-/** The mark of the product. */
 export function BrandMark({ className }: { readonly className?: string }) {
   return (
     <svg

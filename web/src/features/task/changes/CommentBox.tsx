@@ -26,8 +26,8 @@ export function CommentBox({ fileName, lines, agent, text, onText, onSend, onCan
   const head = useId()
   const { place, isBefore } = placeOf(lines)
   const name = `${splitName(fileName).name}:${place}`
-  const most = limits.messageLength - quoteOf(fileName, lines).length - 2
-  const why = tooLong(text, most)
+  const maxLength = limits.messageLength - quoteOf(fileName, lines).length - 2
+  const why = tooLong(text, maxLength)
   const maySend = text.trim() !== '' && why === undefined
   // The person asked for the box, so it gets the focus.
   useEffect(() => box.current?.focus({ preventScroll: true }), [])

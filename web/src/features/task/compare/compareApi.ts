@@ -1,4 +1,3 @@
-/** The calls of a comparison. */
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import { comparisonRoutes } from '#domain/api/comparison.ts'
 import type { addAlternative, getComparison } from '#domain/api/comparison.schema.ts'

@@ -14,10 +14,9 @@ import { useForkTaskMutation, type TurnOfTask } from './forkApi.ts'
 import { texts } from './texts.ts'
 
 /** Characters. */
-const longestTitle = 100
+const maxTitleLength = 100
 
 interface ForkDialogProps extends TurnOfTask {
-  /** The agent of the turn. */
   readonly agent: AgentName
   /** Of the task. */
   readonly title: string
@@ -55,7 +54,7 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
       leave={texts.fork.leave}
       confirm={texts.fork.confirm}
       busy={isLoading}
-      disabled={(tooLong(message, limits.descriptionLength) ?? tooLong(title, longestTitle)) !== undefined}
+      disabled={(tooLong(message, limits.descriptionLength) ?? tooLong(title, maxTitleLength)) !== undefined}
       onConfirm={() => void create()}
     >
       <p>{texts.fork.why}</p>
@@ -71,7 +70,7 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
         <p className="-mt-2.5 text-meta text-muted">{texts.fork.messageHelp}</p>
         <Field
           label={texts.fork.name}
-          maxCharacters={longestTitle}
+          maxCharacters={maxTitleLength}
           value={title}
           onChange={(event) => setTitle(event.target.value)}
         />

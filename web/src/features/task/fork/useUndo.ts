@@ -1,4 +1,3 @@
-/** Undoes a turn, or an undo. */
 import { useDispatch } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { notified, notifiedFailure } from '../../notifications/notifications.ts'

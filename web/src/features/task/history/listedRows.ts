@@ -116,7 +116,6 @@ function endOf({ at, durationMs, output }: TimelineRow): number {
   return Math.max(Date.parse(at) + (durationMs ?? 0), printed === undefined ? 0 : Date.parse(printed))
 }
 
-/** The kinds of rows that a filter lists. */
 const kindsOf: Readonly<Partial<Record<Filter, readonly TimelineRow['kind'][]>>> = {
   turns: ['message', 'answer', 'turn'],
   commands: ['command'],

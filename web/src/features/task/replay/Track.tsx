@@ -91,12 +91,12 @@ interface BarsProps {
 function Bars({ axis, className, shownTo = 100 }: BarsProps) {
   const path = useMemo(() => {
     const density = densityOf(axis, bars)
-    const most = Math.max(1, ...density)
+    const maxDensity = Math.max(1, ...density)
     return density
       .map((count, bar) => {
         if (count === 0) return ''
         // The square root keeps one busy moment from flattening all others.
-        const height = 4 + 32 * Math.sqrt(count / most)
+        const height = 4 + 32 * Math.sqrt(count / maxDensity)
         return `M${bar * 4} ${36 - height}h2.4v${height}h-2.4z`
       })
       .join('')

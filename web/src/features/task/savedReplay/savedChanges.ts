@@ -64,7 +64,7 @@ export async function readSavedChanges(
 /** The revisions with recorded changes: first the last one of each turn, then the others, newest first in both groups. */
 function momentsOf(
   items: readonly HistoryItem[],
-  most: number,
+  maxMoments: number,
 ): { readonly revisions: readonly number[]; readonly total: number } {
   const lastOfTurn = new Map<string, number>()
   const all: number[] = []
@@ -76,7 +76,10 @@ function momentsOf(
   const ends = new Set(lastOfTurn.values())
   const others = all.filter((revision) => !ends.has(revision))
   return {
-    revisions: [...[...ends].toSorted((one, other) => other - one), ...others.toReversed()].slice(0, most),
+    revisions: [...[...ends].toSorted((one, other) => other - one), ...others.toReversed()].slice(
+      0,
+      maxMoments,
+    ),
     total: all.length,
   }
 }

@@ -10,7 +10,7 @@ interface TerminalRowProps {
   readonly top: number
   readonly line: TerminalLine
   /** The start time of the line above. */
-  readonly before: string | undefined
+  readonly previousTime: string | undefined
   readonly wrap: boolean
   readonly measure: ((element: Element | null) => void) | undefined
   readonly words: string
@@ -24,7 +24,7 @@ export const TerminalRow = memo(function TerminalRow({
   index,
   top,
   line,
-  before,
+  previousTime,
   wrap,
   measure,
   words,
@@ -33,7 +33,7 @@ export const TerminalRow = memo(function TerminalRow({
   result,
 }: TerminalRowProps) {
   const time = clockTime(line.at)
-  const same = before !== undefined && clockTime(before) === time
+  const same = previousTime !== undefined && clockTime(previousTime) === time
   const isCommand = result !== undefined
   return (
     <div

@@ -89,7 +89,7 @@ export function TerminalRows({
               index={index}
               top={start}
               line={line}
-              before={lineOf(index - 1)?.at}
+              previousTime={lineOf(index - 1)?.at}
               wrap={wrap}
               words={words}
               current={current?.id === line.id ? current.nth : undefined}

@@ -218,7 +218,7 @@ function scrollTo(view: HTMLElement, top: number): void {
   view.scrollTop = top
 }
 
-/** The keys of rows in a layout. Each new function has all rows laid out again, which takes a while with many. */
+/** The keys of rows in a layout. With a new function all rows are laid out again, which takes a while when there are many. */
 function keysOf(idOf: IdOf, _layout: readonly unknown[]): (row: number) => number | string {
   return (row) => idOf(row) ?? `to come ${row}`
 }

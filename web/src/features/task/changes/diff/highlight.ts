@@ -43,11 +43,11 @@ const styles: readonly (readonly [name: RegExp, className: string])[] = [
 ]
 
 /** Longer code is shown plain at once rather than highlighted late. UTF-16 code units. */
-const longestCode = 200_000
+const maxCodeLength = 200_000
 
 /** The spans of the code by line; `null` for an unknown language, and for code that is too long. */
 export function highlight(code: string, language: string): CodeLines | null {
-  if (!lowlight.registered(language) || code.length > longestCode) return null
+  if (!lowlight.registered(language) || code.length > maxCodeLength) return null
   const lines: CodeSpan[][] = [[]]
   const put = (text: string, className: string) => {
     text.split('\n').forEach((part, index) => {

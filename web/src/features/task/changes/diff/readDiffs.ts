@@ -17,14 +17,14 @@ export interface DiffFile {
   readonly hidden: number
 }
 
-/** A file with more rows than this is only shown on request: when there are other files, and when it is the only one. */
+/** A file with more rows is only shown on request. The only file of a diff may have more than one among others. */
 const largeBesideOthers = 4_000
 const largeAlone = 20_000
 /** In a diff with more rows than this, files with more than `largeInMany` rows are only shown on request. */
 const manyLines = 40_000
 const largeInMany = 800
 /** A longer line (in characters) was not written by a person: such a file is only shown on request too. */
-const longestWritten = 20_000
+const maxWrittenLength = 20_000
 
 export function readDiffs(files: readonly ChangedFile[]): readonly DiffFile[] {
   const read = files.map((file): DiffFile => {
@@ -42,8 +42,8 @@ export function readDiffs(files: readonly ChangedFile[]): readonly DiffFile[] {
   })
   read.sort(inTreeOrder)
   const total = read.reduce((sum, { lines }) => sum + lines, 0)
-  const most = total > manyLines ? largeInMany : read.length > 1 ? largeBesideOthers : largeAlone
-  return read.map((each) => ({ ...each, isLarge: each.lines > most || isUnwritten(each) }))
+  const maxRows = total > manyLines ? largeInMany : read.length > 1 ? largeBesideOthers : largeAlone
+  return read.map((each) => ({ ...each, isLarge: each.lines > maxRows || isUnwritten(each) }))
 }
 
 /** The order of the tree: by folder, then by name. */
@@ -77,8 +77,8 @@ export function sameChanges(one: readonly ChangedFile[], other: readonly Changed
 
 function isUnwritten({ file, hunks }: DiffFile): boolean {
   return (
-    file.diff.length > longestWritten &&
-    hunks.some(({ lines }) => lines.some(({ text }) => text.length > longestWritten))
+    file.diff.length > maxWrittenLength &&
+    hunks.some(({ lines }) => lines.some(({ text }) => text.length > maxWrittenLength))
   )
 }
 

@@ -252,7 +252,7 @@ function Placed({ row, item: { index, start, size }, view, children }: PlacedPro
       <div
         data-index={index}
         className="pointer-events-none absolute left-0 z-10 w-full"
-        // Not positioned by a transform, which `sticky` does not take into account.
+        // Positioned by `top`, because `sticky` ignores transforms.
         style={{ height: view.endOfFile(index) - start, top: start }}
       >
         <div className="pointer-events-auto sticky top-0">{children}</div>

@@ -40,7 +40,7 @@ export function useActiveRow(rows: readonly DiffRow[], box: RefObject<HTMLElemen
   }
 }
 
-/** The id of the row around a target, or only of the target itself if it is a row; `null` when there is none. Lines have their id in `data-row`. */
+/** The id, from `data-row`, of the row that is or contains the target; with `itself`, only if the target is a row. `null` when there is none. */
 export function rowIdOf(target: EventTarget, where: 'around' | 'itself' = 'around'): string | null {
   if (!(target instanceof HTMLElement || target instanceof SVGElement)) return null
   const row = where === 'itself' ? target : target.closest<HTMLElement>('[data-row]')

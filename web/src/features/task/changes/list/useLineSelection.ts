@@ -57,7 +57,7 @@ export function useLineSelection(
   const onPointerUp = () => {
     if (!dragging.current) return
     dragging.current = false
-    // Released where it began, it is a click on the button.
+    // A press that is released on the same line is a click on the button.
     if (range !== null && range.head !== range.anchor) commentOn(range.head, false)
   }
   return {

@@ -73,7 +73,7 @@ export function createCommandBlocks(
       const last = removed.at(-1)
       if (last?.until !== undefined && last.until !== null) cutOff = { ...last, until: last.until }
     },
-    /** The end of the command whose output the first lines are, if its command line is not loaded. */
+    /** How the command ended that printed the first lines, if its command line is not loaded. */
     cutOff: () => cutOff,
     /** Adds the commands of earlier lines, and the end that those lines are cut off from; `lines` already includes them. */
     putBefore(

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { addOutput, longestLine, outputBegun, withoutColours, type OutputLine } from './outputLines.ts'
+import { addOutput, maxLineLength, outputBegun, withoutColours, type OutputLine } from './outputLines.ts'
 
 /** All lines of output that comes in these pieces, the last as far as it is written. */
 function lines(...pieces: string[]): OutputLine[] {
@@ -63,9 +63,9 @@ describe('the lines of output', () => {
     expect(texts('a\u009B31mb\u0085c')).toEqual(['a31mbc'])
   })
   test('neither a code nor a character is cut in two', () => {
-    const cut = lines(`${'x'.repeat(longestLine - 2)}\u001B[31mred`)
-    expect(cut.map(({ text }) => text)).toEqual(['x'.repeat(longestLine - 2), '\u001B[31mred'])
-    expect(texts(`${'x'.repeat(longestLine - 1)}😀`)[1]).toBe('😀')
+    const cut = lines(`${'x'.repeat(maxLineLength - 2)}\u001B[31mred`)
+    expect(cut.map(({ text }) => text)).toEqual(['x'.repeat(maxLineLength - 2), '\u001B[31mred'])
+    expect(texts(`${'x'.repeat(maxLineLength - 1)}😀`)[1]).toBe('😀')
   })
   test('a long line without an end, of whatever, is lines of bounded length', () => {
     for (const bit of [
@@ -81,13 +81,13 @@ describe('the lines of output', () => {
       'é😀',
     ]) {
       const all = lines(...Array.from({ length: 16 }, () => bit.repeat(Math.ceil(16_000 / bit.length))))
-      expect(Math.max(...all.map(({ text }) => text.length))).toBeLessThanOrEqual(longestLine)
+      expect(Math.max(...all.map(({ text }) => text.length))).toBeLessThanOrEqual(maxLineLength)
     }
   })
   test('an endless line is cut', () => {
-    expect(texts('x'.repeat(longestLine * 2 + 5)).map(({ length }) => length)).toEqual([
-      longestLine,
-      longestLine,
+    expect(texts('x'.repeat(maxLineLength * 2 + 5)).map(({ length }) => length)).toEqual([
+      maxLineLength,
+      maxLineLength,
       5,
     ])
   })

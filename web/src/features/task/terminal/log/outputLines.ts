@@ -30,11 +30,11 @@ export interface OutputState {
 export const outputBegun: OutputState = { line: '', start: '', atStart: false, unread: '' }
 
 /** Longer lines are split: one endless line would freeze the page. UTF-16 code units. */
-export const longestLine = 4_000
+export const maxLineLength = 4_000
 /** How many colour codes are carried from line to line at most; more is noise. */
 const codesCarried = 16
 /** An operating-system command (a title, a link) that is longer than this is treated as text. */
-const longestCommand = 2_000
+const maxCommandLength = 2_000
 
 const esc = '\u001B'
 const closeLink = `${esc}]8;;\u0007`
@@ -66,7 +66,7 @@ const token = new RegExp(
 /** Anything but text, line feeds and colours. */
 const special = new RegExp(`[${controls}]|${esc}(?!\\[[0-9;:]*m)`)
 const unfinished = new RegExp(
-  `${esc}(?:\\[[0-?]*[ -/]*|[\\]PX^_][^\\u0007${esc}]{0,${longestCommand}}(?:${esc})?|[ -/]*)?$`,
+  `${esc}(?:\\[[0-?]*[ -/]*|[\\]PX^_][^\\u0007${esc}]{0,${maxCommandLength}}(?:${esc})?|[ -/]*)?$`,
 )
 
 /** The lines that a piece of output finishes, in order, and the state after it. */
@@ -75,7 +75,7 @@ export function addOutput(
   piece: string,
 ): { readonly finished: readonly (OutputLine | CommandEnd)[]; readonly state: OutputState } {
   const all = state.unread + piece
-  const unread = unfinished.exec(all.slice(-longestCommand - 8))?.[0] ?? ''
+  const unread = unfinished.exec(all.slice(-maxCommandLength - 8))?.[0] ?? ''
   const finished: (OutputLine | CommandEnd)[] = []
   let { line, start, atStart } = state
   const end = () => {
@@ -85,8 +85,8 @@ export function addOutput(
     atStart = false
   }
   const cut = () => {
-    while (line.length > longestLine) {
-      const at = wholeBefore(line, longestLine)
+    while (line.length > maxLineLength) {
+      const at = wholeBefore(line, maxLineLength)
       const rest = line.slice(at)
       line = line.slice(0, at)
       end()

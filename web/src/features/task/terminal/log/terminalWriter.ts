@@ -108,10 +108,10 @@ function put(
   writer.blocks.wrote(line)
 }
 
-/** Limits the number of lines to `most`; when there are more, also drops `room` of the first. Returns whether any were dropped. */
-export function trimLines({ lines, blocks, nextId }: Writer, most: number, room: number): boolean {
-  if (lines.length <= most) return false
-  let excess = lines.length - most + room
+/** Drops the first lines beyond `maxLines`, and then `room` more, so that it is rarely needed. Returns whether any were dropped. */
+export function trimLines({ lines, blocks, nextId }: Writer, maxLines: number, room: number): boolean {
+  if (lines.length <= maxLines) return false
+  let excess = lines.length - maxLines + room
   // Only whole pieces of output are dropped, because earlier output is requested by piece.
   while (excess < lines.length - 1 && lines[excess]?.position === lines[excess - 1]?.position) excess += 1
   lines.splice(0, excess)

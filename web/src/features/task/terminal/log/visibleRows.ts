@@ -50,7 +50,7 @@ export function linesOf({ id, until }: CommandBlock, firstId: number, length: nu
   return Math.min(until ?? Number.POSITIVE_INFINITY, firstId + length) - id - 1
 }
 
-/** The command whose command line or output this line is. */
+/** The command that a line belongs to, as its command line or as output. */
 export function commandOf(commands: readonly CommandBlock[], id: number): CommandBlock | undefined {
   const last = lastOf(commands, (command) => command.id <= id)
   return last !== undefined && (last.id === id || last.until === null || id < last.until) ? last : undefined
