@@ -1,18 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { neededPermissions, wantedEvents } from './appPermissions.ts'
-import { deliveryEffects, lacking, lackingEvents, permissionRows, type Attempt } from './codeHostRights.ts'
+import {
+  deliveryEffects,
+  missingAppPermissions,
+  missingAppEvents,
+  permissionRows,
+  type Attempt,
+} from './codeHostRights.ts'
 
 describe('the permissions of an App', () => {
   test('that asks for all that is needed lack nothing', () => {
-    expect(lacking(neededPermissions)).toEqual([])
+    expect(missingAppPermissions(neededPermissions)).toEqual([])
     // It is granted to each App, and some hosts leave it out.
     const { metadata: _metadata, ...others } = neededPermissions
-    expect(lacking(others)).toEqual([])
+    expect(missingAppPermissions(others)).toEqual([])
   })
 
   test('that are missing or too low are named with the level that is needed', () => {
     const { checks: _checks, ...others } = neededPermissions
-    expect(lacking({ ...others, contents: 'read' })).toEqual([
+    expect(missingAppPermissions({ ...others, contents: 'read' })).toEqual([
       { name: 'contents', level: 'write' },
       { name: 'checks', level: 'read' },
     ])
@@ -35,7 +41,7 @@ describe('the permissions of an App', () => {
 
   test('go with events, of which those are named that it has not subscribed to', () => {
     const [, ...others] = Object.keys(wantedEvents)
-    expect(lackingEvents([...others, 'label'])).toEqual(['push'])
+    expect(missingAppEvents([...others, 'label'])).toEqual(['push'])
   })
 })
 

@@ -23,7 +23,7 @@ export const namedPermissions = (permissions: AppPermissions): NamedPermission[]
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 
 /** The permissions that our App needs and that `granted` lacks. */
-export const lacking = (granted: AppPermissions): NamedPermission[] =>
+export const missingAppPermissions = (granted: AppPermissions): NamedPermission[] =>
   missingPermissions(neededPermissions, granted).map(([name, level]) => ({ name, level }))
 
 /** All permissions for display: the needed ones first, then the optional ones, then those that the App has and we do not need. */
@@ -40,7 +40,7 @@ export function permissionRows(app: AppPermissions): PermissionRow[] {
   return [...known, ...extra.map(({ name, level }) => ({ name, wanted: null, isOptional: true, app: level }))]
 }
 
-export const lackingEvents = (subscribed: readonly string[]): string[] =>
+export const missingAppEvents = (subscribed: readonly string[]): string[] =>
   Object.keys(wantedEvents).filter((event) => !subscribed.includes(event))
 
 /** One attempt to deliver a webhook, as far as known. */

@@ -24,20 +24,20 @@ import {
   type ProjectEvent,
 } from './events.ts'
 import { issueLimits } from './issueRule.ts'
-import { isUnwanted, isWaiting, noIssues, readFrom, type JudgedAsk } from './issues.ts'
-import { project } from './project.ts'
+import { isNoLongerCovered, isWaiting, noIssues, readFrom, type JudgedAsk } from './issues.ts'
+import { projectDecider } from './project.ts'
 import { fold } from '../../tests/domain/fold.ts'
 
 describe('an issue that was asked for', () => {
   test('is taken, with who asked and with what right', () =>
-    given(project, ruled).when(consider()).then([taken()]))
+    given(projectDecider, ruled).when(consider()).then([taken()]))
   test('is taken once, however often it is read', () =>
-    given(project, ruled, taken())
+    given(projectDecider, ruled, taken())
       .when(consider({ taskId: taskId(2) }))
       .thenNothing())
   test('stays taken once its task is settled', () =>
     given(
-      project,
+      projectDecider,
       ruled,
       taken(),
       ProjectIssueSettled.of({ taskId: taskId(1), failure: null }, { reason: null }),
@@ -47,30 +47,34 @@ describe('an issue that was asked for', () => {
   test('of which no task could be made is taken again where it is asked for anew', () => {
     const failed = ProjectIssueSettled.of({ taskId: taskId(1), failure: 'closed' }, { reason: null })
     const before = { ...asked, at: at(-1) }
-    given(project, ruled, taken(1, before), failed)
+    given(projectDecider, ruled, taken(1, before), failed)
       .when(consider({ asks: [before], taskId: taskId(2) }))
       .thenNothing()
-    given(project, ruled, taken(1, before), failed)
+    given(projectDecider, ruled, taken(1, before), failed)
       .when(consider({ asks: [before, asked], taskId: taskId(2) }))
       .then([{ ...taken(), data: { ...taken().data, taskId: taskId(2) } }])
   })
   test('is nothing while the rule is off', () => {
-    given(project, created).when(consider()).thenNothing()
-    given(project, ruled, ProjectIssueRuleChanged.of({ on: false, mentions: true }, { label: 'flightdeck' }))
+    given(projectDecider, created).when(consider()).thenNothing()
+    given(
+      projectDecider,
+      ruled,
+      ProjectIssueRuleChanged.of({ on: false, mentions: true }, { label: 'flightdeck' }),
+    )
       .when(consider())
       .thenNothing()
   })
   test('was asked for since the rule is on, by a clock that may be a minute behind', () => {
-    given(project, ruled)
+    given(projectDecider, ruled)
       .when(consider({ asks: [{ ...asked, at: at(-59) }] }))
       .then([taken()])
-    given(project, ruled)
+    given(projectDecider, ruled)
       .when(consider({ asks: [{ ...asked, at: at(-61) }] }))
       .thenNothing()
   })
   test('is told of by the one who asked last', () => {
     const later = { ...asked, at: at(15), author: { id: '8', login: 'ada' }, right: 'admin' } as const
-    given(project, ruled)
+    given(projectDecider, ruled)
       .when(consider({ asks: [later, asked] }))
       .then([taken(1, later)])
   })
@@ -86,7 +90,10 @@ test.each<[what: string, change: Partial<JudgedAsk>, outcome: string]>([
   ['an administrator who has to sign in again', { right: 'admin', standing: 'signed_out' }, 'sign_in'],
   ['an administrator about whom nobody can be asked now', { right: 'admin', standing: 'unasked' }, 'nothing'],
 ])('%s: %j', (_what, change, outcome) => {
-  const decision = project.decide(consider({ asks: [{ ...asked, ...change }] }), stateAfter(project, ruled))
+  const decision = projectDecider.decide(
+    consider({ asks: [{ ...asked, ...change }] }),
+    stateAfter(projectDecider, ruled),
+  )
   const [event] = isRefusal(decision) ? [] : decision
   const said = event?.type === 'ProjectIssuePassed' ? event.data.reason : event ? 'taken' : 'nothing'
   expect(said).toBe(outcome)
@@ -100,44 +107,44 @@ describe('a text that was changed', () => {
     ['before somebody asked again', { editedAt: at(11), asks: [asked, { ...asked, at: at(12) }] }, 'taken'],
   ])('%s', (_what, change, outcome) => {
     const [last = asked] = (change.asks ?? [asked]).toReversed()
-    given(project, ruled)
+    given(projectDecider, ruled)
       .when(consider(change))
       .then([outcome === 'taken' ? taken(1, last) : passed('edited')])
   })
   test('is told once', () =>
-    given(project, ruled, passed('edited'))
+    given(projectDecider, ruled, passed('edited'))
       .when(consider({ editedAt: at(11) }))
       .thenNothing())
   test('is taken once it is asked for again', () =>
-    given(project, ruled, passed('edited')).when(consider()).then([taken()]))
+    given(projectDecider, ruled, passed('edited')).when(consider()).then([taken()]))
 })
 
 test('an issue of a repository that another project takes is told to be there', () =>
-  given(project, ruled)
+  given(projectDecider, ruled)
     .when(consider({ isElsewhere: true }))
     .then([passed('elsewhere')]))
 
 test('an issue of a project whose owner may not write is told so, whatever else there is', () =>
-  given(project, ruled)
+  given(projectDecider, ruled)
     .when(consider({ ownerMayWrite: false, isElsewhere: true, editedAt: at(11) }))
     .then([passed('owner')]))
 
 describe('who asks and cannot be asked about now', () => {
   const unasked: JudgedAsk = { ...asked, at: at(15), author: { id: '8', login: 'ada' }, standing: 'unasked' }
   test('keeps nothing from others who ask', () =>
-    given(project, ruled)
+    given(projectDecider, ruled)
       .when(consider({ asks: [asked, unasked] }))
       .then([taken()]))
   test('may be why it counts: nothing is said of what others are missing', () =>
-    given(project, ruled)
+    given(projectDecider, ruled)
       .when(consider({ asks: [{ ...asked, standing: 'unknown' }, unasked] }))
       .thenNothing())
   test('lets it wait for a limit, and go on waiting', () => {
     const full = Array.from({ length: issueLimits.anHour }, (_, n) => taken(n + 10))
-    given(project, ruled, ...full)
+    given(projectDecider, ruled, ...full)
       .when(consider({ asks: [asked, unasked] }))
       .then([passed('hour')])
-    given(project, ruled, passed('hour'))
+    given(projectDecider, ruled, passed('hour'))
       .when(consider({ asks: [unasked] }))
       .thenNothing()
   })
@@ -146,15 +153,15 @@ describe('who asks and cannot be asked about now', () => {
 describe('where not all was read', () => {
   const read: JudgedAsk = { ...asked, right: 'read', standing: 'unknown' }
   test('it is told that it is not sure, once, where nobody who may was found', () => {
-    given(project, ruled)
+    given(projectDecider, ruled)
       .when(consider({ isCut: true, asks: [read] }))
       .then([passed('unsure')])
-    given(project, ruled, passed('unsure'))
+    given(projectDecider, ruled, passed('unsure'))
       .when(consider({ isCut: true, asks: [] }))
       .thenNothing()
   })
   test('whoever was found and may counts', () =>
-    given(project, ruled)
+    given(projectDecider, ruled)
       .when(consider({ isCut: true }))
       .then([taken()]))
 })
@@ -163,26 +170,26 @@ describe('an issue that waits', () => {
   test.each(['hour', 'not_known', 'sign_in', 'elsewhere', 'owner'] as const)(
     'for %s does so no longer once nobody asks for it',
     (reason) => {
-      given(project, ruled, passed(reason))
+      given(projectDecider, ruled, passed(reason))
         .when(consider({ asks: [] }))
         .then([passed('withdrawn')])
-      given(project, ruled, passed(reason))
+      given(projectDecider, ruled, passed(reason))
         .when({ type: 'WithdrawIssue', issueId: '1' })
         .then([passed('withdrawn')])
     },
   )
   test.each(['edited', 'withdrawn', 'unsure'] as const)('is none that is %s', (reason) =>
-    given(project, ruled, passed(reason)).when({ type: 'WithdrawIssue', issueId: '1' }).thenNothing(),
+    given(projectDecider, ruled, passed(reason)).when({ type: 'WithdrawIssue', issueId: '1' }).thenNothing(),
   )
   test('waits on while it is not sure, and only then', () => {
     const unsure = passed('unsure')
-    given(project, ruled, passed('not_known'), unsure, passed('hour'), unsure)
+    given(projectDecider, ruled, passed('not_known'), unsure, passed('hour'), unsure)
       .when({ type: 'WithdrawIssue', issueId: '1' })
       .then([passed('withdrawn')])
-    given(project, ruled, passed('not_known'), passed('withdrawn'), unsure)
+    given(projectDecider, ruled, passed('not_known'), passed('withdrawn'), unsure)
       .when(consider({ asks: [] }))
       .thenNothing()
-    const state = stateAfter(project, [...ruled, passed('not_known'), unsure, passed('unsure', 2)])
+    const state = stateAfter(projectDecider, [...ruled, passed('not_known'), unsure, passed('unsure', 2)])
     const issues = state.kind === 'project' ? state.issues : noIssues
     expect(['1', '2'].map((id) => isWaiting(issues, id))).toEqual([true, false])
   })
@@ -190,7 +197,7 @@ describe('an issue that waits', () => {
     const many = Array.from({ length: issueLimits.passed + 50 }, (_, n) =>
       passed(n < 25 ? 'hour' : 'edited', n),
     )
-    const state = stateAfter(project, [...ruled, ...many])
+    const state = stateAfter(projectDecider, [...ruled, ...many])
     const kept = state.kind === 'project' ? [...state.issues.passed.values()] : []
     expect(kept.filter(({ reason }) => reason === 'hour')).toHaveLength(25)
     expect(kept.filter(({ reason }) => reason === 'edited')).toHaveLength(issueLimits.passed)
@@ -198,14 +205,14 @@ describe('an issue that waits', () => {
   test('for an account is not forgotten for those that wait for nothing, however many there are', () => {
     const many = Array.from({ length: issueLimits.passed + 50 }, (_, n) => passed('unsure', n + 3))
     const waiting = [passed('not_known'), passed('not_known', 2), passed('unsure', 2)]
-    const state = stateAfter(project, [...ruled, ...waiting, ...many])
+    const state = stateAfter(projectDecider, [...ruled, ...waiting, ...many])
     const kept = state.kind === 'project' ? state.issues.passed : new Map()
     expect(['1', '2'].map((id) => kept.has(id))).toEqual([true, true])
     expect(kept.size).toBe(issueLimits.passed + 2)
   })
   test('for an account is one of two hundred, the latest', () => {
     const many = Array.from({ length: issueLimits.passed + 5 }, (_, n) => passed('not_known', n))
-    const state = stateAfter(project, [...ruled, ...many])
+    const state = stateAfter(projectDecider, [...ruled, ...many])
     const kept = state.kind === 'project' ? [...state.issues.passed.keys()] : []
     expect(kept).toEqual(many.slice(5).map(({ content }) => content.issueId))
   })
@@ -217,7 +224,7 @@ describe('since when it counts', () => {
     const history = [created, on, ...events].map((event, revision) =>
       recorded(event, { revision, at: at((revision - 1) * 100) }),
     )
-    const state = fold(project, history)
+    const state = fold(projectDecider, history)
     if (state.kind !== 'project') throw new Error('There is no project.')
     return state.issues
   }
@@ -252,13 +259,13 @@ describe('since when it counts', () => {
     const byMention = { at: at(50), trigger: 'mention' } as const
     const byLabel = { at: at(50), trigger: 'label' } as const
     const off = changed({ mentions: false })
-    expect(isUnwanted(issuesAfter(), byMention)).toBe(false)
-    expect(isUnwanted(issuesAfter(changed({ label: 'robot' })), byMention)).toBe(false)
-    expect(isUnwanted(issuesAfter(off), byMention)).toBe(true)
-    expect(isUnwanted(issuesAfter(off), byLabel)).toBe(false)
-    expect(isUnwanted(issuesAfter(off, changed({})), byMention)).toBe(true)
-    expect(isUnwanted(issuesAfter(off, changed({})), { ...byMention, at: at(250) })).toBe(false)
-    expect(isUnwanted(issuesAfter(off, changed({})), byLabel)).toBe(false)
+    expect(isNoLongerCovered(issuesAfter(), byMention)).toBe(false)
+    expect(isNoLongerCovered(issuesAfter(changed({ label: 'robot' })), byMention)).toBe(false)
+    expect(isNoLongerCovered(issuesAfter(off), byMention)).toBe(true)
+    expect(isNoLongerCovered(issuesAfter(off), byLabel)).toBe(false)
+    expect(isNoLongerCovered(issuesAfter(off, changed({})), byMention)).toBe(true)
+    expect(isNoLongerCovered(issuesAfter(off, changed({})), { ...byMention, at: at(250) })).toBe(false)
+    expect(isNoLongerCovered(issuesAfter(off, changed({})), byLabel)).toBe(false)
   })
   test('what was read is read again only as far as the new rule goes', () => {
     const read = ProjectIssuesRead.of({}, { upTo: at(150) })
@@ -278,21 +285,21 @@ describe('an issue that was taken by a mention and is not wanted, as mentions ar
   const asks = [before, { ...byMention, at: at(-1) }]
   const consideredAgain = consider({ asks, taskId: taskId(3) })
   test('is taken by the label that was set before', () =>
-    given(project, ruled, taken(1, byMention), unwanted()).when(consideredAgain).then([again]))
+    given(projectDecider, ruled, taken(1, byMention), unwanted()).when(consideredAgain).then([again]))
   test('is not where the label asked for it and the rule was off', () =>
-    given(project, ruled, taken(), unwanted()).when(consideredAgain).thenNothing())
+    given(projectDecider, ruled, taken(), unwanted()).when(consideredAgain).thenNothing())
   test('is not where the rule was off, too', () => {
     const off = ProjectIssueRuleChanged.of({ on: false, mentions: true }, { label: 'flightdeck' })
     const history = [...ruled, taken(1, byMention), off, unwanted(), on]
     const [, ...rest] = history.map((event, revision) => recorded(event, { revision, at: at(revision) }))
     const [first] = history.map((event, revision) => recorded(event, { revision, at: at(0) }))
-    const state = fold(project, first === undefined ? [] : [first, ...rest])
-    expect(project.decide(consideredAgain, state)).toEqual([])
+    const state = fold(projectDecider, first === undefined ? [] : [first, ...rest])
+    expect(projectDecider.decide(consideredAgain, state)).toEqual([])
   })
   test('is not by a label of which no task could be made before', () => {
     const failed = ProjectIssueSettled.of({ taskId: taskId(1), failure: 'closed' }, { reason: null })
     const second = { ...taken(1, byMention), data: { ...taken(1, byMention).data, taskId: taskId(2) } }
-    given(project, ruled, taken(), failed, second, unwanted(2)).when(consideredAgain).thenNothing()
+    given(projectDecider, ruled, taken(), failed, second, unwanted(2)).when(consideredAgain).thenNothing()
   })
 })
 
@@ -302,22 +309,22 @@ describe('what was read', () => {
   const unread = { type: 'NoteIssuesUnread', code: 'forbidden', reason: 'No.' } as const
   const failed = ProjectIssuesUnread.of({ code: 'forbidden' }, { reason: 'No.' })
   test('is noted once a day, and at once where it could not be read before', () => {
-    given(project, ruled).when(read(1_000)).thenNothing()
-    given(project, ruled)
+    given(projectDecider, ruled).when(read(1_000)).thenNothing()
+    given(projectDecider, ruled)
       .when(read(day))
       .then([ProjectIssuesRead.of({}, { upTo: at(day) })])
-    given(project, ruled, ProjectIssuesRead.of({}, { upTo: at(day) }))
+    given(projectDecider, ruled, ProjectIssuesRead.of({}, { upTo: at(day) }))
       .when(read(day + 1_000))
       .thenNothing()
-    given(project, ruled, failed)
+    given(projectDecider, ruled, failed)
       .when(read(10))
       .then([ProjectIssuesRead.of({}, { upTo: at(10) })])
   })
   test('and why it could not be is noted once, while the rule is on', () => {
-    given(project, ruled).when(unread).then([failed])
-    given(project, ruled, failed).when(unread).thenNothing()
-    given(project, created).when(unread).thenNothing()
-    given(project, created)
+    given(projectDecider, ruled).when(unread).then([failed])
+    given(projectDecider, ruled, failed).when(unread).thenNothing()
+    given(projectDecider, created).when(unread).thenNothing()
+    given(projectDecider, created)
       .when(read(2 * day))
       .thenNothing()
   })
@@ -326,18 +333,18 @@ describe('what was read', () => {
 describe('limits', () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => taken(index + 1))
   test('an hour has so many tasks of issues, and the next waits', () => {
-    given(project, ruled, many(issueLimits.anHour))
+    given(projectDecider, ruled, many(issueLimits.anHour))
       .when(consider({}, 99))
       .then([passed('hour', 99)])
-    given(project, ruled, many(issueLimits.anHour - 1))
+    given(projectDecider, ruled, many(issueLimits.anHour - 1))
       .when(consider({}, 99))
       .then([taken(99)])
-    given(project, ruled, many(issueLimits.anHour), passed('hour', 99))
+    given(projectDecider, ruled, many(issueLimits.anHour), passed('hour', 99))
       .when(consider({ now: at(3_601) }, 99))
       .then([taken(99)])
   })
   test('a day has so many', () =>
-    given(project, ruled, many(issueLimits.aDay))
+    given(projectDecider, ruled, many(issueLimits.aDay))
       .when(consider({ now: at(3_601) }, 99))
       .then([passed('day', 99)]))
 })
@@ -346,17 +353,18 @@ describe('an issue that was taken', () => {
   const settle = { type: 'SettleIssue', taskId: taskId(1), failure: null, reason: null } as const
   const settled = ProjectIssueSettled.of({ taskId: taskId(1), failure: null }, { reason: null })
   test('is settled once', () => {
-    given(project, ruled, taken()).when(settle).then([settled])
-    given(project, ruled, taken(), settled).when(settle).thenNothing()
+    given(projectDecider, ruled, taken()).when(settle).then([settled])
+    given(projectDecider, ruled, taken(), settled).when(settle).thenNothing()
   })
-  test('is settled where it was taken', () => given(project, ruled).when(settle).thenRefused('not_found'))
+  test('is settled where it was taken', () =>
+    given(projectDecider, ruled).when(settle).thenRefused('not_found'))
 })
 
 test('a rule that is changed in part keeps the rest, and one that is as it was is nothing', () => {
-  given(project, ruled)
+  given(projectDecider, ruled)
     .when({ type: 'ChangeIssueRule', label: 'robot' })
     .then([ProjectIssueRuleChanged.of({ on: true, mentions: true }, { label: 'robot' })])
-  given(project, ruled).when({ type: 'ChangeIssueRule', on: true }).thenNothing()
+  given(projectDecider, ruled).when({ type: 'ChangeIssueRule', on: true }).thenNothing()
 })
 
 test('whatever is read in whatever order, an issue is taken once, and never for somebody who may not', () => {
@@ -381,7 +389,7 @@ test('whatever is read in whatever order, an issue is taken once, and never for 
       const wrong: Consider[] = []
       const past: ProjectEvent[] = [...ruled]
       for (const one of commands) {
-        const decision = project.decide(one, stateAfter(project, past))
+        const decision = projectDecider.decide(one, stateAfter(projectDecider, past))
         if (isRefusal(decision)) throw new Error(decision.refused)
         const isTaken = decision.some(({ type }) => type === 'ProjectIssueTaken')
         const isByOneWhoMay = one.asks.some(

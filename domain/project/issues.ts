@@ -312,7 +312,7 @@ export function isByLabel(
 }
 
 /** Whether, since an issue was taken, the rule was switched off, or mentions were and a mention triggered it. */
-export function isUnwanted(
+export function isNoLongerCovered(
   { rule, since }: Pick<ProjectIssues, 'rule' | 'since'>,
   { at, trigger }: Pick<TakenIssue, 'at' | 'trigger'>,
 ): boolean {
@@ -325,7 +325,8 @@ export function isUnwanted(
 export const isUnwantedMention = (
   issues: Pick<ProjectIssues, 'rule' | 'since'>,
   { failure, trigger, at }: Pick<TakenIssue, 'failure' | 'trigger' | 'at'>,
-): boolean => failure === 'unwanted' && trigger === 'mention' && !isUnwanted(issues, { at, trigger: 'label' })
+): boolean =>
+  failure === 'unwanted' && trigger === 'mention' && !isNoLongerCovered(issues, { at, trigger: 'label' })
 
 /** When it last failed, if that counts for this trigger; `null` when it did not. */
 export const failedAtOf = (

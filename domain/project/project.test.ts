@@ -17,7 +17,7 @@ import {
   ProjectUpdated,
   type RepositoryFacts,
 } from './events.ts'
-import { project, type ProjectCommand } from './project.ts'
+import { projectDecider, type ProjectCommand } from './project.ts'
 
 const repository: RepositoryFacts = {
   githubUrl: 'https://code.example/ada/hello',
@@ -45,38 +45,38 @@ const renamed = ProjectUpdated.of({}, { name: 'Hello', description: 'Says hello'
 const deleted = ProjectDeleted.of({})
 
 describe('creation', () => {
-  test('keeps what the code host says', () => given(project).when(create).then([created]))
-  test('happens once', () => given(project, created).when(create).thenRefused('already_exists'))
+  test('keeps what the code host says', () => given(projectDecider).when(create).then([created]))
+  test('happens once', () => given(projectDecider, created).when(create).thenRefused('already_exists'))
   test('does not take up the id of a deleted project', () =>
-    given(project, created, deleted).when(create).thenRefused('already_exists'))
+    given(projectDecider, created, deleted).when(create).thenRefused('already_exists'))
 })
 
 describe('update', () => {
   test('keeps what is not named', () =>
-    given(project, created).when({ type: 'UpdateProject', name: 'Hello' }).then([renamed]))
+    given(projectDecider, created).when({ type: 'UpdateProject', name: 'Hello' }).then([renamed]))
   test('builds on the update before', () =>
-    given(project, created, renamed)
+    given(projectDecider, created, renamed)
       .when({ type: 'UpdateProject', description: '' })
       .then([ProjectUpdated.of({}, { name: 'Hello', description: '' })]))
   test('to what is true already is nothing', () =>
-    given(project, created, renamed)
+    given(projectDecider, created, renamed)
       .when({ type: 'UpdateProject', name: 'Hello', description: 'Says hello' })
       .thenNothing())
 })
 
 describe('a sync', () => {
   test('is told when it begins', () =>
-    given(project, created)
+    given(projectDecider, created)
       .when({ type: 'StartSync' })
       .then([ProjectSyncStarted.of({})]))
 
   test('records what the repository is now', () =>
-    given(project, created)
+    given(projectDecider, created)
       .when({ type: 'RecordSync', isPrivate: false, repository: { ...repository, defaultBranch: 'trunk' } })
       .then([ProjectSynced.of({ isPrivate: false }, { ...repository, defaultBranch: 'trunk' })]))
 
   test('records why it could not be made', () =>
-    given(project, created)
+    given(projectDecider, created)
       .when({ type: 'RecordSyncFailure', code: 'not_found', reason: 'The repository is gone.' })
       .then([ProjectSyncFailed.of({ code: 'not_found' }, { reason: 'The repository is gone.' })]))
 })
@@ -92,65 +92,67 @@ describe('its settings', () => {
   const secret = ProjectSecretSet.of({ forAgent: false }, { name: 'TOKEN' })
 
   test('are changed as a whole', () =>
-    given(project, created)
+    given(projectDecider, created)
       .when({ type: 'ChangeSettings', ...words })
       .then([changed]))
   test('keep what is not named', () =>
-    given(project, created, changed)
+    given(projectDecider, created, changed)
       .when({ type: 'ChangeSettings', setupCommand: 'make' })
       .then([ProjectSettingsChanged.of({}, { ...words, setupCommand: 'make' })]))
   test('repository F1: name the filters that may go unapplied, and keep them when others change', () => {
     const allowed = ProjectFiltersAllowed.of({}, { filters: ['lfs'] })
-    given(project, created, changed)
+    given(projectDecider, created, changed)
       .when({ type: 'AllowFilters', filters: ['lfs', 'lfs'] })
       .then([allowed])
-    given(project, created, allowed)
+    given(projectDecider, created, allowed)
       .when({ type: 'AllowFilters', filters: ['lfs'] })
       .thenNothing()
-    given(project, created, allowed, changed)
+    given(projectDecider, created, allowed, changed)
       .when({ type: 'AllowFilters', filters: ['lfs'] })
       .thenNothing()
-    given(project, created, allowed)
+    given(projectDecider, created, allowed)
       .when({ type: 'AllowFilters', filters: [] })
       .then([ProjectFiltersAllowed.of({}, { filters: [] })])
   })
   test('github gap 10: say whether turns open drafts, which they do not by default', () => {
     const on = ProjectDraftsChanged.of({ on: true })
-    given(project, created).when({ type: 'ChangeDrafts', on: false }).thenNothing()
-    given(project, created).when({ type: 'ChangeDrafts', on: true }).then([on])
-    given(project, created, on, changed).when({ type: 'ChangeDrafts', on: true }).thenNothing()
+    given(projectDecider, created).when({ type: 'ChangeDrafts', on: false }).thenNothing()
+    given(projectDecider, created).when({ type: 'ChangeDrafts', on: true }).then([on])
+    given(projectDecider, created, on, changed).when({ type: 'ChangeDrafts', on: true }).thenNothing()
   })
   test('repository F2: name the repositories that are fetched as submodules, and keep the filters', () => {
     const chosen = ProjectSubmodulesChosen.of({}, { repositories: ['ada/lib'] })
     const allowed = ProjectFiltersAllowed.of({}, { filters: ['lfs'] })
-    given(project, created, allowed)
+    given(projectDecider, created, allowed)
       .when({ type: 'ChooseSubmodules', repositories: ['ada/lib', 'ada/lib'] })
       .then([chosen])
-    given(project, created, chosen, allowed, changed)
+    given(projectDecider, created, chosen, allowed, changed)
       .when({ type: 'ChooseSubmodules', repositories: ['ada/lib'] })
       .thenNothing()
-    given(project, created, allowed, chosen)
+    given(projectDecider, created, allowed, chosen)
       .when({ type: 'AllowFilters', filters: ['lfs'] })
       .thenNothing()
   })
   test('to what is true already are nothing', () =>
-    given(project, created, changed).when({ type: 'ChangeSettings', egress: words.egress }).thenNothing())
+    given(projectDecider, created, changed)
+      .when({ type: 'ChangeSettings', egress: words.egress })
+      .thenNothing())
   test('have a secret set and set again: its value is another, which no event tells', () =>
-    given(project, created, secret)
+    given(projectDecider, created, secret)
       .when({ type: 'SetSecret', name: 'TOKEN', forAgent: false })
       .then([secret]))
   test('lose a secret once', () => {
     const removed = ProjectSecretRemoved.of({}, { name: 'TOKEN' })
-    given(project, created, secret).when({ type: 'RemoveSecret', name: 'TOKEN' }).then([removed])
-    given(project, created, secret, removed)
+    given(projectDecider, created, secret).when({ type: 'RemoveSecret', name: 'TOKEN' }).then([removed])
+    given(projectDecider, created, secret, removed)
       .when({ type: 'RemoveSecret', name: 'TOKEN' })
       .thenRefused('not_found', 'There is no such secret.')
   })
   test('have one value for a name', () => {
-    given(project, created, changed)
+    given(projectDecider, created, changed)
       .when({ type: 'SetSecret', name: 'STAGE', forAgent: true })
       .thenRefused('invalid_input')
-    given(project, created, secret)
+    given(projectDecider, created, secret)
       .when({ type: 'ChangeSettings', variables: [{ name: 'TOKEN', value: 'shown' }] })
       .thenRefused('invalid_input')
   })
@@ -158,18 +160,18 @@ describe('its settings', () => {
     const all = Array.from({ length: 64 }, (_, n) =>
       ProjectSecretSet.of({ forAgent: false }, { name: `S${n}` }),
     )
-    given(project, [created, ...all])
+    given(projectDecider, [created, ...all])
       .when({ type: 'SetSecret', name: 'S64', forAgent: false })
       .thenRefused('invalid_input')
-    given(project, [created, ...all])
+    given(projectDecider, [created, ...all])
       .when({ type: 'SetSecret', name: 'S63', forAgent: false })
       .then([ProjectSecretSet.of({ forAgent: false }, { name: 'S63' })])
   })
 })
 
 test('a project is deleted once', () => {
-  given(project, created).when({ type: 'DeleteProject' }).then([deleted])
-  given(project, created, deleted).when({ type: 'DeleteProject' }).thenRefused('not_found')
+  given(projectDecider, created).when({ type: 'DeleteProject' }).then([deleted])
+  given(projectDecider, created, deleted).when({ type: 'DeleteProject' }).thenRefused('not_found')
 })
 
 describe.each([
@@ -186,6 +188,6 @@ describe.each([
     { type: 'RemoveSecret', name: 'TOKEN' },
     { type: 'DeleteProject' },
   ])('$type is refused', (command) =>
-    given(project, past).when(command).thenRefused('not_found', 'There is no such project.'),
+    given(projectDecider, past).when(command).thenRefused('not_found', 'There is no such project.'),
   )
 })

@@ -227,7 +227,7 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
   }
 }
 
-export const project: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
+export const projectDecider: Decider<ProjectState, ProjectCommand, ProjectEvent> = {
   initial: { kind: 'none' },
   decide,
   evolve,

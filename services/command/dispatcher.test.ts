@@ -1,7 +1,7 @@
 /** Every request becomes a job, once, wherever a crash falls. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { TaskUpdated, PullRequestRequested } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
@@ -146,9 +146,14 @@ test('what is deleted becomes a job to erase it, also what was deleted before th
   const { commands, jobs } = engines
   const erasures: unknown[] = []
   for (const n of [1, 2]) {
-    await commands.execute(project, projectStream(projectId(n)), creatingProject(n), cause())
+    await commands.execute(projectDecider, projectStream(projectId(n)), creatingProject(n), cause())
     const stream = projectStream(projectId(n))
-    const { position, events } = await commands.execute(project, stream, { type: 'DeleteProject' }, cause())
+    const { position, events } = await commands.execute(
+      projectDecider,
+      stream,
+      { type: 'DeleteProject' },
+      cause(),
+    )
     erasures.push({ id: events[0]?.id, kind: 'erasure', payload: { stream, ...origin } })
     // An older version had looked at it, and only destroyed secrets.
     if (n === 1) await jobs.mark(dispatcherMarks(engines.logIdentity).dispatched, position ?? '0')

@@ -3,7 +3,7 @@ import type { Task } from '#domain/api/tasks.schema.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
-import { project, type ProjectCommand } from '#domain/project/project.ts'
+import { projectDecider, type ProjectCommand } from '#domain/project/project.ts'
 import type { TaskCommand } from '#domain/task/commands.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
@@ -75,7 +75,7 @@ export async function ownProject(
   { commands }: CommandServices,
 ): Promise<object> {
   const stream = projectStream(request.params.projectId)
-  const state = commands.known(project, stream) ?? (await commands.load(project, stream)).state
+  const state = commands.known(projectDecider, stream) ?? (await commands.load(projectDecider, stream)).state
   if (state.kind === 'none' || state.ownerId !== request.user.id)
     throw new Fault('not_found', 'There is no such project.')
   return {}
@@ -114,7 +114,7 @@ export function executeOnProject(
   { actor, commandId }: Asker,
   command: ProjectCommand,
 ) {
-  return commands.execute(project, projectStream(projectId), command, { actor, commandId })
+  return commands.execute(projectDecider, projectStream(projectId), command, { actor, commandId })
 }
 
 /** The task after a write, as the API shows it. */

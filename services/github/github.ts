@@ -3,7 +3,7 @@ import { admission } from '#platform/commands/admission.ts'
 import { addressForCodeHost } from '#platform/config/addresses.ts'
 import { codeHostName, type Config } from '#platform/config/config.ts'
 import type { Engines } from '#platform/compose.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { readAccess } from './access.ts'
 import { startAnswering } from './feedback/answering.ts'
 import { feedbackReader } from './feedback/feedback.ts'
@@ -16,7 +16,7 @@ import { startRetriedUpdates } from './reactors/retriedUpdates.ts'
 import { startRevocations } from './reactors/revocations.ts'
 
 /** Starts all of it, in the order in which it stops last. */
-export function startGitHub(config: Config, engines: Engines): readonly Held[] {
+export function startGitHub(config: Config, engines: Engines): readonly RunningWork[] {
   const { leases } = engines
   const { everyMs, gatherMs } = config.following
   const named = { ...engines, codeHostName: codeHostName(config) }

@@ -5,7 +5,7 @@
  */
 import type { DeliveredEvent } from '#domain/delivery.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { pagesOf } from '#platform/reads/pages.ts'
 import type { Hint } from './refresh/hints.ts'
@@ -19,7 +19,7 @@ import {
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { Commands } from '#platform/commands/execute.ts'
@@ -50,7 +50,7 @@ const maxOfRepository = 1_000
 export function startProjectSync(
   engines: ProjectSyncEngines,
   times: ReadingTimes = projectSyncTimes,
-): Promise<Held> {
+): Promise<RunningWork> {
   const { documents } = engines
   const known = tags()
   return startReadings(engines, {
@@ -111,7 +111,7 @@ export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): R
     const { id } = document
     if (isNews(document, read))
       for (const command of [...read.before, read.last])
-        await deps.commands.execute(project, projectStream(id), command, bySystem('project-sync'))
+        await deps.commands.execute(projectDecider, projectStream(id), command, bySystem('project-sync'))
     if (read.etag === null) known.delete(id)
     else known.set(id, read.etag)
   }

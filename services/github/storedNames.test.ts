@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openEngines, type Engines } from '#platform/compose.ts'
 import { readConfig } from '#platform/config/config.ts'
 import { logger } from '#platform/log.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { startDispatcher } from '../command/dispatcher.ts'
 import { startMaintenance } from '../maintenance/maintenance.ts'
 import { startGitHub } from './github.ts'
@@ -16,8 +16,8 @@ const config = readConfig({ DATA_DIR: folder })
 let engines: Engines
 /** What is stored, with `LOG` for the log's id and `1` for its epoch. */
 const marks = new Set<string>()
-const leases = new Map<string, () => Promise<Held>>()
-const started: Held[] = []
+const leases = new Map<string, () => Promise<RunningWork>>()
+const started: RunningWork[] = []
 
 beforeEach(async () => {
   const opened = await openEngines(config, logger('silent'), () => undefined)

@@ -15,7 +15,7 @@ import { repeat } from '#platform/async/rounds.ts'
 import { quarantine } from '#platform/eventlog/quarantine.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import type { Collection } from '#platform/ports/readStore.ts'
 
 export interface BlobSweepEngines extends Pick<Engines, 'readStore' | 'clock' | 'logger'> {
@@ -42,7 +42,7 @@ const maxFaults = 100
 const ends = new Set(['TaskDeleted', 'ImageDiscarded'])
 
 /** Sweeps at once and each day, until it is stopped. */
-export const startBlobSweep = (engines: BlobSweepEngines): Held =>
+export const startBlobSweep = (engines: BlobSweepEngines): RunningWork =>
   repeat(async (signal) => {
     try {
       await sweepBlobs(engines, { signal })

@@ -6,7 +6,7 @@ import { deliveryStream, parseStream, scopeOfStream } from '#domain/kernel/strea
 import type { Engines } from '#platform/compose.ts'
 import { repeat } from '#platform/async/rounds.ts'
 import { intact, type EventStore } from '#platform/ports/eventStore.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 
 export type DeliveryKeysEngines = Pick<Engines, 'eventStore' | 'vault' | 'clock' | 'logger'>
 
@@ -17,7 +17,7 @@ const intervalMs = 3_600_000
 const mark = { scope: 'delivery-keys', name: 'next-day' } as const
 
 /** Looks at once and each hour, until it is stopped. */
-export const startDeliveryKeys = (engines: DeliveryKeysEngines): Held =>
+export const startDeliveryKeys = (engines: DeliveryKeysEngines): RunningWork =>
   repeat(async (signal) => {
     await destroyDeliveryKeys(engines, signal).catch((fault: unknown) => {
       if (!signal.aborted) engines.logger.error({ err: fault }, 'failed to destroy keys of old deliveries')

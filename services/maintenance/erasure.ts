@@ -11,7 +11,7 @@ import { imageStream, parseStream, projectStream, scopeOfStream, taskStream } fr
 import { Fault } from '#domain/kernel/errors.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { task } from '#domain/task/task.ts'
 import { views } from '#domain/views/all.ts'
 import { imagesView } from '#domain/views/images.ts'
@@ -208,7 +208,7 @@ async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecor
   const { vault, access, readStore, logger } = engines
   await folded(engines, deletion)
   await deleteEach(engines, projectsView, { owner: userId }, projectStream, (id, cause) =>
-    engines.commands.execute(project, projectStream(id), { type: 'DeleteProject' }, cause),
+    engines.commands.execute(projectDecider, projectStream(id), { type: 'DeleteProject' }, cause),
   )
   await deleteEach(engines, tasksView, { owner: userId }, taskStream, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),

@@ -7,7 +7,7 @@ import { eachAlone } from '#platform/async/eachAlone.ts'
 import { repeat } from '#platform/async/rounds.ts'
 import { pagesOf } from '#platform/reads/pages.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 
 export type SweepEngines = Pick<
   Engines,
@@ -25,7 +25,7 @@ const usual: SweepTimes = { keptMs: 86_400_000, everyMs: 60_000 }
 const batch = 100
 
 /** Sweeps until it is stopped. */
-export const startImageSweep = (engines: SweepEngines, times: SweepTimes = usual): Held =>
+export const startImageSweep = (engines: SweepEngines, times: SweepTimes = usual): RunningWork =>
   repeat(async (signal) => {
     await sweepImages(engines, times.keptMs, signal).catch((fault: unknown) => {
       // Read models that are being built are looked through the next time.

@@ -1,6 +1,6 @@
 /** The maintenance service: erases what was deleted and sweeps up what is left over. Each part runs in one process at a time, however many there are. */
 import type { Engines } from '#platform/compose.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { startBlobSweep } from './blobSweep.ts'
 import { startDeliveryKeys } from './deliveryKeys.ts'
 import { startErasure } from './erasure.ts'
@@ -8,7 +8,7 @@ import { startImageSweep } from './imageSweep.ts'
 import { startOpenWorkSweep } from './openWork.ts'
 
 /** Starts all of it but the sealer, in the order in which it stops last. */
-export function startMaintenance(engines: Engines): readonly Held[] {
+export function startMaintenance(engines: Engines): readonly RunningWork[] {
   const { leases } = engines
   return [
     leases.hold('open work', async () => startOpenWorkSweep(engines)),

@@ -68,7 +68,7 @@ describe('an execution without an end', () => {
     await sweepOpenWork(engines)
     await sweepOpenWork(engines)
     expect(await engines.jobs.pending('execution')).toBe(2)
-    expect(await engines.jobs.standing(executionId(2))).toBe('queued')
+    expect(await engines.jobs.stateOf(executionId(2))).toBe('queued')
     expect(await stateOf()).toMatchObject({ phase: { status: 'running' } })
   })
 
@@ -88,7 +88,7 @@ describe('an execution without an end', () => {
       await create(1)
       await projected()
       const put: Job[] = []
-      const jobs = { standing: async () => state, put: async (job: Job) => void put.push(job) }
+      const jobs = { stateOf: async () => state, put: async (job: Job) => void put.push(job) }
       await sweepOpenWork({ ...engines, jobs })
       const payload = { taskId: taskId(1), executionId: executionId(1) }
       expect(put).toEqual([{ id: executionId(1), kind: 'execution', person: userId(1), payload }])
@@ -130,8 +130,8 @@ describe('an execution without an end', () => {
         of === stream ? Promise.reject(new Error('damaged')) : engines.commands.load(decider, of),
     }
     await sweepOpenWork({ ...engines, commands })
-    expect(await engines.jobs.standing(executionId(2))).toBe('queued')
-    expect(await engines.jobs.standing(executionId(1))).toBeUndefined()
+    expect(await engines.jobs.stateOf(executionId(2))).toBe('queued')
+    expect(await engines.jobs.stateOf(executionId(1))).toBeUndefined()
   })
 
   test('is found at start', async () => {
@@ -140,7 +140,7 @@ describe('an execution without an end', () => {
     const sweep = startOpenWorkSweep(engines)
     await eventually('it is queued', async () => (await engines.jobs.pending('execution')) === 1)
     await sweep.stop()
-    expect(await engines.jobs.standing(executionId(1))).toBe('queued')
+    expect(await engines.jobs.stateOf(executionId(1))).toBe('queued')
   })
 })
 
@@ -170,7 +170,7 @@ test('a pull request without an outcome is queued again, and fails when the queu
   expect(openWorkOf(await stateOf()).map(({ id }) => id)).toEqual([executionId(1), requestId])
   await projected()
   await sweepOpenWork(engines)
-  expect(await engines.jobs.standing(requestId)).toBe('queued')
+  expect(await engines.jobs.stateOf(requestId)).toBe('queued')
   await taken('pull_request', 'reject')
   await sweepOpenWork(engines)
   expect(openWorkOf(await stateOf()).map(({ id }) => id)).toEqual([executionId(1)])

@@ -12,14 +12,14 @@ import type { Engines } from '#platform/compose.ts'
 import { repeat } from '#platform/async/rounds.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { pagesOf } from '#platform/reads/pages.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 import { jobFor, openWorkOf, type OpenWork } from '#platform/commands/requestedJobs.ts'
 import type { Jobs } from '#platform/ports/jobs.ts'
 import { sweepErasures } from './erasure.ts'
 
 export interface OpenWorkEngines extends Pick<Engines, 'log' | 'commands' | 'documents' | 'logger'> {
-  readonly jobs: Pick<Jobs, 'put' | 'standing'>
+  readonly jobs: Pick<Jobs, 'put' | 'stateOf'>
 }
 
 const intervalMs = 60_000
@@ -28,7 +28,9 @@ const page = 200
 const givenUp = 'This failed too many times and was stopped. Try again.'
 
 /** Sweeps until it is stopped; a task that cannot be read does not hold up the others. */
-export const startOpenWorkSweep = (engines: OpenWorkEngines & Parameters<typeof sweepErasures>[0]): Held =>
+export const startOpenWorkSweep = (
+  engines: OpenWorkEngines & Parameters<typeof sweepErasures>[0],
+): RunningWork =>
   repeat(async (signal) => {
     let pauseMs = intervalMs
     try {
@@ -75,8 +77,8 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
   const before = await open()
   if (before === undefined) return
   for (const work of before.work) {
-    const standing = await jobs.standing(work.id)
-    if (standing === 'queued' || standing === 'leased') {
+    const jobState = await jobs.stateOf(work.id)
+    if (jobState === 'queued' || jobState === 'leased') {
       // The queue may know of it and have lost it.
       await jobs.put(jobFor(work, before.ownerId))
       continue
@@ -85,11 +87,11 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
     const now = await open()
     if (!now?.work.some(({ id }) => id === work.id)) continue
     const told = { taskId, job: work.kind, id: work.id }
-    if (standing === undefined) {
+    if (jobState === undefined) {
       logger.warn(told, 'abandoned work queued again')
       await jobs.put(jobFor(work, now.ownerId))
     } else {
-      logger.error({ ...told, standing }, 'ended work that the queue gave up')
+      logger.error({ ...told, standing: jobState }, 'ended work that the queue gave up')
       await end(engines, work).catch((fault: unknown) => {
         // Somebody ended it at the same moment.
         if (!(fault instanceof Fault)) throw fault

@@ -102,7 +102,7 @@ async function pushingRun(): Promise<{ push(): Promise<void> }> {
     atHost.set(ours, { commit, tree })
     await delivery.ack()
   })
-  await eventually('it runs', async () => (await engines.jobs.standing('r')) === 'leased')
+  await eventually('it runs', async () => (await engines.jobs.stateOf('r')) === 'leased')
   return {
     push: () => {
       resolve()
@@ -198,7 +198,7 @@ describe('finding 10: a branch of a deleted task', () => {
     const left = branchesAfter(id)
     // It has looked, or waits for the run.
     const { jobs } = engines
-    const hasAsked = vi.spyOn(jobs, 'standing')
+    const hasAsked = vi.spyOn(jobs, 'stateOf')
     await Promise.race([left, eventually('it asks', () => hasAsked.mock.calls.length > 0)])
     await run.push()
     await left

@@ -22,7 +22,7 @@ export interface BranchEngines {
   readonly log: Pick<EventLog, 'read' | 'readBackwards'>
   readonly access: Pick<HostAccess, 'tokenOf'>
   readonly codeHost: Pick<CodeHost, 'branch' | 'deleteBranch' | 'isInOpenPullRequest'>
-  readonly jobs: Pick<Jobs, 'standing'>
+  readonly jobs: Pick<Jobs, 'stateOf'>
   readonly logger: Logger
 }
 
@@ -107,7 +107,7 @@ async function haveEnded(
   until: number,
 ): Promise<boolean> {
   for (const id of requestIds) {
-    while ((await jobs.standing(id)) === 'leased') {
+    while ((await jobs.stateOf(id)) === 'leased') {
       if (performance.now() > until) return false
       await pause(lookEveryMs)
     }

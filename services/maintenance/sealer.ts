@@ -15,7 +15,7 @@ import { digestsOf } from '#platform/eventlog/chain.ts'
 import { emptyHead, type EventLog } from '#platform/eventlog/eventLog.ts'
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
 import {
@@ -92,7 +92,7 @@ const shortestMs = 500
 export async function startSealer(
   engines: SealerEngines,
   { everyMs, file: path, places = [], tell }: Sealing,
-): Promise<Held> {
+): Promise<RunningWork> {
   const stopping = new AbortController()
   const { signal } = stopping
   const file = sealsFile(path)

@@ -149,27 +149,27 @@ export function operationBeside(
 /** Asks for the rebuild, and reports its progress until it is done. The projector does the work. */
 async function rebuilt(
   { readStore, progress }: Beside,
-  wanted: readonly string[],
+  collections: readonly string[],
   silentMs: number,
 ): Promise<Answer> {
-  const asked = await changeCatalog(readStore, (catalog) => ({
+  const requested = await changeCatalog(readStore, (catalog) => ({
     ...catalog,
-    wanted: [...new Set([...catalog.wanted, ...wanted])],
+    wanted: [...new Set([...catalog.wanted, ...collections])],
   }))
-  let seen: Catalog = asked
+  let seen: Catalog = requested
   for (let heardAt = performance.now(); performance.now() - heardAt < silentMs;) {
     await pause(lookEveryMs)
     const catalog = await readStore.catalog()
     if (catalog.revision === seen.revision) continue
     heardAt = performance.now()
     seen = catalog
-    if (wanted.every((name) => !catalog.wanted.includes(name)))
-      return { lines: [`${wanted.join(', ')}: rebuilt from the log.`] }
+    if (collections.every((name) => !catalog.wanted.includes(name)))
+      return { lines: [`${collections.join(', ')}: rebuilt from the log.`] }
     if (catalog.building) progress(howFar(catalog.building))
   }
   return {
     lines: [
-      `${wanted.join(', ')}: asked for. No process makes it now; the next one that does is the next start of Flightdeck.`,
+      `${collections.join(', ')}: asked for. No process makes it now; the next one that does is the next start of Flightdeck.`,
     ],
   }
 }

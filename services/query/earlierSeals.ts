@@ -29,7 +29,7 @@ type Proof = BundleSource['seals']['proofs'][number]
 export async function earlierSeals(
   { eventStore, readStore, logIdentity: { epoch } }: SealSources,
   { revision: last, seal: newest }: RecordedSeal,
-  asked: readonly number[],
+  requestedSizes: readonly number[],
 ): Promise<BundleSource['seals']> {
   const known = nothingKnown()
   const head = { size: newest.size, root: bytesOfHex(newest.root) }
@@ -56,7 +56,7 @@ export async function earlierSeals(
     from = revision === 0 ? 0 : proof.size
   }
   const sizes = [...proofs.keys()]
-  const others = [...new Set(asked)].filter((size) => size < newest.size)
+  const others = [...new Set(requestedSizes)].filter((size) => size < newest.size)
   for (const size of others) {
     const root = proofs.has(size) ? undefined : await rootAt(readStore, 'log', size, known)
     const proof = root && (await proofOf(readStore, { size, root }, head, known))

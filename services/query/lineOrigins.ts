@@ -15,7 +15,7 @@ export interface Writers {
 /** Kinds of calls that write no file of the workspace. */
 const reading: ReadonlySet<LogDocument['kind']> = new Set(['read', 'search', 'fetch', 'todo'])
 
-interface Asked {
+interface LinesQuery {
   /** The file's path when the turn ended. */
   readonly path: string
   /** The turn's lines, by `lineHash`; `null` where only their number is known. */
@@ -28,7 +28,7 @@ interface Asked {
  * `calls`: those of the turn, oldest first. An edit that failed has written nothing, but a shell command that failed may have. A line belongs to
  * the edit whose recorded change adds it, and otherwise to the only call that can have written it.
  */
-export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole }: Asked): Writers {
+export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole }: LinesQuery): Writers {
   const done = calls.filter(({ kind, status }) => kind === 'edit' && status !== 'failed')
   const edits = done.filter(({ target }) => target === path)
   // A target that is erased may be any file.
@@ -59,7 +59,7 @@ export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole 
  */
 function renamedBefore(
   done: readonly LogDocument[],
-  { path, lines, others }: Pick<Asked, 'path' | 'lines'> & { readonly others: readonly LogDocument[] },
+  { path, lines, others }: Pick<LinesQuery, 'path' | 'lines'> & { readonly others: readonly LogDocument[] },
 ): readonly LogDocument[] {
   const byTarget = new Map<string | null, LogDocument[]>()
   for (const edit of done)

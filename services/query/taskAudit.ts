@@ -119,7 +119,7 @@ async function provenHeads(sources: AuditSources, streams: readonly string[]): P
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     await rpc.ask('seal', {}, sealedWithinMs)
     const seal = await readableSeal(eventStore, logIdentity)
-    const proven = seal && (await headsUnder(sources, seal, streams))
+    const proven = seal && (await proveHeads(sources, seal, streams))
     if (proven) return proven
     await pause(betweenAttemptsMs)
   }
@@ -127,7 +127,7 @@ async function provenHeads(sources: AuditSources, streams: readonly string[]): P
 }
 
 /** Where streams end under a seal, proven; `undefined` when the trees have grown beyond it. */
-export async function headsUnder(
+export async function proveHeads(
   { readStore, logIdentity }: AuditSources,
   recorded: RecordedSeal,
   streams: readonly string[],

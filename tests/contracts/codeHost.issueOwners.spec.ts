@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import { hashOf } from '../../services/github/issues/making.ts'
@@ -94,7 +94,7 @@ test('what another project took and made no task of goes to the next once its ow
 test('what another project took and made no task of goes to the next where that project is inactive', async () => {
   const number = await takenByFirst()
   const failed = { type: 'RecordSyncFailure', code: 'not_found', reason: 'The repository is gone.' } as const
-  await here.engines.commands.execute(project, projectStream(projectId(1)), failed, cause())
+  await here.engines.commands.execute(projectDecider, projectStream(projectId(1)), failed, cause())
   await start(byPolling)
   await eventually(async () => expect(await decisions(2)).toEqual([`${number} made`]))
   expect(await decisions(1)).toEqual([`${number} waiting`])
@@ -123,7 +123,7 @@ test.each(['settled', 'not settled'])(
     } as const
     for (const n of [1, 2]) {
       const command = { ...take, taskId: randomUUID() }
-      await here.engines.commands.execute(project, projectStream(projectId(n)), command, cause())
+      await here.engines.commands.execute(projectDecider, projectStream(projectId(n)), command, cause())
     }
     // The first is away for now, once its task is made.
     let isAway = false

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { identity } from '#domain/identity.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { identityStream, projectStream, userStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { user } from '#domain/user/user.ts'
 import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.ts'
 import { tasksView } from '#domain/views/tasks.ts'
@@ -13,7 +13,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import { githubCodeHost } from '#platform/codehost/github.ts'
 import { requestsTo } from '#platform/codehost/request.ts'
 import { CodeHostFault, type CodeHost, type HostRepository } from '#platform/ports/codeHost.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { projected, type Projected } from '#platform/reads/projected.ts'
 import { startIssues, type IssueEngines, type IssueTimes } from '../../services/github/issues/issues.ts'
 import { startLinking } from '../../services/github/issues/linking.ts'
@@ -49,7 +49,7 @@ export const eventually = (holds: () => Promise<void>) => vi.waitFor(holds, { in
 
 /** Has all of it made before each test of a file, and closed after it. */
 export function issueTasks() {
-  const running: Held[] = []
+  const running: RunningWork[] = []
   const tokens = new Map<string, string>()
   let host: HostWithDeliveries
   let engines: TestEngines
@@ -97,14 +97,14 @@ export function issueTasks() {
     const facts = { githubRepoId: made.id, isPrivate: false, name: 'engine', description: '' }
     const ids = { projectId: projectId(n), ownerId: userId(n) }
     const command = { type: 'CreateProject', ...ids, ...facts, repository: factsOf(made) } as const
-    await engines.commands.execute(project, projectStream(projectId(n)), command, cause())
+    await engines.commands.execute(projectDecider, projectStream(projectId(n)), command, cause())
   }
   async function rule(
     n: number,
     change: { on?: boolean; mentions?: boolean; label?: string },
   ): Promise<void> {
     const command = { type: 'ChangeIssueRule', ...change } as const
-    await engines.commands.execute(project, projectStream(projectId(n)), command, cause())
+    await engines.commands.execute(projectDecider, projectStream(projectId(n)), command, cause())
   }
   /** The account of the code host is the n-th person's here. */
   async function isHere(githubId: string, n: number, login: string): Promise<void> {

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { issueLimits } from '#domain/project/issueRule.ts'
-import { project, type ProjectCommand } from '#domain/project/project.ts'
+import { projectDecider, type ProjectCommand } from '#domain/project/project.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import { projected } from '#platform/reads/projected.ts'
 import { memories } from '../../services/github/issues/memory.ts'
@@ -192,14 +192,14 @@ test('where as many wait for a limit as may, the next is not lost', async () => 
   const ask = { trigger: 'label', at, commentId: null, textHash: 'h', ...who } as const
   const judged = { asks: [ask], isCut: false, editedAt: null, ownerMayWrite: true, isElsewhere: false }
   const onProject = (command: ProjectCommand) =>
-    here.engines.commands.execute(project, projectStream(projectId(1)), command, cause())
+    here.engines.commands.execute(projectDecider, projectStream(projectId(1)), command, cause())
   const consider = (n: number) => {
     const named = { number: 10_000 + n, title: 'Old', url: 'https://a.example' }
     const issue = { issueId: `x${n}`, nodeId: `I_${n}`, ...named }
     return onProject({ type: 'ConsiderIssue', issue, ...judged, taskId: randomUUID(), now: at })
   }
   for (let n = 0; n < issueLimits.anHour + issueLimits.waiting; n += 1) await consider(n)
-  const { state } = await here.engines.commands.load(project, projectStream(projectId(1)))
+  const { state } = await here.engines.commands.load(projectDecider, projectStream(projectId(1)))
   if (state.kind !== 'project') throw new Error('The project is gone.')
   for (const { taskId } of state.issues.taken.values())
     await onProject({ type: 'SettleIssue', taskId, failure: 'closed', reason: null })
@@ -233,7 +233,7 @@ async function fillHour(): Promise<void> {
     const issue = { issueId: `x${n}`, nodeId: `I_${n}`, ...named }
     const take = { type: 'ConsiderIssue', issue, ...judged, taskId, now: at } as const
     for (const command of [take, { type: 'SettleIssue', taskId, failure: 'closed', reason: null } as const])
-      await here.engines.commands.execute(project, projectStream(projectId(1)), command, cause())
+      await here.engines.commands.execute(projectDecider, projectStream(projectId(1)), command, cause())
   }
 }
 

@@ -1,10 +1,10 @@
 /** Projects follow their repositories on the local code host: by deliveries through the real address, and by looking now and then. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { projectStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { CodeHostFault, type HostRepository } from '#platform/ports/codeHost.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { projected } from '#platform/reads/projected.ts'
 import { archivedReason, factsOf } from '#platform/reads/repositoryReading.ts'
 import { startProjectSync } from '../../services/github/projectSync.ts'
@@ -15,7 +15,7 @@ import { appToken, askRest } from './codeHost.apps.fixture.ts'
 import { hostWithDeliveries, type HostWithDeliveries } from './codeHost.deliveries.fixture.ts'
 import { signIn, type LocalCodeHost } from './codeHost.fixture.ts'
 
-const running: Held[] = []
+const running: RunningWork[] = []
 let host: HostWithDeliveries
 let engines: TestEngines
 let local: LocalCodeHost
@@ -46,7 +46,7 @@ async function projectOf(n: number, repository: HostRepository, owner = n): Prom
     description: '',
     repository: factsOf(repository),
   } as const
-  await engines.commands.execute(project, projectStream(projectId(n)), command, cause())
+  await engines.commands.execute(projectDecider, projectStream(projectId(n)), command, cause())
 }
 
 /** What was read, and the repositories that it was tried for. */

@@ -308,17 +308,17 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
 
     test('it says where a job stands, and keeps the latest mark of a name', async () => {
       const [waits, runs, done, aside] = [job(), job(), job(), job()]
-      expect(await jobs.standing(waits.id)).toBeUndefined()
+      expect(await jobs.stateOf(waits.id)).toBeUndefined()
       const worker = jobs.work(kind, { concurrency: 3, leaseMs: 60_000 }, async (delivery) => {
         if (delivery.job.id === done.id) await delivery.ack()
         if (delivery.job.id === aside.id) await delivery.reject(new RangeError('broken'))
       })
       for (const each of [done, aside, runs]) await jobs.put(each)
-      await vi.waitFor(async () => expect(await jobs.standing(runs.id)).toBe('leased'), soon)
+      await vi.waitFor(async () => expect(await jobs.stateOf(runs.id)).toBe('leased'), soon)
       await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(1), soon)
       await worker.stop()
       await jobs.put(waits)
-      const standings = [waits, runs, done, aside].map(({ id }) => jobs.standing(id))
+      const standings = [waits, runs, done, aside].map(({ id }) => jobs.stateOf(id))
       expect(await Promise.all(standings)).toEqual(['queued', 'leased', 'done', 'rejected'])
       const name = randomUUID()
       expect(await jobs.marked(name)).toBeNull()

@@ -204,7 +204,7 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
       // One that is there is not queued twice.
       await jobs.put(job('c'))
       await jobs.put(job('c'))
-      await vi.waitFor(async () => expect(await jobs.standing('c')).toBe('done'))
+      await vi.waitFor(async () => expect(await jobs.stateOf('c')).toBe('done'))
     }, 60_000)
 
     test('a mark is lost with the queue whose jobs it counts, and holds for the next one once it is set again', async () => {

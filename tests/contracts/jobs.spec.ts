@@ -115,7 +115,7 @@ describe('the SQLite jobs', () => {
     ])
     now += 2 * 24 * 3_600_000
     await jobs.put({ ...job('c'), kind: 'other' })
-    expect(await jobs.standing('a')).toBeUndefined()
+    expect(await jobs.stateOf('a')).toBeUndefined()
     await jobs.close()
     for (const name of await readdir(folder))
       expect((await readFile(join(folder, name))).includes('quokka')).toBe(false)

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Held, Leases } from '#platform/ports/leases.ts'
+import type { RunningWork, Leases } from '#platform/ports/leases.ts'
 
 export interface OpenLeases {
   readonly leases: Leases
@@ -17,7 +17,7 @@ export interface OpenLeases {
 export interface Works {
   readonly told: readonly string[]
   /** Work that tells `<who> starts`, `<who> stops` when it is asked to, and `<who> is gone` when nothing of it is left. */
-  of(who: string, options?: { readonly stopsInMs?: number }): () => Promise<Held>
+  of(who: string, options?: { readonly stopsInMs?: number }): () => Promise<RunningWork>
   once(line: string, withinMs?: number): Promise<void>
 }
 

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { isRefusal, type Decider } from '#domain/kernel/decider.ts'
 import type { AnyEvent, RecordedOf } from '#domain/kernel/event.ts'
 import { projectStream, userStream } from '#domain/kernel/streams.ts'
-import { project, type ProjectCommand } from '#domain/project/project.ts'
+import { projectDecider, type ProjectCommand } from '#domain/project/project.ts'
 import { companySizes, roles } from '#domain/user/events.ts'
 import { user, type UserCommand } from '#domain/user/user.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
@@ -127,7 +127,7 @@ export const userLogs = fc
 
 export const projectLogs = fc
   .array(projectCommand, { maxLength: 20 })
-  .map((asked) => lived(project, projectStream(projectId(1)), asked))
+  .map((asked) => lived(projectDecider, projectStream(projectId(1)), asked))
 
 /** Two tasks, their project and their owner, in any interleaving that keeps each stream's order. */
 export const logs: fc.Arbitrary<readonly AnyRecorded[]> = fc

@@ -1,6 +1,6 @@
 /** A data folder as a person who has used the product for long would have it, written through the product's own parts. */
 import { randomUUID } from 'node:crypto'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { projectStream, taskStream, terminalStream, userStream } from '#domain/kernel/streams.ts'
 import { TerminalOutputRecorded } from '#domain/task/terminal.ts'
 import { task } from '#domain/task/task.ts'
@@ -67,7 +67,7 @@ async function projectOf({ commands }: Engines, ownerId: string, cause: () => Ca
   }
   const named = { name: 'widget', description: 'Makes widgets.', githubRepoId: '1', isPrivate: false }
   await commands.execute(
-    project,
+    projectDecider,
     projectStream(projectId),
     { type: 'CreateProject', projectId, ownerId, ...named, repository },
     cause(),

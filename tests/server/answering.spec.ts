@@ -1,14 +1,14 @@
 /** Answers on pull requests: one that cannot be written holds up no other, and none goes to another repository. In one process. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { FeedbackAnswerDue, FeedbackReceived } from '#domain/task/codeHost/feedbackEvents.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
 import { MessagePosted, type TaskEvent } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { CodeHostFault, type PullRequestReading } from '#platform/ports/codeHost.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { projected, type Projected } from '#platform/reads/projected.ts'
 import { startAnswering, type AnsweringEngines } from '../../services/github/feedback/answering.ts'
 import { startProjector } from '../../services/query/projection/projector.ts'
@@ -18,8 +18,8 @@ import { opened, openedWith, projectOf } from './pullRequestScene.ts'
 
 let engines: TestEngines
 let reads: Projected
-let projector: Held
-let answering: Held | undefined
+let projector: RunningWork
+let answering: RunningWork | undefined
 let host: ReturnType<typeof testHost>
 
 beforeEach(async () => {
@@ -267,7 +267,7 @@ describe('answering', () => {
 
   test('stands as an answer also where its threads could not be resolved', async () => {
     const resolves = { type: 'ChangeFeedbackRule', resolves: true } as const
-    await engines.commands.execute(project, projectStream(projectId(1)), resolves, cause())
+    await engines.commands.execute(projectDecider, projectStream(projectId(1)), resolves, cause())
     await due(1)
     host.told.fault = (call) =>
       call === 'resolveThreads' ? new CodeHostFault('forbidden', 'You may not.') : undefined
@@ -279,7 +279,7 @@ describe('answering', () => {
 
   test('goes on after a process that died before or after any of its steps: one answer in each thread, all resolved, all recorded once', async () => {
     const resolves = { type: 'ChangeFeedbackRule', resolves: true } as const
-    await engines.commands.execute(project, projectStream(projectId(1)), resolves, cause())
+    await engines.commands.execute(projectDecider, projectStream(projectId(1)), resolves, cause())
     let cuts = 0
     for (let isCut = true; isCut;) {
       const n = cuts + 1
@@ -310,7 +310,7 @@ describe('answering', () => {
     beforeEach(async () => {
       const resolves = { type: 'ChangeFeedbackRule', resolves: true } as const
       for (const owner of [1, 2])
-        await engines.commands.execute(project, projectStream(projectId(owner)), resolves, cause())
+        await engines.commands.execute(projectDecider, projectStream(projectId(owner)), resolves, cause())
       for (const n of [1, 2, 3, 4]) await due(n, n < 3 ? 1 : 2)
       host.told.fault = (call) =>
         call === 'resolveThreads' ? new CodeHostFault('forbidden', 'You may not.') : undefined

@@ -131,7 +131,7 @@ export async function eventually(
 /** Everybody may come in. */
 export const openAccess: AccessControl = {
   isOpen: true,
-  admits: async () => true,
+  allows: async () => true,
   check: async () => undefined,
   isAdmin: async () => false,
   refusal: () => '',

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { identity } from '#domain/identity.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { identityStream, projectStream, taskStream, userStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import type { FeedbackReceived } from '#domain/task/codeHost/feedbackEvents.ts'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import type { EventOf } from '#domain/kernel/event.schema.ts'
@@ -217,7 +217,7 @@ async function graceIsHere(): Promise<void> {
 }
 async function rule(change: { reviews?: 'automatic'; checks?: 'off' }): Promise<void> {
   const command = { type: 'ChangeFeedbackRule', ...change } as const
-  await engines.commands.execute(project, projectStream(projectId(1)), command, cause())
+  await engines.commands.execute(projectDecider, projectStream(projectId(1)), command, cause())
 }
 
 test('a process that dies before or after any step of a reading leaves nothing out, and starts nothing twice', async () => {

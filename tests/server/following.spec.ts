@@ -8,7 +8,7 @@ import type { ObservedPullRequest } from '#domain/task/commands.ts'
 import { task } from '#domain/task/task.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import { CodeHostFault, type PullRequestKey, type PullRequestReading } from '#platform/ports/codeHost.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { projected } from '#platform/reads/projected.ts'
 import type { InstallationAccess, OwnAccess, ReadAccess } from '../../services/github/access.ts'
 import type { FeedbackReader } from '../../services/github/feedback/feedback.ts'
@@ -23,7 +23,7 @@ import { openWebhookAddress, type WebhookAddress } from './webhookAddress.ts'
 let engines: TestEngines
 let hook: WebhookAddress
 let address = ''
-const running: Held[] = []
+const running: RunningWork[] = []
 const [secret, before] = ['a secret of the hook', 'the secret before']
 
 beforeEach(async () => {
@@ -214,7 +214,7 @@ async function follow(
   times: Parameters<typeof startFollower>[1] = quick,
   feedback: FeedbackReader = noFeedback,
   accessOf: (ownerId: string) => ReadAccess = ownOf,
-): Promise<Held> {
+): Promise<RunningWork> {
   const reads = projected(engines)
   const follower = await startFollower(
     {

@@ -1,6 +1,6 @@
 /** Tasks with pull requests, recorded as they would be. */
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { PullRequestOpened, PullRequestRequested } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
 import { creating } from '../domain/creating.ts'
@@ -44,5 +44,5 @@ export async function projectOf({ commands }: TestEngines, owner = 1): Promise<v
     ownerId: userId(owner),
     ...facts,
   } as const
-  await commands.execute(project, projectStream(projectId(owner)), command, cause())
+  await commands.execute(projectDecider, projectStream(projectId(owner)), command, cause())
 }

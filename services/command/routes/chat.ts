@@ -16,7 +16,7 @@ import { chatMessageOf, chatView, messageDocumentId } from '#domain/views/chat.t
 import type { Head } from '#platform/eventlog/eventLog.ts'
 import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
-import type { Asked, Route } from '#platform/http/route.ts'
+import type { CallRequest, Route } from '#platform/http/route.ts'
 import { withImages } from '../attachImages.ts'
 import { requireAgentOfMessage } from '../preconditions.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
@@ -86,7 +86,7 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
 
 /** Commands and notes have no agent. */
 async function withAgent(
-  { params, body, commandId }: Pick<Asked<typeof sendMessage>, 'params' | 'body' | 'commandId'>,
+  { params, body, commandId }: Pick<CallRequest<typeof sendMessage>, 'params' | 'body' | 'commandId'>,
   services: CommandServices,
 ): Promise<object> {
   const isForAgent = !isCommand(body) && body.messageType !== 'system'

@@ -5,7 +5,7 @@ import { titleOf } from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { projectStream, scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import type { TurnOrigin } from '#domain/task/commands.ts'
 import { snapshotOfTurn } from '#domain/task/fork.ts'
 import { countingAt, type RestorePoints, type Snapshot } from '#domain/task/restorePoints.ts'
@@ -18,7 +18,7 @@ import type { AnyRecorded } from '#domain/views/view.ts'
 import { awaitEvent } from '#platform/eventlog/awaitEvent.ts'
 import { pagesOf } from '#platform/reads/pages.ts'
 import { signedIn } from '#platform/http/guards.ts'
-import type { Asked, Route } from '#platform/http/route.ts'
+import type { CallRequest, Route } from '#platform/http/route.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { requireStartable } from '../preconditions.ts'
 import {
@@ -73,7 +73,7 @@ export const forkRoutes: readonly Route<CommandServices>[] = [
 type Restored = Extract<AnyRecorded, { type: 'WorkspaceRestored' }>
 const isRestored = (event: AnyRecorded): event is Restored => event.type === 'WorkspaceRestored'
 
-type Fork = Pick<Asked<typeof forkTask>, 'body'> & {
+type Fork = Pick<CallRequest<typeof forkTask>, 'body'> & {
   readonly sourceId: string
   readonly taskId: string
   readonly request: Person & { readonly commandId: string }
@@ -85,7 +85,7 @@ async function forkedFrom(services: CommandServices, fork: Fork) {
   const { user, commandId } = request
   const { state: source } = await services.commands.load(task, taskStream(sourceId))
   if (source.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
-  const { state: its } = await services.commands.load(project, projectStream(source.projectId))
+  const { state: its } = await services.commands.load(projectDecider, projectStream(source.projectId))
   if (its.kind !== 'project') throw new Fault('not_found', 'The project of this task was deleted.')
   const snapshot = snapshotOfTurn(source, body.executionId)
   if ('refused' in snapshot) throw new Fault(snapshot.refused, snapshot.sentence, 'executionId')

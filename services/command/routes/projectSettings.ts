@@ -11,7 +11,7 @@ import { isRefusal } from '#domain/kernel/decider.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { bytesOf, settingsLimits } from '#domain/project/settings.ts'
-import { project, type ProjectCommand, type ProjectState } from '#domain/project/project.ts'
+import { projectDecider, type ProjectCommand, type ProjectState } from '#domain/project/project.ts'
 import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.ts'
 import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
@@ -76,7 +76,7 @@ function rulesIn(
 }
 
 async function isNew(services: CommandServices, projectId: string, commandId: string): Promise<boolean> {
-  return !(await services.commands.hasTakenEffect(project, projectStream(projectId), commandId))
+  return !(await services.commands.hasTakenEffect(projectDecider, projectStream(projectId), commandId))
 }
 
 /** Refuses before there is any effect what would be refused after it. */
@@ -85,8 +85,8 @@ async function refuseEarly(
   projectId: string,
   command: ProjectCommand,
 ): Promise<void> {
-  const { state } = await services.commands.load(project, projectStream(projectId))
-  const decision = project.decide(command, state)
+  const { state } = await services.commands.load(projectDecider, projectStream(projectId))
+  const decision = projectDecider.decide(command, state)
   if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence, decision.field)
 }
 
@@ -96,7 +96,7 @@ async function refuseTooMuch(
   projectId: string,
   { name, value }: { readonly name: string; readonly value: string },
 ): Promise<void> {
-  const { state } = await commands.load(project, projectStream(projectId))
+  const { state } = await commands.load(projectDecider, projectStream(projectId))
   const others = state.kind === 'project' ? [...state.secrets.keys()].filter((other) => other !== name) : []
   const values = await projectSecrets.valuesOf(projectId, others)
   const bytes = [...values.values()].reduce((sum, other) => sum + bytesOf(other), bytesOf(value))

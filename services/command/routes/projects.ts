@@ -22,7 +22,7 @@ import { oldest } from '#platform/reads/pages.ts'
 import { presentProject } from '#platform/reads/present.ts'
 import { faultOfHost } from '#platform/http/answers.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
-import type { Asked, Route } from '#platform/http/route.ts'
+import type { CallRequest, Route } from '#platform/http/route.ts'
 import {
   CodeHostFault,
   type CodeHost,
@@ -115,7 +115,7 @@ async function makeRepository(
     actor,
     commandId,
     requestId,
-  }: Person & Pick<Asked<typeof createRepository>, 'commandId' | 'requestId'>,
+  }: Person & Pick<CallRequest<typeof createRepository>, 'commandId' | 'requestId'>,
   { access, codeHost, commands, idempotency }: CommandServices,
 ): Promise<{ repository: Repository; position: Position | null }> {
   const stream = requestStream(commandId)

@@ -11,9 +11,9 @@ import {
 import { titleOf } from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
-import type { Asked, Route } from '#platform/http/route.ts'
+import type { CallRequest, Route } from '#platform/http/route.ts'
 import { withImages } from '../attachImages.ts'
 import { requireAgentOfRetry, requireStartable } from '../preconditions.ts'
 import {
@@ -98,7 +98,7 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
   }),
 ]
 
-type CreateTaskRequest = Person & Pick<Asked<typeof createTask>, 'body' | 'commandId'>
+type CreateTaskRequest = Person & Pick<CallRequest<typeof createTask>, 'body' | 'commandId'>
 
 const taskIdOf = ({ id }: CreateTaskRequest['body'], commandId: string) => id ?? uuidv5('task', commandId)
 
@@ -106,7 +106,7 @@ async function inOwnProject(
   { body, user }: CreateTaskRequest,
   { commands }: CommandServices,
 ): Promise<object> {
-  const { state } = await commands.load(project, projectStream(body.projectId))
+  const { state } = await commands.load(projectDecider, projectStream(body.projectId))
   if (state.kind !== 'project' || state.ownerId !== user.id) {
     throw new Fault('not_found', 'There is no such project.', 'projectId')
   }
@@ -124,7 +124,7 @@ async function startable(
 }
 
 async function withAgent(
-  { params, commandId }: Pick<Asked<typeof retryTask>, 'params' | 'commandId'>,
+  { params, commandId }: Pick<CallRequest<typeof retryTask>, 'params' | 'commandId'>,
   services: CommandServices,
 ): Promise<object> {
   await requireAgentOfRetry({ taskId: params.taskId, commandId }, services)

@@ -41,7 +41,7 @@ function accountsWith(commands: Commands = engines.commands): Accounts {
         endIfRefused: () => Promise.reject(new Error('not asked')),
       },
       vault: engines.vault,
-      accessControl: { ...openAccess, admits: async ({ login }) => login !== refused },
+      accessControl: { ...openAccess, allows: async ({ login }) => login !== refused },
       ids,
       clock: engines.clock,
       logger: { error: () => undefined },

@@ -88,7 +88,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
   return {
     async signIn({ account, tokens }, userAgent) {
       const id = idOf(account)
-      if (!(await accessControl.admits(account, tokens.accessToken)))
+      if (!(await accessControl.allows(account, tokens.accessToken)))
         await refuseAccount(services, id, new AccountNotAllowed(account.login))
       const userId = await userOf(account)
       const isNew = userId === (await unusedUserId(id, commands))

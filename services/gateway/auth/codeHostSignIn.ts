@@ -90,7 +90,7 @@ async function finish(flow: SignInFlow, context: Context): Promise<void> {
 
 /** Signs the person in, or connects the account to whoever asked for it. */
 async function enter(flow: SignInFlow, context: Context, state: OAuthState | undefined): Promise<void> {
-  await admit(flow, context, await shownBy(flow, context, state), state ?? {})
+  await finishSignIn(flow, context, await shownBy(flow, context, state), state ?? {})
 }
 
 /** Who connects an account, if this is not a sign-in; and the nonce that is returned with the token. */
@@ -99,7 +99,7 @@ interface SignInRequest {
   readonly nonce?: string | undefined
 }
 
-async function admit(
+async function finishSignIn(
   flow: SignInFlow,
   context: Context,
   shown: Shown,
@@ -125,7 +125,7 @@ async function withOwnToken(
   const { codeHost } = flow.services
   const tokens = { accessToken, expiresAt: null, refreshToken: null, refreshExpiresAt: null }
   const account = await codeHost.account(accessToken).catch(failedAt)
-  await admit(flow, context, { tokens, account }, request)
+  await finishSignIn(flow, context, { tokens, account }, request)
 }
 
 /**

@@ -15,8 +15,8 @@ export interface Names {
  * Whether a `Host` header names us: by the public address, by what we listen on, by a name of loopback, or by any numeric address, which nobody can
  * make resolve to us.
  */
-export function isOurHost(asked: string, { publicUrl, host }: Names): boolean {
-  const name = hostnameOf(asked)
+export function isOurHost(hostHeader: string, { publicUrl, host }: Names): boolean {
+  const name = hostnameOf(hostHeader)
   if (name === undefined) return false
   return (
     isLoopbackName(name) ||
@@ -26,14 +26,18 @@ export function isOurHost(asked: string, { publicUrl, host }: Names): boolean {
   )
 }
 
-/** Whether a page of `origin` is ours, for one that asks under the name `asked`. */
-export function isOurOrigin(origin: string, asked: string, { publicUrl }: Pick<Names, 'publicUrl'>): boolean {
+/** Whether a page of `origin` is ours, when the request comes with this `Host` header. */
+export function isOurOrigin(
+  origin: string,
+  hostHeader: string,
+  { publicUrl }: Pick<Names, 'publicUrl'>,
+): boolean {
   if (!URL.canParse(origin)) return false
   const from = new URL(origin)
   if (publicUrl !== null && from.origin === new URL(publicUrl).origin) return true
   // The page may be served from another port of the same machine while it is developed.
-  const bothHere = isLoopbackName(from.hostname) && isLoopbackName(hostnameOf(asked) ?? '')
-  return bothHere || from.host === asked.toLowerCase()
+  const bothHere = isLoopbackName(from.hostname) && isLoopbackName(hostnameOf(hostHeader) ?? '')
+  return bothHere || from.host === hostHeader.toLowerCase()
 }
 
 function isLoopbackName(name: string): boolean {

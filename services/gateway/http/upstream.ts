@@ -82,8 +82,8 @@ export function upstream(
   return {
     middleware: (context, next) => passOn(proxy, context, next),
     async ready() {
-      const asked = { method: 'GET', path: '/healthz', headers: {}, silenceMs: readyMs }
-      const answer = await send(proxy, asked, (request) => request.end(), AbortSignal.timeout(readyMs))
+      const outgoing = { method: 'GET', path: '/healthz', headers: {}, silenceMs: readyMs }
+      const answer = await send(proxy, outgoing, (request) => request.end(), AbortSignal.timeout(readyMs))
       answer.resume()
       if (answer.statusCode !== 200)
         throw new Error(`The ${service} service is not well: ${answer.statusCode}`)
@@ -124,13 +124,13 @@ async function passOn(proxy: Proxy, context: Context, next: () => Promise<unknow
 /** Sends a request; `write` gives it its body and ends it. */
 function send(
   proxy: Proxy,
-  asked: { method: string; path: string; headers: Record<string, string | string[]>; silenceMs: number },
+  outgoing: { method: string; path: string; headers: Record<string, string | string[]>; silenceMs: number },
   write: (request: ClientRequest) => void,
   gone?: AbortSignal,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const { method, headers } = asked
-    const path = `${proxy.base.pathname.replace(/\/$/, '')}${asked.path}`
+    const { method, headers } = outgoing
+    const path = `${proxy.base.pathname.replace(/\/$/, '')}${outgoing.path}`
     const request = proxy.open({
       agent: proxy.agent,
       method,
@@ -138,7 +138,7 @@ function send(
       hostname: proxy.base.hostname.replace(/^\[|\]$/g, ''),
       port: proxy.base.port,
       path,
-      timeout: asked.silenceMs,
+      timeout: outgoing.silenceMs,
       ...(gone === undefined ? {} : { signal: gone }),
     })
     let hasConnected = false
@@ -174,8 +174,8 @@ async function ask(proxy: Proxy, context: Context): Promise<IncomingMessage> {
     if (isRead(method)) delete headers['content-length']
     headers['authorization'] =
       `Bearer ${await proxy.tokens.issue(proxy.service, context.state.identity ?? null)}`
-    const asked = { method, path: `${context.path}${context.search}`, headers, silenceMs: proxy.silenceMs }
-    return send(proxy, asked, (request) => writeBody(context, request), gone.signal)
+    const outgoing = { method, path: `${context.path}${context.search}`, headers, silenceMs: proxy.silenceMs }
+    return send(proxy, outgoing, (request) => writeBody(context, request), gone.signal)
   }
   try {
     return await once()

@@ -23,7 +23,7 @@ import { now, type Emit } from '#platform/telemetry/telemetry.ts'
 import { boundedBuffer, type BoundedBuffer } from './boundedBuffer.ts'
 import { contextOf, noContext, taskAfter, type EventContext } from './eventContext.ts'
 import { listChanges, mayChangeLists, type ListChange, type ListChanges } from './listChanges.ts'
-import { charactersOf, isCovered, missedEvents, receivedOf, replayLimits, replayOf } from './replay.ts'
+import { charactersOf, isCovered, missedEvents, receivedOf, replayLimits, missedMessages } from './replay.ts'
 import { socketMessagesOf, statusOf, type SocketMessage } from './socketMessages.ts'
 import { ownersOfTasks, type Owners } from './taskOwners.ts'
 import { throttle, type Throttle } from './throttle.ts'
@@ -349,7 +349,7 @@ async function replay(
     // The client reads the history again, as far as it is readable.
     .catch(orElse(UnreadableEvent, undefined))
   await nextTurn()
-  const before = missed && (await replayOf(feed, taskId, task, missed.events, last))
+  const before = missed && (await missedMessages(feed, taskId, task, missed.events, last))
   await nextTurn()
   const after = missed && state.held?.items(missed.events.length, missed.characters)
   const isWhole = before !== undefined && after !== undefined && after !== null

@@ -53,7 +53,7 @@ export async function missedEvents(
 }
 
 /** The messages of missed events. The statuses in between are not known, so the latest one goes with the last event of the task. */
-export async function replayOf(
+export async function missedMessages(
   { documents, addressOf }: { readonly documents: Documents; readonly addressOf: AddressOf },
   taskId: string,
   task: TaskDocument | undefined,

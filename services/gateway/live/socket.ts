@@ -52,7 +52,7 @@ const roomsAtOnce = 50
 /** New connections that are authenticated at once. */
 const enteringAtOnce = 16
 /** Joins and leaves of one socket that may wait. */
-const askedAtOnce = 200
+const maxPendingRequests = 200
 
 /** Without a sign-in a connection is closed after this time, and gone after ten seconds in all. */
 const signInMs = 9_000
@@ -177,12 +177,12 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   feed.follow(userId, viewer)
   services.onPresence()
   let turn: Promise<void> = Promise.resolve()
-  let asked = 0
+  let pendingRequests = 0
   /** Requests run in order: a client that leaves a room while joining it has left. */
   function serialized(work: () => Promise<void> | void): void {
-    asked += 1
-    if (asked > askedAtOnce) return void socket.disconnect(true)
-    turn = turn.then(work).finally(() => (asked -= 1))
+    pendingRequests += 1
+    if (pendingRequests > maxPendingRequests) return void socket.disconnect(true)
+    turn = turn.then(work).finally(() => (pendingRequests -= 1))
   }
 
   socket.on('join_task', (taskId, last, answer) => {
@@ -197,9 +197,9 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
 
   async function join(taskId: unknown, last: unknown): Promise<JoinAnswer> {
     try {
-      const asked = readInput(JoinTask, [taskId, last])
-      if (asked.kind === 'refused') throw new Fault('invalid_input', asked.sentence)
-      const [id, heard] = asked.data
+      const input = readInput(JoinTask, [taskId, last])
+      if (input.kind === 'refused') throw new Fault('invalid_input', input.sentence)
+      const [id, heard] = input.data
       if (!joined.has(id) && joined.size >= roomsAtOnce) throw new Fault('rate_limited')
       const task = await services.documents.get(tasksView, id)
       if (task?.owner !== userId) throw new Fault('not_found', 'There is no such task.')

@@ -73,8 +73,8 @@ export async function ownTokenLine(
 }
 
 /**
- * The code that authorizes somebody to set this server up: derived from the master key, so that every process knows it. 144 bits, in characters that are valid in addresses. It is always the same and valid while there is no App, so a log of a start must be kept
- * secret.
+ * The code that authorizes somebody to set this server up: derived from the master key, so that every process knows it. 144 bits, in characters that
+ * are valid in addresses. It is always the same and valid while there is no App, so a log of a start must be kept secret.
  */
 const setupCodeOf = ({ deriveKey }: Pick<Vault, 'deriveKey'>): string =>
   Buffer.from(deriveKey('setup-code')).toString('base64url').slice(0, 24)

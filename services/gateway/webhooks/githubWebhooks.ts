@@ -15,7 +15,7 @@ import { rate } from '../http/limits.ts'
 import { hintOf, deliveryRecorder, type RecordingDeps } from './recordDelivery.ts'
 
 /** GitHub delivers nothing that is larger. */
-export const mostBytes = 25 * 1_024 * 1_024
+export const maxWebhookBytes = 25 * 1_024 * 1_024
 /** Requests of one address. A burst of 10,000 must pass, wherever it comes from. */
 const aMinute = 30_000
 /** Forged bytes of one address. One that sent more may be a proxy that real deliveries come through too: small bodies are still read. */
@@ -50,7 +50,7 @@ export function githubWebhooks(
     const isTooLarge = (context.request.length ?? Infinity) > smallBytes
     if (isSuspect && isTooLarge) throw new Fault('rate_limited')
     // The raw bytes, since those are what is signed.
-    const body = (await deps.bodies.read(context, mostBytes)).toString('utf8')
+    const body = (await deps.bodies.read(context, maxWebhookBytes)).toString('utf8')
     if (!(await isSigned(verifiers, body, context.get('x-hub-signature-256')))) {
       await forged.penalty(sender, Buffer.byteLength(body))
       throw new Fault('forbidden', 'The signature does not match.')

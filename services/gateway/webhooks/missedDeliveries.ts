@@ -11,7 +11,7 @@ import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { CodeHostApps, HostDelivery } from '#platform/ports/codeHostApp.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { hintOf, deliveryRecorder, recordedGuids, type RecordingDeps } from './recordDelivery.ts'
 
 export interface MissedDeliveriesDeps extends RecordingDeps {
@@ -28,8 +28,10 @@ const maxPages = 100
 const Guid = z.uuid()
 
 /** Looks at once and every ten minutes, until it is stopped. `hasHook` says whether anything is delivered to us. */
-export const startMissedDeliveries = (deps: MissedDeliveriesDeps, hasHook: () => Promise<boolean>): Held =>
-  repeat((signal) => round(deps, hasHook, signal))
+export const startMissedDeliveries = (
+  deps: MissedDeliveriesDeps,
+  hasHook: () => Promise<boolean>,
+): RunningWork => repeat((signal) => round(deps, hasHook, signal))
 
 /** One look; returns how long to wait for the next, in ms. */
 async function round(

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import type { CommandOf } from '#domain/task/commands.ts'
 import { answerWords } from '#domain/task/codeHost/answerWords.ts'
 import { isInFull } from '#domain/task/codeHost/feedbackRule.ts'
@@ -28,7 +28,7 @@ import {
   type RepositoryName,
 } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { newest, pagesOf } from '#platform/reads/pages.ts'
 import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
 
@@ -56,7 +56,7 @@ const failingMs = { first: 60_000, longest: 3_600_000 }
 const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
 
 /** Answers what is due, at once, and tries again every `intervalMs` what could not be answered, until it is stopped. */
-export function startAnswering(engines: AnsweringEngines, intervalMs: number): Promise<Held> {
+export function startAnswering(engines: AnsweringEngines, intervalMs: number): Promise<RunningWork> {
   const answering: Answering = {
     ...engines,
     resting: restingOwners(),
@@ -339,7 +339,7 @@ async function resolve(
 ): Promise<void> {
   const { feedbackId, task: taskId } = feedback
   const threads = threadsOf(feedback).filter((id) => id !== null)
-  const { state } = await answering.commands.load(project, projectStream(projectId))
+  const { state } = await answering.commands.load(projectDecider, projectStream(projectId))
   const isWanted = state.kind === 'project' && state.feedback.resolves && feedback.commit !== null
   if (!isWanted || threads.length === 0) return
   if ((await answering.codeHost.resolveThreads(token, nodeId, threads)) === 0) return

@@ -1,7 +1,7 @@
 /** Reads what came back on a pull request - reviews, comments, failed checks - and records what is new on its task. */
 import { LRUCache } from 'lru-cache'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { keysOf } from '#domain/task/codeHost/feedbackState.ts'
 import { feedbackLimits, type FeedbackRule } from '#domain/task/codeHost/feedbackRule.ts'
 import { task } from '#domain/task/task.ts'
@@ -106,7 +106,7 @@ const soonest = (one: number | null, other: number | null): number | null =>
   one === null || other === null ? (one ?? other) : Math.min(one, other)
 
 async function ruleOf({ commands }: Reader, projectId: string): Promise<FeedbackRule | null> {
-  const { state } = await commands.load(project, projectStream(projectId))
+  const { state } = await commands.load(projectDecider, projectStream(projectId))
   return state.kind === 'project' ? state.feedback : null
 }
 

@@ -1,7 +1,7 @@
 /** Takes secrets out of what came back on a pull request, before anything of it is cut or recorded. */
 import { setImmediate } from 'node:timers/promises'
 import { projectStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import type { HostFeedback } from '#platform/ports/codeHostFeedback.ts'
@@ -25,7 +25,7 @@ export async function redactionOf(
   },
   projectId: string,
 ): Promise<Redaction> {
-  const { state } = await commands.load(project, projectStream(projectId))
+  const { state } = await commands.load(projectDecider, projectStream(projectId))
   const names = state.kind === 'project' ? [...state.secrets.keys()] : []
   const sought = soughtFor([...(await projectSecrets.valuesOf(projectId, names)).values()])
   const text = (words: string) => textWithout(sought, words)

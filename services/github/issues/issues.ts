@@ -4,7 +4,7 @@
  */
 import { projectIssuesView } from '#domain/views/projectIssues.ts'
 import { projectsView } from '#domain/views/projects.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { pagesOf } from '#platform/reads/pages.ts'
 import { projectsOf, startReadings, type ReadingEngines, type ReadingTimes } from '../refresh/readings.ts'
 import { memories } from './memory.ts'
@@ -29,7 +29,7 @@ export const issueTimes = (everyMs: number): IssueTimes => ({
 const maxOfRepository = 50
 
 /** Reads and makes until it is stopped. */
-export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<Held> {
+export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<RunningWork> {
   const { documents } = engines
   const known = memories()
   return startReadings(engines, {

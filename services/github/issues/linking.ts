@@ -22,7 +22,7 @@ import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Installations } from '#platform/credentials/installations.ts'
 import { CodeHostFault, writeOrFind, type CodeHost } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { newest, pagesOf } from '#platform/reads/pages.ts'
 import { isHostUnavailable } from '../faults.ts'
 import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
@@ -46,7 +46,7 @@ const gatherMs = { state: 2_000, todos: 15_000 }
 const graceMs = 60_000
 
 /** Writes what is due, at once, and tries again every `intervalMs` what could not be written, until it is stopped. */
-export function startLinking(engines: LinkingEngines, intervalMs: number): Promise<Held> {
+export function startLinking(engines: LinkingEngines, intervalMs: number): Promise<RunningWork> {
   const linking: Linking = { ...engines, resting: restingOwners() }
   return startWriting(engines, {
     filter: { streams: ['task-'], types: ['TaskCreatedFromIssue', ...toldToIssues] },

@@ -6,8 +6,8 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import type { IssueFailure } from '#domain/project/issueRule.ts'
-import { isUnwanted, type TakenIssue } from '#domain/project/issues.ts'
-import { project } from '#domain/project/project.ts'
+import { isNoLongerCovered, type TakenIssue } from '#domain/project/issues.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
 import { issueMessage } from '#domain/task/codeHost/issue.ts'
 import { task } from '#domain/task/task.ts'
@@ -53,8 +53,8 @@ async function isWanted(
   projectId: string,
   taken: TakenIssue,
 ): Promise<boolean> {
-  const { state } = await commands.load(project, projectStream(projectId))
-  return state.kind === 'project' && !isUnwanted(state.issues, taken)
+  const { state } = await commands.load(projectDecider, projectStream(projectId))
+  return state.kind === 'project' && !isNoLongerCovered(state.issues, taken)
 }
 
 /** Makes the task and settles the issue. `later` while the project's owner has too many tasks at once. */
@@ -124,6 +124,6 @@ export async function settle(
   reason: string | null = null,
 ): Promise<'done'> {
   const command = { type: 'SettleIssue', taskId, failure, reason } as const
-  await commands.execute(project, projectStream(projectId), command, bySystem('issues'))
+  await commands.execute(projectDecider, projectStream(projectId), command, bySystem('issues'))
   return 'done'
 }

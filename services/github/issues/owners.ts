@@ -2,7 +2,7 @@
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { isTaken, type ProjectIssues } from '#domain/project/issues.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
 import { orElse } from '#platform/async/orElse.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
@@ -30,7 +30,7 @@ export async function issuesOf(
   { commands }: Pick<OwnerDeps, 'commands'>,
   projectId: string,
 ): Promise<ProjectIssues | null> {
-  const { state } = await commands.load(project, projectStream(projectId))
+  const { state } = await commands.load(projectDecider, projectStream(projectId))
   return state.kind === 'project' ? state.issues : null
 }
 

@@ -13,7 +13,7 @@ import {
   hasRoom,
   isByLabel,
   isTaken,
-  isUnwanted,
+  isNoLongerCovered,
   isWaiting,
   mayWrite,
   mentionsFrom,
@@ -23,7 +23,7 @@ import {
   type ProjectIssues,
   type TakenIssue,
 } from '#domain/project/issues.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { ProjectDocument } from '#domain/views/projects.ts'
 import { bySystem } from '#platform/commands/causation.ts'
@@ -104,7 +104,12 @@ export async function considerIssue(
     taskId,
     now: clock.now().toISOString(),
   } as const
-  const { state } = await commands.execute(project, projectStream(document.id), command, bySystem('issues'))
+  const { state } = await commands.execute(
+    projectDecider,
+    projectStream(document.id),
+    command,
+    bySystem('issues'),
+  )
   if (state.kind !== 'project') return 'done'
   const taken = state.issues.taken.get(issueId)
   if (taken?.taskId === taskId)
@@ -133,7 +138,7 @@ export async function withdraw(
 ): Promise<'done'> {
   if (!isWaiting(issues, issueId)) return 'done'
   const command = { type: 'WithdrawIssue', issueId } as const
-  await commands.execute(project, projectStream(document.id), command, bySystem('issues'))
+  await commands.execute(projectDecider, projectStream(document.id), command, bySystem('issues'))
   return 'done'
 }
 
@@ -341,7 +346,7 @@ export async function settleUnwanted(
   projectId: string,
   issues: ProjectIssues,
 ): Promise<boolean> {
-  const unwanted = unsettledOf(issues).filter((taken) => isUnwanted(issues, taken))
+  const unwanted = unsettledOf(issues).filter((taken) => isNoLongerCovered(issues, taken))
   for (const { taskId } of unwanted)
     await settle(deps, projectId, taskId, (await isMade(deps, taskId)) ? null : 'unwanted')
   return unwanted.length > 0

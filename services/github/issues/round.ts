@@ -3,7 +3,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { isLimit, issueLimits } from '#domain/project/issueRule.ts'
 import { isNews, isTaken, type ProjectIssues } from '#domain/project/issues.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { bySystem } from '#platform/commands/causation.ts'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
@@ -91,7 +91,7 @@ async function noteUnread(
   const code = isHost ? fault.kind : fault.code
   const command = { type: 'NoteIssuesUnread', code, reason: fault.message } as const
   try {
-    await commands.execute(project, projectStream(projectId), command, bySystem('issues'))
+    await commands.execute(projectDecider, projectStream(projectId), command, bySystem('issues'))
   } catch (refused) {
     if (!(refused instanceof Fault)) throw refused
     logger.debug({ err: refused, projectId }, 'a project whose issues cannot be read is gone')
@@ -163,7 +163,7 @@ async function readWith(
   const upTo = readUpTo(memory)
   if (isNews(issues, upTo)) {
     const command = { type: 'NoteIssuesRead', upTo } as const
-    await deps.commands.execute(project, projectStream(document.id), command, bySystem('issues'))
+    await deps.commands.execute(projectDecider, projectStream(document.id), command, bySystem('issues'))
   }
   return isLater && again === 'done' ? 'later' : again
 }

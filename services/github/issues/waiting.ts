@@ -2,7 +2,7 @@
 import { isLimit } from '#domain/project/issueRule.ts'
 import {
   hasRoom,
-  isUnwanted,
+  isNoLongerCovered,
   isUnwantedMention,
   unsettledOf,
   type ProjectIssues,
@@ -33,7 +33,7 @@ export async function resumeTaken(
   of: ReadingOf,
   passingMs: number,
 ): Promise<boolean> {
-  const taken = unsettledOf(of.issues).filter((one) => !isUnwanted(of.issues, one))
+  const taken = unsettledOf(of.issues).filter((one) => !isNoLongerCovered(of.issues, one))
   if (taken.length === 0) return false
   // Asked here, so that those that wait for room cost no requests.
   const isFull = !(await hasRoomFor(deps, of.document.owner))

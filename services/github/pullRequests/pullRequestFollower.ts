@@ -11,7 +11,7 @@ import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts
 import { CodeHostFault, pullRequestsAtOnce } from '#platform/ports/codeHost.ts'
 import type { LogRecord } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import { isFault, isHostUnavailable, isRefusal } from '../faults.ts'
 import type { FeedbackReader } from '../feedback/feedback.ts'
@@ -80,7 +80,7 @@ interface Follower {
 }
 
 /** Follows until it is stopped. */
-export async function startFollower(engines: FollowerEngines, times: FollowerTimes): Promise<Held> {
+export async function startFollower(engines: FollowerEngines, times: FollowerTimes): Promise<RunningWork> {
   const follower: Follower = {
     engines,
     times,

@@ -15,7 +15,7 @@ import { tasksView } from '#domain/views/tasks.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { creating } from '../../../tests/domain/creating.ts'
 import { taskId, userId } from '../../../tests/domain/ids.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
@@ -32,7 +32,7 @@ let engines: TestEngines
 /** How often the owner's token was asked for, and what came instead of it each time. */
 let asked: number
 let refusals: Error[]
-let running: Held | undefined
+let running: RunningWork | undefined
 
 beforeEach(async () => {
   engines = await openTestEngines()

@@ -13,7 +13,7 @@ import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { newest } from '#platform/reads/pages.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 import { isRefusal, isTransient } from '../faults.ts'
@@ -42,7 +42,7 @@ export async function startRetriedUpdates(
   engines: RetryEngines,
   times: HintTimes = usualTimes,
   max: number = maxHinted,
-): Promise<Held> {
+): Promise<RunningWork> {
   /** People who were refused at the last look, and are looked at once more: their new tokens may have come later than the event. */
   const refused = new Set<string>()
   let heard: Position | null = null

@@ -11,7 +11,7 @@ import { hostAccess, type HostAccess } from '#platform/credentials/hostAccess.ts
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { openInProcessLeases } from '#platform/leases/inProcess.ts'
 import { CodeHostFault, type HostAccount, type HostTokens } from '#platform/ports/codeHost.ts'
-import type { Held, Leases } from '#platform/ports/leases.ts'
+import type { RunningWork, Leases } from '#platform/ports/leases.ts'
 import {
   cause,
   eventually,
@@ -59,7 +59,7 @@ let access: HostAccess
 /** Tokens with which the host was asked whose they are, and what it says of each. */
 let asked: string[]
 let answer: (token: string) => HostAccount | Promise<HostAccount>
-const running: Held[] = []
+const running: RunningWork[] = []
 
 beforeEach(async () => {
   engines = await openTestEngines()

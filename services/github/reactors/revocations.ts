@@ -12,7 +12,7 @@ import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
 import type { LogRecord } from '#platform/ports/eventStore.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { isTransient } from '../faults.ts'
 import { deliveryFilter, openDelivery } from '../refresh/deliveries.ts'
 import { hintedWork, type HintTimes } from '../refresh/hints.ts'
@@ -34,7 +34,7 @@ export async function startRevocations(
   engines: RevocationEngines,
   times: HintTimes = usualTimes,
   max: number = maxHinted,
-): Promise<Held> {
+): Promise<RunningWork> {
   /** Looks at people who were named, by their id here. */
   const looking = hintedWork({ times, max, workOn: (userId) => lookAt(engines, userId) })
   const reactor = await startReactor(engines, {

@@ -12,7 +12,7 @@ import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts
 import type { Logger } from '#platform/log.ts'
 import type { LogRecord } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import type { Find } from '#platform/ports/readStore.ts'
 import { oldest } from '#platform/reads/pages.ts'
 import type { Documents } from '#platform/reads/documents.ts'
@@ -110,7 +110,7 @@ export const projectsOf = (
 export async function startReadings<Project extends Placed>(
   engines: ReadingEngines,
   of: Readings<Project>,
-): Promise<Held> {
+): Promise<RunningWork> {
   const inOrder = serialize()
   const inRounds = (work: (running: Running<Project>) => Promise<void>) =>
     rounds(() => inOrder(() => work(running)).catch((fault: unknown) => logFault(running, fault)))

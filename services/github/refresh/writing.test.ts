@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { creating } from '../../../tests/domain/creating.ts'
 import { taskId } from '../../../tests/domain/ids.ts'
@@ -12,7 +12,7 @@ import { restingOwners, startWriting, type Writing } from './writing.ts'
 let engines: TestEngines
 let rounds: number
 let logged: string[]
-let running: Held | undefined
+let running: RunningWork | undefined
 beforeEach(async () => {
   engines = await openTestEngines()
   rounds = 0

@@ -5,7 +5,7 @@ import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts
 import type { Logger } from '#platform/log.ts'
 import type { EventFilter, LogRecord } from '#platform/ports/eventStore.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import type { Held } from '#platform/ports/leases.ts'
+import type { RunningWork } from '#platform/ports/leases.ts'
 import type { Projected } from '#platform/reads/projected.ts'
 
 export interface WritingEngines extends ReactorEngines {
@@ -33,7 +33,7 @@ const foldedWithinMs = 5_000
 export async function startWriting(
   engines: WritingEngines,
   { filter, delayMs = () => 0, intervalMs, round, failed }: Writing,
-): Promise<Held> {
+): Promise<RunningWork> {
   let isStopped = false
   const writing = rounds(async () => {
     try {

@@ -76,27 +76,27 @@ describe('a sign-in', () => {
       { organizations: acme },
       everybody,
     ]) {
-      expect(await accessControlOf({ ...nobody, ...list }).admits(ada, 't')).toBe(true)
+      expect(await accessControlOf({ ...nobody, ...list }).allows(ada, 't')).toBe(true)
     }
     for (const list of [
       { users: ['ada', 'id:1001'], admins: ['id:1'] },
       { organizations: [{ organization: 'acme', team: 'elsewhere' }] },
     ])
-      expect(await accessControlOf({ ...nobody, ...list }).admits(grace, 't')).toBe(false)
+      expect(await accessControlOf({ ...nobody, ...list }).allows(grace, 't')).toBe(false)
   })
 
   test('an id in the list is no login, and a login no id', async () => {
-    expect(await accessControlOf({ ...nobody, users: ['1001'] }).admits(ada, 't')).toBe(false)
+    expect(await accessControlOf({ ...nobody, users: ['1001'] }).allows(ada, 't')).toBe(false)
     expect(
-      await accessControlOf({ ...nobody, users: ['id:1001'] }).admits({ id: '9', login: 'id:1001' }, 't'),
+      await accessControlOf({ ...nobody, users: ['id:1001'] }).allows({ id: '9', login: 'id:1001' }, 't'),
     ).toBe(false)
   })
 
   test('finding 6: who takes over the login of somebody who came in by it does not come in', async () => {
     const door = accessControlOf({ ...nobody, users: ['ada'], admins: ['grace'] })
-    expect(await door.admits(ada, 't')).toBe(true)
-    expect(await door.admits(grace, 't')).toBe(true)
-    expect(await door.admits({ id: '666', login: 'ada' }, 't')).toBe(false)
+    expect(await door.allows(ada, 't')).toBe(true)
+    expect(await door.allows(grace, 't')).toBe(true)
+    expect(await door.allows({ id: '666', login: 'ada' }, 't')).toBe(false)
     expect(await door.isAdmin({ id: 'u', githubId: '666', githubUsername: 'grace' })).toBe(false)
     expect(await door.isAdmin({ id: 'u', githubId: '1002', githubUsername: 'grace' })).toBe(true)
     expect(JSON.stringify([...secrets.keys()])).not.toMatch(/ada|grace/)
@@ -104,9 +104,9 @@ describe('a sign-in', () => {
 
   test('finding 6: members of an organisation that took over the name do not come in', async () => {
     const door = accessControlOf({ ...nobody, organizations: acme })
-    expect(await door.admits(ada, 't')).toBe(true)
+    expect(await door.allows(ada, 't')).toBe(true)
     host.set('acme', { id: '666', members: ['ada', 'mallory'] })
-    expect(await door.admits({ id: '9', login: 'mallory' }, 't')).toBe(false)
+    expect(await door.allows({ id: '9', login: 'mallory' }, 't')).toBe(false)
   })
 })
 

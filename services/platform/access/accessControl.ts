@@ -14,7 +14,7 @@ import { namesOf, refusalSentence, type AllowList, type Named } from './allowLis
 export interface AccessControl {
   readonly isOpen: boolean
   /** Whether the account's owner may sign in, according to the code host now. Throws `CodeHostFault`. */
-  admits(account: Pick<HostAccount, 'id' | 'login'>, accessToken: string): Promise<boolean>
+  allows(account: Pick<HostAccount, 'id' | 'login'>, accessToken: string): Promise<boolean>
   /**
    * Throws `not_allowed` for a person who has lost access, `sign_in_required` when the code host must be queried and no longer accepts their token,
    * and `code_host_unavailable` when it has not answered for too long. Results are cached for a while.
@@ -66,7 +66,7 @@ export function openAccessControl(
   const answerFor = cachedAnswers(deps)
   return {
     isOpen: list.everybody,
-    async admits(account, accessToken) {
+    async allows(account, accessToken) {
       if (list.everybody) return true
       const person = { id: account.id, login: account.login.toLowerCase() }
       return isListed(deps, person, async () => accessToken, 'claim')

@@ -73,10 +73,10 @@ function reportLost(bus: NatsBus): void {
 async function askHowFar(bus: NatsBus): Promise<void> {
   if (bus.isAsking) return
   bus.isAsking = true
-  const asked = bus.waitingBytes
+  const flushedBytes = bus.waitingBytes
   try {
     await bus.connection.flush()
-    bus.waitingBytes = Math.max(0, bus.waitingBytes - asked)
+    bus.waitingBytes = Math.max(0, bus.waitingBytes - flushedBytes)
     reportLost(bus)
   } catch {
     // The server went away and buffered messages are lost: the count restarts when it returns.

@@ -2,7 +2,7 @@
 import type { ReportFault } from '../ports/faults.ts'
 import type { Answered, Asked, Question, Rpc } from '../ports/rpc.ts'
 
-type Knowing = { readonly [Q in Question]: Set<(asked: Asked<Q>) => Promise<Answered<Q> | undefined>> }
+type Knowing = { readonly [Q in Question]: Set<(request: Asked<Q>) => Promise<Answered<Q> | undefined>> }
 
 export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
   const knowing: Knowing = {
@@ -20,16 +20,16 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
   return {
     answer(question, know) {
       // Wrapped, so that one function can answer twice.
-      const one = (asked: Asked<typeof question>) => know(asked)
+      const one = (request: Asked<typeof question>) => know(request)
       knowing[question].add(one)
       return () => void knowing[question].delete(one)
     },
-    ask(question, asked, withinMs) {
+    ask(question, request, timeoutMs) {
       return new Promise((resolve) => {
-        const late = setTimeout(resolve, withinMs, undefined)
+        const late = setTimeout(resolve, timeoutMs, undefined)
         const all = [...knowing[question]].map(async (know) => {
           try {
-            const answer = await know(asked)
+            const answer = await know(request)
             if (answer !== undefined) resolve(answer)
           } catch (fault) {
             onFault(`The question ${question} could not be answered`, fault)

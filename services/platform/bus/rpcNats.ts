@@ -9,7 +9,7 @@ import type { Nats } from './natsConnection.ts'
 const noResponders = 503
 
 const schemas: {
-  readonly [Q in Question]: { readonly asked: z.ZodType<Asked<Q>>; readonly answered: z.ZodType<Answered<Q>> }
+  readonly [Q in Question]: { readonly request: z.ZodType<Asked<Q>>; readonly answer: z.ZodType<Answered<Q>> }
 } = questions
 
 /** Remote calls on a connection that may be shared; closing them leaves it open. `namespace` separates products on one server. */
@@ -34,9 +34,9 @@ export function natsRpc(options: { nats: Nats; namespace?: string; onFault: Repo
       const subscription = connection.subscribe(subjectOf(question), {
         callback: (refused, message) => {
           if (refused) return onFault(`NATS at ${nats.address} refuses to tell what is asked`, refused)
-          const asked = parsed(schemas[question].asked, message.data)
-          if (asked === undefined) return onFault(`A question for ${question} is not understood`, undefined)
-          void reply(message, () => know(asked))
+          const request = parsed(schemas[question].request, message.data)
+          if (request === undefined) return onFault(`A question for ${question} is not understood`, undefined)
+          void reply(message, () => know(request))
         },
       })
       subscriptions.add(subscription)
@@ -46,7 +46,7 @@ export function natsRpc(options: { nats: Nats; namespace?: string; onFault: Repo
       }
     },
 
-    ask(question, asked, withinMs) {
+    ask(question, request, timeoutMs) {
       if (isClosed || !nats.isConnected())
         return Promise.reject(new EngineUnavailable(`NATS at ${nats.address}`))
       return new Promise((resolve) => {
@@ -54,18 +54,20 @@ export function natsRpc(options: { nats: Nats; namespace?: string; onFault: Repo
         const subscription = connection.subscribe(inbox, {
           callback: (refused, message) => {
             if (refused || message.headers?.code === noResponders) return end(undefined)
-            const answer = parsed(schemas[question].answered, message.data)
+            const answer = parsed(schemas[question].answer, message.data)
             if (answer === undefined) onFault(`An answer to ${question} is not understood`, undefined)
             else end(answer)
           },
         })
-        const late = setTimeout(() => end(undefined), withinMs)
+        const late = setTimeout(() => end(undefined), timeoutMs)
         function end(answer: Answered<typeof question> | undefined): void {
           clearTimeout(late)
           subscription.unsubscribe()
           resolve(answer)
         }
-        connection.publish(subjectOf(question), Buffer.from(JSON.stringify(asked), 'utf8'), { reply: inbox })
+        connection.publish(subjectOf(question), Buffer.from(JSON.stringify(request), 'utf8'), {
+          reply: inbox,
+        })
       })
     },
 

@@ -299,7 +299,7 @@ function pullRequestCalls(
       const opened = await ask(PullRequest, () => rest.pulls.create({ ...at, ...request }))
       return pullRequestFrom(opened, serverUrl)
     },
-    pullRequestStates: (accessToken, asked) => readPullRequests(octokit(accessToken), asked, accessToken),
+    pullRequestStates: (accessToken, keys) => readPullRequests(octokit(accessToken), keys, accessToken),
     updatePullRequest: async (accessToken, repository, number, request) => {
       const { rest, at } = on(accessToken, repository)
       const wanted = { ...at, pull_number: number, ...request }

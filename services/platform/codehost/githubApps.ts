@@ -217,8 +217,8 @@ function failedCalls(
       const apps = await asApp()
       let link: string | undefined
       const found = await ask(z.array(answers.Delivery), async () => {
-        const asked = { per_page: 100, status: 'failure', ...(cursor === null ? {} : { cursor }) } as const
-        const answer = await apps.listWebhookDeliveries(asked)
+        const query = { per_page: 100, status: 'failure', ...(cursor === null ? {} : { cursor }) } as const
+        const answer = await apps.listWebhookDeliveries(query)
         link = answer.headers.link
         return answer
       })

@@ -134,8 +134,8 @@ async function issueText(
   nodeId: string,
   commentNodeIds: readonly string[],
 ): Promise<HostIssueText> {
-  const asked = { id: nodeId, comments: commentNodeIds }
-  const { data, errors } = await askGraphql(octokit, issueQuery, asked)
+  const variables = { id: nodeId, comments: commentNodeIds }
+  const { data, errors } = await askGraphql(octokit, issueQuery, variables)
   const read = Texts.safeParse(data)
   if (!read.success) throw misunderstood(read.error)
   const { node, nodes } = read.data

@@ -117,7 +117,7 @@ export function requestsTo({
       return response
     }
   function octokitOf(holder: string, auth: string | undefined, isPaced: boolean): Octokit {
-    const asked: Asked = { serverUrl, credential: credentialOf(holder, hasOwnToken) }
+    const requester: Requester = { serverUrl, credential: credentialOf(holder, hasOwnToken) }
     const octokit = new LimitedOctokit({
       baseUrl: apiUrl,
       userAgent: 'flightdeck',
@@ -134,7 +134,7 @@ export function requestsTo({
       ...(auth === undefined ? {} : { auth }),
     })
     octokit.hook.error('request', (error) => {
-      throw Object.assign(error, { asked })
+      throw Object.assign(error, { asked: requester })
     })
     return octokit
   }
@@ -203,7 +203,7 @@ function pauseIn(url: string, { status, headers }: Response): number | undefined
 
 const answeredForGood = Array.from({ length: 100 }, (_, index) => 400 + index)
 
-interface Asked {
+interface Requester {
   readonly serverUrl: string
   readonly credential: Credential
 }
@@ -213,11 +213,11 @@ interface Asked {
  * so that the plugin's own hooks see its result.
  */
 function readsOnly(octokit: Core): object {
-  octokit.hook.before('request', (asked) => {
-    if (asked.method !== 'GET') asked.request = { ...asked.request, retries: 0 }
+  octokit.hook.before('request', (request) => {
+    if (request.method !== 'GET') request.request = { ...request.request, retries: 0 }
   })
-  octokit.hook.error('request', (error, asked) => {
-    if (isTimeout(error)) asked.request = { ...asked.request, retries: 0 }
+  octokit.hook.error('request', (error, request) => {
+    if (isTimeout(error)) request.request = { ...request.request, retries: 0 }
     throw error
   })
   return {}
@@ -315,7 +315,7 @@ async function postForm(
 const HttpError = z.object({
   status: z.number(),
   response: z.object({ headers: z.record(z.string(), z.unknown()).catch({}), data: z.unknown() }).optional(),
-  asked: z.object({ serverUrl: z.string(), credential: z.enum(credentials) }).optional(),
+  requester: z.object({ serverUrl: z.string(), credential: z.enum(credentials) }).optional(),
 })
 
 const isTimeout = (error: unknown): boolean =>
@@ -327,7 +327,7 @@ const isTimeout = (error: unknown): boolean =>
 export function faultOf(error: unknown): unknown {
   const read = HttpError.safeParse(error)
   if (!read.success) return isTimeout(error) ? unreachable() : error
-  const { status, response, asked } = read.data
+  const { status, response, requester: asked } = read.data
   if (!response) return unreachable()
   const headers = new Headers(
     Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
@@ -363,20 +363,25 @@ const notFound: Readonly<Record<Credential, string>> = {
   app_key: notShown("Flightdeck's App"),
 }
 
-function refused(status: number, headers: Headers, data: unknown, asked: Asked | undefined): CodeHostFault {
+function refused(
+  status: number,
+  headers: Headers,
+  data: unknown,
+  requester: Requester | undefined,
+): CodeHostFault {
   const kind = kindOf(status, headers)
   const said = sentenceOf(data) ?? `It answered with status ${status}`
   switch (kind) {
     case 'invalid':
       return new CodeHostFault(kind, said)
     case 'forbidden':
-      return forbidden(said, headers, asked)
+      return forbidden(said, headers, requester)
     case 'rate_limited':
       return limited(retryAfterMs(Object.fromEntries(headers)))
     case 'unauthorized':
-      return new CodeHostFault(kind, notTaken[asked?.credential ?? 'person'])
+      return new CodeHostFault(kind, notTaken[requester?.credential ?? 'person'])
     case 'not_found':
-      return new CodeHostFault(kind, notFound[asked?.credential ?? 'person'])
+      return new CodeHostFault(kind, notFound[requester?.credential ?? 'person'])
     case 'unavailable':
       return new CodeHostFault(kind, sentences[kind])
   }
@@ -396,8 +401,8 @@ export function limited(waitMs: number | undefined, cause?: unknown, now = Date.
   return new CodeHostFault('rate_limited', `GitHub asks us to wait ${words}.`, cause, waitMs)
 }
 
-function forbidden(said: string, headers: Headers, asked: Asked | undefined): CodeHostFault {
-  const signOn = asked && signOnLink(headers.get('x-github-sso'), asked.serverUrl)
+function forbidden(said: string, headers: Headers, requester: Requester | undefined): CodeHostFault {
+  const signOn = requester && signOnLink(headers.get('x-github-sso'), requester.serverUrl)
   if (signOn)
     return new CodeHostFault(
       'forbidden',
@@ -407,7 +412,9 @@ function forbidden(said: string, headers: Headers, asked: Asked | undefined): Co
   // People's tokens are also limited by the App's permissions.
   if (!/not accessible by (integration|personal access token)/i.test(said) || missing.length === 0)
     return new CodeHostFault('forbidden', `GitHub does not allow this: ${said}.`)
-  const credential = /by personal access token/i.test(said) ? 'own_token' : (asked?.credential ?? 'person')
+  const credential = /by personal access token/i.test(said)
+    ? 'own_token'
+    : (requester?.credential ?? 'person')
   const fault = new CodeHostFault('forbidden', missingSentence(missing, credential))
   return Object.assign(fault, { missing })
 }

@@ -54,13 +54,13 @@ export function hostAnswers<Answer extends object>({
         return known.answer
       }
       const at = clock.now().getTime()
-      const asked: Kept<Answer> = { answer: read(), at, read: null, countsMs: keptMs }
-      kept.set(name, asked)
-      asked.answer.then(
-        (answer) => void (asked.read = answer),
-        () => kept.get(name) === asked && kept.delete(name),
+      const entry: Kept<Answer> = { answer: read(), at, read: null, countsMs: keptMs }
+      kept.set(name, entry)
+      entry.answer.then(
+        (answer) => void (entry.read = answer),
+        () => kept.get(name) === entry && kept.delete(name),
       )
-      return asked.answer
+      return entry.answer
     },
     forget: (name, answer) => void (kept.get(name)?.read === answer && kept.delete(name)),
   }

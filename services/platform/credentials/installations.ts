@@ -87,14 +87,14 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
     const now = clock.now().getTime()
     if (known && now - known.at < atMostMs) return known.found
     const found = readAll()
-    const asked = { found, at: now }
-    known = asked
+    const listing = { found, at: now }
+    known = listing
     found.then(
       () => void (keyRefusedFor = keyRefusedFor === 'list' ? undefined : keyRefusedFor),
       // A refused key is not tried again on each call.
       (fault: unknown) => {
         if (isRefusalOfKey(fault)) tellOfKey('list', fault)
-        else if (known === asked) forget()
+        else if (known === listing) forget()
       },
     )
     return found
@@ -127,8 +127,8 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
     const permissions = work === 'reading' ? readsOf(installation) : needs[work]
     if (!isGranted(permissions, installation.permissions)) return none('not_granted')
     try {
-      const asked = { installationId: installation.id, repositoryId: repository.id, permissions, ...how }
-      const accessToken = await apps.installationToken(asked)
+      const scope = { installationId: installation.id, repositoryId: repository.id, permissions, ...how }
+      const accessToken = await apps.installationToken(scope)
       keyRefusedFor = undefined
       return { kind: 'token', accessToken, installation }
     } catch (fault) {
@@ -152,8 +152,8 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
       if (narrow.kind === 'none') return narrow
       const { installation } = narrow
       const permissions = readsOf(installation)
-      const asked = { installationId: installation.id, repositoryId: null, permissions, ...how }
-      return { ...narrow, accessToken: await apps.installationToken(asked) }
+      const scope = { installationId: installation.id, repositoryId: null, permissions, ...how }
+      return { ...narrow, accessToken: await apps.installationToken(scope) }
     },
     async isKeyRefused() {
       await list().catch(() => undefined)
@@ -177,8 +177,8 @@ function readsOf({ permissions }: Installation): AppPermissions {
 }
 
 /** We only request `read`, which every level includes, and `write`, which `read` does not include. */
-function isGranted(asked: AppPermissions, granted: AppPermissions): boolean {
-  return Object.entries(asked).every(
+function isGranted(needed: AppPermissions, granted: AppPermissions): boolean {
+  return Object.entries(needed).every(
     ([name, level]) =>
       name === 'metadata' || (granted[name] !== undefined && (level === 'read' || granted[name] !== 'read')),
   )

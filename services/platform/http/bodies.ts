@@ -141,7 +141,7 @@ function readWhole(context: Context, mostBytes: number, watch: Bodies['watch']):
   })
 }
 
-interface Held {
+interface ReservedBytes {
   /** Holds that many bytes, or as many as before where those are more. The fault when there is no room for them: then it holds none. */
   growTo(bytes: number): Fault | undefined
   release(): void
@@ -154,7 +154,7 @@ function createRooms(rooms: Rooms) {
 }
 
 /** Counts the bytes of each sender. */
-function createRoom({ ofAll, ofOne }: Room): (sender: string) => Held {
+function createRoom({ ofAll, ofOne }: Room): (sender: string) => ReservedBytes {
   const bySender = new Map<string, number>()
   let all = 0
   return (sender) => {

@@ -17,11 +17,11 @@ export interface Person {
 
 /** A person with a valid session; onboarding may be incomplete. */
 export async function identified(
-  asked: { readonly identity: Identity | null },
+  request: { readonly identity: Identity | null },
   { documents }: { readonly documents: Documents },
 ): Promise<Person> {
-  if (asked.identity === null) throw new Fault('sign_in_required')
-  const { userId, sessionId } = asked.identity
+  if (request.identity === null) throw new Fault('sign_in_required')
+  const { userId, sessionId } = request.identity
   const user = await documents.get(usersView, userId)
   if (user === undefined) {
     // Clients discard their token when told to sign in again, so only the log may decide that the user does not exist.
@@ -34,10 +34,10 @@ export async function identified(
 
 /** A person who has completed onboarding: the guard of nearly all calls. */
 export async function signedIn(
-  asked: { readonly identity: Identity | null },
+  request: { readonly identity: Identity | null },
   services: { readonly documents: Documents },
 ): Promise<Person> {
-  const person = await identified(asked, services)
+  const person = await identified(request, services)
   if (!person.user.onboardingCompleted) throw new Fault('onboarding_incomplete')
   return person
 }
@@ -56,10 +56,10 @@ const freshWithinMs = 2_000
 
 /** Delays a read until it can show everything written up to `minPosition`. */
 export async function fresh(
-  asked: { readonly query: { readonly minPosition?: Position | undefined } },
+  request: { readonly query: { readonly minPosition?: Position | undefined } },
   { projected }: { readonly projected: Projected },
 ): Promise<object> {
-  const { minPosition } = asked.query
+  const { minPosition } = request.query
   if (minPosition !== undefined && !(await projected.waitFor(minPosition, freshWithinMs)))
     throw new Fault('timeout')
   return {}

@@ -17,8 +17,8 @@ export function health(parts: Parts, details: Details = () => ({})): Middleware 
       return
     }
     if (context.path !== '/readyz') return next()
-    const asked = [...parts].map(async ([name, ready]) => [name, await answers(ready)] as const)
-    const states = await Promise.all(asked)
+    const checks = [...parts].map(async ([name, ready]) => [name, await answers(ready)] as const)
+    const states = await Promise.all(checks)
     const ready = states.every(([, answered]) => answered)
     context.status = ready ? 200 : 503
     context.body = { ready, parts: Object.fromEntries(states), details: details() }

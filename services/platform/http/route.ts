@@ -12,7 +12,7 @@ import { requestIdOf } from '#platform/telemetry/requests.ts'
 import type { Identity } from './session.ts'
 
 /** A request whose input was validated against its call. */
-export interface Asked<C extends AnyCall> {
+export interface CallRequest<C extends AnyCall> {
   readonly call: C
   readonly params: ParamsOf<C>
   readonly query: QueryOf<C>
@@ -30,34 +30,34 @@ export interface Asked<C extends AnyCall> {
 }
 
 /** Returns what it has verified, to be added to the request, or throws a `Fault`. */
-export type Guard<S, Needs, Gives> = (asked: Needs, services: S) => Promise<Gives>
+export type Guard<S, Needs, Gives> = (request: Needs, services: S) => Promise<Gives>
 
 export interface Route<S> {
   readonly call: AnyCall
   /** Throws when the person may not make the call, whatever its input is. */
-  admit(asked: Pick<Asked<AnyCall>, 'identity' | 'query'>, services: S): Promise<unknown>
+  authorize(request: Pick<CallRequest<AnyCall>, 'identity' | 'query'>, services: S): Promise<unknown>
   /** `accept` records a write that may be repeated, once the guards have let it pass. */
-  serve(asked: Asked<AnyCall>, services: S, accept: Accept): Promise<unknown>
+  serve(request: CallRequest<AnyCall>, services: S, accept: Accept): Promise<unknown>
 }
 
 type Accept = () => Promise<{ readonly again: boolean }>
 
-type Handle<C extends AnyCall, S, G> = (asked: Asked<C> & G, services: S) => Promise<AnswerOf<C>>
+type Handle<C extends AnyCall, S, G> = (request: CallRequest<C> & G, services: S) => Promise<AnswerOf<C>>
 
 /** `route` for the routes of one service. */
 export interface RouteOf<S> {
-  <C extends AnyCall, G>(call: C, guard: Guard<S, Asked<C>, G>, handle: Handle<C, S, G>): Route<S>
+  <C extends AnyCall, G>(call: C, guard: Guard<S, CallRequest<C>, G>, handle: Handle<C, S, G>): Route<S>
   <C extends AnyCall, G, H>(
     call: C,
-    guard: Guard<S, Asked<C>, G>,
-    next: Guard<S, Asked<C> & G, H>,
+    guard: Guard<S, CallRequest<C>, G>,
+    next: Guard<S, CallRequest<C> & G, H>,
     handle: Handle<C, S, G & H>,
   ): Route<S>
   <C extends AnyCall, G, H, I>(
     call: C,
-    guard: Guard<S, Asked<C>, G>,
-    next: Guard<S, Asked<C> & G, H>,
-    last: Guard<S, Asked<C> & G & H, I>,
+    guard: Guard<S, CallRequest<C>, G>,
+    next: Guard<S, CallRequest<C> & G, H>,
+    last: Guard<S, CallRequest<C> & G & H, I>,
     handle: Handle<C, S, G & H & I>,
   ): Route<S>
 }
@@ -67,9 +67,9 @@ export function routeWith<S>(): RouteOf<S> {
   return (call: AnyCall, ...steps: Guard<S, never, unknown>[]) => ({
     call,
     // The first guard identifies the person, unless the call is open to anybody.
-    admit: async (asked: unknown, services: S) => steps[0]?.(asked as never, services),
-    async serve(asked: Asked<AnyCall>, services: S, accept: Accept) {
-      let known: Asked<AnyCall> = asked
+    authorize: async (request: unknown, services: S) => steps[0]?.(request as never, services),
+    async serve(request: CallRequest<AnyCall>, services: S, accept: Accept) {
+      let known: CallRequest<AnyCall> = request
       let result: unknown
       for (const step of steps) {
         if (step === steps.at(-1)) known = { ...known, ...(await accept()) }
@@ -99,12 +99,12 @@ export function mount<S>(
   { fresh, idempotency }: Mounting,
 ): Middleware {
   const router = new Router({ prefix, sensitive: true })
-  for (const { call, admit, serve } of routes) {
+  for (const { call, authorize, serve } of routes) {
     router.register(call.path, [call.method], async (context) => {
       const identity: Identity | null = context.state.identity ?? null
       if (identity === null && call.open !== 'anybody') throw new Fault('sign_in_required')
       const { params, query, body } = await inputOf(call, context, async () => {
-        if (call.open !== 'anybody') await admit({ identity, query: {} }, services)
+        if (call.open !== 'anybody') await authorize({ identity, query: {} }, services)
       })
       const requestId = requestIdOf(context) ?? fresh()
       const key = keyOf(context)
@@ -161,8 +161,8 @@ function commandIdOf(key: string, { userId }: Identity, address: string): string
   return uuidv5(JSON.stringify([userId, address, key]), commandNamespace)
 }
 
-/** The input of a call. `admit` refuses people who may not make the call before errors in the input are reported. */
-async function inputOf(call: AnyCall, context: Context, admit: () => Promise<void>) {
+/** The input of a call. `authorize` refuses people who may not make the call before errors in the input are reported. */
+async function inputOf(call: AnyCall, context: Context, authorize: () => Promise<void>) {
   try {
     return {
       params: checked(call.params, context.params),
@@ -170,7 +170,7 @@ async function inputOf(call: AnyCall, context: Context, admit: () => Promise<voi
       body: checked(call.body, context.request.body ?? {}),
     }
   } catch (fault) {
-    await admit()
+    await authorize()
     throw fault
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The work queue for several processes: JetStream delivers, and the standing of each job says who owns it. A job's message stays in the queue until
- * its standing says that it is done or rejected, so that whoever receives the message next completes an interrupted step.
+ * The work queue for several processes: JetStream delivers, and the record of each job says who owns it. A job's message stays in the queue until
+ * its record says that it is done or rejected, so that whoever receives the message next completes an interrupted step.
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -10,7 +10,7 @@ import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Delivery, Jobs, Worker } from '../ports/jobs.ts'
 import type { Nats } from '../bus/natsConnection.ts'
 import { maxReasonLength, type DeliveryParts } from './natsDelivery.ts'
-import { fresh, openStandings, type Read, type Standing, type Standings } from './natsJobRecords.ts'
+import { fresh, openJobRecords, type Read, type JobRecord, type JobRecords } from './natsJobRecords.ts'
 import { openStreams, type Streams } from './natsStreams.ts'
 import { startWorker } from './natsWorker.ts'
 
@@ -31,7 +31,7 @@ const maxAddedBytes = maxReasonLength * 6 + 4_096
 interface Queue {
   readonly nats: Nats
   readonly streams: Streams
-  readonly places: Standings
+  readonly records: JobRecords
   readonly onFault: ReportFault
   readonly workers: Set<Worker>
   isClosed: boolean
@@ -53,7 +53,7 @@ export async function openNatsJobs(options: {
   const queue: Queue = {
     nats,
     streams,
-    places: openStandings(streams, partOf),
+    records: openJobRecords(streams, partOf),
     onFault,
     workers: new Set(),
     isClosed: false,
@@ -63,9 +63,9 @@ export async function openNatsJobs(options: {
 
     work: (kind, options, handle) => startWorkerOf(queue, kind, options, handle),
 
-    standing: async (id) => {
+    stateOf: async (id) => {
       requireOpen(queue)
-      return (await queue.places.read(id))?.standing.state
+      return (await queue.records.read(id))?.record.state
     },
     mark: async (name, position) => {
       requireOpen(queue)
@@ -129,10 +129,10 @@ function requireSize(queue: Queue, job: Job): void {
 async function putJob(queue: Queue, job: Job): Promise<void> {
   requireOpen(queue)
   requireSize(queue, job)
-  const read = await queue.places.read(job.id)
+  const read = await queue.records.read(job.id)
   if (read !== undefined) return restoreMessage(queue, job, read)
   if ((await queue.streams.last('rejected', subjectOf(job))) !== undefined) return
-  await queue.places.write(job.id, fresh, 0)
+  await queue.records.write(job.id, fresh, 0)
   await enqueue(queue, job, job.id)
 }
 
@@ -140,12 +140,12 @@ async function putJob(queue: Queue, job: Job): Promise<void> {
  * Queues a job again whose message is lost, because the process that put it died before adding the message, or because the stream was removed. A
  * worker that holds the job cannot renew its lease without the message, and its calls fail from here on.
  */
-async function restoreMessage(queue: Queue, job: Job, { standing, revision }: Read): Promise<void> {
-  if (standing.state === 'done' || standing.state === 'rejected') return
+async function restoreMessage(queue: Queue, job: Job, { record, revision }: Read): Promise<void> {
+  if (record.state === 'done' || record.state === 'rejected') return
   if ((await queue.streams.last('queue', subjectOf(job))) !== undefined) return
   // NATS starts counting deliveries from 1 for the new message.
-  const queued: Standing = { state: 'queued', attempt: standing.attempt, delivered: 0, claim: '' }
-  const written = await queue.places.write(job.id, queued, revision)
+  const queued: JobRecord = { state: 'queued', attempt: record.attempt, delivered: 0, claim: '' }
+  const written = await queue.records.write(job.id, queued, revision)
   // On a conflict, it was claimed or ended at the same moment.
   if (written !== 'conflict') await enqueue(queue, job, `${job.id} ${written}`)
 }
@@ -200,9 +200,9 @@ async function requeueJob(queue: Queue, id: string): Promise<boolean> {
   const kept = await queue.streams.next('rejected', `*.${partOf(id)}`, 1)
   if (kept === undefined) return false
   const { job } = rejectedOf(kept.data)
-  const read = await queue.places.read(id)
-  const state = read?.standing.state ?? 'rejected'
-  if (state === 'rejected' && (await queue.places.write(id, fresh, read?.revision ?? 0)) === 'conflict')
+  const read = await queue.records.read(id)
+  const state = read?.record.state ?? 'rejected'
+  if (state === 'rejected' && (await queue.records.write(id, fresh, read?.revision ?? 0)) === 'conflict')
     return false
   // An earlier requeue may have been interrupted: after the record, or after the message.
   const isBack = state === 'leased' || state === 'done'
@@ -213,7 +213,7 @@ async function requeueJob(queue: Queue, id: string): Promise<boolean> {
 
 function deliveryParts(queue: Queue): DeliveryParts {
   return {
-    places: queue.places,
+    records: queue.records,
     tell: (reply, word, timeoutMs) => tell(queue, reply, word, timeoutMs),
     finish: (reply, word) => finish(queue, reply, word),
     requireOpen: () => requireOpen(queue),

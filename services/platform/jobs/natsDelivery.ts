@@ -1,24 +1,24 @@
-/** A job that a worker holds, on NATS: its calls only take effect while the job's standing names this claim. */
+/** A job that a worker holds, on NATS: its calls only take effect while the job's record names this claim. */
 import { serialize } from '#platform/async/queue.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { nanos } from 'nats'
 import { EngineUnavailable, LeaseLost } from '../ports/faults.ts'
 import type { Delivery, Job } from '../ports/jobs.ts'
 import { traceOf } from './faultTrace.ts'
-import type { Claimed, Standing, Standings } from './natsJobRecords.ts'
+import type { Claimed, JobRecord, JobRecords } from './natsJobRecords.ts'
 
 /** The claimed job, its reply subject in NATS, and until when (monotonic ms) it is held unless renewed. */
-export interface Held {
+export interface HeldJob {
   readonly job: Job
   readonly claimed: Claimed
-  /** The revision of the standing that the claim wrote. */
+  /** The revision of the record that the claim wrote. */
   readonly revision: number
   readonly reply: string
   readonly deadline: number
 }
 
 export interface DeliveryParts {
-  readonly places: Standings
+  readonly records: JobRecords
   /** Sends a word about a delivery to NATS, and waits for the confirmation. */
   tell(reply: string, word: string, timeoutMs?: number): Promise<void>
   /** Like `tell`, but an unavailable NATS is not a fault: the job's record already says it, and the next worker that gets the message repeats it. */
@@ -43,29 +43,29 @@ export function leaseFor(ms: number): string {
   return ms > 0 ? `-NAK ${JSON.stringify({ delay: nanos(ms) })}` : '-NAK'
 }
 
-export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): Delivery {
-  const { places, tell, finish, setAside, requireOpen } = parts
+export function deliveryOf(parts: DeliveryParts, held: HeldJob, leaseMs: number): Delivery {
+  const { records, tell, finish, setAside, requireOpen } = parts
   const { job, claimed, reply } = held
   let { revision, deadline } = held
   let hasEnded = false
   // One write at a time, so that our own writes do not conflict.
   const serialized = serialize()
 
-  /** Changes the standing while it names this claim; false once it names another or has ended. */
-  async function move(next: Standing, timeoutMs?: number): Promise<boolean> {
+  /** Changes the record while it names this claim; false once it names another or has ended. */
+  async function move(next: JobRecord, timeoutMs?: number): Promise<boolean> {
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
       requireOpen()
-      const written = await places.write(job.id, next, revision, timeoutMs)
+      const written = await records.write(job.id, next, revision, timeoutMs)
       if (written !== 'conflict') {
         revision = written
         return true
       }
-      const now = await places.read(job.id, timeoutMs)
-      if (now?.standing.claim !== claimed.claim) return false
+      const now = await records.read(job.id, timeoutMs)
+      if (now?.record.claim !== claimed.claim) return false
       // It is our own write, whose answer was lost.
       revision = now.revision
-      if (now.standing.state === next.state) return true
-      if (now.standing.state !== 'leased') return false
+      if (now.record.state === next.state) return true
+      if (now.record.state !== 'leased') return false
     }
     return false
   }
@@ -93,8 +93,8 @@ export function deliveryOf(parts: DeliveryParts, held: Held, leaseMs: number): D
     }
   }
 
-  /** Ends the delivery; `after` runs once the standing says so. */
-  async function end(next: Standing, after: () => Promise<void>): Promise<void> {
+  /** Ends the delivery; `after` runs once the record says so. */
+  async function end(next: JobRecord, after: () => Promise<void>): Promise<void> {
     if (hasEnded) return
     const moved = await move(next)
     hasEnded = true

@@ -1,5 +1,5 @@
 /**
- * The standing of each job: one record per job, which only somebody who has read its last revision can change. NATS itself accepts an acknowledgement
+ * The state of each job: one record per job, which only somebody who has read its last revision can change. NATS itself accepts an acknowledgement
  * from anybody who ever had the message, so this record is the fence.
  */
 import { z } from 'zod'
@@ -11,42 +11,42 @@ const claimed = {
   delivered: z.number().int(),
   claim: z.string(),
 }
-const Standing = z.discriminatedUnion('state', [
+const JobRecord = z.discriminatedUnion('state', [
   z.object({ state: z.literal('queued'), ...claimed }),
   z.object({ state: z.literal('leased'), ...claimed }),
   z.object({ state: z.literal('done'), ...claimed }),
   z.object({ state: z.literal('rejected'), ...claimed, reason: z.string() }),
 ])
-export type Standing = z.output<typeof Standing>
-export type Claimed = Pick<Standing, keyof typeof claimed>
+export type JobRecord = z.output<typeof JobRecord>
+export type Claimed = Pick<JobRecord, keyof typeof claimed>
 
 export interface Read {
-  readonly standing: Standing
+  readonly record: JobRecord
   readonly revision: number
 }
 
-/** The standing of a job that no worker has claimed. */
-export const fresh: Standing = { state: 'queued', attempt: 0, delivered: 0, claim: '' }
+/** The record of a job that no worker has claimed. */
+export const fresh: JobRecord = { state: 'queued', attempt: 0, delivered: 0, claim: '' }
 
 /** `timeoutMs` bounds the wait for an answer. */
-export interface Standings {
+export interface JobRecords {
   /** `undefined` for a job that was never put, or that was done or rejected more than 7 days ago. */
   read(id: string, timeoutMs?: number): Promise<Read | undefined>
   /** Replaces what was read at `revision` (0: nothing); returns the new revision, or `conflict` when another write came first. */
-  write(id: string, standing: Standing, revision: number, timeoutMs?: number): Promise<number | 'conflict'>
+  write(id: string, record: JobRecord, revision: number, timeoutMs?: number): Promise<number | 'conflict'>
 }
 
 /** `partOf` converts an id to a part of a subject. */
-export function openStandings(streams: Streams, partOf: (id: string) => string): Standings {
+export function openJobRecords(streams: Streams, partOf: (id: string) => string): JobRecords {
   return {
     read: async (id, timeoutMs) => {
       const kept = await streams.last('standings', partOf(id), timeoutMs)
       if (kept === undefined) return undefined
-      const standing = Standing.parse(JSON.parse(Buffer.from(kept.data).toString('utf8')))
-      return { standing, revision: kept.sequence }
+      const record = JobRecord.parse(JSON.parse(Buffer.from(kept.data).toString('utf8')))
+      return { record, revision: kept.sequence }
     },
-    write: (id, standing, revision, timeoutMs) => {
-      const message = { data: JSON.stringify(standing), after: revision }
+    write: (id, record, revision, timeoutMs) => {
+      const message = { data: JSON.stringify(record), after: revision }
       return streams.append('standings', partOf(id), message, timeoutMs)
     },
   }

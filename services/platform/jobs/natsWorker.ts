@@ -6,7 +6,7 @@ import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
 import type { Delivery, Job, Worker } from '../ports/jobs.ts'
 import type { Nats } from '../bus/natsConnection.ts'
 import { fairShare } from './fairShare.ts'
-import { deliveryOf, leaseFor, type DeliveryParts, type Held } from './natsDelivery.ts'
+import { deliveryOf, leaseFor, type DeliveryParts, type HeldJob } from './natsDelivery.ts'
 import { fresh } from './natsJobRecords.ts'
 
 interface WorkerParts extends DeliveryParts {
@@ -66,26 +66,26 @@ export function startWorker(
 }
 
 /** Claims the job for this worker; `undefined` when this message may not claim it. */
-async function claim(worker: RunningWorker, job: Job, reply: string): Promise<Held | undefined> {
+async function claim(worker: RunningWorker, job: Job, reply: string): Promise<HeldJob | undefined> {
   const delivered = deliveredOf(reply)
   for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
     worker.requireOpen()
-    const { standing, revision } = (await worker.places.read(job.id)) ?? { standing: fresh, revision: 0 }
-    switch (standing.state) {
+    const { record, revision } = (await worker.records.read(job.id)) ?? { record: fresh, revision: 0 }
+    switch (record.state) {
       case 'done':
         await worker.finish(reply, '+ACK')
         return undefined
       case 'rejected':
-        await worker.setAside(job, standing.reason, reply)
+        await worker.setAside(job, record.reason, reply)
         return undefined
       case 'queued':
       case 'leased':
         break
     }
     // A later delivery was already claimed: this one was delayed.
-    if (delivered <= standing.delivered) return undefined
-    const claimed = { attempt: standing.attempt + 1, delivered, claim: randomUUID() }
-    const written = await worker.places.write(job.id, { state: 'leased', ...claimed }, revision)
+    if (delivered <= record.delivered) return undefined
+    const claimed = { attempt: record.attempt + 1, delivered, claim: randomUUID() }
+    const written = await worker.records.write(job.id, { state: 'leased', ...claimed }, revision)
     if (written === 'conflict') continue
     const deadline = performance.now() + worker.leaseMs
     await worker.tell(reply, leaseFor(worker.leaseMs))

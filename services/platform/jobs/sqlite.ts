@@ -177,7 +177,7 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
 
     work: (kind, options, handle) => startWorker(queue, kind, options, handle),
 
-    standing: async (id) => queue.stateOf.get(id)?.[0],
+    stateOf: async (id) => queue.stateOf.get(id)?.[0],
     mark: async (name, position) => {
       queue.setMark.run(name, position)
     },

@@ -1,16 +1,16 @@
 /** Tracks the leases that an adapter holds, until each is stopped. */
-import type { Held, Leases } from '../ports/leases.ts'
+import type { RunningWork, Leases } from '../ports/leases.ts'
 
 /** `hold` runs until its signal is aborted; when it resolves, its work has stopped. */
 export function holdings(
-  hold: (name: string, start: () => Promise<Held>, signal: AbortSignal) => Promise<void>,
+  hold: (name: string, start: () => Promise<RunningWork>, signal: AbortSignal) => Promise<void>,
 ): Pick<Leases, 'hold' | 'close'> {
-  const held = new Set<Held>()
+  const held = new Set<RunningWork>()
   return {
     hold(name, start) {
       const stopping = new AbortController()
       const ended = hold(name, start, stopping.signal)
-      const one: Held = {
+      const one: RunningWork = {
         stop: async () => {
           stopping.abort()
           held.delete(one)

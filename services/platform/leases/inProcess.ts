@@ -1,7 +1,7 @@
 /** Leases within a single process: the first caller holds the name until it stops, then the next one. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReportFault } from '../ports/faults.ts'
-import type { Held, Leases } from '../ports/leases.ts'
+import type { RunningWork, Leases } from '../ports/leases.ts'
 import { holdings } from './heldLeases.ts'
 
 const startAgainMs = 500
@@ -24,7 +24,7 @@ export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leas
     return undefined
   }
 
-  async function hold(name: string, start: () => Promise<Held>, signal: AbortSignal): Promise<void> {
+  async function hold(name: string, start: () => Promise<RunningWork>, signal: AbortSignal): Promise<void> {
     for (;;) {
       const giveBack = await turn(name, signal)
       if (!giveBack) return

@@ -8,7 +8,7 @@ import type { Collection, Db } from 'mongodb'
 import { share, type Mongo } from '../engines/mongoConnection.ts'
 import { inserted } from '../engines/mongoFaults.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
-import type { Held, Leases } from '../ports/leases.ts'
+import type { RunningWork, Leases } from '../ports/leases.ts'
 import { holdings } from './heldLeases.ts'
 
 interface StoredLease {
@@ -119,7 +119,7 @@ async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: Abo
     await pause(Math.max(0, Math.min(beatMs, trustLeft())), undefined, { signal }).catch(() => {})
     const left = trustLeft()
     if (signal.aborted || left <= 0) return
-    const asked = performance.now()
+    const sentAt = performance.now()
     try {
       const found = await ask(
         leases,
@@ -128,7 +128,7 @@ async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: Abo
         Math.min(callMs, left),
       )
       if (found.matchedCount === 0) return
-      renewed = asked
+      renewed = sentAt
     } catch (fault) {
       if (!(fault instanceof EngineUnavailable))
         leases.onFault(`The lease of ${_id} could not be renewed`, fault)
@@ -147,7 +147,7 @@ async function giveBack(leases: MongoLeases, { _id, holder, term }: StoredLease)
 async function hold(
   leases: MongoLeases,
   name: string,
-  start: () => Promise<Held>,
+  start: () => Promise<RunningWork>,
   signal: AbortSignal,
 ): Promise<void> {
   const me = randomUUID()

@@ -158,7 +158,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
    */
   membership(
     accessToken: string,
-    asked: { readonly organization: string; readonly team: string | null; readonly login: string },
+    place: { readonly organization: string; readonly team: string | null; readonly login: string },
   ): Promise<{ readonly organizationId: string } | undefined>
   repository(accessToken: string, repository: RepositoryName): Promise<HostRepository>
   /**
@@ -203,7 +203,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /** The states of at most `pullRequestsAtOnce` pull requests, in the order of the keys, in one request. Throws when none could be read. */
   pullRequestStates(
     accessToken: string,
-    asked: readonly PullRequestKey[],
+    keys: readonly PullRequestKey[],
   ): Promise<readonly PullRequestReading[]>
   updatePullRequest(
     accessToken: string,

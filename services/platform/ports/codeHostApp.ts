@@ -132,7 +132,7 @@ export interface CodeHostApps {
   /** The installation's repositories that the token's owner can access. `forbidden` while it is suspended. */
   repositoriesOf(
     accessToken: string,
-    asked: { readonly installationId: string; readonly ids: boolean },
+    query: { readonly installationId: string; readonly ids: boolean },
   ): Promise<InstalledRepositories>
   /** The number of repositories of the token's installation. */
   repositoryCount(installationToken: string): Promise<number>

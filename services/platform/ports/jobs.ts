@@ -56,7 +56,7 @@ export interface Jobs {
     handle: (delivery: Delivery) => Promise<void>,
   ): Worker
   /** The state of a job; `undefined` when it was never put, or was done more than 7 days ago. */
-  standing(id: string): Promise<JobState | undefined>
+  stateOf(id: string): Promise<JobState | undefined>
   /** Stores up to which position the log was turned into jobs. Lost only together with the queue. */
   mark(name: string, position: Position): Promise<void>
   /** The last stored position; `null` when there is none. */

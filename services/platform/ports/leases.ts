@@ -4,7 +4,7 @@
  */
 
 /** Work that runs until stopped. `stop` resolves once all of it has ended. */
-export interface Held {
+export interface RunningWork {
   stop(): Promise<void>
 }
 
@@ -15,7 +15,7 @@ export interface Leases {
    * moment. A holder that was suspended may run for a while beside the next one: its writes must be fenced, by a position as in the read store, or by an
    * id as in the job queue.
    */
-  hold(name: string, start: () => Promise<Held>): Held
+  hold(name: string, start: () => Promise<RunningWork>): RunningWork
   ready(): Promise<void>
   /** Stops all work and gives up its leases. */
   close(): Promise<void>

@@ -15,8 +15,8 @@ const project = z.object({ projectId: z.string(), ownerId: z.string() })
 export const questions = {
   /** The changes of a task against a branch; answered by the runner that has its workspace. */
   changes: {
-    asked: z.object({ taskId: z.string(), baseBranch: z.string() }),
-    answered: z.discriminatedUnion('kind', [
+    request: z.object({ taskId: z.string(), baseBranch: z.string() }),
+    answer: z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('changes'),
         currentBranch: z.string(),
@@ -35,13 +35,13 @@ export const questions = {
    * line numbers begin at 1, both are included.
    */
   lines: {
-    asked: z.object({ taskId: z.string(), blob: z.string(), from: z.int(), to: z.int() }),
-    answered: z.object({ lines: z.array(z.string()).readonly(), total: z.int() }),
+    request: z.object({ taskId: z.string(), blob: z.string(), from: z.int(), to: z.int() }),
+    answer: z.object({ lines: z.array(z.string()).readonly(), total: z.int() }),
   },
   /** The files that an undo would change; answered by the runner that has the task's workspace. */
   undoPreview: {
-    asked: z.object({ taskId: z.string(), executionId: z.string() }),
-    answered: z.discriminatedUnion('kind', [
+    request: z.object({ taskId: z.string(), executionId: z.string() }),
+    answer: z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('preview'),
         /** At most 1,000. */
@@ -56,8 +56,8 @@ export const questions = {
   },
   /** The turn that wrote each line of a file; answered by the runner that has the task's workspace. */
   origins: {
-    asked: z.object({ taskId: z.string(), path: z.string() }),
-    answered: z.object({
+    request: z.object({ taskId: z.string(), path: z.string() }),
+    answer: z.object({
       /** `null`: there is no such text file. */
       ranges: z
         .array(
@@ -84,35 +84,35 @@ export const questions = {
    * workspace is restored from what was saved. `unreachable`: the code host did not say in time which of the work it has.
    */
   removeWorkspace: {
-    asked: z.object({ taskId: z.string(), runnerId: z.string() }),
-    answered: z.object({ outcome: z.enum(workspaceOutcomes) }),
+    request: z.object({ taskId: z.string(), runnerId: z.string() }),
+    answer: z.object({ outcome: z.enum(workspaceOutcomes) }),
   },
   /** Asks a runner to prepare for a task that may be created with this id, and whether it does. The caller has checked access to the project. */
   prepare: {
-    asked: project.extend({
+    request: project.extend({
       taskId: z.string(),
       branch: z.string(),
       agent: AgentName,
       model: z.string().nullable(),
     }),
-    answered: z.object({ kind: z.enum(['begun', 'left']) }),
+    answer: z.object({ kind: z.enum(['begun', 'left']) }),
   },
   /** The hosts that package managers are configured with, on a runner and in a project's repository. The caller has checked access to the project. */
-  hosts: { asked: project, answered: z.object({ suggestions: z.array(HostSuggestion).readonly() }) },
+  hosts: { request: project, answer: z.object({ suggestions: z.array(HostSuggestion).readonly() }) },
   /** Facts about a project's repository; answered by a runner that has fetched it. The caller has checked access to the project. */
-  repository: { asked: project, answered: z.object({ repository: ShownRepository }) },
+  repository: { request: project, answer: z.object({ repository: ShownRepository }) },
   /** A seal over the current log, made now if there is none, by its revision in its stream; answered by the process that seals. */
-  seal: { asked: z.object({}), answered: z.object({ revision: z.int().nonnegative() }) },
+  seal: { request: z.object({}), answer: z.object({ revision: z.int().nonnegative() }) },
 }
 export type Question = keyof typeof questions
 type Questions = {
   readonly [Q in Question]: {
-    readonly asked: z.output<(typeof questions)[Q]['asked']>
-    readonly answered: z.output<(typeof questions)[Q]['answered']>
+    readonly request: z.output<(typeof questions)[Q]['request']>
+    readonly answer: z.output<(typeof questions)[Q]['answer']>
   }
 }
-export type Asked<Q extends Question> = Questions[Q]['asked']
-export type Answered<Q extends Question> = Questions[Q]['answered']
+export type Asked<Q extends Question> = Questions[Q]['request']
+export type Answered<Q extends Question> = Questions[Q]['answer']
 
 export interface Rpc {
   /**
@@ -121,10 +121,10 @@ export interface Rpc {
    */
   answer<Q extends Question>(
     question: Q,
-    know: (asked: Asked<Q>) => Promise<Answered<Q> | undefined>,
+    know: (request: Asked<Q>) => Promise<Answered<Q> | undefined>,
   ): () => void
   /** The first answer of any process; `undefined` when there was none in time. Throws `EngineUnavailable`. */
-  ask<Q extends Question>(question: Q, asked: Asked<Q>, withinMs: number): Promise<Answered<Q> | undefined>
+  ask<Q extends Question>(question: Q, request: Asked<Q>, timeoutMs: number): Promise<Answered<Q> | undefined>
   ready(): Promise<void>
   close(): Promise<void>
 }

@@ -22,7 +22,7 @@ export async function proposalFor(
     limit: latestMessages,
   })
   const answered = messages.find(({ messageType }) => messageType === 'response')
-  const asked = messages.flatMap(({ messageType, status, message }) =>
+  const requests = messages.flatMap(({ messageType, status, message }) =>
     messageType === 'user' && status !== 'queued' && message !== null ? [message] : [],
   )
   return proposePullRequest({
@@ -30,7 +30,7 @@ export async function proposalFor(
     // The description of a task made from an issue is a quotation for the agent: the pull request links to the issue instead.
     description: task.issue ? '' : task.description,
     // The first message is the description.
-    asked: asked.toReversed().filter((message) => message !== task.description),
+    asked: requests.toReversed().filter((message) => message !== task.description),
     answered: answered?.message ?? null,
     issue: task.issue?.number ?? null,
   })

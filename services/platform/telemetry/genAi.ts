@@ -38,7 +38,7 @@ interface Turn {
   readonly executionId: string
   readonly traceId: string
   /** The event that asked for it, which also names its run. */
-  readonly asked: string
+  readonly requestedBy: string
   readonly taskId: string
   readonly begun: number
   /** Known once the agent has begun; a command has none. */
@@ -64,7 +64,7 @@ export function genAiSpans(): (observation: Observation) => readonly Span[] {
         return chatSpan(turns.get(observation.executionId), observation)
       case 'run_ended': {
         const { causationId } = observation.origin
-        for (const { asked, executionId } of turns.values())
+        for (const { requestedBy: asked, executionId } of turns.values())
           if (asked === causationId) turns.delete(executionId)
         return []
       }
@@ -91,7 +91,7 @@ function turnOf(executionId: string, { stream, cause, begun }: Appended): Turn |
   return {
     executionId,
     traceId,
-    asked: cause.causationId,
+    requestedBy: cause.causationId,
     taskId: place.id,
     begun,
     agent: undefined,
@@ -165,7 +165,7 @@ function turnSpan(turn: Turn, fault: string | undefined, { ended }: Period): rea
     [names.cost]: turn.usage?.costUsd || undefined,
     [names.error]: faultOf(fault),
   }
-  const ids = { spanId: turnSpanId(turn), parentId: runSpanId(turn.asked) }
+  const ids = { spanId: turnSpanId(turn), parentId: runSpanId(turn.requestedBy) }
   return [span(turn, { ...ids, name: `invoke_agent ${turn.agent}`, begun: turn.begun, ended, attributes })]
 }
 

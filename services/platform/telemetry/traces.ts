@@ -56,9 +56,9 @@ export function spansOf(observation: Observation, serverKind: ServerKind): reado
     case 'run_ended': {
       const { job, origin, ok, begun, ended } = observation
       const traceId = traceIdOf(origin.correlationId)
-      const asked = origin.causationId
-      if (traceId === undefined || !asked) return []
-      const ids = { traceId, spanId: runSpanId(asked), parentId: jobSpanId(asked) }
+      const requestedBy = origin.causationId
+      if (traceId === undefined || !requestedBy) return []
+      const ids = { traceId, spanId: runSpanId(requestedBy), parentId: jobSpanId(requestedBy) }
       return [{ name: `run ${job}`, kind: 'consumer', ...ids, begun, ended, ok, attributes: {} }]
     }
     default:

@@ -33,9 +33,9 @@ export function onThreads(config: ThreadData['config'], atHand: RebuildEngines):
   const ofThread = { dataDir, engines, masterKey, logLevel }
   const fold = folding(atHand)
   return {
-    async doWork(work, ...asked) {
-      if (work.kind === 'fold' && (await isShort(atHand.eventStore))) return fold(work, ...asked)
-      return doWork(ofThread, work, ...asked)
+    async doWork(work, tell, signal) {
+      if (work.kind === 'fold' && (await isShort(atHand.eventStore))) return fold(work, tell, signal)
+      return doWork(ofThread, work, tell, signal)
     },
     parts: Math.min(maxParts, availableParallelism()),
     keptMs: engines.mongo === null ? 0 : keptMs,

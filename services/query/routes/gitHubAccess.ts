@@ -1,7 +1,7 @@
 /** What the App reaches for a person: their installations, with their own token, and what they asked an owner for. */
 import { getGitHubAccess, type GitHubAccess, type InstallationOfPerson } from '#domain/api/github.schema.ts'
 import { mostShown } from '#domain/api/github.ts'
-import { lacking } from '#domain/codeHostRights.ts'
+import { missingAppPermissions } from '#domain/codeHostRights.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { fresh, signedIn, type Person } from '#platform/http/guards.ts'
@@ -66,8 +66,8 @@ export async function accessOf(
 }
 
 async function isTheirs({ codeHostApps }: AccessSources, token: string, returned: string): Promise<boolean> {
-  const asked = { installationId: returned, ids: false }
-  return codeHostApps.repositoriesOf(token, asked).then(
+  const query = { installationId: returned, ids: false }
+  return codeHostApps.repositoriesOf(token, query).then(
     () => true,
     (fault: unknown) => {
       if (fault instanceof CodeHostFault && ['not_found', 'forbidden', 'invalid'].includes(fault.kind))
@@ -125,7 +125,7 @@ function presented(one: Installation, repositories: InstalledRepositories | null
     selected: one.repositories === 'selected' && repositories ? [...repositories.ids] : null,
     isCut: repositories?.isCut ?? false,
     isSuspended: one.suspendedAt !== null,
-    missing: lacking(one.permissions),
+    missing: missingAppPermissions(one.permissions),
     url: one.htmlUrl,
   }
 }

@@ -9,8 +9,8 @@ import {
 import { mostShown } from '#domain/api/github.ts'
 import {
   deliveryEffects,
-  lacking,
-  lackingEvents,
+  missingAppPermissions,
+  missingAppEvents,
   namedPermissions,
   permissionRows,
 } from '#domain/codeHostRights.ts'
@@ -108,8 +108,8 @@ async function permissionsOf({ codeHostApps }: RightsSources) {
   const { permissions, events, owner, permissionsUrl } = await codeHostApps.app()
   return {
     rows: permissionRows(permissions),
-    missing: lacking(permissions),
-    missingEvents: lackingEvents(events),
+    missing: missingAppPermissions(permissions),
+    missingEvents: missingAppEvents(events),
     owner: { account: owner.login, isOrganization: owner.isOrganization },
     url: permissionsUrl,
   }
@@ -122,11 +122,11 @@ async function installationsOf(sources: RightsSources): Promise<InstallationsOfA
   ])
   const limits = { max: mostShown.installations, withinMs: detailWithinMs }
   const installations = await withDetails(found, limits, (one) => detailOf(sources, one), presented)
-  const asked = (requests ?? []).slice(0, mostShown.requests)
+  const listed = (requests ?? []).slice(0, mostShown.requests)
   return {
     installations,
     more: found.length - installations.length,
-    requests: asked.map(({ account, requester }) => ({ account, requester })),
+    requests: listed.map(({ account, requester }) => ({ account, requester })),
   }
 }
 
@@ -141,8 +141,8 @@ async function detailOf(
   { id }: Installation,
 ): Promise<Detail | null> {
   try {
-    const asked = { installationId: id, repositoryId: null, permissions: { metadata: 'read' } } as const
-    const token = await codeHostApps.installationToken(asked)
+    const scope = { installationId: id, repositoryId: null, permissions: { metadata: 'read' } } as const
+    const token = await codeHostApps.installationToken(scope)
     const [count, left] = await Promise.all([
       codeHostApps.repositoryCount(token),
       codeHostApps.rateLimit(token),
@@ -163,7 +163,7 @@ function presented(installation: Installation, detail: Detail | null): Installat
     count: detail?.count ?? null,
     suspendedAt,
     granted: namedPermissions(permissions),
-    missing: lacking(permissions),
+    missing: missingAppPermissions(permissions),
     left: detail?.left ?? null,
     url: htmlUrl,
   }

@@ -30,8 +30,8 @@ export const projectRoutes: readonly Route<QueryServices>[] = [
   }),
   route(getProjectGitStatus, signedIn, fresh, ownProject, async ({ project }, { documents }) => {
     const latest = await newest(documents, tasksView, { projectId: project.id }, tasksLookedAt)
-    const standing = latest.map(currentBranchOf).find((branch) => branch !== null)
-    return { data: { currentBranch: standing ?? project.defaultBranch } }
+    const workingBranch = latest.map(currentBranchOf).find((branch) => branch !== null)
+    return { data: { currentBranch: workingBranch ?? project.defaultBranch } }
   }),
 ]
 

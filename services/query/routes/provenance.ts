@@ -44,7 +44,7 @@ export const provenanceRoutes: readonly Route<QueryServices>[] = [
 type Answer = AnswerOf<typeof getProvenance>
 type Range = NonNullable<Answered<'origins'>['ranges']>[number]
 
-interface TurnsAsked {
+interface TurnsQuery {
   readonly ranges: readonly Range[]
   readonly path: string
   /** All turns and commands of the task, oldest first. */
@@ -73,7 +73,7 @@ function byCall({ from, to, executionId }: Range, turn: FoundTurn | undefined): 
 async function turnsOf(
   { documents }: QueryServices,
   task: TaskDocument,
-  { ranges, path, order }: TurnsAsked,
+  { ranges, path, order }: TurnsQuery,
 ): Promise<ReadonlyMap<string, FoundTurn>> {
   const recorded = await newest(documents, logView, { task: task.id }, searchedCalls)
   const oldest = recorded.length === searchedCalls ? recorded.at(-1)?.executionId : null
@@ -84,7 +84,9 @@ async function turnsOf(
       sort: { field: 'executionId', direction: 'ascending' },
       limit: searchedCalls,
     })
-    const asked = messages.find(({ messageType }) => messageType === 'user' || messageType === 'command')
+    const promptMessage = messages.find(
+      ({ messageType }) => messageType === 'user' || messageType === 'command',
+    )
     const ofTurn = recorded.filter((call) => call.executionId === executionId).toReversed()
     const its = ranges.filter((range) => range.executionId === executionId)
     const lines = its.flatMap(({ from, to, hashes }) =>
@@ -97,18 +99,19 @@ async function turnsOf(
     })
     const named = [...new Set(calls)]
     const [only = null] = named.length === 1 ? named : []
-    const isElsewhere = asked === undefined && task.forkedFrom?.executionId === executionId
+    const isElsewhere = promptMessage === undefined && task.forkedFrom?.executionId === executionId
     const index = order.indexOf(executionId)
     const shown = {
       taskId: isElsewhere ? (task.forkedFrom?.taskId ?? task.id) : task.id,
       executionId,
-      kind: asked?.isCommand === true ? ('command' as const) : ('turn' as const),
+      kind: promptMessage?.isCommand === true ? ('command' as const) : ('turn' as const),
       number: index === -1 ? null : index + 1,
-      moment: asked?.version ?? null,
-      agent: asked?.agent ?? null,
-      messageId: asked?.messageId ?? null,
-      prompt: asked?.message == null ? null : [...asked.message].slice(0, longestPrompt).join(''),
-      at: asked?.createdAt ?? null,
+      moment: promptMessage?.version ?? null,
+      agent: promptMessage?.agent ?? null,
+      messageId: promptMessage?.messageId ?? null,
+      prompt:
+        promptMessage?.message == null ? null : [...promptMessage.message].slice(0, longestPrompt).join(''),
+      at: promptMessage?.createdAt ?? null,
       edits: edits.map(({ id }) => id),
       otherCalls,
       call: only && callOf(only),

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
-import { project } from '#domain/project/project.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { MessagePosted } from '#domain/task/events.ts'
 import type { Execution } from '#domain/task/phase.ts'
@@ -136,7 +136,7 @@ async function wantsDraft(
 ): Promise<boolean> {
   if (execution.kind !== 'turn' || outcome.kind !== 'completed' || task.pullRequest !== null) return false
   try {
-    const { state } = await commands.load(project, projectStream(task.projectId))
+    const { state } = await commands.load(projectDecider, projectStream(task.projectId))
     return state.kind === 'project' && state.settings.draftPullRequests
   } catch (fault) {
     logger.error({ err: fault, taskId: task.taskId }, 'the settings of a project could not be read')

@@ -1,7 +1,7 @@
 /** The secrets that a task's sandbox may know. Neither what is recorded of the task nor what is pushed may contain them. */
 import { setImmediate } from 'node:timers/promises'
 import { projectStream } from '#domain/kernel/streams.ts'
-import { project as decider } from '#domain/project/project.ts'
+import { projectDecider as decider } from '#domain/project/project.ts'
 import { noSettings, type ProjectSettings } from '#domain/project/settings.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { KnownSecret } from '#platform/redaction/secretForms.ts'
