@@ -149,8 +149,8 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const runs = openRuns()
   const threads = textThreads()
   const warm = warmAgents({ limitFor: (kept) => maxWarmAgents(config.warmAgents, kept) })
-  const held = 'missing' in opened.sandbox ? undefined : pausable(opened.sandbox)
-  const sandbox = held?.sandbox ?? opened.sandbox
+  const pausing = 'missing' in opened.sandbox ? undefined : pausable(opened.sandbox)
+  const sandbox = pausing?.sandbox ?? opened.sandbox
   const commitSigner = await openCommitSigner({ root, path }, config.commitSigner)
   const shared = { runnerId, root, path, isRoot, git, scratch, sandbox, limit, commitSigner }
   const workspaces = workspaceDeps(config, engines, { ...shared, sandboxUsers })
@@ -162,7 +162,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
       ...shared,
       ...workspaces,
       isInUse: (taskId) => runs.has(taskId) || warm.workspaceOf(taskId) !== undefined,
-      pause: held?.pause ?? (async () => nothingPaused),
+      pause: pausing?.pause ?? (async () => nothingPaused),
     }),
     ...runDeps(config, engines, { threads, scratch }),
     installed: agents,

@@ -31,7 +31,7 @@ interface EgressOptions extends Pick<Egress, 'agentHosts' | 'mayReachPrivate'> {
 }
 
 export function openEgress({ node, scratch, logger, ...reach }: EgressOptions): Egress {
-  const hearing = new Map<string, (refusal: Refusal) => void>()
+  const listeners = new Map<string, (refusal: Refusal) => void>()
   const egress: Egress = {
     ...reach,
     async open({ taskId, ...request }) {
@@ -54,24 +54,24 @@ export function openEgress({ node, scratch, logger, ...reach }: EgressOptions): 
       }
     },
     hear(taskId, tell) {
-      const told = new Set<string>()
+      const reported = new Set<string>()
       const hear = ({ destination, why }: Refusal) => {
-        const isNew = !told.has(destination) && told.size <= maxReported
+        const isNew = !reported.has(destination) && reported.size <= maxReported
         // An allowed host that is not there is not reported: that is between the program and the network.
         if (why === 'unreachable' || !isNew) return
-        told.add(destination)
+        reported.add(destination)
         tell(
-          told.size > maxReported
+          reported.size > maxReported
             ? 'Further destinations were not reached.'
             : `${destination} was not reached: ${reasons[why]}.`,
         )
       }
-      hearing.set(taskId, hear)
+      listeners.set(taskId, hear)
       return () => {
-        if (hearing.get(taskId) === hear) hearing.delete(taskId)
+        if (listeners.get(taskId) === hear) listeners.delete(taskId)
       }
     },
-    refused: (taskId, refusal) => hearing.get(taskId)?.(refusal),
+    refused: (taskId, refusal) => listeners.get(taskId)?.(refusal),
   }
   return egress
 }

@@ -158,8 +158,8 @@ async function reach(proxy: RunningProxy, { host, port }: Destination): Promise<
 /** Reports a refusal, and returns the sentence for the sandbox. */
 function refused({ options }: RunningProxy, fault: unknown, destination: string): string {
   const why = fault instanceof NotReached ? fault.why : 'unreachable'
-  options.onRefusal({ destination: shown(destination), why })
-  return `${shown(destination)} is not reached. ${fault instanceof NotReached ? fault.message : ''}\n`
+  options.onRefusal({ destination: printable(destination), why })
+  return `${printable(destination)} is not reached. ${fault instanceof NotReached ? fault.message : ''}\n`
 }
 
 function countTraffic({ traffic }: RunningProxy, upstream: Socket): void {
@@ -211,8 +211,8 @@ async function forward(
   response: ServerResponse,
 ): Promise<void> {
   const through = proxy.destinations.get(request.socket)
-  const asked = through === undefined ? (request.url ?? '') : addressIn(through, request.url ?? '')
-  const url = URL.canParse(asked) ? new URL(asked) : undefined
+  const address = through === undefined ? (request.url ?? '') : addressIn(through, request.url ?? '')
+  const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol !== 'http:') return answer(response, 400, 'A request names a whole http address.\n')
   const named = hostAndPort(url.host)
   const destination = { host: named.host, port: named.port ?? 80 }
@@ -319,6 +319,6 @@ function answer(response: ServerResponse, status: number, sentence: string): voi
 }
 
 /** What the sandbox wrote, as a person may see it. */
-function shown(destination: string): string {
+function printable(destination: string): string {
   return destination.replace(/[^\x21-\x7e]/g, '?').slice(0, longestDestination)
 }

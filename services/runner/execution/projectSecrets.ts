@@ -54,11 +54,11 @@ export async function withoutSecrets(
   files: readonly ChangedFile[],
   redaction: Redaction,
 ): Promise<readonly ChangedFile[]> {
-  const shown: ChangedFile[] = []
+  const redacted: ChangedFile[] = []
   for (const file of files) {
     // Yields between diffs, so that many short ones do not block this thread.
     await setImmediate()
-    shown.push({ ...file, diff: await redaction.diff(file.diff) })
+    redacted.push({ ...file, diff: await redaction.diff(file.diff) })
   }
-  return shown
+  return redacted
 }

@@ -68,8 +68,8 @@ export async function conversationBefore(
   const known = new Set(points.map(({ executionId }) => executionId))
   const isUndone = ({ executionId }: MessageDocument) =>
     executionId !== null && known.has(executionId) && !counting.has(executionId)
-  const said = found.filter((message) => !isUndone(message)).reverse()
-  return joinTranscripts(origin?.transcript ?? '', transcriptOf(said))
+  const messages = found.filter((message) => !isUndone(message)).reverse()
+  return joinTranscripts(origin?.transcript ?? '', transcriptOf(messages))
 }
 
 async function userOf({ documents, log }: RecordingDeps, userId: string) {

@@ -103,8 +103,8 @@ function admission(
   let budget: Budget | null = options.budget ?? anyAmount
   let onCall: OnCall | undefined
   let underWay = 0
-  /** Bytes of their bodies, which are in memory. */
-  let held = 0
+  /** Their bodies are in memory. */
+  let bodyBytesUnderWay = 0
 
   const refuse = async (request: IncomingMessage, response: ServerResponse, fault: ApiFault) => {
     onFault(fault)
@@ -136,16 +136,16 @@ function admission(
       // A body of undeclared length is counted as the largest allowed.
       const isDeclared = request.headers['transfer-encoding'] === undefined
       const bytes = isDeclared ? declaredBytes(request) : bodyBytes
-      if (underWay >= concurrency || held + bytes > 4 * bodyBytes)
+      if (underWay >= concurrency || bodyBytesUnderWay + bytes > 4 * bodyBytes)
         return refuse(request, response, faults.tooMany)
       underWay += 1
-      held += bytes
+      bodyBytesUnderWay += bytes
       const onUsage = (usage: ModelUsage) => {
         spending.spend(usage)
         options.onUsage(usage)
-        call?.used(usage)
+        call?.setUsage(usage)
       }
-      const onModel = (model: string | undefined) => call?.asked(model)
+      const onModel = (model: string | undefined) => call?.setModel(model)
       try {
         const body = await readWhole(request, bodyBytes).catch((fault: unknown) => {
           if (!(fault instanceof BodyRefused)) return void response.destroy()
@@ -156,7 +156,7 @@ function admission(
           await upstream.answer({ request, response, path, body, modelFetches, onFault, onModel, onUsage })
       } finally {
         underWay -= 1
-        held -= bytes
+        bodyBytesUnderWay -= bytes
         call?.over()
       }
     },
@@ -168,8 +168,8 @@ function observedCall(response: ServerResponse, onCall: OnCall | undefined) {
   let requestModel: string | undefined
   let usage: ModelUsage | undefined
   return {
-    asked: (model: string | undefined) => void (requestModel = model),
-    used: (used: ModelUsage) => void (usage = used),
+    setModel: (model: string | undefined) => void (requestModel = model),
+    setUsage: (counted: ModelUsage) => void (usage = counted),
     over() {
       const status = response.writableEnded ? response.statusCode : 'broken_off'
       onCall?.({ requestModel, usage, status, begun, ended: now() })

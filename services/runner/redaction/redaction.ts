@@ -79,15 +79,15 @@ function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: Text
     try {
       const sought = await seeking()
       if (text.length <= shortText) return goOn(sought, scan, text, final)
-      const gone: { readonly scan: Scan; readonly shown: string } = await threads.run({
+      const scanned: { readonly scan: Scan; readonly shown: string } = await threads.run({
         kind: 'piece',
         sought,
         scan,
         text,
         final,
       })
-      scan = gone.scan
-      return gone.shown
+      scan = scanned.scan
+      return scanned.shown
     } catch {
       // What follows may be the rest of a secret that began in the lost piece.
       isBroken = true
@@ -99,14 +99,14 @@ function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: Text
       const sought = seeking()
       if (!(sought instanceof Promise)) return goOn(sought, scan, text, final)
     }
-    const shown = later(underWay, text, final)
-    underWay = shown
+    const piece = later(underWay, text, final)
+    underWay = piece
     const over = () => {
-      if (underWay === shown) underWay = undefined
+      if (underWay === piece) underWay = undefined
     }
     // It does not reject: a failure shows as withheld text.
-    void shown.then(over, over)
-    return shown
+    void piece.then(over, over)
+    return piece
   }
   return { push: (text) => take(text, false), end: () => take('', true) }
 }

@@ -12,8 +12,8 @@ export interface TextThreads {
   close(): Promise<void>
 }
 
-/** What a thread may use beside the automatons, which are shared; megabytes. */
-const mostMemory = 512
+/** What a thread may use beside the automatons, which are shared. */
+const maxMemoryMb = 512
 const attempts = 2
 
 interface Waiting {
@@ -55,24 +55,24 @@ export function textThreads({
     })
     return thread
   }
-  function doIn(thread: Worker, asked: Waiting): void {
-    const onMessage = (told: { readonly answer: unknown } | { readonly fault: string }) => {
+  function doIn(thread: Worker, job: Waiting): void {
+    const onMessage = (result: { readonly answer: unknown } | { readonly fault: string }) => {
       thread.off('exit', onExit)
       idle.push(thread)
-      if ('fault' in told) asked.fail(new Error(told.fault))
-      else asked.done(told.answer)
+      if ('fault' in result) job.fail(new Error(result.fault))
+      else job.done(result.answer)
       next()
     }
     const onExit = () => {
       thread.off('message', onMessage)
-      asked.failed += 1
-      if (isClosed || asked.failed >= attempts) asked.fail(new Error('The thread ended.'))
-      else waiting.unshift(asked)
+      job.failed += 1
+      if (isClosed || job.failed >= attempts) job.fail(new Error('The thread ended.'))
+      else waiting.unshift(job)
       next()
     }
     thread.once('message', onMessage)
     thread.once('exit', onExit)
-    thread.postMessage(asked.work, [])
+    thread.postMessage(job.work, [])
   }
 
   return {
@@ -93,7 +93,7 @@ export function textThreads({
 
 /** The built server has the worker's file beside it. Run from its sources, as in a test, an older Node needs a loader for them. */
 export function startWorker(): Worker {
-  const resourceLimits = { maxOldGenerationSizeMb: mostMemory }
+  const resourceLimits = { maxOldGenerationSizeMb: maxMemoryMb }
   const here = import.meta.url
   if (!here.endsWith('.ts')) return new Worker(new URL('textWorker.js', here), { resourceLimits })
   const file = JSON.stringify(new URL('textWorker.ts', here).href)

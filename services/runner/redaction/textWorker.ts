@@ -6,7 +6,7 @@ parentPort?.on('message', (work: Work) => {
   try {
     parentPort?.postMessage({ answer: answerTo(work) }, [])
   } catch (fault) {
-    const told = { fault: fault instanceof Error ? fault.message : String(fault) }
-    parentPort?.postMessage(told, [])
+    const failure = { fault: fault instanceof Error ? fault.message : String(fault) }
+    parentPort?.postMessage(failure, [])
   }
 })

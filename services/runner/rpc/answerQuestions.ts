@@ -111,10 +111,10 @@ async function changesAgainst(
   const { ahead, behind, total, truncated } = changes
   const { secrets } = await settingsOf(deps, task.projectId)
   const redaction = deps.redaction(valuesOf([...secrets, ...ownSecrets(deps, refreshed.access)]))
-  const { changes: shown, files } = await redactChanges(changes, redaction)
-  const { currentBranch } = shown
+  const { changes: redacted, files } = await redactChanges(changes, redaction)
+  const { currentBranch } = redacted
   const scope = scopeOfStream(taskStream(taskId))
-  const blob = shown.files.length === 0 ? null : await deps.blobs.put(scope, files)
+  const blob = redacted.files.length === 0 ? null : await deps.blobs.put(scope, files)
   return { kind: 'changes', currentBranch, ahead, behind, truncated, files: total, blob }
 }
 

@@ -63,10 +63,10 @@ export async function readLines(
   let room = longestAnswer
   const lines: string[] = []
   for (const line of all.slice(from - 1, to)) {
-    const shown = line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
-    room -= shown.length
+    const text = line.length > longestLine ? `${line.slice(0, longestLine)}…` : line
+    room -= text.length
     if (room < 0) break
-    lines.push(shown)
+    lines.push(text)
   }
   return { lines, total: all.length }
 }

@@ -65,7 +65,7 @@ export async function repositoryFacts(
     if (commit === null)
       return { repository: { submodules: [], submoduleCount: 0, filters: [], isShallow: false } }
     const { submodules, filters, isCut } = await surveyOf({ ...deps, git }, { gitDir, commit, url })
-    const shown = submodules.slice(0, maxSubmodules).map(async ({ path, repository, isOnHost }, index) => ({
+    const listed = submodules.slice(0, maxSubmodules).map(async ({ path, repository, isOnHost }, index) => ({
       path,
       repository,
       access: isOnHost
@@ -76,7 +76,7 @@ export async function repositoryFacts(
     }))
     return {
       repository: {
-        submodules: await Promise.all(shown),
+        submodules: await Promise.all(listed),
         submoduleCount: submodules.length,
         filters: [...filters],
         isShallow: isCut,

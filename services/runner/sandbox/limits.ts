@@ -25,8 +25,8 @@ export function watchLimits(
   let looking: NodeJS.Timeout | undefined
   const wall = setTimeout(exceeded, limits.wallMs, 'time_limit')
   const isTooMuch = async (): Promise<boolean> => {
-    const told = await counted()
-    if (told !== 'unknown') return told === 'exceeded'
+    const memory = await counted()
+    if (memory !== 'unknown') return memory === 'exceeded'
     const pid = root()
     return pid !== undefined && (await memoryOf(await processTree(pid))) > limits.memoryBytes
   }

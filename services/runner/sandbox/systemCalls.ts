@@ -317,7 +317,7 @@ const returns = 0x06
  */
 export function seccompProfile(of: 'sandbox' | 'runner'): object {
   // With an engine, the kernel counts.
-  const held = rules.filter(
+  const applied = rules.filter(
     ({ isForMakingSandboxes, isHiddenMemory }) =>
       !isHiddenMemory && (of === 'sandbox' || !isForMakingSandboxes),
   )
@@ -327,7 +327,7 @@ export function seccompProfile(of: 'sandbox' | 'runner'): object {
       architecture,
       subArchitectures: [],
     })),
-    syscalls: held.map(({ names, why, errno = EPERM, argument }) => ({
+    syscalls: applied.map(({ names, why, errno = EPERM, argument }) => ({
       names,
       action: 'SCMP_ACT_ERRNO',
       errnoRet: errno,

@@ -57,7 +57,7 @@ export interface Cleared {
   /** Ids of tasks, and mirrors' folders, that were removed. */
   readonly workspaces: readonly string[]
   readonly mirrors: readonly string[]
-  readonly held: readonly Holding[]
+  readonly holdings: readonly Holding[]
 }
 
 export interface EvictionOptions {
@@ -102,8 +102,8 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
   /** Keeps a measurement that began at `begun`, with the newer counts that were made since. */
   function keep(found: readonly Holding[], begun: number): Measured {
     for (const [dir, { at }] of counts) if (at < begun) counts.delete(dir)
-    const held = found.map((one) => ({ ...one, bytes: counts.get(one.dir)?.bytes ?? one.bytes }))
-    return { held, bytes: sum(held), at: performance.now() }
+    const holdings = found.map((one) => ({ ...one, bytes: counts.get(one.dir)?.bytes ?? one.bytes }))
+    return { holdings, bytes: sum(holdings), at: performance.now() }
   }
   async function measure(): Promise<void> {
     const begun = performance.now()
@@ -121,11 +121,11 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     if (freeBytes(options.root) < floorsOf(limits.leastFree).begin)
       return "The server's disk is nearly full. Ask the operator to free up space, then try again."
     if (measured === undefined) return undefined
-    const { held, bytes: all } = measured
-    const workspaces = held.filter(({ kind }) => kind === 'workspace')
+    const { holdings, bytes: all } = measured
+    const workspaces = holdings.filter(({ kind }) => kind === 'workspace')
     // Usually far below the limits, and then neither tasks nor folders need to be read.
     if (all <= limits.budget && sum(workspaces) <= limits.project) return undefined
-    const own = held.find(({ dir }) => dir === taskFolder(options.root, taskId))
+    const own = holdings.find(({ dir }) => dir === taskFolder(options.root, taskId))
     // A new workspace replaces what the task had before, except what an eviction kept.
     const replaced = own ? own.bytes - (await keptBytes(options, taskId)) : 0
     if (all - replaced > limits.budget)
@@ -146,7 +146,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     const begun = performance.now()
     clearing ??= clearOnce(options)
       .then((cleared) => {
-        measured = keep(cleared.held, begun)
+        measured = keep(cleared.holdings, begun)
         return cleared
       })
       .finally(() => (clearing = undefined))
@@ -180,7 +180,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
 }
 
 interface Measured {
-  readonly held: readonly Holding[]
+  readonly holdings: readonly Holding[]
   readonly bytes: number
   /** By `performance.now()`. */
   readonly at: number
@@ -188,14 +188,14 @@ interface Measured {
 
 /** The measurement with a workspace's newer count. If that exceeds the budget, eviction runs before the next workspace is made. */
 function withCount(
-  { held, bytes: before, at }: Measured,
+  { holdings, bytes: before, at }: Measured,
   { dir, bytes }: Pick<Holding, 'dir' | 'bytes'>,
   budget: number,
 ): Measured {
-  const others = held.filter((one) => one.dir !== dir)
+  const others = holdings.filter((one) => one.dir !== dir)
   const all = sum(others) + bytes
   const own: Holding = { kind: 'workspace', dir, bytes, usedAt: Date.now() }
-  return { held: [...others, own], bytes: all, at: before <= budget && all > budget ? -Infinity : at }
+  return { holdings: [...others, own], bytes: all, at: before <= budget && all > budget ? -Infinity : at }
 }
 
 /** A workspace or a mirror on the disk. */
@@ -210,12 +210,12 @@ export interface Holding {
 async function clearOnce(options: EvictionOptions): Promise<Cleared> {
   const { limits, idleMs = 15 * 60_000 } = options
   await removeLeftovers(options)
-  const held = await holdingsOf(options)
-  let bytes = sum(held)
+  const holdings = await holdingsOf(options)
+  let bytes = sum(holdings)
   const idle =
     bytes <= limits.budget
       ? []
-      : held
+      : holdings
           .filter(({ usedAt }) => Date.now() - usedAt >= idleMs)
           .sort((one, other) => one.usedAt - other.usedAt)
   const [tasks, mirrors] = (['workspace', 'mirror'] as const).map((kind) => idle.filter(isOf(kind)))
@@ -243,7 +243,7 @@ async function clearOnce(options: EvictionOptions): Promise<Cleared> {
     bytes,
     workspaces: gone.filter(isOf('workspace')).map(({ dir }) => basename(dir)),
     mirrors: gone.filter(isOf('mirror')).map(({ dir }) => dir),
-    held: held.filter((one) => gone.every(({ dir }) => dir !== one.dir)),
+    holdings: holdings.filter((one) => gone.every(({ dir }) => dir !== one.dir)),
   }
 }
 
@@ -409,8 +409,8 @@ async function foldersIn(dir: string): Promise<readonly string[]> {
   return (entries ?? []).filter((entry) => entry.isDirectory()).map(({ name }) => name)
 }
 
-function sum(held: readonly Holding[]): number {
-  return held.reduce((all, { bytes }) => all + bytes, 0)
+function sum(holdings: readonly Holding[]): number {
+  return holdings.reduce((all, { bytes }) => all + bytes, 0)
 }
 
 const leftover = '.gone-'

@@ -106,9 +106,9 @@ async function trial({ mount, call }: Quota, tasks: string, path: string): Promi
     await call('setquota', ['-P', id, '0', String(trialBytes / 1024), '0', '0', mount])
     await chown(folder, user.uid, user.gid)
     const args = ['if=/dev/zero', 'of=file', 'bs=64k', 'count=32']
-    const told = await call('dd', args, { cwd: folder, user }).catch(() => 'refused')
+    const result = await call('dd', args, { cwd: folder, user }).catch(() => 'refused')
     const { size = 0 } = (await lstat(join(folder, 'file')).catch(ifAbsent)) ?? {}
-    return told === 'refused' && size > 0 && size <= trialBytes ? undefined : 'it did not hold in a trial'
+    return result === 'refused' && size > 0 && size <= trialBytes ? undefined : 'it did not hold in a trial'
   } finally {
     await removeFolder(folder, path)
     await call('setquota', ['-P', id, '0', '0', '0', '0', mount])
@@ -175,8 +175,8 @@ async function openQuota(
 }
 
 /** Folders after the numbers of their projects, as `lsattr -p` tells them. Pure. */
-export const projectsOf = (told: string): ReadonlySet<string> =>
-  new Set(told.split('\n').map((line) => line.trim().replace(/ +\S+ +/, ' ')))
+export const projectsOf = (listing: string): ReadonlySet<string> =>
+  new Set(listing.split('\n').map((line) => line.trim().replace(/ +\S+ +/, ' ')))
 
 function caller(path: string): Quota['call'] {
   const usual = {

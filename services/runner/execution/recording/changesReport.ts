@@ -48,11 +48,11 @@ export function changesReport(
     const { baseBranch } = workspace
     const changes = await readChanges({ git, treeGit, workspace, baseBranch, from })
     if (changes.kind === 'base_not_found') return
-    const shown = await redactChanges(changes, redaction)
-    if (shown.digest === recorded) return
-    await reporter.report(await changesEvent(blobs, { taskId: workspace.taskId, executionId }, shown))
-    stored += shown.changes.files.length === 0 ? 0 : shown.files.length
-    recorded = shown.digest
+    const redacted = await redactChanges(changes, redaction)
+    if (redacted.digest === recorded) return
+    await reporter.report(await changesEvent(blobs, { taskId: workspace.taskId, executionId }, redacted))
+    stored += redacted.changes.files.length === 0 ? 0 : redacted.files.length
+    recorded = redacted.digest
   }
 
   function serialized(from: 'folder' | 'tree'): Promise<void> {

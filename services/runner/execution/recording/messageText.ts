@@ -50,7 +50,7 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
         await terminal.append(MessageTextRecorded.of(data, { text, ...spoken.take(text.length) }))
       },
     })
-    const told = recordOutput({
+    const live = recordOutput({
       redaction,
       intervalMs: betweenTellingsMs,
       emit(text) {
@@ -63,9 +63,9 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
       },
     })
     const recorder: OutputRecorder = {
-      write: told.write,
+      write: live.write,
       async end() {
-        await told.end()
+        await live.end()
         await pieces.end()
       },
     }

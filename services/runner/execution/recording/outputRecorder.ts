@@ -19,13 +19,13 @@ export function recordOutput(options: CoalesceOptions & { readonly redaction: Re
   /** Output that is still searched for secrets, or waits behind such output. */
   let underWay: Promise<void> | undefined
 
-  function take(shown: string | Promise<string>): Promise<void> {
-    if (underWay === undefined && typeof shown === 'string') return pieces.write(shown)
+  function take(piece: string | Promise<string>): Promise<void> {
+    if (underWay === undefined && typeof piece === 'string') return pieces.write(piece)
     const before = underWay
     const written = (async () => {
-      const piece = await shown
+      const text = await piece
       await before
-      await pieces.write(piece)
+      await pieces.write(text)
     })()
     underWay = written
     const over = () => {

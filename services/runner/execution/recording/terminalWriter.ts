@@ -68,7 +68,7 @@ export async function terminalWriter(
       last.catch(() => undefined)
       return last
     },
-    tell: (said) => words.tell({ taskId, ...said }),
+    tell: (piece) => words.tell({ taskId, ...piece }),
     head: () => (head.revision < 0 ? null : head),
   }
 }

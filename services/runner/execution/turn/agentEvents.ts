@@ -154,18 +154,18 @@ function sessionRecorder({ fence: { executionId }, agent, reporter }: RecordedTu
 
 /** Records what an agent does that nobody asked for: never as the answer to a message. */
 function unaskedRecorder({ fence: { executionId }, agent, reporter, redaction }: RecordedTurn) {
-  let said: string | undefined
+  let pending: string | undefined
   return {
-    isGoingOn: () => said !== undefined,
+    isGoingOn: () => pending !== undefined,
     begin(): void {
-      said ??= ''
+      pending ??= ''
     },
     // Keeps more than is recorded, so that shortening it shows that something is left out.
-    say: (text: string) => void (said = `${said ?? ''}\n\n${text}`.trim().slice(0, 2 * keptUnasked)),
+    say: (text: string) => void (pending = `${pending ?? ''}\n\n${text}`.trim().slice(0, 2 * keptUnasked)),
     /** `happened`: something was done, even if its beginning was not told. */
     async end(happened = false): Promise<void> {
-      const words = said
-      said = undefined
+      const words = pending
+      pending = undefined
       if (words === undefined && !happened) return
       const data = { executionId, messageId: randomUUID(), agent: agent.name }
       const text = await redaction.text(shortened(words ?? '', keptUnasked))

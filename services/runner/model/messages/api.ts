@@ -29,8 +29,8 @@ export const messagesApi: ModelApi = {
 /** Drops the betas of what is refused. */
 function passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders {
   const { 'anthropic-beta': betas, ...others } = headers
-  const asked = [betas ?? []].flat().join(',').split(',')
-  const passed = asked.map((beta) => beta.trim()).filter((beta) => beta !== '' && passesBeta(beta, may))
+  const requested = [betas ?? []].flat().join(',').split(',')
+  const passed = requested.map((beta) => beta.trim()).filter((beta) => beta !== '' && passesBeta(beta, may))
   return { ...others, ...(passed.length > 0 && { 'anthropic-beta': passed.join(',') }) }
 }
 
@@ -58,17 +58,17 @@ function readUsage(json: unknown): Partial<ModelUsage> | undefined {
 }
 
 function tokensOf(usage: z.infer<typeof Usage>): Partial<ModelUsage> {
-  const said = {
+  const tokens = {
     inputTokens: usage.input_tokens,
     outputTokens: usage.output_tokens,
     cacheReadTokens: usage.cache_read_input_tokens,
     cacheWriteTokens: usage.cache_creation_input_tokens,
   }
-  return Object.fromEntries(Object.entries(said).filter(([, tokens]) => typeof tokens === 'number'))
+  return Object.fromEntries(Object.entries(tokens).filter(([, count]) => typeof count === 'number'))
 }
 
-function scripted(asked: unknown, path: string): ScriptedAnswer | undefined {
-  const request = MessagesRequest.safeParse(asked)
+function scripted(body: unknown, path: string): ScriptedAnswer | undefined {
+  const request = MessagesRequest.safeParse(body)
   if (!request.success) return undefined
   if (path !== messagesApi.meteredPath)
     return { kind: 'json', body: { input_tokens: tokensIn(request.data) } }

@@ -304,8 +304,8 @@ function madeFiles(
 
 /** The id, on the host, of the sandbox's first process: bubblewrap tells it before it starts anything. */
 async function firstPid(info: Duplex | undefined): Promise<number | undefined> {
-  const told = info ? await text(info).catch(() => '') : ''
-  const found = /"child-pid": *(\d+)/.exec(told)
+  const json = info ? await text(info).catch(() => '') : ''
+  const found = /"child-pid": *(\d+)/.exec(json)
   return found ? Number(found[1]) : undefined
 }
 

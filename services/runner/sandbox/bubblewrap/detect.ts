@@ -34,8 +34,8 @@ export async function detectBubblewrap({
     }
   const program = await findProgram('bwrap', path)
   if (program === undefined) return { kind: 'fails', why: howToInstall }
-  const asked = await run(program, ['--version'], { env: {}, timeoutMs: 5_000, maxOutputBytes: 1_000 })
-  const version = asked.stdout
+  const finished = await run(program, ['--version'], { env: {}, timeoutMs: 5_000, maxOutputBytes: 1_000 })
+  const version = finished.stdout
     .toString('utf8')
     .replace(/^bubblewrap /, '')
     .trim()

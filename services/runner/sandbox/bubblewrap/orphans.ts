@@ -16,8 +16,8 @@ export async function endOrphanedSandboxes(root: string): Promise<void> {
   const trees = new Set(await Promise.all(names.map((name) => identityOf(join(tasks, name, 'tree')))))
   for (const pid of pids) {
     // The first process of a sandbox sees the workspace where everything in the sandbox does.
-    const seen = await identityOf(`/proc/${pid}/root${sandboxPaths.tree}`)
-    if (seen !== undefined && trees.has(seen)) signalProcess(pid, 'SIGKILL')
+    const tree = await identityOf(`/proc/${pid}/root${sandboxPaths.tree}`)
+    if (tree !== undefined && trees.has(tree)) signalProcess(pid, 'SIGKILL')
   }
 }
 

@@ -47,14 +47,14 @@ const answer = (socket) => {
     child.stdin.write(rest)
     socket.pipe(child.stdin)
   }
-  let said = Buffer.alloc(0)
+  let received = Buffer.alloc(0)
   const hear = (chunk) => {
-    said = Buffer.concat([said, chunk])
-    const line = said.indexOf(10)
+    received = Buffer.concat([received, chunk])
+    const line = received.indexOf(10)
     if (line < 0) return
     socket.off('data', hear)
     socket.pause()
-    begin(JSON.parse(said.subarray(0, line).toString()), said.subarray(line + 1))
+    begin(JSON.parse(received.subarray(0, line).toString()), received.subarray(line + 1))
   }
   socket.on('data', hear)
   socket.on('error', end)

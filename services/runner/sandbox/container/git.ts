@@ -37,10 +37,10 @@ export function containerGit(options: ContainerOptions) {
   const containers = new Map<string, GitContainer>()
   const ending = new Set<Promise<unknown>>()
 
-  const drop = (key: string, held: GitContainer): void => {
-    if (containers.get(key) === held) containers.delete(key)
-    clearTimeout(held.idle)
-    const gone: Promise<unknown> = held.ready
+  const drop = (key: string, gitContainer: GitContainer): void => {
+    if (containers.get(key) === gitContainer) containers.delete(key)
+    clearTimeout(gitContainer.idle)
+    const gone: Promise<unknown> = gitContainer.ready
       .then(({ container }) => {
         container.end()
         return container.exited
@@ -54,16 +54,16 @@ export function containerGit(options: ContainerOptions) {
     const known = containers.get(key)
     if (known?.fingerprint === fingerprint) return known
     if (known?.calls === 0) drop(key, known)
-    const held: GitContainer = {
+    const gitContainer: GitContainer = {
       ready: startGitContainer(options, workspace),
       fingerprint,
       calls: 0,
       idle: undefined,
     }
-    containers.set(key, held)
-    const gone = (): void => drop(key, held)
-    held.ready.then(({ container }) => container.exited.then(gone), gone)
-    return held
+    containers.set(key, gitContainer)
+    const gone = (): void => drop(key, gitContainer)
+    gitContainer.ready.then(({ container }) => container.exited.then(gone), gone)
+    return gitContainer
   }
 
   return {
@@ -72,11 +72,11 @@ export function containerGit(options: ContainerOptions) {
       (workspace: Workspace): Git =>
       async (call) => {
         const key = workspace.privateGitDir
-        const held = await containerFor(key, workspace)
-        held.calls += 1
-        clearTimeout(held.idle)
+        const gitContainer = await containerFor(key, workspace)
+        gitContainer.calls += 1
+        clearTimeout(gitContainer.idle)
         try {
-          const { socketPath } = await held.ready
+          const { socketPath } = await gitContainer.ready
           const command = {
             file: 'git',
             args: gitArguments(call),
@@ -88,14 +88,15 @@ export function containerGit(options: ContainerOptions) {
             ...pick(call),
           })
         } finally {
-          held.calls -= 1
-          if (held.calls === 0 && containers.get(key) !== held) drop(key, held)
-          else if (held.calls === 0) held.idle = setTimeout(drop, idleMs, key, held).unref()
+          gitContainer.calls -= 1
+          if (gitContainer.calls === 0 && containers.get(key) !== gitContainer) drop(key, gitContainer)
+          else if (gitContainer.calls === 0)
+            gitContainer.idle = setTimeout(drop, idleMs, key, gitContainer).unref()
         }
       },
     /** Ends what waits for calls, and calls that are under way. */
     async close(): Promise<void> {
-      for (const [key, held] of containers) drop(key, held)
+      for (const [key, gitContainer] of containers) drop(key, gitContainer)
       await Promise.all(ending)
     },
   }

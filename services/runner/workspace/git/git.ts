@@ -75,10 +75,10 @@ export function lastWords(finished: Finished): string {
     case 'reader':
     case 'itself': {
       const lines = finished.stderr.toString('utf8').split(/[\r\n]+/)
-      const told =
+      const last =
         lines.findLast((line) => /^(fatal|error|remote|bwrap):/.test(line)) ??
         lines.findLast((line) => line.trim())
-      const words = told
+      const words = last
         ?.replace(/^(fatal|error): /, '')
         .slice(0, 500)
         .trim()
@@ -147,11 +147,11 @@ const pauseBeforeRetryMs = 200
 /** Whether the host failed or the connection broke. A call that took too long is not repeated. */
 function hostStumbled(finished: Finished): boolean {
   if (finished.endedBy !== 'itself' || finished.code === 0) return false
-  const told = finished.stderr.toString('utf8')
+  const stderr = finished.stderr.toString('utf8')
   return (
     /returned error: 5\d\d|HTTP 5\d\d|Empty reply|Recv failure|Send failure|Connection (reset|refused)|Could(n't| not) connect|Could not resolve host|early EOF|hung up unexpectedly|unexpected disconnect|curl (16|18|52|55|56|92)\b/i.test(
-      told,
-    ) && !/curl 28\b|timed out|too slow/i.test(told)
+      stderr,
+    ) && !/curl 28\b|timed out|too slow/i.test(stderr)
   )
 }
 

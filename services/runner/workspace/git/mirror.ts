@@ -128,9 +128,9 @@ export function openMirrors({
 /** Whether a new clone of a mirror's repository might have only the end of its history. Old objects in the mirror only add to its size. */
 export async function mayBeCut(git: Git, mirrorDir: string, large = largeRepositories): Promise<boolean> {
   if (await isCut(mirrorDir)) return true
-  const told = await gitText(git, { gitDir: mirrorDir, args: ['count-objects', '-v'] })
+  const counts = await gitText(git, { gitDir: mirrorDir, args: ['count-objects', '-v'] })
   const [loose = 0, packed = 0] = ['count', 'in-pack'].map((name) =>
-    Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(told)?.[1] ?? Infinity),
+    Number(new RegExp(`^${name}: (\\d+)$`, 'm').exec(counts)?.[1] ?? Infinity),
   )
   return loose + packed > large.objects
 }
@@ -204,16 +204,16 @@ async function withoutBranches(
   { owner, name, url, authorization, signal }: RefreshRequest,
 ): Promise<Extract<RefreshResult, { kind: 'unreachable' }> | undefined> {
   if ((await refsOf(git, gitDir, ['refs/heads'])).size > 0) return undefined
-  const told = await git({
+  const listed = await git({
     gitDir,
     args: ['ls-remote', '--quiet', '--', url],
     secretConfig: authorizationConfig(url, authorization),
     signal,
   })
   const full = `${owner}/${name}`
-  const unknown = `${full} has no branch here, and the code host does not say whether it has any: ${lastWords(told)}.`
-  if (!endedWell(told)) return { kind: 'unreachable', message: unknown }
-  const refs = told.stdout.toString('utf8')
+  const unknown = `${full} has no branch here, and the code host does not say whether it has any: ${lastWords(listed)}.`
+  if (!endedWell(listed)) return { kind: 'unreachable', message: unknown }
+  const refs = listed.stdout.toString('utf8')
   if (refs.trim() === '') return undefined
   const message = /\trefs\/heads\//.test(refs)
     ? `${full} has branches at the code host, and none of them could be fetched. It is not empty, so nothing was begun in it.`
@@ -295,12 +295,12 @@ async function fetchUnlessLarge(
     ...fetchCall(gitDir, { ...request, signal: AbortSignal.any(signals) }, tags),
     onStderr(chunk) {
       showProgress?.(chunk)
-      const told = end + chunk.toString('latin1')
+      const printed = end + chunk.toString('latin1')
       const objects = Number(
-        /(?:Counting|Receiving|Unpacking) objects: +\d+% \(\d+\/(\d+)\)/.exec(told)?.[1] ?? 0,
+        /(?:Counting|Receiving|Unpacking) objects: +\d+% \(\d+\/(\d+)\)/.exec(printed)?.[1] ?? 0,
       )
       if (objects > refreshing.large.objects) tooLarge.abort()
-      end = told.slice(-200)
+      end = printed.slice(-200)
     },
   }))
   return tooLarge.signal.aborted && !endedWell(fetched) ? 'large' : fetched
@@ -423,9 +423,9 @@ function refusal(
 
 /** Whether the host refused the person: bad or missing access, or a repository that it does not show them. */
 export function isRefusedAccess(finished: Finished): boolean {
-  const told = finished.stderr.toString('utf8')
+  const stderr = finished.stderr.toString('utf8')
   return /authentication failed|could not read username|returned error: 40[134]|repository '.*' not found|access denied/i.test(
-    told,
+    stderr,
   )
 }
 

@@ -10,8 +10,8 @@ export type Refs = ReadonlyMap<string, string>
 /** The objects of refs by their full names: of all refs, or of those that match one of the patterns. */
 export async function refsOf(git: Git, gitDir: string, patterns: readonly string[] = []): Promise<Refs> {
   const args = ['for-each-ref', '--format=%(objectname) %(refname)', '--', ...patterns]
-  const told = await gitText(git, { gitDir, args })
-  const lines = told === '' ? [] : told.split('\n')
+  const listed = await gitText(git, { gitDir, args })
+  const lines = listed === '' ? [] : listed.split('\n')
   return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]))
 }
 

@@ -47,10 +47,10 @@ export async function submodulesOf(
   { gitDir, commit, url }: { readonly gitDir: string; readonly commit: string; readonly url: string },
 ): Promise<readonly Submodule[]> {
   const named = ['--get-regexp', '^submodule\\..*\\.(path|url)$']
-  const told = await git({ gitDir, args: ['config', '-z', '--blob', `${commit}:.gitmodules`, ...named] })
-  if (!endedWell(told)) return []
+  const listed = await git({ gitDir, args: ['config', '-z', '--blob', `${commit}:.gitmodules`, ...named] })
+  if (!endedWell(listed)) return []
   const known = new Map<string, { path?: string; url?: string }>()
-  for (const entry of told.stdout.toString('utf8').split('\0')) {
+  for (const entry of listed.stdout.toString('utf8').split('\0')) {
     const [, name, key, value] = /^submodule\.(.*)\.(path|url)\n(.*)$/s.exec(entry) ?? []
     if (name !== undefined && value !== undefined)
       known.set(name, { ...known.get(name), [key === 'path' ? 'path' : 'url']: value })

@@ -99,10 +99,10 @@ export async function uploadObjects(request: UploadRequest): Promise<UploadFault
   try {
     const { batch, authorization } = await askBatch(bounded)
     for (const object of objects) {
-      const told = batch.objects.find(({ oid }) => oid === object.oid)
-      if (told?.error) return refused(`The code host does not take it: ${told.error.message}.`)
-      if (told === undefined) return refused('The code host did not say where it goes.')
-      await upload({ ...bounded, authorization }, object, told)
+      const target = batch.objects.find(({ oid }) => oid === object.oid)
+      if (target?.error) return refused(`The code host does not take it: ${target.error.message}.`)
+      if (target === undefined) return refused('The code host did not say where it goes.')
+      await upload({ ...bounded, authorization }, object, target)
     }
     return null
   } catch (fault) {
@@ -148,12 +148,12 @@ class LfsRefusal extends Error {
 const isOver = ({ name }: Error): boolean => name === 'TimeoutError' || name === 'AbortError'
 
 const Action = z.object({ href: z.url(), header: z.record(z.string(), z.string()).optional() })
-const Told = z.object({
+const Target = z.object({
   oid: z.string(),
   error: z.object({ message: z.string() }).optional(),
   actions: z.object({ upload: Action.optional(), verify: Action.optional() }).optional(),
 })
-const Batch = z.object({ transfer: z.literal('basic').optional(), objects: z.array(Told) })
+const Batch = z.object({ transfer: z.literal('basic').optional(), objects: z.array(Target) })
 const Refusal = z.object({ message: z.string() })
 
 async function askBatch(
@@ -190,7 +190,7 @@ const json = { accept: 'application/vnd.git-lfs+json', 'content-type': 'applicat
 async function upload(
   request: UploadRequest,
   { oid, size, blob }: LfsObject,
-  { actions }: z.infer<typeof Told>,
+  { actions }: z.infer<typeof Target>,
 ): Promise<void> {
   // The host has it already.
   if (!actions?.upload) return
@@ -263,10 +263,10 @@ function wellAnswered({ status, body }: Answer): unknown {
   if (status >= 200 && status < 300) return body
   if (status === 429) throw new LfsRefusal('limited', 'The code host asks us to wait.')
   if (status >= 500) throw new LfsRefusal('unreachable', unanswered)
-  const said = Refusal.safeParse(body)
+  const refusal = Refusal.safeParse(body)
   throw new LfsRefusal(
     'not_committable',
-    `The code host refused it: ${said.success ? said.data.message : status}.`,
+    `The code host refused it: ${refusal.success ? refusal.data.message : status}.`,
   )
 }
 

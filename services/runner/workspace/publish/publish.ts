@@ -345,13 +345,13 @@ export function pushRefusal(
   accessOf: NamedCredential = 'person',
 ): Extract<PublishResult, { kind: 'refused' | 'no_workflows' | 'unreachable' | 'limited' }> {
   const used = credentialNames[accessOf]
-  const said = finished.stderr.toString('utf8')
+  const stderr = finished.stderr.toString('utf8')
   const answer = answerIn(finished)
-  if (/without `?workflows?`? (permission|scope)/i.test(`${answer?.reason ?? ''} ${said}`))
+  if (/without `?workflows?`? (permission|scope)/i.test(`${answer?.reason ?? ''} ${stderr}`))
     return { kind: 'no_workflows', message: noWorkflows(accessOf) }
-  if (answer && /verified signature/i.test(`${answer.reason} ${said}`))
+  if (answer && /verified signature/i.test(`${answer.reason} ${stderr}`))
     return { kind: 'refused', message: unsigned }
-  if (answer && /protected branch|GH006|GH013|rule violations/i.test(`${answer.reason} ${said}`))
+  if (answer && /protected branch|GH006|GH013|rule violations/i.test(`${answer.reason} ${stderr}`))
     return {
       kind: 'refused',
       message: `The branch is protected on the code host, which rejected the push: ${answer.reason || lastWords(finished)}. The work is kept; its owner can change the rule, or the task can go on another branch.`,

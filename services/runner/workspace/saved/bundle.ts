@@ -168,8 +168,8 @@ export async function openBundle(
     if (work === undefined) return unreadable('it names no work')
     // Not `unreadable`: an object that is missing here may only be unreadable now, and git's words do not tell.
     await gitOrThrow(git, { gitDir, args: ['rev-list', '--objects', '--quiet', work, '--not', '--all'] })
-    const shown = await gitText(git, { gitDir, args: ['log', '-1', '--format=%P%n%B', work, '--'] })
-    const [parents = '', ...text] = shown.split('\n')
+    const logged = await gitText(git, { gitDir, args: ['log', '-1', '--format=%P%n%B', work, '--'] })
+    const [parents = '', ...text] = logged.split('\n')
     const note = WorkNote.safeParse(parseJson(text.join('\n')))
     if (!note.success || parents.includes(' ')) return unreadable('it is not what was saved here')
     return { work, head: parents === '' ? null : parents, note: note.data }
@@ -226,7 +226,7 @@ async function isBaseGone(
   { privateGitDir, mirrorDir, startCommit }: Workspace,
   taken: Finished,
 ): Promise<boolean> {
-  const lacked = told(taken, prerequisitesMissing)
+  const lacked = captured(taken, prerequisitesMissing)
   if (lacked === undefined) return false
   const commits = lacked.match(/^error: [0-9a-f]{40}/gm)?.map((line) => line.slice('error: '.length)) ?? []
   const args = ['for-each-ref', '--count=1', '--format=%(objectname)', 'refs/heads']
@@ -255,11 +255,11 @@ async function isAsExpected(
 }
 
 function whyUnreadable(finished: Finished): string | undefined {
-  return told(finished, ofTheBundle)
+  return captured(finished, ofTheBundle)
 }
 
 /** The part of git's message that `words` captures, if git ended by itself. */
-function told({ endedBy, code, stderr }: Finished, words: RegExp): string | undefined {
+function captured({ endedBy, code, stderr }: Finished, words: RegExp): string | undefined {
   return endedBy === 'itself' && code !== null ? words.exec(stderr.toString('utf8'))?.[1] : undefined
 }
 

@@ -110,29 +110,29 @@ async function pathsInTheWay(
   const missing = splitNul((await gitOrThrow(git, { ...plain, args })).stdout).whole
   if (missing.length === 0) return []
   const listed = splitNul((await gitOrThrow(git, { ...plain, args: ['ls-files', '-z'] })).stdout).whole
-  const held = new Set(listed.map((path) => path.toString('latin1')))
+  const indexed = new Set(listed.map((path) => path.toString('latin1')))
   const found: TreePath[] = []
-  for (const path of missing) if (await isBlocked(workspace.dir, path, held)) found.push(path)
+  for (const path of missing) if (await isBlocked(workspace.dir, path, indexed)) found.push(path)
   return found
 }
 
-/** Whether a path leads through, or ends at, something that is not `held`. */
-async function isBlocked(dir: string, path: TreePath, held: ReadonlySet<string>): Promise<boolean> {
+/** Whether a path leads through, or ends at, something that is not `indexed`. */
+async function isBlocked(dir: string, path: TreePath, indexed: ReadonlySet<string>): Promise<boolean> {
   const at = (inTree: TreePath) =>
     lstat(Buffer.concat([Buffer.from(`${dir}/`), inTree])).catch(() => undefined)
   for (let slash = path.indexOf(0x2f); slash !== -1; slash = path.indexOf(0x2f, slash + 1)) {
     const folder = path.subarray(0, slash)
     const entry = await at(folder)
     if (!entry) return false
-    if (!entry.isDirectory()) return !held.has(folder.toString('latin1'))
+    if (!entry.isDirectory()) return !indexed.has(folder.toString('latin1'))
   }
   const entry = await at(path)
   if (!entry) return false
-  return entry.isDirectory() ? holdsOthers(dir, path, held) : true
+  return entry.isDirectory() ? holdsOthers(dir, path, indexed) : true
 }
 
-/** Whether a folder has anything that is not `held`. */
-async function holdsOthers(dir: string, folder: TreePath, held: ReadonlySet<string>): Promise<boolean> {
+/** Whether a folder has anything that is not `indexed`. */
+async function holdsOthers(dir: string, folder: TreePath, indexed: ReadonlySet<string>): Promise<boolean> {
   const entries = await readdir(Buffer.concat([Buffer.from(`${dir}/`), folder]), {
     withFileTypes: true,
     encoding: 'buffer',
@@ -140,8 +140,8 @@ async function holdsOthers(dir: string, folder: TreePath, held: ReadonlySet<stri
   for (const entry of entries) {
     const path = Buffer.concat([folder, Buffer.from('/'), entry.name])
     const others = entry.isDirectory()
-      ? await holdsOthers(dir, path, held)
-      : !held.has(path.toString('latin1'))
+      ? await holdsOthers(dir, path, indexed)
+      : !indexed.has(path.toString('latin1'))
     if (others) return true
   }
   return false
