@@ -1,7 +1,5 @@
 /** The way of a process's output into the log: bytes, characters, redacted text, few pieces. */
 import { StringDecoder } from 'node:string_decoder'
-import { createCoalescer } from './coalesce.ts'
-import type { CoalesceOptions } from './coalesce.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
 
 export interface OutputRecorder {
@@ -45,4 +43,104 @@ export function recordOutput(options: CoalesceOptions & { readonly redaction: Re
       await pieces.end()
     },
   }
+}
+
+interface CoalesceOptions {
+  /** Records one piece. Called one at a time and in order; when it fails, every later `write` and `end` fails with the same error. */
+  readonly emit: (piece: string) => void | Promise<void>
+  /** Time between pieces, in milliseconds. */
+  readonly intervalMs?: number
+  /** Longest piece, in UTF-8 bytes. */
+  readonly pieceBytes?: number
+  /** How many characters may wait before `write` makes its caller wait. */
+  readonly pendingCharacters?: number
+}
+
+interface Coalescer {
+  /** Resolves when there is room for more: await it before reading on. */
+  write(text: string): Promise<void>
+  /** Emits what is left; resolves when everything has been emitted. */
+  end(): Promise<void>
+}
+
+/**
+ * Gathers a stream of text into few pieces: the first after a pause at once, then one per interval or per size. Pieces never split a character; joined they are what was written.
+ */
+export function createCoalescer(options: CoalesceOptions): Coalescer {
+  const { emit, intervalMs = 50, pieceBytes = 16 * 1024, pendingCharacters = 256 * 1024 } = options
+  let pending = ''
+  let ended = false
+  let failure: { readonly error: unknown } | undefined
+  let emitting = false
+  let timer: NodeJS.Timeout | undefined
+  let waiting: { readonly done: () => void; readonly fail: (error: unknown) => void }[] = []
+
+  const settle = () => {
+    const ready =
+      failure !== undefined || (ended ? pending === '' && !emitting : pending.length <= pendingCharacters)
+    if (!ready) return
+    const settled = waiting
+    waiting = []
+    for (const { done, fail } of settled)
+      if (failure === undefined) done()
+      else fail(failure.error)
+  }
+  const turn = () => {
+    const full = pending.length * 3 >= pieceBytes && Buffer.byteLength(pending) >= pieceBytes
+    const due = timer === undefined || full || ended
+    if (emitting || failure !== undefined || pending === '' || !due) return settle()
+    const piece = firstBytes(pending, pieceBytes)
+    pending = pending.slice(piece.length)
+    clearTimeout(timer)
+    timer = setTimeout(() => {
+      timer = undefined
+      turn()
+    }, intervalMs)
+    emitting = true
+    void emitOne(piece)
+    settle()
+  }
+  const emitOne = async (piece: string) => {
+    try {
+      await emit(piece)
+    } catch (error) {
+      failure = { error }
+      pending = ''
+    }
+    emitting = false
+    turn()
+  }
+  const settled = () =>
+    new Promise<void>((done, fail) => {
+      waiting.push({ done, fail })
+      settle()
+    })
+
+  return {
+    write(text) {
+      if (ended) return Promise.reject(new Error('Written after the end.'))
+      if (failure === undefined) pending += text
+      turn()
+      return settled()
+    },
+    async end() {
+      ended = true
+      turn()
+      await settled().finally(() => clearTimeout(timer))
+    },
+  }
+}
+
+/** The longest beginning of `text` that fits in `limit` bytes of UTF-8 and splits no character; at least one character. */
+function firstBytes(text: string, limit: number): string {
+  if (text.length * 3 <= limit) return text
+  let bytes = 0
+  let length = 0
+  for (const character of text) {
+    bytes += Buffer.byteLength(character)
+    if (bytes > limit && length > 0) break
+    length += character.length
+    if (bytes >= limit) break
+  }
+  return text.slice(0, length)
 }

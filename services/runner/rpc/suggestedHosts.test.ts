@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hostsIn, type Format } from './configuredHosts.ts'
+import { hostsIn, type Format } from './suggestedHosts.ts'
 
 describe('the hosts of package managers are read', () => {
   test.each<[Format, string, readonly string[]]>([

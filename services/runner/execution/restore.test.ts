@@ -9,7 +9,7 @@ import { creating } from '../../../tests/domain/creating.ts'
 import { executionId, taskId } from '../../../tests/domain/ids.ts'
 import * as past from '../../../tests/domain/taskHistories.ts'
 import { cause, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { interruptedRestores } from './restoreIdleTasks.ts'
+import { interruptedRestores } from './restore.ts'
 
 let engines: TestEngines
 let root = ''

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createCoalescer } from './coalesce.ts'
-import { recordOutput } from './outputRecorder.ts'
+import { createCoalescer, recordOutput } from './outputRecorder.ts'
 import { redactionOf } from '../../redaction/redaction.ts'
 import { textThreads } from '../../redaction/textThreads.ts'
 
