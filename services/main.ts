@@ -132,7 +132,9 @@ async function startSealing(
     ...(witnessUrl === null ? [] : [witness(witnessUrl)]),
   ]
   const tell = telling(details, 'seals')
-  return [engines.leases.hold('sealer', () => startSealer(engines, { everyMs, file, places, tell }))]
+  return [
+    engines.leases.hold('sealer', () => startSealer(engines, { intervalMs: everyMs, file, places, tell })),
+  ]
 }
 
 /** What a part says to the operator, in `/readyz`. */

@@ -22,7 +22,7 @@ export interface TaskCleanUpServices extends BranchCleanUp {
 }
 
 /** Together with the rest of the request, below the client's time-out of 30 s. */
-const runnerWithinMs = 15_000
+const runnerTimeoutMs = 15_000
 
 /** What became of each. Never throws for what the code host or the runner says. */
 export async function cleanUp(
@@ -41,7 +41,7 @@ async function removeWorkspace(
   { taskId, lastRunnerId: runnerId }: LiveTask,
 ): Promise<WorkspaceOutcome> {
   if (runnerId === null) return 'none'
-  const answered = await rpc.ask('removeWorkspace', { taskId, runnerId }, runnerWithinMs)
+  const answered = await rpc.ask('removeWorkspace', { taskId, runnerId }, runnerTimeoutMs)
   return answered?.outcome ?? 'unreachable'
 }
 

@@ -86,7 +86,7 @@ export async function requireStartable(newTask: NewTask, services: KnowingHost):
   }
 }
 
-const hostAnswersWithinMs = 2_000
+const hostTimeoutMs = 2_000
 /** The default branch of a repository without commits. */
 const firstBranch = 'main'
 
@@ -110,7 +110,7 @@ export async function isWithout(
     if (await codeHost.branch(token, repository, branch)) return false
     return branch !== firstBranch || (await codeHost.branches(token, repository)).length > 0
   }
-  return withinOr(hostAnswersWithinMs, ask().catch(unlessDefect), false)
+  return withinOr(hostTimeoutMs, ask().catch(unlessDefect), false)
 }
 
 /** What the host refuses now it will refuse in the run, too, which then reports the reason. */

@@ -42,7 +42,7 @@ export interface CommandServices extends Pick<
 export const route = routeWith<CommandServices>()
 
 /** How long a write waits for its own projection before it answers `stale`. */
-const projectedWithinMs = 2_000
+const projectionTimeoutMs = 2_000
 
 /** What a write adds to its answer, once what it wrote can be read. */
 export async function written(
@@ -50,7 +50,7 @@ export async function written(
   { projected }: CommandServices,
 ): Promise<{ position?: Position; stale?: true }> {
   if (position === null) return {}
-  return (await projected.waitFor(position, projectedWithinMs)) ? { position } : { position, stale: true }
+  return (await projected.waitFor(position, projectionTimeoutMs)) ? { position } : { position, stale: true }
 }
 
 /**

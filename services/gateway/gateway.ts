@@ -211,14 +211,16 @@ const noticeRoutes = (notices: GatewayOptions['notices']): readonly Route<Gatewa
 const keyRefused =
   "GitHub refuses the private key of Flightdeck's App: tasks can neither fetch nor push until it has a new one. Settings, GitHub Rights says how."
 /** The page waits for its notices: an answer that comes later is shown the next time. */
-const askedWithinMs = 1_000
+const requestTimeoutMs = 1_000
 
 /** Whether an administrator has to be told that the host refuses the App's key. */
 async function isKeyRefusedFor(
   user: Person['user'],
   { accessControl, installations }: GatewayServices,
 ): Promise<boolean> {
-  return (await accessControl.isAdmin(user)) && withinOr(askedWithinMs, installations.isKeyRefused(), false)
+  return (
+    (await accessControl.isAdmin(user)) && withinOr(requestTimeoutMs, installations.isKeyRefused(), false)
+  )
 }
 
 const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewayServices>[] => [

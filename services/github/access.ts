@@ -86,7 +86,7 @@ function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'
   }
 }
 
-const renewedEveryMs = 300_000
+const renewalIntervalMs = 300_000
 const maxRefusals = 1_000
 /** An installation that was refused `times` in a row, with new tokens each time, is not used for `restMs`. */
 const inVain = { times: 3, restMs: 3_600_000 }
@@ -110,7 +110,7 @@ export function readAccess(deps: AccessDeps): TokenFor {
 
   function refuse(id: string): void {
     const [at, last] = [now(), refusals.get(id)]
-    if (last && at - last.at < renewedEveryMs) return
+    if (last && at - last.at < renewalIntervalMs) return
     const isInRow = last?.isRenewed === true && last.times < inVain.times && at - last.at < inVain.restMs
     refusals.set(id, { at, times: isInRow ? last.times + 1 : 1, isRenewed: false })
     installations.forget()
@@ -188,7 +188,7 @@ const maxAnswers = 5_000
 /** Questions about different people. */
 const questionsAtOnce = 4
 /** While the host is down, callers fail at once for this long, instead of each running into its time-out. */
-const awayMs = 5_000
+const hostDownPauseMs = 5_000
 
 /** Remembers what the host said; questions about one person are asked one after the other, the same question once. */
 export function mayRead({ tokenOf, codeHost, clock }: MayReadDeps): MayRead {
@@ -209,7 +209,7 @@ export function mayRead({ tokenOf, codeHost, clock }: MayReadDeps): MayRead {
       await codeHost.repositoryById(await tokenOf(ownerId), repositoryId)
       return remember(true)
     } catch (fault) {
-      if (fault instanceof CodeHostFault && fault.kind === 'unavailable') awayUntil = now() + awayMs
+      if (fault instanceof CodeHostFault && fault.kind === 'unavailable') awayUntil = now() + hostDownPauseMs
       return saysNo(fault) ? remember(false) : false
     }
   }

@@ -35,9 +35,9 @@ interface ProjectSyncEngines extends RoundDeps, Omit<ReadingEngines, 'logger'> {
 
 const projectSyncTimes: ReadingTimes = {
   firstMs: 30_000,
-  allMs: 1_800_000,
-  restMs: 2_000,
-  againMs: 60_000,
+  pollIntervalMs: 1_800_000,
+  burstPauseMs: 2_000,
+  minIntervalMs: 60_000,
 }
 
 /** A push says little of a project, and comes often. */

@@ -87,7 +87,7 @@ export async function sweepErasures({
 
 const leaseMs = 30_000
 const renewMs = 10_000
-const projectedWithinMs = 10_000
+const projectionTimeoutMs = 10_000
 const readBatch = 1_000
 const page = 100
 
@@ -260,6 +260,6 @@ async function folded(
   { projected }: Pick<ErasureEngines, 'projected'>,
   { position }: AnyRecorded,
 ): Promise<void> {
-  if (!(await projected.waitFor(position, projectedWithinMs)))
+  if (!(await projected.waitFor(position, projectionTimeoutMs)))
     throw new Error('The read models are not as far as the deletion yet.')
 }

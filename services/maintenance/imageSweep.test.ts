@@ -246,7 +246,7 @@ describe('an uploaded image', () => {
 
   test('is discarded by the sweep that runs, until it is stopped', async () => {
     const sweepEngines = { ...engines, blobs, ids: { uuid: randomUUID } }
-    const running = await startImageSweep(sweepEngines, { keptMs: 0, everyMs: 5 })
+    const running = await startImageSweep(sweepEngines, { keptMs: 0, intervalMs: 5 })
     const first = await upload(1)
     await project()
     await eventually('it is discarded', async () => (await stateOf(first)).kind === 'discarded')

@@ -18,10 +18,10 @@ export interface SweepTimes {
   /** Since the upload, in ms; a day by default. */
   readonly keptMs: number
   /** Between two sweeps, in ms; a minute by default. */
-  readonly everyMs: number
+  readonly intervalMs: number
 }
 
-const usual: SweepTimes = { keptMs: 86_400_000, everyMs: 60_000 }
+const usual: SweepTimes = { keptMs: 86_400_000, intervalMs: 60_000 }
 const batch = 100
 
 /** Sweeps until it is stopped. */
@@ -31,7 +31,7 @@ export const startImageSweep = (engines: SweepEngines, times: SweepTimes = usual
       // Read models that are being built are looked through the next time.
       if (!(fault instanceof NotFolded)) engines.logger.error({ err: fault }, 'failed to discard images')
     })
-    return times.everyMs
+    return times.intervalMs
   })
 
 /** Discards every image that was uploaded more than `keptMs` ago, the oldest first. A sweep that is interrupted is done again from the start. */

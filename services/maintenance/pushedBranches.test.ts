@@ -29,7 +29,7 @@ let open: Set<string>
 let asked: string[]
 let faults: Error[]
 let token: () => Promise<string>
-let runEndsWithinMs: number
+let runEndTimeoutMs: number
 beforeEach(async () => {
   engines = await openTestEngines()
   atHost = new Map([['main', { commit: other, tree: other }]])
@@ -37,7 +37,7 @@ beforeEach(async () => {
   asked = []
   faults = []
   token = async () => 'token'
-  runEndsWithinMs = 10_000
+  runEndTimeoutMs = 10_000
 })
 afterEach(() => engines.close())
 
@@ -130,7 +130,7 @@ async function branchesAfter(...taskIds: string[]): Promise<string[]> {
     },
   }
   const parts = { ...engines, codeHost, access: { tokenOf: () => token() } }
-  await deletePushedBranches(parts, taskIds, { pausesMs: [1, 1], runEndsWithinMs })
+  await deletePushedBranches(parts, taskIds, { pausesMs: [1, 1], runEndTimeoutMs })
   return [...atHost.keys()]
 }
 
@@ -210,7 +210,7 @@ describe('finding 10: a branch of a deleted task', () => {
     atHost.set(ours, { commit, tree })
     const id = await deletedTask(1)
     const run = await pushingRun()
-    runEndsWithinMs = 1
+    runEndTimeoutMs = 1
     expect(await branchesAfter(id)).toEqual(['main'])
     await run.push()
   })

@@ -43,12 +43,12 @@ export interface Patience {
   /** How often the host is asked again, after how long, while it cannot be asked. */
   readonly pausesMs: readonly number[]
   /** How long runs are waited for. */
-  readonly runEndsWithinMs: number
+  readonly runEndTimeoutMs: number
 }
 
 // A push has 120 s, and its runner a moment to see that it is over.
-const usualPatience: Patience = { pausesMs: [500, 2_000, 5_000], runEndsWithinMs: 150_000 }
-const lookEveryMs = 100
+const usualPatience: Patience = { pausesMs: [500, 2_000, 5_000], runEndTimeoutMs: 150_000 }
+const pollIntervalMs = 100
 
 /**
  * Deletes the branches of these tasks, which were deleted: what runs for them is being stopped. Never throws for what the code host
@@ -57,9 +57,9 @@ const lookEveryMs = 100
 export async function deletePushedBranches(
   engines: BranchEngines,
   taskIds: Iterable<string>,
-  { pausesMs, runEndsWithinMs }: Patience = usualPatience,
+  { pausesMs, runEndTimeoutMs }: Patience = usualPatience,
 ): Promise<void> {
-  const runsEndUntil = performance.now() + runEndsWithinMs
+  const runsEndUntil = performance.now() + runEndTimeoutMs
   // All tasks share these pauses: an account with hundreds of tasks must not wait for each of them.
   const pauses = pausesMs.values()
   let isAway = false
@@ -109,7 +109,7 @@ async function haveEnded(
   for (const id of requestIds) {
     while ((await jobs.stateOf(id)) === 'leased') {
       if (performance.now() > until) return false
-      await pause(lookEveryMs)
+      await pause(pollIntervalMs)
     }
   }
   return true

@@ -64,13 +64,13 @@ interface Told {
 async function withSealer<T>(
   use: (told: Told) => Promise<T>,
   changed: Partial<SealerEngines> = {},
-  everyMs = hour,
+  intervalMs = hour,
   places: readonly SecondPlace[] = [],
 ): Promise<T> {
   const told: Told = { sentences: [], observed: [] }
   const sealer = await startSealer(
     { ...engines, rpc, ...changed, emit: (each) => void told.observed.push(each) },
-    { everyMs, file, places, tell: (sentences) => void told.sentences.push(...sentences) },
+    { intervalMs, file, places, tell: (sentences) => void told.sentences.push(...sentences) },
   )
   try {
     return await use(told)

@@ -56,7 +56,7 @@ export interface SealerEngines extends Pick<
 
 export interface Sealing {
   /** How often the log is sealed at most, unless somebody asks for it. */
-  readonly everyMs: number
+  readonly intervalMs: number
   /** Where seals are written outside of the database. */
   readonly file: string
   /** Places beside the file that every seal is brought to. */
@@ -91,7 +91,7 @@ const shortestMs = 500
 /** Seals until it is stopped. */
 export async function startSealer(
   engines: SealerEngines,
-  { everyMs, file: path, places = [], tell }: Sealing,
+  { intervalMs, file: path, places = [], tell }: Sealing,
 ): Promise<RunningWork> {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -132,7 +132,7 @@ export async function startSealer(
   })
   const running = repeat(async () => {
     await round()
-    return everyMs
+    return intervalMs
   })
   return {
     async stop() {

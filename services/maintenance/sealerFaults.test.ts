@@ -62,7 +62,7 @@ async function start(
   const tell = (sentences: readonly string[]) => void told.push(...sentences)
   const sealer = await startSealer(
     { ...engines, rpc, logger, ...changed },
-    { everyMs: 3_600_000, file, places, tell },
+    { intervalMs: 3_600_000, file, places, tell },
   )
   return {
     rpc,

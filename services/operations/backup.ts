@@ -116,7 +116,7 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
       mode: 0o600,
       flush: true,
     })
-    return told(checked, `The backup is at ${target}`, [
+    return quoted(checked, `The backup is at ${target}`, [
       'Read models, the queue and workspaces are left out. Read models and the queue are rebuilt from the log.',
       withKey
         ? 'The backup contains the master key: anyone who has it can read everything.'
@@ -161,7 +161,7 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
       })
     })
     const kept = await keepSeals(work.config.seals.file, part, target)
-    return told(checked, `The data folder ${target} is made of the backup of ${manifest.madeAt}`, [
+    return quoted(checked, `The data folder ${target} is made of the backup of ${manifest.madeAt}`, [
       ...kept,
       'Start Flightdeck on it. Read models are rebuilt, and unfinished work is resumed or ended.',
     ])
@@ -229,7 +229,7 @@ async function closeWhole(stores: OwnStores, folder: string): Promise<void> {
 }
 
 /** Reports what was made, and the faults of its source: a copy of a log with a fault is better than none. */
-function told({ said, faults }: Checked, made: string, more: readonly string[]): Answer {
+function quoted({ said, faults }: Checked, made: string, more: readonly string[]): Answer {
   if (faults.length === 0) return { lines: [`${made}, and whole: ${said}`, ...more] }
   return { failed: true, lines: [...faults, `${made}, and not whole: ${said}`, ...more] }
 }

@@ -45,7 +45,7 @@ async function withEngines<T>(name: string, use: (engines: Engines) => Promise<T
 /** Something happens and is sealed, so many times. */
 const sealed = (name: string, count: number, file = at(name, 'seals.ndjson')) =>
   withEngines(name, async (engines) => {
-    const sealer = await startSealer(engines, { everyMs: 3_600_000, file, tell: () => undefined })
+    const sealer = await startSealer(engines, { intervalMs: 3_600_000, file, tell: () => undefined })
     for (let round = 0; round < count; round += 1) {
       await engines.log.append(taskStream(randomUUID()), emptyHead, [TaskDeleted.of({})], cause())
       expect(await engines.rpc.ask('seal', {}, 10_000)).toBeDefined()

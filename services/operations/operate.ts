@@ -123,9 +123,9 @@ async function restored({ readStore, ...operating }: Operating): Promise<Answer>
 }
 
 const names = views.map(({ collection }) => collection)
-const lookEveryMs = 300
+const pollIntervalMs = 300
 /** The rebuilder reports its progress, and checks for requests, every second. */
-const usualSilentMs = 15_000
+const defaultSilenceMs = 15_000
 
 /** What an operation needs that works on the read models alone, and so may run while the product has the data folder. */
 export interface Beside {
@@ -136,14 +136,14 @@ export interface Beside {
 /** `rebuild` has all read models rebuilt, or the one that is named; other words are for `operationOf`. Throws `UnknownWords`. */
 export function operationBeside(
   [subject, name, ...rest]: readonly string[],
-  silentMs = usualSilentMs,
+  maxSilenceMs = defaultSilenceMs,
 ): ((beside: Beside) => Promise<Answer>) | undefined {
   if (subject !== 'rebuild') return undefined
   if (rest.length > 0)
     throw new UnknownWords(`rebuild ${name} ${rest.join(' ')}: there is no such command.`, subject)
   if (name !== undefined && !names.includes(name))
     throw new UnknownWords(`${name} is no read model. There are: ${names.join(', ')}.`, subject)
-  return (beside) => rebuilt(beside, name === undefined ? names : [name], silentMs)
+  return (beside) => rebuilt(beside, name === undefined ? names : [name], maxSilenceMs)
 }
 
 /** Asks for the rebuild, and reports its progress until it is done. The projector does the work. */
@@ -158,7 +158,7 @@ async function rebuilt(
   }))
   let seen: Catalog = requested
   for (let heardAt = performance.now(); performance.now() - heardAt < silentMs;) {
-    await pause(lookEveryMs)
+    await pause(pollIntervalMs)
     const catalog = await readStore.catalog()
     if (catalog.revision === seen.revision) continue
     heardAt = performance.now()

@@ -33,7 +33,7 @@ const detailed = { max: 30, atOnce: 5 }
 /** The installations by their accounts' names, `max` at most, with a detail of the first 30; `null` where it cannot be had, or not in time. */
 export async function withDetails<Detail, Shown>(
   found: readonly Installation[],
-  { max, withinMs }: { readonly max: number; readonly withinMs: number },
+  { max, timeoutMs }: { readonly max: number; readonly timeoutMs: number },
   detailOf: (one: Installation) => Promise<Detail | null>,
   shownAs: (one: Installation, detail: Detail | null) => Shown,
 ): Promise<Shown[]> {
@@ -46,7 +46,7 @@ export async function withDetails<Detail, Shown>(
       return shownAs(
         one,
         await withinOr(
-          withinMs,
+          timeoutMs,
           inTurn(() => detailOf(one)),
           null,
         ),

@@ -38,7 +38,7 @@ export interface AuditRequest {
   readonly sizes: readonly number[]
 }
 
-const sealedWithinMs = 10_000
+const sealTimeoutMs = 10_000
 const attempts = 4
 const betweenAttemptsMs = 250
 const page = 250
@@ -117,7 +117,7 @@ async function provenHeads(sources: AuditSources, streams: readonly string[]): P
   const { rpc, readStore, eventStore, logIdentity } = sources
   await readStore.prepare(sealCollections)
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    await rpc.ask('seal', {}, sealedWithinMs)
+    await rpc.ask('seal', {}, sealTimeoutMs)
     const seal = await readableSeal(eventStore, logIdentity)
     const proven = seal && (await proveHeads(sources, seal, streams))
     if (proven) return proven

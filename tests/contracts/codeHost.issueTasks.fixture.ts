@@ -43,7 +43,7 @@ export interface Start {
   /** The tokens of an installation of the App that reads for all. */
   readonly installation?: () => Promise<string>
 }
-export const byPolling: Start = { times: { allMs: 50 } }
+export const byPolling: Start = { times: { pollIntervalMs: 50 } }
 
 export const eventually = (holds: () => Promise<void>) => vi.waitFor(holds, { interval: 30 })
 
@@ -179,7 +179,13 @@ export function issueTasks() {
     const making = makingOf(reads, of)
     running.push({ stop: async () => reads.close() })
     running.push(
-      await startIssues(making, { allMs: never, restMs: 20, againMs: 50, passingMs: 50, ...of.times }),
+      await startIssues(making, {
+        pollIntervalMs: never,
+        burstPauseMs: 20,
+        minIntervalMs: 50,
+        passingMs: 50,
+        ...of.times,
+      }),
     )
     const linking = {
       ...engines,

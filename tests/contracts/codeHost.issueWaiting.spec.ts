@@ -81,7 +81,7 @@ test('issues that wait for room cost no requests in most rounds, and become task
     return here.local.codeHost.issues(...asked)
   }
   const makeRoom = await startFull({
-    times: { allMs: 50, passingMs: never },
+    times: { pollIntervalMs: 50, passingMs: never },
     codeHost: { issueText, issues },
   })
   await eventually(async () =>
@@ -248,7 +248,7 @@ test('of issues that wait for an account each has its turn, however many there a
     return here.local.codeHost.issue(token, repository, number)
   }
   // All are due in each round.
-  await start({ times: { allMs: 50, passingMs: 0 }, codeHost: { issue } })
+  await start({ times: { pollIntervalMs: 50, passingMs: 0 }, codeHost: { issue } })
   await eventually(async () => expect([...asked].toSorted()).toEqual(all.toSorted()))
 })
 
@@ -261,7 +261,7 @@ test('of issues that wait for room each is looked at in turn, too', async () => 
     asked.add(number)
     return here.local.codeHost.issue(token, repository, number)
   }
-  await startFull({ times: { allMs: 50, passingMs: 0 }, codeHost: { issue } })
+  await startFull({ times: { pollIntervalMs: 50, passingMs: 0 }, codeHost: { issue } })
   await eventually(async () => expect([...asked].toSorted()).toEqual(all.toSorted()))
 })
 

@@ -95,7 +95,7 @@ async function follow({
       },
       access: { tokenOf },
     },
-    { firstMs: 3_600_000, allMs: 3_600_000, restMs: 50, againMs: 50, ...times },
+    { firstMs: 3_600_000, pollIntervalMs: 3_600_000, burstPauseMs: 50, minIntervalMs: 50, ...times },
   )
   running.push(synced)
 }
@@ -176,7 +176,7 @@ test('one that the App is suspended for is out of reach, and comes back', async 
 })
 
 test('without deliveries it is looked at now and then; what has not changed costs no answer and is not recorded', async () => {
-  await follow({ firstMs: 10, allMs: 30 })
+  await follow({ firstMs: 10, pollIntervalMs: 30 })
   await eventually(async () => expect(reads.filter((read) => read === 'unchanged').length).toBeGreaterThan(1))
   expect(reads.filter((read) => read !== 'unchanged')).toEqual(['ada/engine'])
   expect((await engines.log.read(projectStream(projectId(1)), 0, 100)).length).toBe(1)
@@ -185,7 +185,7 @@ test('without deliveries it is looked at now and then; what has not changed cost
 test('a host that is away says nothing about the project', async () => {
   const of = /\/repos\/ada\/engine$/
   local.limits.disturb({ status: 502, message: 'Server Error', times: 1_000, of })
-  await follow({ firstMs: 10, allMs: 20 })
+  await follow({ firstMs: 10, pollIntervalMs: 20 })
   await eventually(async () => expect(attempts.length).toBeGreaterThan(2))
   expect(reads).toEqual([])
   expect(await shown()).toMatchObject({ status: 'active' })
@@ -233,7 +233,7 @@ test('a round ends after three repositories in a row that the host is away for, 
   const before = (id: string) => {
     if (away.includes(id)) throw new CodeHostFault('unavailable', 'Away.')
   }
-  await follow({ firstMs: 10, allMs: 20, before })
+  await follow({ firstMs: 10, pollIntervalMs: 20, before })
   await eventually(async () => expect(reads).toContain('ada/d'))
   const all = [made, ...others].map(({ id }) => id)
   away = all
@@ -258,7 +258,7 @@ test('an installation that changes while all are read leads to one more reading'
   let heard = false
   let open = (): void => undefined
   const opened = new Promise<void>((resolve) => (open = resolve))
-  await follow({ firstMs: 10, restMs: 300, after: () => opened, onHeard: () => void (heard = true) })
+  await follow({ firstMs: 10, burstPauseMs: 300, after: () => opened, onHeard: () => void (heard = true) })
   await eventually(async () => expect(reads).toHaveLength(1))
   await suspended('PUT')
   await eventually(async () => expect(heard).toBe(true))
@@ -268,7 +268,7 @@ test('an installation that changes while all are read leads to one more reading'
 
 test('however often installations change, all are read at most once in a while', async () => {
   let heard = 0
-  await follow({ firstMs: 10, againMs: 3_600_000, onHeard: () => void (heard += 1) })
+  await follow({ firstMs: 10, minIntervalMs: 3_600_000, onHeard: () => void (heard += 1) })
   await eventually(async () => expect(reads).toHaveLength(1))
   for (const method of ['PUT', 'DELETE', 'PUT', 'DELETE'] as const) await suspended(method)
   await eventually(async () => expect(heard).toBe(4))

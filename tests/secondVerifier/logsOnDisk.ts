@@ -68,7 +68,7 @@ async function restoredOnDisk(
     const rpc = openInProcessRpc({ onFault: () => undefined })
     const sealer = await startSealer(
       { ...engines, vault, rpc, logIdentity },
-      { everyMs: 3_600_000, file, tell: () => undefined },
+      { intervalMs: 3_600_000, file, tell: () => undefined },
     )
     const rest = sealed.log.slice(kept).filter(({ type }) => type !== 'LogSealed')
     for (const part of [rest.slice(0, 8), rest.slice(8)]) {

@@ -166,7 +166,7 @@ export async function sealed(engines: Opened): Promise<readonly string[]> {
     (await newestSeal(engines.eventStore, engines.logIdentity).catch(() => undefined))?.revision
   const before = await revision()
   const sealer = await startSealer(engines, {
-    everyMs: hourMs,
+    intervalMs: hourMs,
     file: join(engines.folder, 'seals.ndjson'),
     tell: (told) => void sentences.push(...told),
   })

@@ -329,7 +329,7 @@ describe('a follower', () => {
     const local = host()
     for (const number of [1, 2]) local.set(number, 'open')
     await projectOf()
-    await follow(local, { ...quick, firstMs: 400, allMs: 400, lookedAtMs: 10 })
+    await follow(local, { ...quick, firstMs: 400, pollIntervalMs: 400, lookedAtMs: 10 })
     await opened(1)
     await opened(2)
     await eventually('both are read', async () => (await states([1, 2])).every((state) => state === 'open'))
@@ -350,7 +350,7 @@ describe('a follower', () => {
       token === `token of ${userId(2)}` ? new CodeHostFault('unauthorized', 'no') : undefined
     await projectOf(1)
     await projectOf(2)
-    await follow(local, { ...quick, firstMs: 100, allMs: 100 })
+    await follow(local, { ...quick, firstMs: 100, pollIntervalMs: 100 })
     await opened(2, 2)
     await opened(1, 1)
     await eventually('the one is read', async () => (await states([1])).includes('open'))
@@ -397,7 +397,7 @@ describe('a follower', () => {
     }
     await projectOf()
     for (const number of [1, 2, 3]) await opened(number)
-    await follow(local, { ...quick, firstMs: 50, allMs: 100 }, feedback)
+    await follow(local, { ...quick, firstMs: 50, pollIntervalMs: 100 }, feedback)
     await eventually('the last is read', () => (read.get(3) ?? 0) > 0)
     await eventually('and all again, as the access does not rest', () => (read.get(1) ?? 0) > 2)
     expect([...read.keys()].toSorted()).toEqual([1, 2, 3])

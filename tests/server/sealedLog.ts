@@ -60,7 +60,7 @@ export async function openSealedLog(): Promise<SealedLog> {
   const rpc = openInProcessRpc({ onFault: () => undefined })
   const sealer = await startSealer(
     { ...engines, rpc, logIdentity: identity },
-    { everyMs: 3_600_000, file, tell: () => undefined },
+    { intervalMs: 3_600_000, file, tell: () => undefined },
   )
   const size = Math.ceil(events.length / portions)
   for (let from = 0; from < events.length; from += size) {

@@ -32,7 +32,7 @@ import {
 } from '../services.ts'
 
 /** A restore takes well under a second; the answer says when it is not done. */
-const restoredWithinMs = 10_000
+const restoreTimeoutMs = 10_000
 
 export const forkRoutes: readonly Route<CommandServices>[] = [
   route(forkTask, signedIn, ownTask, async ({ params, body, ...request }, services) => {
@@ -59,7 +59,7 @@ export const forkRoutes: readonly Route<CommandServices>[] = [
       ? await awaitEvent(services, {
           stream: taskStream(taskId),
           from: executed.head.revision,
-          withinMs: restoredWithinMs,
+          withinMs: restoreTimeoutMs,
           match: (event): event is Restored => isRestored(event) && event.data.executionId === undoId,
         })
       : undefined

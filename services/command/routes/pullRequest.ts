@@ -14,7 +14,7 @@ import { setDraft } from '../pullRequestDraft.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
 /** Below the client's time-out of 30 s, so that it hears from us and may ask again. */
-const outcomeWithinMs = 25_000
+const outcomeTimeoutMs = 25_000
 
 export const pullRequestRoutes: readonly Route<CommandServices>[] = [
   route(createPullRequest, signedIn, ownTask, async ({ params, body, ...request }, services) => {
@@ -36,7 +36,7 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
     const outcome = await awaitEvent(services, {
       stream,
       from: executed.repeated ? 0 : executed.head.revision,
-      withinMs: outcomeWithinMs,
+      withinMs: outcomeTimeoutMs,
       match: (event): event is Outcome => isOutcome(event) && event.data.requestId === requestId,
     })
     if (!outcome) throw new Fault('pr_in_progress')

@@ -132,7 +132,7 @@ async function withAgent(
 }
 
 /** A runner answers when it has begun. */
-const begunWithinMs = 1_000
+const beginTimeoutMs = 1_000
 
 export const prepareRoutes: readonly Route<CommandServices>[] = [
   route(prepareTask, signedIn, ownProject, async ({ params, body, user }, services) => {
@@ -148,7 +148,7 @@ export const prepareRoutes: readonly Route<CommandServices>[] = [
       agent,
       model: codexModel,
     }
-    await services.rpc.ask('prepare', request, begunWithinMs)
+    await services.rpc.ask('prepare', request, beginTimeoutMs)
     return { success: true as const }
   }),
 ]

@@ -10,7 +10,7 @@ import { sessions } from '#platform/http/session.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import { cause, openAccess, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 import { idOfAccount } from '#platform/access/accountId.ts'
-import { accounts, type Accounts, type Shown } from './accounts.ts'
+import { accounts, type Accounts, type ProvenAccount } from './accounts.ts'
 
 const ids: Ids = { uuid: randomUUID }
 /** Whom the list does not have. */
@@ -68,7 +68,7 @@ const beforeIdentity = (happens: () => Promise<unknown>) =>
 const beforeUser = (happens: () => Promise<unknown>) =>
   meanwhile((stream) => stream.startsWith('user-'), happens)
 
-const shown = (login: string, id: string): Shown => ({
+const shown = (login: string, id: string): ProvenAccount => ({
   account: {
     id,
     login,
@@ -103,7 +103,7 @@ async function connected(userId: string): Promise<string | null> {
 }
 
 /** Who has claimed an account. */
-async function claimOf({ account }: Shown): Promise<string | null> {
+async function claimOf({ account }: ProvenAccount): Promise<string | null> {
   const stream = identityStream(idOfAccount(engines.vault, 'local', account.id))
   return (await engines.commands.load(identity, stream)).state.userId
 }

@@ -17,19 +17,19 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { LinkError, SignInError } from '#domain/api/auth.ts'
 
 /** An account that somebody has shown to be theirs. */
-export interface Shown {
+export interface ProvenAccount {
   readonly account: HostAccount
   readonly tokens: HostTokens
 }
 
 export interface Accounts {
   /** Throws `SignInFailed` with `user_not_found` when the account's user is deleted, and `AccountNotAllowed`, before anything of it is kept. */
-  signIn(shown: Shown, userAgent: string): Promise<SignedIn>
+  signIn(shown: ProvenAccount, userAgent: string): Promise<SignedIn>
   /** Connects the account to the person. Throws `SignInFailed` when the person or the session is gone, or either is connected elsewhere. */
-  link(shown: Shown, to: Identity): Promise<void>
+  link(shown: ProvenAccount, to: Identity): Promise<void>
 }
 
-const projectedWithinMs = 5_000
+const projectionTimeoutMs = 5_000
 
 type Services = Pick<
   GatewayServices,
@@ -102,7 +102,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
         { type: 'SignInWithGitHub', profile: profileOf(account), ...session },
         causedBy(userId),
       )
-      return signedInWith(executed, session, services, projectedWithinMs)
+      return signedInWith(executed, session, services, projectionTimeoutMs)
     },
 
     async link({ account, tokens }, { userId, sessionId }) {
@@ -149,7 +149,7 @@ async function keepOfConnected(
     { ...command, hasNewTokens: !wasTold },
     { actor: { kind: 'user', userId }, commandId: ids.uuid() },
   )
-  if (position !== null) await projected.waitFor(position, projectedWithinMs)
+  if (position !== null) await projected.waitFor(position, projectionTimeoutMs)
 }
 
 async function kindOf(commands: Services['commands'], userId: string): Promise<UserState['kind']> {

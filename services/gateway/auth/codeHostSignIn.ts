@@ -15,7 +15,7 @@ import { routeWith, type Route } from '#platform/http/route.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { originOfRequest } from '#platform/telemetry/requests.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
-import { accounts, AccountNotAllowed, SignInFailed, type Shown } from './accounts.ts'
+import { accounts, AccountNotAllowed, SignInFailed, type ProvenAccount } from './accounts.ts'
 import { originOf } from '../http/allowedHosts.ts'
 import {
   oauthStateCookie,
@@ -102,7 +102,7 @@ interface SignInRequest {
 async function finishSignIn(
   flow: SignInFlow,
   context: Context,
-  shown: Shown,
+  shown: ProvenAccount,
   { link, nonce }: SignInRequest,
 ): Promise<void> {
   const known = accounts(flow.options, servicesFor(flow, context))
@@ -185,7 +185,11 @@ async function holderOf(
 }
 
 /** The account in the code host's answer, when the answer belongs to the state. */
-async function shownBy(flow: SignInFlow, context: Context, state: OAuthState | undefined): Promise<Shown> {
+async function shownBy(
+  flow: SignInFlow,
+  context: Context,
+  state: OAuthState | undefined,
+): Promise<ProvenAccount> {
   const { codeHost } = flow.services
   const answer = Answer.safeParse(context.query)
   if (!answer.success || state === undefined || state.state !== answer.data.state)

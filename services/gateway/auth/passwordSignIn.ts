@@ -13,7 +13,7 @@ import { signedInWith } from './session.ts'
 import type { LoginThrottle } from './loginThrottle.ts'
 
 const route = routeWith<GatewayServices>()
-const projectedWithinMs = 2_000
+const projectionTimeoutMs = 2_000
 
 /** `slow` is checked before a password is, and again when its turn has come, as other tries may have failed meanwhile. */
 export function passwordRoutes(
@@ -48,7 +48,7 @@ export function passwordRoutes(
           { type: 'Register', name, email, ...credential, ...session },
           { actor: { kind: 'user', userId }, commandId, correlationId: requestId },
         )
-        return signedInWith(executed, session, services, projectedWithinMs)
+        return signedInWith(executed, session, services, projectionTimeoutMs)
       })
     }),
     route(login, turnedOn, async ({ body, client, commandId, requestId }, services) => {
@@ -88,7 +88,7 @@ export function passwordRoutes(
         { type: 'SignInWithPassword', credentialId, ...session },
         { actor: { kind: 'user', userId }, commandId, correlationId: requestId },
       )
-      return signedInWith(executed, session, services, projectedWithinMs)
+      return signedInWith(executed, session, services, projectionTimeoutMs)
     }),
   ]
 }

@@ -44,9 +44,9 @@ export function trustProxies(proxies: number): Middleware {
     // The name we are reached by is `Host`, or the public address.
     delete headers['x-forwarded-host']
     for (const name of ['x-forwarded-for', 'x-forwarded-proto']) {
-      const said = headers[name]
+      const value = headers[name]
       delete headers[name]
-      const entries = typeof said === 'string' ? said.split(',').map((entry) => entry.trim()) : []
+      const entries = typeof value === 'string' ? value.split(',').map((entry) => entry.trim()) : []
       const entry = proxies === 0 ? undefined : entries.slice(-proxies)[0]
       if (entry !== undefined && entry !== '') headers[name] = entry
     }

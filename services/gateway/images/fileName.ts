@@ -18,8 +18,8 @@ export function nameOf(told: string, type: MediaType): string {
   const [usual] = endings[type]
   const isTrue = endings[type].includes(ending)
   const stem = isTrue ? plain.slice(0, -ending.length - 1) : plain
-  const shown = [...stem].slice(0, imageLimits.nameLength - ending.length - usual.length - 2).join('')
-  return `${shown || 'image'}.${isTrue ? ending : usual}`
+  const cutStem = [...stem].slice(0, imageLimits.nameLength - ending.length - usual.length - 2).join('')
+  return `${cutStem || 'image'}.${isTrue ? ending : usual}`
 }
 
 /** `inline`, by this name when it is saved: https://www.rfc-editor.org/rfc/rfc6266 */

@@ -67,9 +67,9 @@ function written(pixels: Sharp, mediaType: MediaType): Sharp {
 
 /** Turns a decoder's error into a refusal: nothing but the image can make it fail. */
 function faultOf(fault: unknown): Fault {
-  const told = fault instanceof Error ? fault.message : ''
-  if (/pixel limit/.test(told)) return refused(imageTexts.pixels)
-  if (/timeout/.test(told)) return new Fault('too_large', imageTexts.slow, field)
+  const message = fault instanceof Error ? fault.message : ''
+  if (/pixel limit/.test(message)) return refused(imageTexts.pixels)
+  if (/timeout/.test(message)) return new Fault('too_large', imageTexts.slow, field)
   return refused(imageTexts.unreadable)
 }
 

@@ -25,7 +25,7 @@ import { limitConcurrency } from '#platform/async/queue.ts'
 /** Shorter than the request's own time limit, so that the answer says that the form was too slow. */
 const formMs = 25_000
 const lettingGoMs = 5_000
-const projectedWithinMs = 2_000
+const projectionTimeoutMs = 2_000
 
 /** Whose upload it is, and the ids under which it takes effect. */
 interface Upload {
@@ -47,8 +47,8 @@ export function receiveImage(parts: {
   const load = (imageId: string) => commands.load(image, imageStream(imageId))
 
   async function answer(context: Context): Promise<AnswerOf<typeof uploadImage>> {
-    const asking: Identity | null = context.state.identity ?? null
-    const { user, sessionId } = await signedIn({ identity: asking }, services)
+    const identity: Identity | null = context.state.identity ?? null
+    const { user, sessionId } = await signedIn({ identity: identity }, services)
     if (services.ballast.isFull()) throw new Fault('disk_full')
     const keyed = keyedCommandId(context, { userId: user.id, sessionId })
     const commandId = keyed ?? services.ids.uuid()
@@ -71,7 +71,7 @@ export function receiveImage(parts: {
           'This image was deleted because it was not attached to a message within a day.',
         )
       if (position === null) return shown(state)
-      const isProjected = await projected.waitFor(position, projectedWithinMs)
+      const isProjected = await projected.waitFor(position, projectionTimeoutMs)
       return { ...shown(state), position, ...(isProjected ? {} : { stale: true }) }
     })
   }

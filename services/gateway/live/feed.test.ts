@@ -31,7 +31,7 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { recorded } from '../../../tests/domain/recorded.ts'
 import { toolStarted } from '../../../tests/domain/taskHistories.ts'
-import { progressEveryMs, startFeed, type Viewer } from './feed.ts'
+import { progressIntervalMs, startFeed, type Viewer } from './feed.ts'
 import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import type { SocketMessage } from './socketMessages.ts'
 import { hearingBus } from '../../../tests/hearingBus.ts'
@@ -700,7 +700,7 @@ describe('a viewer', () => {
       const { mine, calls } = await follower()
       await calls('tool-2', 'tool-3')
       await calls('tool-4')
-      await vi.advanceTimersByTimeAsync(progressEveryMs - 1)
+      await vi.advanceTimersByTimeAsync(progressIntervalMs - 1)
       expect(progressOf(mine)).toEqual([0, 5, 23])
       await vi.advanceTimersByTimeAsync(1)
       const last = progressOf(mine).at(-1)
@@ -708,14 +708,14 @@ describe('a viewer', () => {
       expect(last).toBeGreaterThan(30)
       await calls('tool-5')
       expect(progressOf(mine)).toHaveLength(4)
-      await vi.advanceTimersByTimeAsync(progressEveryMs)
+      await vi.advanceTimersByTimeAsync(progressIntervalMs)
       expect(progressOf(mine)).toHaveLength(5)
       // Nothing was told for a while: the next is told at once.
-      await vi.advanceTimersByTimeAsync(progressEveryMs)
+      await vi.advanceTimersByTimeAsync(progressIntervalMs)
       await calls('tool-6')
       expect(progressOf(mine)).toHaveLength(6)
       expect(vi.getTimerCount()).toBe(1)
-      await vi.advanceTimersByTimeAsync(progressEveryMs)
+      await vi.advanceTimersByTimeAsync(progressIntervalMs)
       expect(vi.getTimerCount()).toBe(0)
     })
 
@@ -725,7 +725,7 @@ describe('a viewer', () => {
       for (const [stream, event] of turn.slice(-1)) fake.append(stream, event)
       await fake.deliver(100)
       expect(progressOf(mine)).toEqual([0, 5, 23, 100])
-      await vi.advanceTimersByTimeAsync(10 * progressEveryMs)
+      await vi.advanceTimersByTimeAsync(10 * progressIntervalMs)
       expect(progressOf(mine)).toEqual([0, 5, 23, 100])
       expect(vi.getTimerCount()).toBe(0)
     })
@@ -734,9 +734,9 @@ describe('a viewer', () => {
       const { fake, feed, mine, calls } = await follower()
       await calls('tool-2')
       const open = vi.spyOn(fake.log, 'open').mockRejectedValueOnce(new Error('away'))
-      await vi.advanceTimersByTimeAsync(progressEveryMs)
+      await vi.advanceTimersByTimeAsync(progressIntervalMs)
       expect(progressOf(mine)).toHaveLength(3)
-      await vi.advanceTimersByTimeAsync(progressEveryMs)
+      await vi.advanceTimersByTimeAsync(progressIntervalMs)
       expect(progressOf(mine)).toEqual([0, 5, 23, 30])
       open.mockRestore()
       await calls('tool-3')

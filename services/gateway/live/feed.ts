@@ -44,7 +44,7 @@ export interface Feed {
   leave(taskId: string, viewer: Viewer): void
   /**
    * Sends the viewer each change of status of the person's tasks, their progress, and each end of a session of theirs. Progress of a task is
-   * sent at once and then at most every `progressEveryMs`; the latest is always sent.
+   * sent at once and then at most every `progressIntervalMs`; the latest is always sent.
    */
   follow(userId: string, viewer: Viewer): void
   unfollow(userId: string, viewer: Viewer): void
@@ -102,7 +102,7 @@ const batch = 500
 /** A join holds what it reads, and takes processor time from those who follow live. */
 const joinsAtOnce = 8
 /** Often enough for a progress bar, and seldom enough for somebody with hundreds of running tasks. */
-export const progressEveryMs = 250
+export const progressIntervalMs = 250
 
 /** Starts at the end of the log. */
 export async function startFeed(engines: FeedEngines): Promise<Feed> {
@@ -116,7 +116,9 @@ export async function startFeed(engines: FeedEngines): Promise<Feed> {
     followers: new Map(),
     owners: ownersOfTasks(documents, log),
     changes: listChanges(),
-    progress: throttle(progressEveryMs, serialized, (taskId, stored) => sendProgress(feed, taskId, stored)),
+    progress: throttle(progressIntervalMs, serialized, (taskId, stored) =>
+      sendProgress(feed, taskId, stored),
+    ),
     serialized,
     reached: await eventStore.head(),
   }

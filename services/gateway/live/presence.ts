@@ -2,9 +2,9 @@
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Feed } from './feed.ts'
 
-const everyMs = 10_000
+const announceIntervalMs = 10_000
 /** A newcomer is announced soon, and a thousand who come at once in one message. */
-const soonMs = 500
+const announceDelayMs = 500
 /** In one message. */
 const maxInMessage = 1_000
 
@@ -25,11 +25,11 @@ export function announcePresence(feed: Pick<Feed, 'present'>, bus: Pick<Bus, 'pu
         taskIds: taskIds.slice(from, from + maxInMessage),
       })
   }
-  const timer = setInterval(announce, everyMs)
+  const timer = setInterval(announce, announceIntervalMs)
   timer.unref()
   return {
     changed: () => {
-      soon ??= setTimeout(announce, soonMs)
+      soon ??= setTimeout(announce, announceDelayMs)
     },
     stop: () => {
       clearInterval(timer)

@@ -46,7 +46,7 @@ const maxWaiting = { packets: 5_000, characters: 16 * 1_048_576 }
 /** With more waiting packets, words are dropped: a later piece of the message holds them again. */
 const waitingWithWords = 100
 /** How often connected people are checked against the list of who may sign in. */
-const checkEveryMs = 30_000
+const checkIntervalMs = 30_000
 /** Rooms that one socket may be in at once. */
 const roomsAtOnce = 50
 /** New connections that are authenticated at once. */
@@ -106,7 +106,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
   })
   io.on('connection', (socket) => serve(socket, feed, services))
   if (!services.accessControl.isOpen) {
-    const timer = setInterval(() => void checkAll(io, services), checkEveryMs)
+    const timer = setInterval(() => void checkAll(io, services), checkIntervalMs)
     // A server that never listens never closes either: this must not keep its process.
     timer.unref()
     http.once('close', () => clearInterval(timer))

@@ -5,7 +5,7 @@ import type { z } from 'zod'
 
 type Schemas = OpenApi['components']['schemas']
 
-interface Placed {
+interface AddressedOperation {
   readonly path: string
   readonly method: string
   readonly operation: Operation
@@ -15,7 +15,7 @@ interface Placed {
 export function referencePage(document: OpenApi): string {
   const { info, tags, paths, components } = document
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]): Placed => ({ path, method, operation })),
+    Object.entries(methods).map(([method, operation]): AddressedOperation => ({ path, method, operation })),
   )
   const under = (tag: string) => operations.filter(({ operation }) => operation.tags.includes(tag))
   const names = Object.keys(components.schemas)
@@ -77,13 +77,13 @@ export function referencePage(document: OpenApi): string {
   return page.html
 }
 
-function contentsLine({ method, operation }: Placed): Html {
+function contentsLine({ method, operation }: AddressedOperation): Html {
   return html`<li><a href="#${operation.operationId}">${badge(method)} ${operation.summary}</a></li>`
 }
 
 const badge = (method: string): Html => html`<span class="method ${method}">${method.toUpperCase()}</span>`
 
-function operationArticle({ path, method, operation }: Placed, schemas: Schemas): Html {
+function operationArticle({ path, method, operation }: AddressedOperation, schemas: Schemas): Html {
   const [done, ...refused] = Object.entries(operation.responses)
   return html`<article id="${operation.operationId}">
     <h3>${operation.summary}</h3>

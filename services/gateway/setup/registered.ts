@@ -49,8 +49,8 @@ export async function recordUnrecorded(services: StartServices): Promise<void> {
   const app = await services.hostApp.current()
   if (app === undefined) return
   await alone(services.leases, recording, async () => {
-    const wanted = { streams: ['audit-'], types: [CodeHostAppRegistered.type] }
-    const [recorded] = await services.eventStore.readAll(null, 1, wanted)
+    const registrations = { streams: ['audit-'], types: [CodeHostAppRegistered.type] }
+    const [recorded] = await services.eventStore.readAll(null, 1, registrations)
     if (recorded === undefined) await recordRegistered(services, app, null)
   })
 }

@@ -10,7 +10,7 @@ const moreMs = 1_000
 /** How long to wait for a check's log after its end, in ms: if there is none yet, and if it cannot be read for now. */
 const logWaits = { missing: 60_000, unavailable: 600_000 }
 /** How long to wait before it is asked for again, in ms. */
-const againMs = { missing: 15_000, unavailable: 60_000 }
+const retryPauseMs = { missing: 15_000, unavailable: 60_000 }
 const longest = { name: 200, path: 1_000, message: 2_000 }
 
 /** Returns in how many ms to read more; `null` when nothing is awaited. Throws `CodeHostFault`. */
@@ -24,7 +24,7 @@ export async function readChecks(reader: Reader, reading: Reading): Promise<numb
   let again: number | null = null
   for (const check of fresh.slice(0, maxAtOnce)) {
     const log = await logOf(reader, reading, check)
-    if (log === 'missing' || log === 'unavailable') again = Math.min(again ?? Infinity, againMs[log])
+    if (log === 'missing' || log === 'unavailable') again = Math.min(again ?? Infinity, retryPauseMs[log])
     else await recordCheck(reader, reading, check, log)
   }
   return again ?? (fresh.length > maxAtOnce ? moreMs : null)

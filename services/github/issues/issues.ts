@@ -20,9 +20,9 @@ export interface IssueTimes extends Omit<ReadingTimes, 'firstMs'> {
 
 /** The times that go with a given poll interval for pull requests whose page is open. */
 export const issueTimes = (everyMs: number): IssueTimes => ({
-  allMs: everyMs * 2,
-  restMs: 1_000,
-  againMs: 10_000,
+  pollIntervalMs: everyMs * 2,
+  burstPauseMs: 1_000,
+  minIntervalMs: 10_000,
   passingMs: 600_000,
 })
 
@@ -33,7 +33,7 @@ export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<R
   const { documents } = engines
   const known = memories()
   return startReadings(engines, {
-    times: { ...times, firstMs: times.allMs },
+    times: { ...times, firstMs: times.pollIntervalMs },
     failed: 'failed to make tasks of issues',
     hintOf: ({ data, content }) => {
       const { repositoryId = null, issue = null } = content ?? {}

@@ -34,7 +34,7 @@ export interface FollowerTimes {
   readonly firstMs: number
   /** Poll intervals: for pull requests whose page is open, and for all others. */
   readonly lookedAtMs: number
-  readonly allMs: number
+  readonly pollIntervalMs: number
   /** Between two requests of one access: what is hinted at meanwhile goes into the second. */
   readonly restMs: number
 }
@@ -43,14 +43,14 @@ export interface FollowerTimes {
 export const timesFor = (everyMs: number): FollowerTimes => ({
   firstMs: everyMs,
   lookedAtMs: everyMs,
-  allMs: everyMs * 10,
+  pollIntervalMs: everyMs * 10,
   restMs: 1_000,
 })
 
 const maxWaiting = 5_000
 /** Requests under way at once, each with another access. */
 const requestsAtOnce = 4
-const foldedWithinMs = 2_000
+const foldTimeoutMs = 2_000
 /** How long an access rests after a fault: doubling where it may pass, unless the code host says how long. */
 const rests = { limitedMs: 60_000, unavailableMs: 5_000, refusedMs: 240_000, longestMs: 900_000 }
 
@@ -110,7 +110,7 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
   })
   const polling = rounds(async () => {
     await readEverything(follower).catch((fault: unknown) => logFault(follower, fault))
-    polling.within(times.allMs)
+    polling.within(times.pollIntervalMs)
   })
   polling.within(times.firstMs)
   engines.logger.debug('following pull requests')
@@ -151,7 +151,7 @@ async function hear(follower: Follower, events: readonly LogRecord[], upTo: Posi
   for (const taskId of tasks) queue(follower, await ofTask(engines, taskId))
   if (named.size > 0) {
     // What was observed before a hint came may not be in the read models yet.
-    await engines.projected.waitFor(upTo, foldedWithinMs)
+    await engines.projected.waitFor(upTo, foldTimeoutMs)
     for (const about of named.values()) {
       const { repositoryId } = about
       const found =

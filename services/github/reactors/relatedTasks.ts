@@ -17,7 +17,7 @@ import type { LogRecord, Subscription } from '#platform/ports/eventStore.ts'
 type RelatedTasksEngines = ReactorEngines & Pick<Engines, 'log' | 'commands' | 'clock' | 'logger'>
 
 /** How long the request itself may take to do it: it ends after 30 s. */
-const createdWithinMs = 60_000
+const creationTimeoutMs = 60_000
 const pollIntervalMs = 500
 
 /** Goes on from where it stopped last. Never ends by itself. */
@@ -93,7 +93,7 @@ async function isSettledInTime(
 ): Promise<boolean> {
   for (;;) {
     // Read after the clock, so that what is created in between is seen.
-    const isLate = clock.now().getTime() - Date.parse(at) > createdWithinMs
+    const isLate = clock.now().getTime() - Date.parse(at) > creationTimeoutMs
     const { state } = await commands.load(task, taskStream(taskId))
     if (state.kind !== 'none') return true
     const { state: original } = await commands.load(task, stream)

@@ -48,7 +48,7 @@ afterEach(async () => {
 })
 
 async function start(
-  times = { restMs: 1, againMs: 20 },
+  times = { burstPauseMs: 1, minIntervalMs: 20 },
   commands: Pick<Commands, 'execute'> = engines.commands,
 ): Promise<void> {
   const tokenOf = async () => {
@@ -146,7 +146,7 @@ test.each([
   ['are not known to the code host yet', new CodeHostFault('unauthorized', 'Bad credentials')],
 ])('are looked at again where the new tokens %s, and no more than once', async (_, refusal) => {
   await lost(1)
-  await start({ restMs: 50, againMs: 1 })
+  await start({ burstPauseMs: 50, minIntervalMs: 1 })
   refusals = [refusal]
   await connect()
   await expect.poll(() => requests(1), soon).toEqual([2])
@@ -172,7 +172,7 @@ test.each([
   ['against others', new Fault('conflict'), 1, [2, 2, 2]],
 ])('of other tasks are tried also where one fails %s', async (_, fault, times, tried) => {
   for (const n of [1, 2, 3]) await lost(n)
-  await start({ restMs: 1, againMs: 20 }, failing(2, fault, times))
+  await start({ burstPauseMs: 1, minIntervalMs: 20 }, failing(2, fault, times))
   await connect()
   await expect.poll(() => requests(1, 2, 3), soon).toEqual(tried)
 })

@@ -28,9 +28,9 @@ type RetryEngines = ReactorEngines &
   }
 
 /** Waits briefly: the event of a new connection can arrive before its tokens are stored. */
-const usualTimes: HintTimes = { restMs: 1_000, againMs: 60_000 }
+const usualTimes: HintTimes = { burstPauseMs: 1_000, minIntervalMs: 60_000 }
 const maxHinted = 1_000
-const foldedWithinMs = 5_000
+const foldTimeoutMs = 5_000
 /** The newest tasks of a person are looked through: as many as lists show, and more. */
 const newestTasks = 200
 
@@ -84,7 +84,7 @@ export async function startRetriedUpdates(
 async function retryFor(engines: RetryEngines, userId: string, upTo: Position | null): Promise<Outcome> {
   const { projected, documents, access, codeHost } = engines
   try {
-    if (upTo !== null) await projected.waitFor(upTo, foldedWithinMs)
+    if (upTo !== null) await projected.waitFor(upTo, foldTimeoutMs)
     const latest = await newest(documents, tasksView, { owner: userId }, newestTasks)
     const failed = latest.filter(({ publishingFault }) => publishingFault === 'github_not_connected')
     if (failed.length === 0) return 'done'

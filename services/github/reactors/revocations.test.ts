@@ -109,11 +109,11 @@ const isConnected = async () => {
   return state.kind === 'user' && state.githubConnected
 }
 async function start(
-  againMs = 60_000,
+  minIntervalMs = 60_000,
   most = 1_000,
   commands: Pick<Commands, 'load' | 'execute'> = engines.commands,
 ): Promise<void> {
-  const times = { restMs: 1, againMs }
+  const times = { burstPauseMs: 1, minIntervalMs }
   running.push(await startRevocations({ ...engines, commands, access, codeHostName }, times, most))
 }
 /** The commands, with something that happens just before the first one. */

@@ -26,7 +26,7 @@ type RevocationEngines = ReactorEngines &
   }
 
 /** A person is asked about once a minute at most, however many deliveries name them. */
-const usualTimes: HintTimes = { restMs: 200, againMs: 60_000 }
+const usualTimes: HintTimes = { burstPauseMs: 200, minIntervalMs: 60_000 }
 const maxHinted = 1_000
 
 /** Goes on until it is stopped. */

@@ -2,7 +2,7 @@
 import { expect, test, onTestFinished } from 'vitest'
 import { hints, hintedWork, type HintedWorkOptions } from './hints.ts'
 
-const times = { restMs: 2, againMs: 60 }
+const times = { burstPauseMs: 2, minIntervalMs: 60 }
 
 test('a burst of hints is one reading, which later hints do not put off', () => {
   const hinted = hints(times, 10)
@@ -37,7 +37,7 @@ test('what could not be read is due again, and there are never more than were al
 })
 
 function started(options: Partial<HintedWorkOptions> & Pick<HintedWorkOptions, 'workOn'>) {
-  const work = hintedWork({ times: { restMs: 1, againMs: 5 }, max: 2, ...options })
+  const work = hintedWork({ times: { burstPauseMs: 1, minIntervalMs: 5 }, max: 2, ...options })
   onTestFinished(() => work.stop())
   return work
 }

@@ -18,13 +18,13 @@ export interface Hints {
 
 export interface HintTimes {
   /** From a hint to the reading, so that a burst of hints is one. */
-  readonly restMs: number
+  readonly burstPauseMs: number
   /** Between two readings of one that `now and then` hints lead to. */
-  readonly againMs: number
+  readonly minIntervalMs: number
 }
 
 /** Keeps each id once, at most `max` of them. Pure except for the maps that it keeps. */
-export function hints({ restMs, againMs }: HintTimes, max: number): Hints {
+export function hints({ burstPauseMs, minIntervalMs }: HintTimes, max: number): Hints {
   const due = new Map<string, number>()
   /** By repository, in the order of reading. */
   const readAt = new Map<string, number>()
@@ -37,7 +37,10 @@ export function hints({ restMs, againMs }: HintTimes, max: number): Hints {
   return {
     add(id, hint, now) {
       const last = readAt.get(id) ?? Number.NEGATIVE_INFINITY
-      put(id, hint === 'now and then' ? Math.max(now + restMs, last + againMs) : now + restMs)
+      put(
+        id,
+        hint === 'now and then' ? Math.max(now + burstPauseMs, last + minIntervalMs) : now + burstPauseMs,
+      )
     },
     take(now) {
       const taken = [...due].filter(([, at]) => at <= now).map(([id]) => id)
@@ -47,12 +50,12 @@ export function hints({ restMs, againMs }: HintTimes, max: number): Hints {
         readAt.set(id, now)
       }
       for (const [id, at] of readAt) {
-        if (readAt.size <= max && at + againMs > now) break
+        if (readAt.size <= max && at + minIntervalMs > now) break
         readAt.delete(id)
       }
       return taken
     },
-    keep: (id, now) => put(id, now + againMs),
+    keep: (id, now) => put(id, now + minIntervalMs),
     size: () => due.size,
     dueAt: () => (due.size === 0 ? undefined : Math.min(...due.values())),
   }

@@ -5,9 +5,9 @@ import { DeliveryReceived } from '#domain/delivery.ts'
 import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { logger } from '#platform/log.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import { startReadings, type Placed, type Readings, type Round } from './readings.ts'
+import { startReadings, type OrderedDocument, type Readings, type Round } from './readings.ts'
 
-const projects: readonly Placed[] = Array.from({ length: 250 }, (_, n) => ({
+const projects: readonly OrderedDocument[] = Array.from({ length: 250 }, (_, n) => ({
   id: `${n}`,
   order: `${n}`.padStart(4, '0'),
 }))
@@ -37,7 +37,7 @@ const stored: StoredEvent = { ...delivered, content: null }
 /** Reads these projects, each as `read` says; a round is over after three that answer `later`. */
 async function started(
   read: (id: string) => 'done' | 'soon' | 'later',
-  times: Partial<Readings<Placed>['times']> = {},
+  times: Partial<Readings<OrderedDocument>['times']> = {},
   /** So many projects of a repository are hinted at, or all there are. */
   hinted: number | 'all' = 2,
   waitFor: () => Promise<boolean> = async () => true,
@@ -49,7 +49,7 @@ async function started(
   /** The repositories that deliveries hint at which are not heard yet. */
   const told: string[] = []
   let tell: (events: readonly StoredEvent[], upTo: Position) => Promise<void> = async () => undefined
-  const begin = (isStopped: () => boolean): Round<Placed> => {
+  const begin = (isStopped: () => boolean): Round<OrderedDocument> => {
     const ids: string[] = []
     roundsOf.push(ids)
     let away = 0
@@ -64,7 +64,7 @@ async function started(
       },
     }
   }
-  const held = await startReadings<Placed>(
+  const held = await startReadings<OrderedDocument>(
     {
       eventStore: {
         head: async () => null,
@@ -80,7 +80,7 @@ async function started(
       logger: logger('silent'),
     },
     {
-      times: { firstMs: 0, allMs: 20, restMs: 1, againMs: 1, ...times },
+      times: { firstMs: 0, pollIntervalMs: 20, burstPauseMs: 1, minIntervalMs: 1, ...times },
       failed: 'failed',
       hintOf: () => (hinted === 'all' ? hinted : { repositoryId: told.shift() ?? shared, hint: 'soon' }),
       ofRepository: async (githubRepoId) =>
@@ -114,7 +114,7 @@ const ids = (from: number, to = projects.length - 1) =>
   Array.from({ length: to - from + 1 }, (_, n) => `${from + n}`)
 
 test('all are read, page by page, in one round', async () => {
-  const { roundsOf } = await started(() => 'done', { allMs: never })
+  const { roundsOf } = await started(() => 'done', { pollIntervalMs: never })
   await expect.poll(() => roundsOf[0]).toEqual(ids(0))
 })
 
@@ -133,7 +133,7 @@ test('where the code host went away in a round, the next goes on there, and the 
 
 test('where one knows of more, it alone is read again soon', async () => {
   const { roundsOf } = await started((id) => (id === '7' && roundsOf.length === 1 ? 'soon' : 'done'), {
-    allMs: never,
+    pollIntervalMs: never,
   })
   await expect.poll(() => roundsOf.slice(1).flat()).toEqual(['7'])
 })
@@ -141,8 +141,8 @@ test('where one knows of more, it alone is read again soon', async () => {
 test('after a hint, one that could not be read for now is read again alone, and is left to the reading of all then', async () => {
   const { roundsOf, hint } = await started((id) => (id === '1' ? 'later' : 'done'), {
     firstMs: never,
-    allMs: 30,
-    againMs: 10,
+    pollIntervalMs: 30,
+    minIntervalMs: 10,
   })
   await hint()
   // After 10 and 20 ms; 40 are more than the 30 between two readings of all.
@@ -156,7 +156,7 @@ test('a hint is read between the projects of a reading of all', async () => {
       if (id === '100') void hinted[0]?.()
       return 'done'
     },
-    { allMs: never, firstMs: 20, restMs: 0 },
+    { pollIntervalMs: never, firstMs: 20, burstPauseMs: 0 },
   )
   hinted.push(hint)
   await expect.poll(() => reads.filter((id) => id === '0')).toHaveLength(2)
@@ -175,7 +175,7 @@ test('projects that were hinted at and cannot be read do not end a reading of al
       }
       return isHinted && Number(id) < 5 ? 'later' : 'done'
     },
-    { allMs: never, firstMs: 20, restMs: 0, againMs: never },
+    { pollIntervalMs: never, firstMs: 20, burstPauseMs: 0, minIntervalMs: never },
     5,
   )
   hinted.push(hint)
@@ -206,7 +206,7 @@ test('a read model that is behind as a hint comes does not end a reading of all'
       }
       return 'done'
     },
-    { allMs: never, firstMs: 20, restMs: 0, againMs: never },
+    { pollIntervalMs: never, firstMs: 20, burstPauseMs: 0, minIntervalMs: never },
     2,
     async () => {
       if (!isBehind) return true
@@ -235,7 +235,7 @@ test('a repository at which an engine always fails holds up none that is hinted 
       if (id === '5') throw new EngineUnavailable('The database')
       return 'done'
     },
-    { firstMs: never, allMs: never },
+    { firstMs: never, pollIntervalMs: never },
   )
   await hint(['5', '6', '7'])
   await expect.poll(() => reads).toContain('7')
@@ -248,7 +248,7 @@ test('a project at which an engine always fails holds up none of the same reposi
       if (id === '0') throw new EngineUnavailable('The database')
       return 'done'
     },
-    { firstMs: never, allMs: never },
+    { firstMs: never, pollIntervalMs: never },
   )
   await hint()
   await expect.poll(() => reads).toContain('1')
@@ -268,7 +268,7 @@ test.each([
         read.push(id)
         return 'done'
       },
-      { firstMs: never, allMs: never },
+      { firstMs: never, pollIntervalMs: never },
       4,
     )
     await hint(repositories)

@@ -31,15 +31,15 @@ export interface ReadingEngines extends ReactorEngines {
 export interface ReadingTimes {
   /** From the start to the first reading of all, and between readings of all. */
   readonly firstMs: number
-  readonly allMs: number
+  readonly pollIntervalMs: number
   /** From a hint to the reading, so that a burst of hints is one. */
-  readonly restMs: number
+  readonly burstPauseMs: number
   /** The least time between two readings of all that hints cause, and between two of a repository that frequent hints cause. */
-  readonly againMs: number
+  readonly minIntervalMs: number
 }
 
 /** A project, with its place in the order of all. */
-export interface Placed {
+export interface OrderedDocument {
   readonly id: string
   readonly order: string
 }
@@ -56,7 +56,7 @@ export interface Round<Project> {
 }
 
 /** What is read, and after what. */
-export interface Readings<Project extends Placed> {
+export interface Readings<Project extends OrderedDocument> {
   readonly times: ReadingTimes
   /** What the log says where a reading failed. */
   readonly failed: string
@@ -73,13 +73,13 @@ export interface Readings<Project extends Placed> {
 }
 
 const pageSize = 100
-const foldedWithinMs = 2_000
+const foldTimeoutMs = 2_000
 const maxHinted = 1_000
 const soonMs = 3_000
 /** Faults in a row among what was hinted at: a single one may be the project's own, more mean that an engine is away. */
 const maxFaults = 2
 
-interface Running<Project extends Placed> {
+interface Running<Project extends OrderedDocument> {
   readonly engines: ReadingEngines
   readonly of: Readings<Project>
   readonly hinted: Hints
@@ -107,7 +107,7 @@ export const projectsOf = (
 ): Promise<readonly ProjectDocument[]> => oldest(documents, projectsView, { githubRepoId }, limit)
 
 /** Reads until it is stopped. */
-export async function startReadings<Project extends Placed>(
+export async function startReadings<Project extends OrderedDocument>(
   engines: ReadingEngines,
   of: Readings<Project>,
 ): Promise<RunningWork> {
@@ -118,7 +118,7 @@ export async function startReadings<Project extends Placed>(
     engines,
     of,
     hinted: hints(of.times, maxHinted),
-    again: retries(of.times.allMs, maxHinted),
+    again: retries(of.times.pollIntervalMs, maxHinted),
     ofHinted: inRounds(readHinted),
     ofAll: inRounds(readAll),
     allAgainAt: 0,
@@ -147,7 +147,7 @@ export async function startReadings<Project extends Placed>(
   }
 }
 
-function logFault<Project extends Placed>(
+function logFault<Project extends OrderedDocument>(
   { engines, of, isStopped }: Running<Project>,
   fault: unknown,
 ): void {
@@ -157,15 +157,18 @@ function logFault<Project extends Placed>(
 }
 
 /** When the next is due that was hinted at, or is to be read again. */
-const nextOf = <Project extends Placed>({ hinted, again }: Running<Project>): number =>
+const nextOf = <Project extends OrderedDocument>({ hinted, again }: Running<Project>): number =>
   Math.min(...[hinted, again].map((one) => one.dueAt() ?? Number.POSITIVE_INFINITY))
 
-function awaitHinted<Project extends Placed>(running: Running<Project>): void {
+function awaitHinted<Project extends OrderedDocument>(running: Running<Project>): void {
   const dueAt = nextOf(running)
   if (dueAt < Number.POSITIVE_INFINITY) running.ofHinted.within(dueAt - performance.now())
 }
 
-async function note<Project extends Placed>(running: Running<Project>, stored: LogRecord): Promise<void> {
+async function note<Project extends OrderedDocument>(
+  running: Running<Project>,
+  stored: LogRecord,
+): Promise<void> {
   const { engines, of, hinted, ofAll } = running
   const delivery = await openDelivery(engines, stored)
   const hint = delivery && of.hintOf(delivery)
@@ -175,17 +178,17 @@ async function note<Project extends Placed>(running: Running<Project>, stored: L
   running.hintedAll += 1
   running.stoppedAt = undefined
   // Once the burst is over.
-  ofAll.within(Math.max(of.times.restMs, running.allAgainAt - now))
+  ofAll.within(Math.max(of.times.burstPauseMs, running.allAgainAt - now))
 }
 
-const begun = <Project extends Placed>(running: Running<Project>): Round<Project> =>
+const begun = <Project extends OrderedDocument>(running: Running<Project>): Round<Project> =>
   running.of.begin(() => running.isStopped)
 
 /** An engine's fault at one project holds up no other; several in a row end the round. */
-async function readHinted<Project extends Placed>(running: Running<Project>): Promise<void> {
+async function readHinted<Project extends OrderedDocument>(running: Running<Project>): Promise<void> {
   const { engines, of, hinted, again, heard } = running
   const round = begun(running)
-  const { againMs } = of.times
+  const { minIntervalMs } = of.times
   const taken = hinted.take(performance.now())
   const repositories = new Set(taken)
   const waiting = new Set(again.take(performance.now()))
@@ -201,15 +204,15 @@ async function readHinted<Project extends Placed>(running: Running<Project>): Pr
     try {
       const one = await find()
       if (one === undefined) again.settle(id)
-      else await readOne(running, round, one, againMs)
+      else await readOne(running, round, one, minIntervalMs)
       faults = 0
     } catch (fault) {
       failed(fault)
-      again.put(id, againMs, performance.now())
+      again.put(id, minIntervalMs, performance.now())
     }
   }
   try {
-    if (heard !== null) await engines.projected.waitFor(heard, foldedWithinMs)
+    if (heard !== null) await engines.projected.waitFor(heard, foldTimeoutMs)
     for (const githubRepoId of taken) {
       if (isOver()) return
       repositories.delete(githubRepoId)
@@ -226,13 +229,13 @@ async function readHinted<Project extends Placed>(running: Running<Project>): Pr
     }
   } finally {
     for (const id of repositories) hinted.keep(id, performance.now())
-    for (const id of waiting) again.keep(id, againMs, performance.now())
+    for (const id of waiting) again.keep(id, minIntervalMs, performance.now())
     awaitHinted(running)
   }
 }
 
 /** `laterMs`: when to read one again that could not be read for now; `null` if the next reading of all comes soon enough. */
-async function readOne<Project extends Placed>(
+async function readOne<Project extends OrderedDocument>(
   { again }: Running<Project>,
   round: Round<Project>,
   one: Project,
@@ -244,10 +247,10 @@ async function readOne<Project extends Placed>(
   else if (outcome === 'done') again.settle(one.id)
 }
 
-async function readAll<Project extends Placed>(running: Running<Project>): Promise<void> {
+async function readAll<Project extends OrderedDocument>(running: Running<Project>): Promise<void> {
   const { of, ofAll } = running
-  const { allMs, againMs } = of.times
-  running.allAgainAt = performance.now() + againMs
+  const { pollIntervalMs, minIntervalMs } = of.times
+  running.allAgainAt = performance.now() + minIntervalMs
   const round = begun(running)
   const { stoppedAt, hintedAll } = running
   running.stoppedAt = undefined
@@ -273,7 +276,7 @@ async function readAll<Project extends Placed>(running: Running<Project>): Promi
     stop(after === stoppedAt && underWay ? underWay : after)
     throw fault
   } finally {
-    ofAll.within(allMs)
+    ofAll.within(pollIntervalMs)
     awaitHinted(running)
   }
 }

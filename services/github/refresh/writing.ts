@@ -27,7 +27,7 @@ export interface Writing {
 }
 
 const batch = 100
-const foldedWithinMs = 5_000
+const foldTimeoutMs = 5_000
 
 /** Writes until it is stopped, one round at a time, so that no other looks up what is just being written. */
 export async function startWriting(
@@ -50,7 +50,7 @@ export async function startWriting(
     batch,
     handle: async (events, upTo) => {
       if (events.length === 0) return
-      await engines.projected.waitFor(upTo, foldedWithinMs)
+      await engines.projected.waitFor(upTo, foldTimeoutMs)
       writing.within(delayMs(events))
     },
   })

@@ -35,8 +35,8 @@ export interface Nats {
 }
 
 const connectMs = 5_000
-const askAgainMs = 250
-const callMs = 5_000
+const retryPauseMs = 250
+const callTimeoutMs = 5_000
 const readyMs = 2_000
 // A silently dead connection is detected within three pings.
 const pingMs = 4_000
@@ -115,7 +115,7 @@ async function connectWithRetry(server: Server): Promise<NatsConnection> {
       const line = `NATS at ${server.address} does not answer yet (${reasonOf(fault)}); waiting for it.`
       if (line !== said) server.onWaiting(line)
       said = line
-      await pause(askAgainMs)
+      await pause(retryPauseMs)
     }
   }
 }
@@ -128,7 +128,7 @@ async function connectOnce(server: Server): Promise<NatsConnection> {
       name: 'flightdeck',
       timeout: connectMs,
       maxReconnectAttempts: -1,
-      reconnectTimeWait: askAgainMs,
+      reconnectTimeWait: retryPauseMs,
       pingInterval: pingMs,
       maxPingOut: pingsUnanswered,
       // While an operator changes the credentials, the connection must not end for good.
@@ -197,7 +197,7 @@ function untilLost<T>(nats: Connected, ms: number, promise: Promise<T>): Promise
 async function ask<T, R = never>(
   nats: Connected,
   call: (leftMs: number) => Promise<T>,
-  { refusals, timeoutMs = callMs }: { refusals?: Refusals<R>; timeoutMs?: number | undefined } = {},
+  { refusals, timeoutMs = callTimeoutMs }: { refusals?: Refusals<R>; timeoutMs?: number | undefined } = {},
 ): Promise<T | R> {
   const deadline = performance.now() + timeoutMs
   try {

@@ -25,7 +25,7 @@ export interface GitHubAppsOptions {
 type Auth = ReturnType<typeof createAppAuth>
 
 /** How long a caller waits for an installation token. One that arrives later is cached for the next caller. */
-const tokenWithinMs = 20_000
+const tokenTimeoutMs = 20_000
 
 /** Use one per process: octokit shares running token requests by the installation's id alone, whatever the host. */
 export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions): CodeHostApps {
@@ -69,7 +69,7 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
           permissions,
           refresh: fresh,
         })
-        const { token } = await within(tokenWithinMs, asking, unreachable)
+        const { token } = await within(tokenTimeoutMs, asking, unreachable)
         requests.named(token, `installation:${installationId}`)
         return token
       } catch (error) {

@@ -30,7 +30,7 @@ export const hasNoRoomYet = (fault: unknown): fault is Fault =>
 const active = ['queued', 'running']
 /** Runs last minutes: retrying sooner rarely helps. */
 const retryAfterSeconds = 30
-const projectedWithinMs = 10_000
+const projectionTimeoutMs = 10_000
 
 export function admission({ documents, projected, ballast, tasksAtOnce }: AdmissionOptions): Admission {
   const serialized = serializeByKey()
@@ -50,7 +50,7 @@ export function admission({ documents, projected, ballast, tasksAtOnce }: Admiss
           await requireFree(userId)
           const result = await new Promise<Appended | null>((settle) => resolve(settle))
           const last = result?.kind === 'appended' ? result.events.at(-1) : undefined
-          if (last) await projected.waitFor(last.position, projectedWithinMs)
+          if (last) await projected.waitFor(last.position, projectionTimeoutMs)
         }).catch(reject)
       }),
   }

@@ -54,9 +54,9 @@ export interface Installations {
 
 type Apps = Pick<CodeHostApps, 'hasKey' | 'installations' | 'installationToken'>
 
-const countsMs = 30_000
+const listLifeMs = 30_000
 /** A missing installation may have been created since the list was read; many calls at once share one request. */
-const missingCountsMs = 2_000
+const missingLifeMs = 2_000
 
 const needs = {
   git: { contents: 'write' },
@@ -83,7 +83,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
   const forget = () => void (known = undefined)
   const unsubscribe = bus.subscribe('installations', forget)
 
-  function list(atMostMs = countsMs): Promise<readonly Installation[]> {
+  function list(atMostMs = listLifeMs): Promise<readonly Installation[]> {
     const now = clock.now().getTime()
     if (known && now - known.at < atMostMs) return known.found
     const found = readAll()
@@ -109,7 +109,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
 
   async function of(owner: string): Promise<Installation | undefined> {
     const mine = ({ account }: Installation) => account.login.toLowerCase() === owner.toLowerCase()
-    return (await list()).find(mine) ?? (await list(missingCountsMs)).find(mine)
+    return (await list()).find(mine) ?? (await list(missingLifeMs)).find(mine)
   }
 
   async function tokenFor(

@@ -29,7 +29,7 @@ export interface Reaction {
 
 const usualBatch = 500
 /** A mark is noted in the background, so that nobody waits for it. */
-const noteWithinMs = 1_000
+const noteTimeoutMs = 1_000
 /** A mark that lags only means more events to look through after a start: it moves after this many batches without any event. */
 const emptyBatches = 1_000
 
@@ -49,14 +49,14 @@ export async function startReactor(
   const noting = rounds(note)
   async function note(): Promise<void> {
     if (heard === null || names.length === 0) return
-    if (!isDone()) return noting.within(noteWithinMs)
+    if (!isDone()) return noting.within(noteTimeoutMs)
     const upTo = heard
     empty = 0
     try {
       for (const name of names) await jobs.mark(name, upTo)
     } catch (err) {
       logger.warn({ err, names }, 'failed to note how far the log was read')
-      noting.within(noteWithinMs)
+      noting.within(noteTimeoutMs)
     }
   }
   // If this process ends early, the next one begins where it did.
@@ -68,7 +68,7 @@ export async function startReactor(
       await handle(events, upTo)
       heard = upTo
       empty += 1
-      if (events.length > 0 || empty >= emptyBatches) noting.within(noteWithinMs)
+      if (events.length > 0 || empty >= emptyBatches) noting.within(noteTimeoutMs)
     },
     filter,
   )

@@ -16,7 +16,7 @@ import {
 } from '@eventstore/db-client'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import {
-  isWanted,
+  matches,
   type AppendResult,
   type EventFilter,
   type EventStore,
@@ -258,7 +258,7 @@ async function readAll(store: Connected, after: Position | null, limit: number, 
   const isSought = (event: RecordedEvent) =>
     isAfter(event) &&
     isOurs(event) &&
-    (wanted === undefined || isWanted(wanted, { stream: event.streamId, type: event.type }))
+    (wanted === undefined || matches(wanted, { stream: event.streamId, type: event.type }))
   const found = await logEvents(store, FORWARDS, from, limit, isSought)
   return found.map(fromEventStoreDb)
 }

@@ -12,7 +12,7 @@ import {
 } from '@eventstore/db-client'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { streamPrefixes } from '#domain/kernel/streams.ts'
-import { isWanted, type EventFilter, type Subscription } from '../ports/eventStore.ts'
+import { matches, type EventFilter, type Subscription } from '../ports/eventStore.ts'
 import { deliver, type Batch, type Delivering } from './catchUpSubscription.ts'
 import { answered } from './eventStoreDbCalls.ts'
 import { fromEventStoreDb, isOurs } from './eventStoreDbEnvelope.ts'
@@ -59,7 +59,7 @@ export interface Following extends Omit<Delivering, 'engine' | 'next'> {
 }
 
 // Servers before 23.10 do not report that a subscription has caught up: a batch that is not full this long after its first event shows it.
-const fullWithinMs = 200
+const fillTimeoutMs = 200
 
 /** Delivers batch after batch. After a break, everything that was not handled is requested again. */
 export function followFeed(
@@ -177,7 +177,7 @@ function receive(feed: OpenFeed, event: AllStreamRecordedEvent | undefined): voi
   if (feed.isClosed || feed.broken || !event || event.position.commit <= feed.last) return
   // The server filters by streams or by types, not by both, and another program may have a stream with a similar name.
   const { streamId: stream, type } = event
-  if (!isOurs(event) || (wanted && !isWanted(wanted, { stream, type }))) {
+  if (!isOurs(event) || (wanted && !matches(wanted, { stream, type }))) {
     if (wanted) passed(feed, event.position.commit)
     return
   }
@@ -220,7 +220,7 @@ function mustWait(feed: OpenFeed, most: number) {
 
 /** How long to wait for the rest of a batch that has begun; `null` when none has. */
 function leftMs(feed: OpenFeed) {
-  return feed.queue.length === 0 ? null : Math.max(0, feed.firstCameAt + fullWithinMs - performance.now())
+  return feed.queue.length === 0 ? null : Math.max(0, feed.firstCameAt + fillTimeoutMs - performance.now())
 }
 
 /** Resolves when something has changed, or after `ms`. */

@@ -52,7 +52,7 @@ export async function administrator(
   return {}
 }
 
-const freshWithinMs = 2_000
+const freshTimeoutMs = 2_000
 
 /** Delays a read until it can show everything written up to `minPosition`. */
 export async function fresh(
@@ -60,7 +60,7 @@ export async function fresh(
   { projected }: { readonly projected: Projected },
 ): Promise<object> {
   const { minPosition } = request.query
-  if (minPosition !== undefined && !(await projected.waitFor(minPosition, freshWithinMs)))
+  if (minPosition !== undefined && !(await projected.waitFor(minPosition, freshTimeoutMs)))
     throw new Fault('timeout')
   return {}
 }

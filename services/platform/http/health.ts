@@ -7,7 +7,7 @@ export type Parts = ReadonlyMap<string, () => Promise<void>>
 
 export type Details = () => Readonly<Record<string, readonly string[]>>
 
-const answersWithinMs = 3_000
+const checkTimeoutMs = 3_000
 
 /** `/healthz`: alive. `/readyz`: 200 when every part is ready within 3 seconds, else 503. `details` have no effect on readiness. */
 export function health(parts: Parts, details: Details = () => ({})): Middleware {
@@ -30,5 +30,5 @@ function answers(ready: () => Promise<void>): Promise<boolean> {
     () => true,
     () => false,
   )
-  return withinOr(answersWithinMs, answered, false)
+  return withinOr(checkTimeoutMs, answered, false)
 }

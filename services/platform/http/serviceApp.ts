@@ -65,8 +65,8 @@ function callersOnly(apis: ReadonlyMap<Callee, Middleware>, tokens: ServiceToken
     const callee = calleeOf(context.method)
     if (callee === undefined || !apis.has(callee)) throw new Fault('not_found', 'There is no such call.')
     const [scheme, token] = context.get('authorization').split(' ')
-    const shown = scheme?.toLowerCase() === 'bearer' && token !== undefined ? token : ''
-    const verified = await tokens.verify(callee, shown)
+    const serviceToken = scheme?.toLowerCase() === 'bearer' && token !== undefined ? token : ''
+    const verified = await tokens.verify(callee, serviceToken)
     if (verified === undefined) {
       context.set('www-authenticate', `Bearer realm="${serviceRealm}"`)
       throw new Fault('sign_in_required', 'Only other Flightdeck services can call this.')

@@ -29,7 +29,7 @@ export interface DeliveryParts {
   requireOpen(): void
 }
 
-const askAgainMs = 500
+const retryPauseMs = 500
 const maxCallMs = 5_000
 const maxConflicts = 20
 /** The maximum length of a stored reason, in UTF-16 code units. */
@@ -73,7 +73,7 @@ export function deliveryOf(parts: DeliveryParts, held: HeldJob, leaseMs: number)
   async function renew(): Promise<void> {
     const began = performance.now()
     // An answer after the end of the lease is as good as none.
-    const timeoutMs = Math.min(Math.max(deadline - began, askAgainMs), maxCallMs)
+    const timeoutMs = Math.min(Math.max(deadline - began, retryPauseMs), maxCallMs)
     if (hasEnded || !(await move({ state: 'leased', ...claimed }, timeoutMs))) throw leaseLost()
     await tell(reply, leaseFor(leaseMs), timeoutMs)
     deadline = began + leaseMs
@@ -88,7 +88,7 @@ export function deliveryOf(parts: DeliveryParts, held: HeldJob, leaseMs: number)
         requireOpen()
         // While NATS is unavailable nobody else gets the job; once the lease has expired, that is unknown.
         if (performance.now() >= deadline) throw leaseLost(fault)
-        await pause(askAgainMs)
+        await pause(retryPauseMs)
       }
     }
   }

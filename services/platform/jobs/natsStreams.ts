@@ -50,11 +50,11 @@ export interface Streams {
 }
 
 /** How long a worker may take to claim a delivery before NATS delivers it to another. */
-const claimWithinMs = 5_000
+const claimTimeoutMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
 /** A stream may be removed once more meanwhile; a third time it is done on purpose. */
 const maxAttempts = 2
-const askAgainMs = 1_000
+const retryPauseMs = 1_000
 const readyMs = 2_000
 
 // Error codes of JetStream: https://github.com/nats-io/nats-server/blob/main/server/errors.json
@@ -182,7 +182,7 @@ async function waitForJetStream(jetStream: JetStream): Promise<void> {
         jetStream.onWaiting(
           `JetStream of NATS at ${jetStream.nats.address} does not answer yet; waiting for it.`,
         )
-      await pause(askAgainMs)
+      await pause(retryPauseMs)
     }
   }
 }
@@ -278,7 +278,7 @@ async function consumer(jetStream: JetStream, name: string, subject: string): Pr
         durable_name: name,
         filter_subject: jetStream.subjectOf('queue', subject),
         ack_policy: AckPolicy.Explicit,
-        ack_wait: nanos(claimWithinMs),
+        ack_wait: nanos(claimTimeoutMs),
         max_deliver: -1,
         max_ack_pending: -1,
       }),

@@ -18,7 +18,7 @@ interface WorkerParts extends DeliveryParts {
   jobOf(data: Uint8Array): Job | undefined
 }
 
-const askAgainMs = 500
+const retryPauseMs = 500
 const maxConflicts = 20
 const firstPauseMs = 200
 const longestPauseMs = 30_000
@@ -160,7 +160,7 @@ async function takeJobs(worker: RunningWorker): Promise<void> {
     }
     // The consumer may have been lost with the server's data, or removed by an operator.
     subject = undefined
-    await pause(askAgainMs, undefined, { signal: worker.signal }).catch(() => {})
+    await pause(retryPauseMs, undefined, { signal: worker.signal }).catch(() => {})
   }
 }
 

@@ -49,7 +49,7 @@ const formats = [
 ]
 
 const doneKeptMs = 7 * 24 * 3_600_000
-const sweepEveryMs = 3_600_000
+const sweepIntervalMs = 3_600_000
 const longestTimerMs = 60_000
 const firstPauseMs = 200
 const longestPauseMs = 30_000
@@ -245,7 +245,7 @@ function deliveryOf(
 }
 
 async function putJob(queue: Queue, { id, kind, person = '', payload }: Job): Promise<void> {
-  if (queue.now() - queue.swept > sweepEveryMs) {
+  if (queue.now() - queue.swept > sweepIntervalMs) {
     queue.swept = queue.now()
     queue.forgetDone.run(queue.swept - doneKeptMs)
     queue.forgetRejected.run(queue.swept - rejectedKeptMs)

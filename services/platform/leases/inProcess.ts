@@ -4,7 +4,7 @@ import type { ReportFault } from '../ports/faults.ts'
 import type { RunningWork, Leases } from '../ports/leases.ts'
 import { holdings } from './heldLeases.ts'
 
-const startAgainMs = 500
+const restartPauseMs = 500
 
 export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leases {
   /** By name: resolves when the last caller in line has given the lease back. */
@@ -37,7 +37,7 @@ export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leas
       }
       giveBack()
       // Gives other waiting callers the chance to start first.
-      await pause(startAgainMs, undefined, { signal }).catch(() => {})
+      await pause(restartPauseMs, undefined, { signal }).catch(() => {})
     }
   }
 

@@ -32,9 +32,9 @@ const lookMs = 250
 const silentMs = 3_000
 /** How long a holder relies on its last beat: shorter than `silentMs`, by the time that stopping takes. */
 const trustedMs = 2_000
-const callMs = 1_000
+const callTimeoutMs = 1_000
 /** Longer than the interval at which others check. */
-const startAgainMs = 1_000
+const restartPauseMs = 1_000
 
 interface MongoLeases {
   readonly mongo: Mongo
@@ -59,7 +59,7 @@ export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault })
 function ask<T>(
   leases: MongoLeases,
   work: (leases: Collection<StoredLease>) => Promise<T>,
-  withinMs = callMs,
+  withinMs = callTimeoutMs,
 ): Promise<T> {
   return leases.mongo.ask((db: Db) => work(db.collection<StoredLease>('leases')), withinMs)
 }
@@ -125,7 +125,7 @@ async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: Abo
         leases,
         (leases) => leases.updateOne({ _id, holder, term }, { $inc: { beat: 1 } }),
         // A later answer would come too late to rely on.
-        Math.min(callMs, left),
+        Math.min(callTimeoutMs, left),
       )
       if (found.matchedCount === 0) return
       renewed = sentAt
@@ -167,6 +167,6 @@ async function hold(
     await kept
     await giveBack(leases, obtained.lease)
     // Gives other waiting processes the chance to start first.
-    await pause(startAgainMs, undefined, { signal }).catch(() => {})
+    await pause(restartPauseMs, undefined, { signal }).catch(() => {})
   }
 }

@@ -69,7 +69,7 @@ export interface EventFilter {
   readonly part?: { readonly index: number; readonly of: number }
 }
 
-export function isWanted(
+export function matches(
   { streams, types, part }: EventFilter,
   { stream, type }: Pick<StoredEvent, 'stream' | 'type'>,
 ): boolean {

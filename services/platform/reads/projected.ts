@@ -33,7 +33,7 @@ export function projected(engines: {
   }
   const has = (position: Position): boolean => reached !== null && comparePositions(position, reached) <= 0
   /** Some engines report events that no read model wants to a projector only with a delay. */
-  async function isNothingWanted(after: Position | null, position: Position): Promise<boolean> {
+  async function hasNoWaiters(after: Position | null, position: Position): Promise<boolean> {
     const [next] = await eventStore.readAll(after, 1, projectedEvents)
     if (next !== undefined) return comparePositions(next.position, position) > 0
     const head = await eventStore.head()
@@ -58,7 +58,7 @@ export function projected(engines: {
         const ask = async () => {
           const checkpoint = await readStore.checkpoint(mainProjection)
           moveTo(checkpoint)
-          if (checkpoint !== null && !has(position) && (await isNothingWanted(checkpoint, position)))
+          if (checkpoint !== null && !has(position) && (await hasNoWaiters(checkpoint, position)))
             settle(true)
         }
         const deadline = setTimeout(settle, withinMs, false)

@@ -12,7 +12,7 @@ export interface GitPlaceOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-const callMs = 20_000
+const callTimeoutMs = 20_000
 const author = { name: 'Flightdeck', email: 'seals@flightdeck.dev' }
 
 export function gitPlace(options: GitPlaceOptions): SecondPlace {
@@ -81,7 +81,7 @@ async function git(
         GIT_COMMITTER_EMAIL: author.email,
       },
       ...(input === undefined ? {} : { input }),
-      timeoutMs: callMs,
+      timeoutMs: callTimeoutMs,
       maxOutputBytes: 1_000_000,
     },
   )

@@ -4,7 +4,7 @@ import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
 import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
-const answersWithinMs = 10_000
+const answerTimeoutMs = 10_000
 /** In characters. */
 const longestAnswer = 16_384
 
@@ -66,7 +66,7 @@ async function ask(
   const answer = await fetch(address, {
     method: 'POST',
     body,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(answersWithinMs)]),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
     redirect: 'error',
   })
   return { status: answer.status, text: await shortText(answer) }

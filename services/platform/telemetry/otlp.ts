@@ -13,12 +13,12 @@ export interface SpanSink {
   close(): Promise<void>
 }
 
-const queuedAtMost = 4_096
+const maxQueued = 4_096
 const batch = 512
 const delayMs = 1_000
 const exportMs = 5_000
 const closeMs = 2_000
-const complainEveryMs = 60_000
+const complaintIntervalMs = 60_000
 
 /** Sends to `<endpoint>/v1/traces`. `onFault` reports lost batches, once a minute at most. */
 export function openSpanSink({
@@ -33,7 +33,7 @@ export function openSpanSink({
   const resource = resourceFromAttributes({ 'service.name': serviceName })
   const exporter = new OTLPTraceExporter({ url: `${endpoint}/v1/traces`, timeoutMillis: exportMs })
   const processor = new BatchSpanProcessor(complaining(exporter, onFault), {
-    maxQueueSize: queuedAtMost,
+    maxQueueSize: maxQueued,
     maxExportBatchSize: batch,
     scheduledDelayMillis: delayMs,
     // Longer than the exporter's own limit, which reports the reason.
@@ -55,7 +55,7 @@ function complaining(exporter: SpanExporter, onFault: (what: string, fault: unkn
     export: (spans, done) =>
       exporter.export(spans, (result) => {
         const now = performance.now()
-        if (result.code !== 0 && now - complainedAt > complainEveryMs) {
+        if (result.code !== 0 && now - complainedAt > complaintIntervalMs) {
           complainedAt = now
           onFault('traces are lost: the collector does not take them', result.error)
         }

@@ -11,11 +11,11 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Lag } from './telemetry.ts'
 
 /** An event younger than this is on its way. */
-const waitsAtMostMs = 15_000
-/** A projector that is catching up advances its checkpoint within this time. `answersWithinMs` bounds the whole check. */
-const movesWithinMs = 1_500
-const answersWithinMs = 2_700
-const lookEveryMs = 100
+const maxWaitMs = 15_000
+/** A projector that is catching up advances its checkpoint within this time. `checkTimeoutMs` bounds the whole check. */
+const advanceTimeoutMs = 1_500
+const checkTimeoutMs = 2_700
+const pollIntervalMs = 100
 
 interface Advancing {
   readonly eventStore: Pick<EventStore, 'readAll'>
@@ -29,7 +29,7 @@ interface Advancing {
  */
 export async function requireProgress(engines: Advancing): Promise<void> {
   try {
-    await withinOr(answersWithinMs, look(engines), undefined)
+    await withinOr(checkTimeoutMs, look(engines), undefined)
   } catch (fault) {
     if (!(fault instanceof EngineUnavailable) || fault instanceof NotFolded) throw fault
   }
@@ -39,20 +39,16 @@ async function look({ eventStore, readStore, clock }: Advancing): Promise<void> 
   if (!isReadable(await readStore.catalog())) throw new NotFolded('some views')
   const reached = await readStore.checkpoint(mainProjection)
   const [oldest] = await eventStore.readAll(reached, 1, projectedEvents)
-  if (
-    oldest === undefined ||
-    isDamaged(oldest) ||
-    clock.now().getTime() - Date.parse(oldest.at) < waitsAtMostMs
-  )
+  if (oldest === undefined || isDamaged(oldest) || clock.now().getTime() - Date.parse(oldest.at) < maxWaitMs)
     return
-  for (const end = performance.now() + movesWithinMs; performance.now() < end;) {
+  for (const end = performance.now() + advanceTimeoutMs; performance.now() < end;) {
     if ((await readStore.checkpoint(mainProjection)) !== reached) return
-    await pause(lookEveryMs)
+    await pause(pollIntervalMs)
   }
   throw new Error('The projection does not advance.')
 }
 
-const countedAtMost = 1_000
+const maxCounted = 1_000
 
 /** How far the projection is behind the log at the time `at`. Read only when somebody asks. Throws `EngineUnavailable`. */
 export async function lagBehind(
@@ -60,7 +56,7 @@ export async function lagBehind(
   reached: Position | null,
   at: Date,
 ): Promise<Lag> {
-  const waiting = await eventStore.readAll(reached, countedAtMost, projectedEvents)
+  const waiting = await eventStore.readAll(reached, maxCounted, projectedEvents)
   const [oldest] = intact(waiting)
   const ms = oldest === undefined ? 0 : at.getTime() - Date.parse(oldest.at)
   return { events: waiting.length, seconds: Math.max(ms, 0) / 1_000 }

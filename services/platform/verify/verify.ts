@@ -108,7 +108,7 @@ export interface Verified {
 export type Digest = (events: readonly StoredEvent[]) => Promise<readonly Digests[]>
 
 const page = 2_000
-const listedAtMost = 1_000
+const maxListed = 1_000
 
 /** Checks the whole current log; events that are appended meanwhile may or may not be included. `onProgress` is called after each page. */
 export async function verifyLog(
@@ -229,7 +229,7 @@ function logChecks(engines: Pick<LogChecks, 'eventStore' | 'vault'>) {
 function note(checks: LogChecks, stream: string, revision: number | null, wrong: Wrong, said?: string): void {
   const what = revision === null ? stream : `${stream} @ ${revision}`
   const sentence = said ?? `${what} ${sentences[wrong]}.`
-  if (checks.findings.length >= listedAtMost) checks.more += 1
+  if (checks.findings.length >= maxListed) checks.more += 1
   else checks.findings.push({ stream, revision, wrong, sentence })
 }
 

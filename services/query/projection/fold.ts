@@ -7,7 +7,7 @@ import type { Engines } from '#platform/compose.ts'
 import { goneWith, wantedBy } from '#platform/reads/documents.ts'
 import { putOf, quarantine, type Flawed } from '#platform/eventlog/quarantine.ts'
 import { isOfLaterVersion, UnreadableEvent } from '#platform/eventlog/eventLog.ts'
-import { isDamaged, isWanted, type EventFilter, type LogRecord } from '#platform/ports/eventStore.ts'
+import { isDamaged, matches, type EventFilter, type LogRecord } from '#platform/ports/eventStore.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
 import type { Change, Collection, Document, ReadStore } from '#platform/ports/readStore.ts'
 
@@ -77,7 +77,7 @@ async function foldBatch(
   // Events that no view wants, such as all terminal output, are not even opened.
   const { events, bad } = await readable(
     fold,
-    stored.filter((event) => isWanted(wanted, event)),
+    stored.filter((event) => matches(wanted, event)),
   )
   const folded = (await Promise.all(views.map((view) => changesOf(fold, view, events)))).flat()
   const changes = [...folded, ...(await flawsOf(fold, bad, folded))]

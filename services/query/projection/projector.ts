@@ -37,8 +37,8 @@ export interface Rebuilding {
 type Views = readonly View<ViewDocument>[]
 
 const batch = 500
-const tellEveryMs = 1_000
-const lookEveryMs = 5_000
+const reportIntervalMs = 1_000
+const pollIntervalMs = 5_000
 const firstPauseMs = 500
 const longestPauseMs = 30_000
 
@@ -77,7 +77,7 @@ export async function startProjector(
   }
   await begin(projector)
   const maintaining = maintain(projector)
-  const tick = setInterval(() => publishPosition(projector), tellEveryMs)
+  const tick = setInterval(() => publishPosition(projector), reportIntervalMs)
   publishPosition(projector)
   emit({ kind: 'projector', lag: () => lagBehind(eventStore, projector.reached, clock.now()) })
   return {
@@ -161,7 +161,7 @@ async function rebuild(projector: Projector, wanted: Views): Promise<boolean> {
   projector.logger.info({ collections }, 'rebuilding read models')
   await projector.readStore.prepare([...besides, ...placedViews.map(collectionOf)])
   const names = Object.fromEntries(Object.entries(made).map(([collection, { name }]) => [collection, name]))
-  const telling = setInterval(() => void reportProgress(projector, made, progress), tellEveryMs)
+  const telling = setInterval(() => void reportProgress(projector, made, progress), reportIntervalMs)
   let whole: readonly (Position | null)[]
   try {
     whole = await Promise.all(
@@ -308,7 +308,7 @@ async function maintain(projector: Projector): Promise<void> {
   let lookedAt = now()
   while (!projector.signal.aborted) {
     try {
-      if (now() - lookedAt > lookEveryMs) {
+      if (now() - lookedAt > pollIntervalMs) {
         lookedAt = now()
         if (await isBeyond(projector, projector.reached)) await beginAgain(projector)
       }
@@ -323,7 +323,7 @@ async function maintain(projector: Projector): Promise<void> {
       if (!isTidy) await tidy(projector, wanted.length > 0 ? projector.rebuilding.keptMs : 0)
       isTidy = true
       pauseMs = firstPauseMs
-      await pause(tellEveryMs, undefined, { signal: projector.signal })
+      await pause(reportIntervalMs, undefined, { signal: projector.signal })
     } catch (fault) {
       if (projector.signal.aborted) return
       projector.logger.error({ err: fault }, 'rebuilding read models failed and will be retried')

@@ -13,7 +13,7 @@ export interface ThreadData {
 }
 
 /** What a thread says. */
-export type Said =
+export type ThreadMessage =
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'done'; readonly position: Position | null }
   | { readonly kind: 'failed'; readonly message: string }
@@ -25,7 +25,7 @@ const shortLog = 500
 /** Longer than any call to a shared engine takes. */
 const keptMs = 15_000
 /** A thread notices between two batches that it is to stop. */
-const stopsWithinMs = 5_000
+const stopTimeoutMs = 5_000
 
 /** Has each part done by a thread that opens the engines of the configuration for itself; a short log is folded with the engines at hand. */
 export function onThreads(config: ThreadData['config'], atHand: RebuildEngines): Rebuilding {
@@ -60,18 +60,18 @@ function doWork(
     let ending: NodeJS.Timeout | undefined
     const stop = () => {
       thread.postMessage('stop', [])
-      ending = setTimeout(() => void thread.terminate(), stopsWithinMs)
+      ending = setTimeout(() => void thread.terminate(), stopTimeoutMs)
     }
     signal.addEventListener('abort', stop, { once: true })
-    thread.on('message', (said: Said) => {
-      switch (said.kind) {
+    thread.on('message', (message: ThreadMessage) => {
+      switch (message.kind) {
         case 'progress':
-          return tell(said.progress)
+          return tell(message.progress)
         case 'done':
-          result = said.position
+          result = message.position
           return
         case 'failed':
-          fault = new Error(said.message)
+          fault = new Error(message.message)
       }
     })
     thread.on('error', (thrown) => (fault = thrown instanceof Error ? thrown : new Error(String(thrown))))

@@ -3,12 +3,12 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { openStores } from '#platform/compose.ts'
 import { logger } from '#platform/log.ts'
 import { folding } from './rebuild.ts'
-import type { Said, ThreadData } from './rebuildThread.ts'
+import type { ThreadMessage, ThreadData } from './rebuildThread.ts'
 
-const toldEveryMs = 200
+const reportIntervalMs = 200
 
 async function main({ config, work }: ThreadData): Promise<void> {
-  const say = (said: Said) => parentPort?.postMessage(said, [])
+  const say = (said: ThreadMessage) => parentPort?.postMessage(said, [])
   const stopping = new AbortController()
   parentPort?.on('message', () => stopping.abort())
   const log = logger(config.logLevel, { service: 'rebuild' })
@@ -19,7 +19,7 @@ async function main({ config, work }: ThreadData): Promise<void> {
       const position = await folding({ ...stores, logger: log })(
         work,
         (progress) => {
-          if (performance.now() - toldAt < toldEveryMs) return
+          if (performance.now() - toldAt < reportIntervalMs) return
           toldAt = performance.now()
           say({ kind: 'progress', progress })
         },

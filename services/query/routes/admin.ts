@@ -16,7 +16,7 @@ import type { Route } from '#platform/http/route.ts'
 import type { Find } from '#platform/ports/readStore.ts'
 import { route, type QueryServices } from '../services.ts'
 
-const foldedWithinMs = 10_000
+const foldTimeoutMs = 10_000
 const exportBatch = 500
 
 interface Filter {
@@ -45,7 +45,7 @@ export const adminRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-interface Asking {
+interface AuditQuery {
   readonly query: Filter
   readonly actor: Actor
   readonly commandId: string
@@ -55,7 +55,7 @@ interface Asking {
 /** Records what is asked for, and waits until the view shows all that came before it. */
 async function record(
   kind: typeof RecordsRead | typeof RecordsExported,
-  { query, actor, commandId, requestId }: Asking,
+  { query, actor, commandId, requestId }: AuditQuery,
   services: QueryServices,
 ): Promise<void> {
   const event = kind.of({
@@ -66,7 +66,7 @@ async function record(
     to: query.to ?? null,
   })
   const position = await recordAudit(services, event, { actor, commandId, correlationId: requestId })
-  if (!(await services.projected.waitFor(position, foldedWithinMs))) throw new Fault('timeout')
+  if (!(await services.projected.waitFor(position, foldTimeoutMs))) throw new Fault('timeout')
 }
 
 interface Page {

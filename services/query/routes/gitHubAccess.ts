@@ -16,7 +16,7 @@ import { installationRequestsOf, unlessOfHost, withDetails } from '../installati
 import { route, type QueryServices } from '../services.ts'
 
 /** How long counts are waited for. */
-const countedWithinMs = 10_000
+const countTimeoutMs = 10_000
 
 export const gitHubAccessRoutes: readonly Route<QueryServices>[] = [
   route(getGitHubAccess, signedIn, fresh, ({ user, query }, services) => accessOf(services, user, query)),
@@ -84,13 +84,13 @@ async function readAccess(
 ): Promise<GitHubAccess> {
   const found = await installationsOf(sources, token)
   const { install, manage } = await sources.codeHost.appUrls()
-  const limits = { max: mostShown.installations, withinMs: countedWithinMs }
+  const limits = { max: mostShown.installations, timeoutMs: countTimeoutMs }
   const [installations, requests, isPublic] = await Promise.all([
     found
       ? withDetails(found.installations, limits, (one) => repositoriesOf(sources, token, one), presented)
       : null,
     requestsOf(sources, githubId),
-    withinOr(countedWithinMs, sources.codeHostApps.isPublic(), null),
+    withinOr(countTimeoutMs, sources.codeHostApps.isPublic(), null),
   ])
   const app = await sources.hostApp.current()
   return {
@@ -143,7 +143,7 @@ async function repositoriesOf(
 /** What the person asked for, by their id. What the App cannot be asked for is not shown. */
 async function requestsOf(sources: AccessSources, githubId: string | null): Promise<{ account: string }[]> {
   if (githubId === null || !(await sources.codeHostApps.hasKey())) return []
-  const all = (await withinOr(countedWithinMs, installationRequestsOf(sources), null)) ?? []
+  const all = (await withinOr(countTimeoutMs, installationRequestsOf(sources), null)) ?? []
   const theirs = all.filter(({ requesterId }) => requesterId === githubId)
   return theirs.slice(0, mostShown.requests).map(({ account }) => ({ account }))
 }

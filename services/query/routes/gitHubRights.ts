@@ -25,8 +25,8 @@ import type { HostDelivery, Installation, RateLimit } from '#platform/ports/code
 import { installationRequestsOf, unlessOfHost, withDetails } from '../installations.ts'
 import { route, type QueryServices } from '../services.ts'
 
-const partWithinMs = 12_000
-const detailWithinMs = 8_000
+const partTimeoutMs = 12_000
+const detailTimeoutMs = 8_000
 
 export const gitHubRightsRoutes: readonly Route<QueryServices>[] = [
   route(getGitHubRights, signedIn, fresh, administrator, ({ user, query }, services) =>
@@ -90,7 +90,7 @@ type Part<T> = ({ readonly kind: 'read' } & T) | { readonly kind: 'unavailable';
 async function part<T extends object>(read: () => Promise<T>): Promise<Part<T>> {
   const late = () => new CodeHostFault('unavailable', 'GitHub takes too long to answer. Try again later.')
   try {
-    return { kind: 'read', ...(await within(partWithinMs, read(), late)) }
+    return { kind: 'read', ...(await within(partTimeoutMs, read(), late)) }
   } catch (fault) {
     const isTold = fault instanceof CodeHostFault || fault instanceof Fault
     if (!isTold) throw fault
@@ -120,7 +120,7 @@ async function installationsOf(sources: RightsSources): Promise<InstallationsOfA
     sources.codeHostApps.installations(),
     installationRequestsOf(sources),
   ])
-  const limits = { max: mostShown.installations, withinMs: detailWithinMs }
+  const limits = { max: mostShown.installations, timeoutMs: detailTimeoutMs }
   const installations = await withDetails(found, limits, (one) => detailOf(sources, one), presented)
   const listed = (requests ?? []).slice(0, mostShown.requests)
   return {

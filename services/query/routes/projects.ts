@@ -42,12 +42,12 @@ export const projectSettingsRoutes: readonly Route<QueryServices>[] = [
   route(getProjectSettings, signedIn, fresh, ownProject, async ({ project }, { documents, rpc }) => {
     const [document, answer] = await Promise.all([
       documents.get(projectSettingsView, project.id),
-      ifAny(rpc.ask('hosts', askedOf(project), suggestedWithinMs)),
+      ifAny(rpc.ask('hosts', askedOf(project), suggestionTimeoutMs)),
     ])
     return { settings: settingsOf(document), suggestions: [...(answer?.suggestions ?? [])] }
   }),
   route(getProjectRepository, signedIn, fresh, ownProject, async ({ project }, { rpc }) => {
-    const answer = await ifAny(rpc.ask('repository', askedOf(project), surveyedWithinMs))
+    const answer = await ifAny(rpc.ask('repository', askedOf(project), surveyTimeoutMs))
     return { repository: answer?.repository ?? null }
   }),
 ]
@@ -55,8 +55,8 @@ export const projectSettingsRoutes: readonly Route<QueryServices>[] = [
 const askedOf = ({ id, owner }: ProjectDocument) => ({ projectId: id, ownerId: owner })
 
 /** Suggestions are no reason to wait for long. */
-const suggestedWithinMs = 3_000
-const surveyedWithinMs = 10_000
+const suggestionTimeoutMs = 3_000
+const surveyTimeoutMs = 10_000
 
 /** What a runner answers; `undefined` where none does, or the engine is away. */
 async function ifAny<Answer>(asking: Promise<Answer | undefined>): Promise<Answer | undefined> {

@@ -13,14 +13,14 @@ import { writersOf } from '../lineOrigins.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
 /** Only the runner that has the workspace can tell. */
-const toldWithinMs = 10_000
+const runnerTimeoutMs = 10_000
 const longestPrompt = 500
 /** How many of a task's latest calls are searched. */
 const searchedCalls = 1_000
 
 export const provenanceRoutes: readonly Route<QueryServices>[] = [
   route(getProvenance, signedIn, fresh, ownTask, async ({ task, query: { path } }, services) => {
-    const answer = await services.rpc.ask('origins', { taskId: task.id, path }, toldWithinMs)
+    const answer = await services.rpc.ask('origins', { taskId: task.id, path }, runnerTimeoutMs)
     if (!answer)
       throw new Fault(
         'not_initialized',

@@ -10,7 +10,7 @@ import type { Route } from '#platform/http/route.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
 /** Only the runner that has the workspace can compare its files. */
-const comparedWithinMs = 10_000
+const comparisonTimeoutMs = 10_000
 
 export const undoRoutes: readonly Route<QueryServices>[] = [
   route(previewUndo, signedIn, fresh, ownTask, async ({ task, query }, { rpc, commands }) => {
@@ -21,7 +21,7 @@ export const undoRoutes: readonly Route<QueryServices>[] = [
     const [event] = decision
     const { undone, redone } = event?.type === 'TurnsUndone' ? event.data : { undone: [], redone: [] }
     const turns = { undone: [...undone], redone: [...redone] }
-    const answer = await rpc.ask('undoPreview', { taskId: task.id, executionId }, comparedWithinMs)
+    const answer = await rpc.ask('undoPreview', { taskId: task.id, executionId }, comparisonTimeoutMs)
     if (answer?.kind === 'refused') throw new Fault(answer.code, answer.sentence)
     if (!answer) return { ...turns, files: [], total: 0, kept: [], compared: false }
     const { files, kept, total } = answer
