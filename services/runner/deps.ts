@@ -100,7 +100,6 @@ export interface WorkspaceDeps extends Pick<
   readonly root: string
   /** The `PATH` with which the runner finds programs of the host, such as git. */
   readonly path: string
-  readonly isRoot: boolean
   readonly git: HostGit
   /** Git that may read what an agent wrote in a workspace. */
   readonly treeGitFor: (workspace: Workspace) => Git

@@ -67,7 +67,7 @@ export async function executionWorkspace(
   const warm = canReuseWarm ? await warmWorkspaceOf(deps, document) : undefined
   const { signal } = subject.stop
   const stage = warm
-    ? resumed(await useWarm(deps, subject, warm))
+    ? await useWarm(deps, subject, warm)
     : await deps.workspaces.removingLeftovers(
         { taskId: document.id, signal, close: early?.close },
         async () => {
@@ -87,9 +87,6 @@ export async function executionWorkspace(
   return { ...ready, session: resumes ? subject.session : null }
 }
 
-const resumed = (ready: ReadyWorkspace | Failed): Stage =>
-  ready.kind === 'failed' ? ready : { ...ready, resumes: true }
-
 /** The workspace with a warm agent of this task, or the one that was prepared before the task. */
 async function warmWorkspaceOf({ prewarm }: Deps, task: TaskDocument) {
   if (task.workspace === 'ready') return prewarm.agents.workspaceOf(task.id)
@@ -98,11 +95,7 @@ async function warmWorkspaceOf({ prewarm }: Deps, task: TaskDocument) {
 }
 
 /** A workspace that is ready as it is. The mirror is refreshed beside the turn, which is stopped when the person can no longer reach the repository. */
-async function useWarm(
-  deps: Deps,
-  { document, stop }: ExecutionSubject,
-  warm: Workspace,
-): Promise<ReadyWorkspace | Failed> {
+async function useWarm(deps: Deps, { document, stop }: ExecutionSubject, warm: Workspace): Promise<Stage> {
   const reached = await reachRepository(deps, document)
   if (reached.kind === 'failed') return reached
   const settle = refreshBeside(deps, reached, stop)
@@ -112,8 +105,8 @@ async function useWarm(
       ? warm
       : // It was made before the task had a title.
         await deps.workspaces.renameBranch(warm, workingBranch ?? workingBranchName(title, id))
-  const isNew = false
-  return { ...reached, kind: 'ready', workspace, isNew, isOnPushedBranch: false, settle }
+  const found = { workspace, isNew: false, isOnPushedBranch: false, resumes: true }
+  return { ...reached, kind: 'ready', ...found, settle }
 }
 
 /** How long the fetch beside a turn waits, so that starting git does not delay the agent's first words. */

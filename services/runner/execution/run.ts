@@ -6,7 +6,6 @@ import type { ChangesReport } from './recording/changesReport.ts'
 import type { Reporter } from './recording/reporter.ts'
 import type { RunOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
-
 import type { SteeringQueue, Stopping } from './control.ts'
 
 /** An execution takes all three sets, and what was prewarmed for it. */

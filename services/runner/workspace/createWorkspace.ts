@@ -152,10 +152,7 @@ async function hasNoBranch(git: Git, mirror: Mirror): Promise<boolean> {
   )
 }
 
-/**
- * Renames the branch of a workspace that was made before its task had a title, and in which no agent had a turn yet. Gives the workspace as it is
- * then.
- */
+/** Renames the branch of a workspace in which no agent had a turn yet, and returns the workspace as it is then. */
 export async function renameBranch(
   git: Git,
   root: string,

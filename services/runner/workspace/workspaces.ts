@@ -24,7 +24,9 @@ import {
   type Workspace,
 } from './workspace.ts'
 
-export interface WorkspacesOptions extends Pick<PrepareRequest, 'root' | 'path' | 'checkCheckout' | 'limit'> {
+type Bound = 'root' | 'path' | 'checkCheckout' | 'limit'
+
+interface WorkspacesOptions extends Pick<PrepareRequest, Bound> {
   readonly git: Git
   /** The user that owns a task's tree; `undefined`: this process's own. */
   readonly ownerOf: (taskId: string) => Promise<HostUser | undefined>
@@ -37,9 +39,7 @@ export interface Workspaces {
   /** The one that a task has, as it is: a run may be at work in it. Throws where that cannot be told. */
   read(taskId: string, mirror: MirrorPlace): Promise<Workspace | undefined>
   /** Makes one, or finds the existing one: asking again is free. Throws `GitFault` and what the file system throws. */
-  make(
-    request: Omit<PrepareRequest, 'root' | 'path' | 'checkCheckout' | 'limit' | 'owner'>,
-  ): Promise<PrepareResult>
+  make(request: Omit<PrepareRequest, Bound | 'owner'>): Promise<PrepareResult>
   /** Renames the branch of one that was made before its task had a title, and in which no agent had a turn yet. Returns it as it is then. */
   renameBranch(workspace: Workspace, name: string): Promise<Workspace>
   /** From now on it counts as complete. All that was to be restored must be there, since a complete one is not restored again. */
