@@ -5,12 +5,11 @@
 import type { AgentName } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { ForkDialog } from './ForkDialog.tsx'
-import { UndoDialog } from './UndoDialog.tsx'
+import { UndoDialog, useUndo } from './UndoDialog.tsx'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import type { TurnOfTask } from './forkApi.ts'
 import { texts } from './texts.ts'
-import { useUndo } from './useUndo.ts'
 
 interface TurnDialogsProps {
   readonly shows: 'fork' | 'undo' | 'undone'

@@ -1,12 +1,13 @@
 /** Lists the files that an undo changes, and asks for confirmation. */
+import { useDispatch } from 'react-redux'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { previewUndo } from '#domain/api/fork.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
-import { useUndoPreviewQuery, type TurnOfTask } from './forkApi.ts'
+import { useUndoPreviewQuery, type TurnOfTask, useUndoTurnMutation } from './forkApi.ts'
 import { texts } from './texts.ts'
-import { useUndo } from './useUndo.ts'
+import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 
 interface UndoDialogProps extends TurnOfTask {
   readonly onClose: () => void
@@ -73,4 +74,21 @@ function ChangedFiles({ preview: { files, total, kept, compared } }: { readonly 
       {kept.length > 0 && <p className="mt-2 text-meta text-muted">{texts.undo.kept(kept.length)}</p>}
     </>
   )
+}
+
+/** Undoes a turn, or an undo. `undo` resolves to whether it succeeded; the person is notified either way. */
+export function useUndo(done: string, onUndone: (task: Task) => void) {
+  const dispatch = useDispatch()
+  const [undoTurn, { isLoading }] = useUndoTurnMutation()
+  const undo = async (turn: TurnOfTask) => {
+    const answer = await undoTurn(turn)
+    if (answer.error !== undefined) {
+      dispatch(notifiedFailure(texts.undo.failed, answer.error))
+      return false
+    }
+    onUndone(answer.data.task)
+    dispatch(notified('success', done, answer.data.restored ? undefined : texts.undo.later))
+    return true
+  }
+  return { undo, undoing: isLoading }
 }
