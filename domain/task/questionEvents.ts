@@ -42,8 +42,9 @@ export const Answer = z.object({
 })
 export type Answer = z.infer<typeof Answer>
 
-/** The values of the options of plans and permissions. */
+/** The values of the options of plans, permissions and forms. */
 export const planOptions = { approve: 'approve', approveAndAsk: 'approve_and_ask', sendBack: 'send_back' }
+export const formOptions = { decline: 'decline' }
 export const permissionOptions = { allow: 'allow', allowInTask: 'allow_in_task', deny: 'deny' }
 
 export const QuestionAsked = event('QuestionAsked', 1, {

@@ -8,6 +8,7 @@ import type { CommandOf } from './commands.ts'
 import type { TaskEvent } from './events.ts'
 import {
   AgentModeChosen,
+  formOptions,
   permissionOptions,
   planOptions,
   QuestionAnswered,
@@ -82,6 +83,7 @@ export function answerInWords(
         ? lines(`You may not do this: ${about}`)
         : lines(`You may do this: ${about}`)
     case 'form':
+      if (choices.includes(formOptions.decline)) return `${about}\n\nThe person declines.`
       return `${about}\n\n${values.map(({ name, value }) => `- ${name}: ${value}`).join('\n')}`
     case 'question':
       return `${about}\n\n${[...choices, ...(said === '' ? [] : [said])].join(', ')}`

@@ -2,7 +2,7 @@
 import type { AnswerInput } from '#domain/api/questions.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Answer, FormField } from '#domain/task/questionEvents.ts'
-import { planOptions } from '#domain/task/questionEvents.ts'
+import { formOptions, planOptions } from '#domain/task/questionEvents.ts'
 import type { QuestionDocument } from '#domain/views/questions.ts'
 
 type Asked = Pick<QuestionDocument, 'kind' | 'options' | 'fields' | 'allowsText' | 'multiple'>
@@ -11,8 +11,10 @@ type Asked = Pick<QuestionDocument, 'kind' | 'options' | 'fields' | 'allowsText'
 export function answerFor(question: Asked, input: AnswerInput): Answer {
   const answer = inFull(question, input)
   const { choices, text } = answer
+  if (question.kind === 'form' && choices.includes(formOptions.decline))
+    return { choices: [formOptions.decline], text: '', values: [] }
   if (question.kind === 'form')
-    return { choices, text: '', values: valuesFor(question.fields, answer.values) }
+    return { choices: [], text: '', values: valuesFor(question.fields, answer.values) }
   const values = new Set(question.options.map(({ value }) => value))
   if (choices.some((choice) => !values.has(choice))) throw invalid('Choose one of the options.')
   if (choices.length > 1 && !question.multiple) throw invalid('Choose one option.')

@@ -47,7 +47,7 @@ const sections: readonly Section[] = [
     names: [
       ...Object.keys(agentVariables),
       ...listed(
-        `WARM_AGENTS IDLE_AGENT_SECONDS MODEL_RETRY_SECONDS SILENT_AGENT_SECONDS MODEL_PRICES
+        `WARM_AGENTS IDLE_AGENT_SECONDS MODEL_RETRY_SECONDS SILENT_AGENT_SECONDS QUESTION_HOURS MODEL_PRICES
         RUN_TOKENS DAY_TOKENS RUN_DOLLARS DAY_DOLLARS`,
       ),
     ],

@@ -29,6 +29,7 @@ export function recordingOf(executionId: string): TurnRecording {
     messages,
     onBegun: () => void (hasBegun = true),
     onSeen: async (ids) => void seen.push(...ids),
+    questions: { hear: unused },
     agent: { name: 'claude', version: '1', resumed: false },
     reporter: { report: async (...events) => void recorded.push(...events), delivered: unused, end: unused },
     output: {

@@ -24,6 +24,7 @@ beforeAll(async () => {
     projectId: scene.projectId,
     taskId: task.id,
     messageId: task.id,
+    questionId: task.id,
     feedbackId: task.id,
     imageId: task.id,
     name: 'A_SECRET',

@@ -30,6 +30,7 @@ export function goodBody(
     'POST /tasks/:taskId/chat': { message: 'Words' },
     'PUT /tasks/:taskId/chat/:messageId': { message: 'Taken over' },
     'PUT /tasks/:taskId/queue': { messageIds: [] },
+    'POST /tasks/:taskId/questions/:questionId/answer': { answer: 'Words' },
     'POST /tasks/:taskId/pr/draft': { draft: true },
   }
   return bodies[nameOf(call)]

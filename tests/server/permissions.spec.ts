@@ -36,7 +36,15 @@ let ada: Person
 let grace: Person
 let ids: Readonly<
   Record<
-    'projectId' | 'taskId' | 'messageId' | 'feedbackId' | 'executionId' | 'revision' | 'name' | 'sessionId',
+    | 'projectId'
+    | 'taskId'
+    | 'messageId'
+    | 'questionId'
+    | 'feedbackId'
+    | 'executionId'
+    | 'revision'
+    | 'name'
+    | 'sessionId',
     string
   >
 >
@@ -58,6 +66,7 @@ beforeAll(async () => {
     projectId: scene.projectId,
     taskId: task.id,
     messageId: messages[0]?.id ?? '',
+    questionId: task.id,
     feedbackId: task.id,
     executionId: messages[0]?.executionId ?? '',
     revision: changed?.kind === 'event' ? String(changed.event.revision) : '',

@@ -209,6 +209,8 @@ function limitsOf(values: Variables) {
       /** After this long without output, an agent is considered stuck. */
       silentMs: values.SILENT_AGENT_SECONDS * 1_000,
       longestMs: values.RUN_SECONDS * 1_000,
+      /** How long an agent waits for a person to answer it. */
+      questionMs: values.QUESTION_HOURS * 3_600_000,
       /** How long after a temporary fault of the model a turn asks it once more; 0: never. */
       modelRetryMs: values.MODEL_RETRY_SECONDS * 1_000,
       /** How long an agent waits in its sandbox for the next message of its task; 0: not at all. */

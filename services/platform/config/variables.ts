@@ -198,6 +198,10 @@ export const variables = {
     count.min(1, { error: 'is at least 1' }).default(900),
     'an agent that produces no output for this long is stopped (900)',
   ],
+  QUESTION_HOURS: [
+    count.min(1, { error: 'is at least 1' }).default(24),
+    'how long an agent waits for a person to answer it; its turn ends then, and an answer starts the next (24)',
+  ],
   RUN_SECONDS: [
     count.min(1, { error: 'is at least 1' }).default(7_200),
     'a turn or command that takes longer is stopped (7200)',

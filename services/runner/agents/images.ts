@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { HostUser } from '#platform/childProcess.ts'
 import { writeHome } from './home.ts'
-import type { Agent, AgentImage } from './port.ts'
+import type { Agent, AgentImage, AgentMessage } from './port.ts'
 
 /** The agent's home: where it is on this machine, where the sandbox shows it, and whose it is. */
 export interface AgentHome {
@@ -15,22 +15,20 @@ export interface AgentHome {
 const endings = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'image/webp': 'webp' } as const
 
 /**
- * What to write to the agent's standard input for a person's message; `id` is a UUID of this sending. For an agent that reads images from files,
- * writes them into its home first. Fails with a sentence when something stands in the way there.
+ * The message as the agent takes it. For an agent that reads images from files, writes them into its home first. Fails with a sentence when something
+ * stands in the way there.
  */
 export async function messageFor(
-  agent: Agent,
-  message: { readonly text: string; readonly images: readonly AgentImage[]; readonly id: string },
+  agent: Pick<Agent, 'images'>,
+  message: AgentMessage,
   home: AgentHome,
-): Promise<string> {
+): Promise<AgentMessage> {
   const { text, images, id } = message
-  if (agent.images === 'inline') return agent.userMessage(text, images, id)
+  if (agent.images === 'inline') return message
   const files = images.map(fileOf)
   await writeHome(home.dir, files, home.owner)
-  return withImagePaths(
-    text,
-    files.map(({ path }) => join(home.seenAs, path)),
-  )
+  const paths = files.map(({ path }) => join(home.seenAs, path))
+  return { text: withImagePaths(text, paths), images: [], id }
 }
 
 /** A message that names its images by their paths in the sandbox. */

@@ -1,6 +1,6 @@
 /** What the parsers of all agents share: lines of JSON come in, events go out, and whatever was begun is ended. */
 import { createLineSplitter, type Line } from '../lines.ts'
-import type { AgentEvent, AgentParser, ToolStarted } from './port.ts'
+import type { AgentDialogue, AgentEvent, AgentParser, ToolStarted } from './port.ts'
 import { unfinishedTool } from './tools.ts'
 
 /** Long enough for a large file or image that is read or written in one line; in characters. */
@@ -31,6 +31,11 @@ export function lineParser<Known extends object>(
     push: (chunk) => lines.push(chunk).flatMap(eventsIn),
     end: () => [...lines.end().flatMap(eventsIn), ...end()],
   }
+}
+
+/** The dialogue with a process that takes one message and asks nothing. */
+export function oneTurnDialogue(parser: AgentParser): AgentDialogue {
+  return { ...parser, message: ({ text }) => text, interrupt: () => null, answer: () => '' }
 }
 
 export type OpenTools = ReturnType<typeof openTools>

@@ -4,7 +4,9 @@
  */
 import type { AgentModel } from '#domain/api/server.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
+import type { EventOf } from '#domain/kernel/event.schema.ts'
 import type { ToolKind } from '#domain/task/events.ts'
+import type { AgentMode, Answer, QuestionAsked } from '#domain/task/questionEvents.ts'
 import type { ModelApiName } from '../model/apis.ts'
 import type { ModelUsage } from '../model/meter.ts'
 import type { Located, WhereToLook } from './locate.ts'
@@ -32,6 +34,11 @@ export type AgentEvent =
   | ModelUsed
   /** Something a person should know that is neither text nor error: a retry, a refusal of a tool. */
   | { readonly type: 'notice'; readonly text: string }
+  | AgentQuestion
+  /** The agent no longer waits for the answers to its request. */
+  | { readonly type: 'question_withdrawn'; readonly requestId: string }
+  /** To be written to the agent: what its protocol needs, and no person has to say. */
+  | { readonly type: 'write'; readonly text: string }
   | AgentError
   | AgentEnd
   /** A line that nobody understands, cut to 1,000 characters. */
@@ -49,6 +56,19 @@ export interface AgentEnd {
    */
   readonly answers?: readonly string[]
 }
+
+/** The agent asks a person and waits. One request may ask several things, which are answered together. */
+export interface AgentQuestion {
+  readonly type: 'question'
+  /** The agent's own id of the request. */
+  readonly requestId: string
+  readonly asked: readonly AskedQuestion[]
+}
+
+type Asked = EventOf<typeof QuestionAsked>
+export type AskedQuestion = Readonly<
+  Pick<Asked['data'], 'kind' | 'allowsText' | 'multiple'> & Asked['content']
+>
 
 export interface ToolStarted {
   readonly type: 'tool_started'
@@ -116,6 +136,30 @@ export interface AgentParser {
   end(): readonly AgentEvent[]
 }
 
+/** A person's message. `id` is a UUID of this sending alone: a message with an id that was sent before is passed over. */
+export interface AgentMessage {
+  readonly text: string
+  /** None for an agent that reads images from files. */
+  readonly images: readonly AgentImage[]
+  readonly id: string
+}
+
+/** The dialogue with one process: reads what it prints, and says what to write to its standard input. No I/O. */
+export interface AgentDialogue extends AgentParser {
+  /** Sent while a turn runs, it steers that turn where the process takes many. Empty when it is written later, by a `write` event. */
+  message(message: AgentMessage): string
+  /** Asks to stop the turn: an `aborted` error and an `end` follow. `null`: SIGINT is the way. */
+  interrupt(): string | null
+  /** Answers a request, one answer for each thing that it asked. Empty when nobody waits any more. */
+  answer(requestId: string, answers: readonly Answer[]): string
+}
+
+export interface DialogueRequest {
+  /** The model that the process was asked to use. */
+  readonly model: string | null
+  readonly mode: AgentMode
+}
+
 export interface AgentImage {
   readonly mediaType: 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp'
   readonly base64: string
@@ -150,6 +194,9 @@ export interface LaunchRequest {
   readonly session: { readonly kind: 'new' | 'resume'; readonly id: string }
   /** Passed on only when the agent takes it; `null` leaves the choice to the agent. */
   readonly model: string | null
+  readonly mode: AgentMode
+  /** What a person has allowed 'always in this task', in the agent's notation. */
+  readonly allowedRules: readonly string[]
   /** Of the kind that `Agent.access` names. */
   readonly access: ModelAccess
   /** It runs as root, without a sandbox. */
@@ -177,17 +224,19 @@ export type AgentAccess =
   | { readonly kind: 'key' }
 
 /** How an agent's CLI is used. */
-export type Agent = {
+export interface Agent {
   readonly name: AgentName
   /** Its program on this machine. */
   locate(where: WhereToLook): Promise<Located>
   /** The name in the `Co-Authored-By` line of its commits. */
   readonly author: string
   /**
-   * `open`: it takes message after message on standard input while it runs, and leaves when that is closed. `single`: it takes one, ended by the close
-   * of standard input, and its process ends with the turn.
+   * Of a process. `many`: it takes message after message on standard input while it runs, and leaves when that is closed. `one`: it takes one, ended
+   * by the close of standard input, and its process ends with the turn.
    */
-  readonly dialogue: 'open' | 'single'
+  readonly turns: 'many' | 'one'
+  /** How freely it can be told to work. */
+  readonly modes: readonly AgentMode[]
   /** Where its home keeps its sessions: from them another runner resumes one. */
   readonly sessionFolders: readonly string[]
   readonly access: AgentAccess
@@ -203,21 +252,10 @@ export type Agent = {
   shownStderr(text: string, scripted: boolean): string
   /** Throws when the access is of another kind than its own. */
   launch(request: LaunchRequest): Launch
-  /** A parser for one process, which was asked to use this model. */
-  parser(model: string | null): AgentParser
-  /** Asks to stop the turn, as a line for standard input: an `aborted` error and an `end` follow. `null`: SIGINT is the way. */
-  interrupt(requestId: string): string | null
+  /** For one process. */
+  dialogue(request: DialogueRequest): AgentDialogue
   /** Why it ended without an `end`, judged by the last of its standard error; `null` if that names no known fault. */
   faultOf(said: string, exitCode: number | null): AgentError | null
-} & (
-  | {
-      readonly images: 'inline'
-      /**
-       * A person's message, for standard input. Sent while a turn runs, it steers that turn where the dialogue is open. `id` is a UUID of this
-       * sending alone: a message with an id that was sent before is passed over.
-       */
-      userMessage(text: string, images: readonly AgentImage[], id: string): string
-    }
-  /** It takes a message as it is, and reads images from files: see `messageFor` in images.ts. */
-  | { readonly images: 'files' }
-)
+  /** Whether it takes images within a message, or reads them from files that the message names. */
+  readonly images: 'inline' | 'files'
+}

@@ -1,4 +1,5 @@
 /** What an agent does, as the lines of a terminal: readable, coloured with ANSI codes, one after the other. */
+import { firstLine } from './shorten.ts'
 import type { AgentEvent, ToolFinished, ToolStarted } from './port.ts'
 
 const escape = '\u001B'
@@ -49,12 +50,16 @@ export function createTerminal(): (event: AgentEvent) => string {
       }
       case 'notice':
         return yellow(cleaned(event.text))
+      case 'question':
+        return yellow(event.asked.map(({ title }) => `? ${firstLine(title)}`).join('\n'))
       case 'unasked':
         return yellow('The agent works on its own: nobody asked it for what follows.')
       case 'error':
         return red(cleaned(event.message))
       case 'end':
         return event.ok ? dim(`Finished in ${(event.durationMs / 1000).toFixed(1)} s`) : ''
+      case 'question_withdrawn':
+      case 'write':
       // What the agent says belongs to the chat.
       case 'text':
       case 'text_delta':

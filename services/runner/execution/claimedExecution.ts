@@ -1,5 +1,9 @@
 /** Runs an execution that this runner has claimed: reads what it is about, makes its workspace ready, runs its turn or command, records its changes. */
+import type { AgentName } from '#domain/agents.ts'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
+import type { AgentMode } from '#domain/task/questionEvents.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { agents } from '../agents/registry.ts'
 import { withTranscript } from './turn/agentMessage.ts'
 import { executionWorkspace, type ExecutionWorkspace } from './executionWorkspace.ts'
 import { Evicted, failed, outcomeOfStop } from './failure.ts'
@@ -21,6 +25,7 @@ import {
 import { runShellCommand, setUpWorkspace, type PreparedRun } from './sandboxCommand.ts'
 import { sandboxEnvsOf } from './sandboxEnv.ts'
 import type { Control, StopReason } from './control.ts'
+import { allowedRules, lateAnswers } from './turn/agentQuestions.ts'
 import { runTurn } from './turn/turn.ts'
 
 /** How a run is controlled and where it is recorded. */
@@ -71,7 +76,7 @@ interface PreparedSubject extends Subject {
 async function runInWorkspace(
   deps: ExecutionDeps,
   claimed: Claimed,
-  { control: { stop, steering }, reporter, terminal }: RunChannels,
+  { control: { stop, steering, answers }, reporter, terminal }: RunChannels,
   subject: PreparedSubject,
 ): Promise<ExecutionOutcome> {
   const { task, execution, fence } = claimed
@@ -84,7 +89,7 @@ async function runInWorkspace(
   const secrets = valuesOf([...envs.secrets, ...ownSecrets(deps, access)])
   const changes = changesReport(deps, { treeGit, workspace, executionId, secrets, reporter })
   const output = runOutput(terminal, { fence, kind: execution.kind, redaction: deps.redaction(secrets) })
-  const run = { fence, stopping: stop, steering, reporter, terminal, output, changes }
+  const run = { fence, stopping: stop, steering, answers, reporter, terminal, output, changes }
   const stopHearing = deps.egress.hear(
     task.taskId,
     (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),
@@ -132,14 +137,24 @@ async function runMessage(
     const sandboxEnv = message.withSecrets ? envs.withSecrets : envs.forCommands
     return runShellCommand(deps, { run, workspace, messageId, command: message.message, sandboxEnv })
   }
+  const late = await lateAnswers(deps, task)
   const before = session === null ? await conversationBefore(deps, task, message) : ''
   return runTurn(deps, {
     ...ready,
     agent,
     session,
-    message: withTranscript(message.message, before),
+    message: withTranscript([late.words, message.message].filter((text) => text !== '').join('\n\n'), before),
+    lateAnswers: late.questionIds,
+    mode: modeOf(agent, task),
+    allowedRules: await allowedRules(deps, task),
     model: modelFor(document, agent),
     sandboxEnv: envs.forAgent,
     ownerId: document.owner,
   })
+}
+
+/** An agent that cannot be told to plan or to ask works freely. */
+function modeOf(agent: AgentName, { questions: { mode } }: LiveTask): AgentMode {
+  const modes: readonly AgentMode[] = agents[agent].modes
+  return modes.includes(mode) ? mode : 'free'
 }

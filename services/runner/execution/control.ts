@@ -11,6 +11,8 @@ export type StopReason =
   | 'unrecordable'
   /** This server is shutting down. */
   | 'stopping'
+  /** Nobody answered the agent for too long. */
+  | 'unanswered'
   /** The agent printed nothing for too long. */
   | 'silent'
   /** The person can no longer reach the repository. */
@@ -36,7 +38,10 @@ export interface Stopping {
 /** What reaches a run from outside. */
 export interface Control {
   readonly stop: Stopping
-  readonly steering: SteeringQueue
+  /** Ids of messages. */
+  readonly steering: DeliveryQueue
+  /** Ids of questions. */
+  readonly answers: DeliveryQueue
 }
 
 export function stopping(): Stopping {
@@ -56,29 +61,29 @@ export function stopping(): Stopping {
   }
 }
 
-/** Messages that a person wants delivered to the running turn, on their way from the log to the agent. */
-export interface SteeringQueue {
-  /** Adds the messages that the log names by now. Each is passed on once. */
-  offer(messageIds: readonly string[]): void
-  /** Passes messages on, one after the other, until the returned function is called. Messages wait while nobody takes them. */
-  listen(take: (messageId: string) => Promise<void>): () => void
+/** What a person wants delivered to the running turn, on its way from the log to the agent. */
+export interface DeliveryQueue {
+  /** Adds the ids that the log names by now. Each is passed on once. */
+  offer(ids: readonly string[]): void
+  /** Passes them on, one after the other, until the returned function is called. They wait while nobody takes them. */
+  listen(take: (id: string) => Promise<void>): () => void
 }
 
-export function steeringQueue(): SteeringQueue {
+export function deliveryQueue(): DeliveryQueue {
   const seen = new Set<string>()
   const waiting: string[] = []
-  let taking: ((messageId: string) => Promise<void>) | undefined
+  let taking: ((id: string) => Promise<void>) | undefined
   let last: Promise<void> = Promise.resolve()
 
   function passOn(): void {
     const take = taking
     if (take === undefined) return
-    for (const messageId of waiting.splice(0)) last = last.then(() => take(messageId))
+    for (const id of waiting.splice(0)) last = last.then(() => take(id))
   }
   return {
-    offer(messageIds) {
-      waiting.push(...messageIds.filter((id) => !seen.has(id)))
-      for (const id of messageIds) seen.add(id)
+    offer(ids) {
+      waiting.push(...ids.filter((id) => !seen.has(id)))
+      for (const id of ids) seen.add(id)
       passOn()
     },
     listen(take) {

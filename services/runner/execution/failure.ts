@@ -29,6 +29,8 @@ export function outcomeOfStop({ reason, sentence }: Stopping): ExecutionOutcome 
       return failed('server_stopped', 'The server stopped while this was running. Try again to continue.')
     case 'silent':
       return failed('agent_silent', sentence())
+    case 'unanswered':
+      return failed('question_unanswered', sentence())
     case 'no_access':
       return failed('clone_failed', sentence())
     case 'disk_limit':

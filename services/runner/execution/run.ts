@@ -6,7 +6,7 @@ import type { ChangesReport } from './recording/changesReport.ts'
 import type { Reporter } from './recording/reporter.ts'
 import type { RunOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
-import type { SteeringQueue, Stopping } from './control.ts'
+import type { DeliveryQueue, Stopping } from './control.ts'
 
 /** An execution takes all three sets, and what was prewarmed for it. */
 export interface ExecutionDeps extends RecordingDeps, WorkspaceDeps, AgentDeps {
@@ -16,7 +16,8 @@ export interface ExecutionDeps extends RecordingDeps, WorkspaceDeps, AgentDeps {
 export interface Run {
   readonly fence: Fence
   readonly stopping: Stopping
-  readonly steering: SteeringQueue
+  readonly steering: DeliveryQueue
+  readonly answers: DeliveryQueue
   readonly reporter: Reporter
   readonly terminal: TerminalWriter
   readonly output: RunOutput

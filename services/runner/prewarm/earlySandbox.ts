@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AgentName } from '#domain/agents.ts'
 import type { AgentDeps } from '../deps.ts'
 import type { OpenedAgent } from '../execution/turn/agentProcess.ts'
-import { agentSetup, openSandboxFor } from '../execution/turn/agentSetup.ts'
+import { agentSetup, freeMode, openSandboxFor } from '../execution/turn/agentSetup.ts'
 import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
@@ -45,7 +45,7 @@ export function earlySandboxFor(deps: AgentDeps, request: EarlyRequest): EarlySa
   return earlySandbox({
     async open(workspace, repositoryUrl) {
       const { forAgent } = await sandboxEnvsOf(deps, { ...request, workspace, repositoryUrl })
-      const agentRequest = { ...request, workspace, sandboxEnv: forAgent }
+      const agentRequest = { ...request, ...freeMode, workspace, sandboxEnv: forAgent }
       const setup = await agentSetup(deps, agentRequest)
       if (setup.kind === 'failed') return undefined
       const sandbox = await openSandboxFor(deps, agentRequest, setup, session)

@@ -16,6 +16,7 @@ import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
 import {
   agentSetup,
   homeFilesFor,
+  freeMode,
   openSandboxFor,
   startAgent,
   startFingerprint,
@@ -178,7 +179,7 @@ async function make(
   const { workspace } = prepared
   const repositoryUrl = refreshed.access.url
   const { forAgent } = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl })
-  await startWarmAgent(deps, { workspace, agent, model, sandboxEnv: forAgent })
+  await startWarmAgent(deps, { ...freeMode, workspace, agent, model, sandboxEnv: forAgent })
   return workspace
 }
 
@@ -186,7 +187,7 @@ async function make(
 async function startWarmAgent(deps: Deps, request: AgentRequest): Promise<void> {
   if (!(await deps.agents.hasRoom())) return
   const setup = await agentSetup(deps, request)
-  if (setup.kind === 'failed' || setup.agent.dialogue !== 'open') return
+  if (setup.kind === 'failed' || setup.agent.turns !== 'many') return
   const { workspace } = request
   const home = homeFilesFor(setup, workspace)
   const process = await startAgent(openSandboxFor(deps, request, setup, null), home, workspace)

@@ -35,6 +35,7 @@ function fakeProcess({ canFreeze = true } = {}) {
     resumed: false,
     turn: unused,
     steer: unused,
+    answer: unused,
     interrupt: unused,
     kill: unused,
     thaw: () => void (isThawed = true),

@@ -1,5 +1,6 @@
 /** Works on jobs: each is begun by one runner at a time, under a lease that is renewed while the work runs. */
 import { taskStream } from '#domain/kernel/streams.ts'
+import { undelivered } from '#domain/task/questionState.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
@@ -14,7 +15,7 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { now, type Emit } from '#platform/telemetry/telemetry.ts'
 import type { RunnerEngines } from '../deps.ts'
-import { steeringQueue, stopping, type Control, type Stopping } from '../execution/control.ts'
+import { deliveryQueue, stopping, type Control, type Stopping } from '../execution/control.ts'
 import type { RunnerPresence } from './runnerPresence.ts'
 import { affinityOf } from './taskAffinity.ts'
 
@@ -147,7 +148,7 @@ async function runDelivery<Deps extends QueueDeps>(
 ): Promise<void> {
   const { job } = delivery
   const deps = depsFor(options.deps, delivery)
-  const control = { stop, steering: steeringQueue() }
+  const control = { stop, steering: deliveryQueue(), answers: deliveryQueue() }
   const unwatch = watchTask(deps, job, control)
   try {
     // Removing it may take long: the lease is kept meanwhile.
@@ -203,13 +204,13 @@ async function measured(
 
 /** How often the log is read for it, in case the bus was silent. */
 const pollIntervalMs = 1_000
-const relevant = new Set(['CancellationRequested', 'TaskDeleted', 'SteeringRequested'])
+const relevant = new Set(['CancellationRequested', 'TaskDeleted', 'SteeringRequested', 'QuestionAnswered'])
 
-/** Passes steering messages on, and stops the run when a person cancels it or deletes the task, or another runner has ended it. */
+/** Passes steering messages and answers on, and stops the run when a person cancels it or deletes the task, or another runner has ended it. */
 function watchTask(
   { commands, documents, bus, logger }: Pick<RunnerEngines, 'commands' | 'documents' | 'bus' | 'logger'>,
   { payload }: Delivery['job'],
-  { stop, steering }: Control,
+  { stop, steering, answers }: Control,
 ): () => void {
   const { taskId = '', executionId } = payload
   const stream = taskStream(taskId)
@@ -230,6 +231,7 @@ function watchTask(
       if (execution?.executionId !== executionId) return stop.stop('evicted')
       if (execution.cancelRequested) stop.stop('cancelled')
       steering.offer(state.steering)
+      answers.offer(undelivered(state.questions))
     } catch (fault) {
       if (fault instanceof UnreadableEvent && !isOfLaterVersion(fault)) return stopUnrecorded(fault)
       // The next look may succeed; what is reported meanwhile is fenced.

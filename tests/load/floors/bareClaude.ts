@@ -71,6 +71,8 @@ export async function bareTurns(
     model: null,
     access: { kind: 'socket', socketPath: '', runToken: 'sk-ant-bench', scripted: false },
     isRoot: true,
+    mode: 'free',
+    allowedRules: [],
   })
   const { ANTHROPIC_UNIX_SOCKET: _socket, ...rest } = env
   const [program = '', ...args] = argv
@@ -83,10 +85,11 @@ export async function bareTurns(
   scene.atEnd(async () => child.kill('SIGKILL'))
   const gone = once(child, 'close')
   const waiting = [...messages]
+  const dialogue = claude.dialogue({ model: null, mode: 'free' })
   const say = () => {
     const message = waiting.shift()
     if (message === undefined) child.stdin.end()
-    else child.stdin.write(claude.userMessage(message, [], randomUUID()))
+    else child.stdin.write(dialogue.message({ text: message, images: [], id: randomUUID() }))
   }
   say()
   let firstLineAt: number | undefined

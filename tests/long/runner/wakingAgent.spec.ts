@@ -77,6 +77,8 @@ async function start(place: string, session: string | null): Promise<AgentProces
       },
       session,
       model: null,
+      mode: 'free',
+      allowedRules: [],
       backend: { kind: 'broker', model: { kind: 'scripted', api: 'messages' } },
       sandboxEnv: {
         fingerprint: '',
@@ -97,10 +99,11 @@ async function turn(agent: AgentProcess, text: string) {
   const send = (words: string) => {
     const id = randomUUID()
     textOf.set(id, words)
-    return messages.add(id) ? claude.userMessage(words, [], id) : undefined
+    return messages.add(id) ? { text: words, images: [], id } : undefined
   }
   const steers = Math.random() < 0.4
-  const first = send(text) ?? ''
+  const first = send(text)
+  if (first === undefined) throw new Error('A turn that begins takes its message.')
   const end = await agent.turn(first, {
     budget: anyAmount,
     onModelCall: () => undefined,

@@ -7,6 +7,8 @@ const request = {
   model: null,
   access: { kind: 'socket', socketPath: '/run/model.sock', runToken: 'run-token', scripted: false },
   isRoot: false,
+  mode: 'free',
+  allowedRules: [],
 } as const
 
 describe('models', () => {
@@ -52,7 +54,11 @@ test('a real key is not handed to it', () => {
 })
 
 test('a message is one line, whatever is in it', () => {
-  const line = claude.userMessage('two\nlines', [{ mediaType: 'image/gif', base64: 'R0lG' }], 'sending-1')
+  const line = claude.dialogue({ model: null, mode: 'free' }).message({
+    text: 'two\nlines',
+    images: [{ mediaType: 'image/gif', base64: 'R0lG' }],
+    id: 'sending-1',
+  })
   expect(line.indexOf('\n')).toBe(line.length - 1)
   expect(JSON.parse(line)).toMatchObject({
     type: 'user',

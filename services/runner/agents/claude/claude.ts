@@ -2,11 +2,13 @@
 import { createRequire } from 'node:module'
 import { claudeConfiguration } from '#domain/agents/claude.ts'
 import { takesModel } from '#domain/agents.ts'
+import { agentModes, type AgentMode } from '#domain/task/questionEvents.ts'
 import { createClaudeParser } from './parser.ts'
+import { answerLine, type ClaudeRequest } from './requests.ts'
 import { claudeHome } from './home.ts'
 import { scriptedModel } from '../../model/messages/scripted.ts'
 import { locateProgram, type Located, type Machine, type WhereToLook } from '../locate.ts'
-import type { Agent } from '../port.ts'
+import type { Agent, AgentMessage } from '../port.ts'
 
 /** Retries of the model's API within a turn; they wait longer each time, about half a minute in all. */
 const maxRetries = 6
@@ -37,7 +39,8 @@ const models = [
 
 export const claude = {
   name: 'claude',
-  dialogue: 'open',
+  turns: 'many',
+  modes: agentModes,
   sessionFolders: ['.claude/projects'],
   images: 'inline',
   access: { kind: 'socket', api: 'messages' },
@@ -47,7 +50,7 @@ export const claude = {
   leavesByItself: true,
   home: claudeHome,
   models,
-  launch({ binary, session, model, access, isRoot }) {
+  launch({ binary, session, model, mode, allowedRules, access, isRoot }) {
     if (access.kind !== 'socket') throw new Error("claude reaches its model over the broker's socket only.")
     return {
       argv: [
@@ -59,8 +62,10 @@ export const claude = {
         'stream-json',
         '--verbose',
         '--include-partial-messages',
-        // The sandbox confines the agent; waiting for a person before each step would block it for ever.
-        '--dangerously-skip-permissions',
+        ...modeArguments(mode, allowedRules),
+        // It asks us, on standard output, what it would ask a person at its own terminal.
+        '--permission-prompt-tool',
+        'stdio',
         // A repository's own settings can name another API address and hooks to run: only ours are read.
         '--setting-sources',
         'user',
@@ -88,25 +93,51 @@ export const claude = {
       },
     }
   },
-  parser: () => createClaudeParser(),
-  userMessage(text, images, id) {
-    const content = [
-      ...images.map(({ mediaType, base64 }) => ({
-        type: 'image',
-        source: { type: 'base64', media_type: mediaType, data: base64 },
-      })),
-      ...(text === '' ? [] : [{ type: 'text', text }]),
-    ]
-    return `${JSON.stringify({ type: 'user', uuid: id, message: { role: 'user', content } })}\n`
+  dialogue({ mode }) {
+    const requests = new Map<string, ClaudeRequest>()
+    return {
+      ...createClaudeParser(undefined, requests),
+      message: messageLine,
+      interrupt: () =>
+        `${JSON.stringify({ type: 'control_request', request_id: 'cancel', request: { subtype: 'interrupt' } })}\n`,
+      answer(requestId, answers) {
+        const request = requests.get(requestId)
+        return request === undefined || !requests.delete(requestId)
+          ? ''
+          : answerLine(requestId, request, answers, mode)
+      },
+    }
   },
-  interrupt: (requestId) =>
-    `${JSON.stringify({ type: 'control_request', request_id: requestId, request: { subtype: 'interrupt' } })}\n`,
   // Hides its warning about the name of the scripted model, which is ours.
   shownStderr: (text, scripted) =>
     scripted ? text.replace(/^\[claude-code:unrecognized_model\].*\n?/gm, '') : text,
   // Its faults are in its result; if there is none, its standard error explains best.
   faultOf: () => null,
 } satisfies Agent
+
+/** In the sandbox it may do anything without asking, unless the person wants a plan first or to be asked. */
+function modeArguments(mode: AgentMode, allowedRules: readonly string[]): readonly string[] {
+  if (mode === 'free') return ['--dangerously-skip-permissions']
+  return [
+    '--permission-mode',
+    mode === 'plan' ? 'plan' : 'default',
+    // An approved plan is carried out without asking.
+    '--allow-dangerously-skip-permissions',
+    ...(allowedRules.length === 0 ? [] : ['--allowedTools', ...allowedRules]),
+  ]
+}
+
+/** An image comes before the text about it. */
+function messageLine({ text, images, id }: AgentMessage): string {
+  const content = [
+    ...images.map(({ mediaType, base64 }) => ({
+      type: 'image',
+      source: { type: 'base64', media_type: mediaType, data: base64 },
+    })),
+    ...(text === '' ? [] : [{ type: 'text', text }]),
+  ]
+  return `${JSON.stringify({ type: 'user', uuid: id, message: { role: 'user', content } })}\n`
+}
 
 function modelArguments(model: string | null): readonly string[] {
   return model !== null && takesModel('claude', model) ? ['--model', model] : []

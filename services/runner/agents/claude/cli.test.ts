@@ -24,7 +24,7 @@ import { noteFile, scriptedModel } from '../../model/messages/scripted.ts'
 import { claude, locateClaude, toolsNotOffered } from './claude.ts'
 import { writeHome } from '../home.ts'
 import { claudeHome } from './home.ts'
-import type { AgentEvent } from '../port.ts'
+import type { AgentEvent, AgentImage } from '../port.ts'
 
 const patience = 30_000
 const realKey = 'sk-ant-the-real-key-that-must-stay-outside'
@@ -92,7 +92,7 @@ interface Running {
   readonly sessionId: string
   readonly pid: number
   /** The id that it was sent with. */
-  say(text: string, images?: Parameters<typeof claude.userMessage>[1]): string
+  say(text: string, images?: readonly AgentImage[]): string
   interrupt(): void
   /** Waits for an event that is like this, from the `from`th on. */
   seen(like: (event: AgentEvent) => boolean, from?: number): Promise<AgentEvent>
@@ -116,6 +116,8 @@ async function startClaude(
     model: 'o4-mini',
     access: { kind: 'socket', ...broker },
     isRoot: false,
+    mode: 'free',
+    allowedRules: [],
   })
   const child = spawn(launch.argv[0] ?? '', launch.argv.slice(1), {
     cwd: workspace,
@@ -133,9 +135,9 @@ async function startClaude(
     ...user,
   })
   const events: AgentEvent[] = []
-  const parser = claude.parser()
+  const dialogue = claude.dialogue({ model: null, mode: 'free' })
   let complaints = ''
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => events.push(...parser.push(chunk)))
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => events.push(...dialogue.push(chunk)))
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     complaints += chunk
   })
@@ -158,10 +160,10 @@ async function startClaude(
     pid: child.pid ?? 0,
     say(text, images = []) {
       const id = randomUUID()
-      child.stdin.write(claude.userMessage(text, images, id))
+      child.stdin.write(dialogue.message({ text, images, id }))
       return id
     },
-    interrupt: () => child.stdin.write(claude.interrupt('stop')),
+    interrupt: () => child.stdin.write(dialogue.interrupt() ?? ''),
     seen,
     async ended(count) {
       await seen(() => events.filter((event) => event.type === 'end').length >= count)

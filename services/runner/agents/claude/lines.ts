@@ -124,13 +124,79 @@ const lifecycle = z.object({
   state: z.string(),
 })
 
-const known = z.discriminatedUnion('type', [system, streamEvent, assistant, user, result, lifecycle])
+const rule = z.object({ toolName: z.string(), ruleContent: z.string().optional() })
+const canUseTool = z.object({
+  subtype: z.literal('can_use_tool'),
+  tool_name: z.string(),
+  input: z.record(z.string(), z.unknown()).default({}),
+  permission_suggestions: z
+    .array(z.looseObject({ type: z.string(), rules: z.array(rule).optional() }))
+    .default([]),
+  suppress_always_allow_rule: z.boolean().optional(),
+})
+/** The fields of a form, flat, as an MCP server asks for them. */
+const elicitationFields = z.object({
+  properties: z
+    .record(
+      z.string(),
+      z.object({
+        type: z.enum(['string', 'number', 'integer', 'boolean']).default('string'),
+        title: z.string().optional(),
+        description: z.string().optional(),
+        enum: z.array(z.string()).optional(),
+      }),
+    )
+    .default({}),
+  required: z.array(z.string()).default([]),
+})
+export type ElicitationFields = z.infer<typeof elicitationFields>
+const elicitation = z.object({
+  subtype: z.literal('elicitation'),
+  mcp_server_name: z.string(),
+  message: z.string(),
+  url: z.string().optional(),
+  requested_schema: elicitationFields.optional(),
+})
+const otherRequest = z.object({ subtype: z.string().transform(() => 'other' as const) })
+const controlRequest = z.object({
+  type: z.literal('control_request'),
+  request_id: z.string(),
+  request: z.union([canUseTool, elicitation, otherRequest]),
+})
+export type ControlRequest = z.infer<typeof controlRequest>
+const controlCancel = z.object({ type: z.literal('control_cancel_request'), request_id: z.string() })
+
+/** The input of `AskUserQuestion`. */
+export const UserQuestions = z.object({
+  questions: z.array(
+    z.object({
+      question: z.string(),
+      multiSelect: z.boolean().default(false),
+      options: z.array(
+        z.object({
+          label: z.string(),
+          description: z.string().default(''),
+          preview: z.string().nullable().default(null),
+        }),
+      ),
+    }),
+  ),
+})
+
+const known = z.discriminatedUnion('type', [
+  system,
+  streamEvent,
+  assistant,
+  user,
+  result,
+  lifecycle,
+  controlRequest,
+  controlCancel,
+])
 export type ClaudeLine = z.infer<typeof known>
 
 const silent = new Set([
   'control_response',
-  'control_request',
-  'control_cancel_request',
   'keep_alive',
   'rate_limit_event',
   'tool_progress',

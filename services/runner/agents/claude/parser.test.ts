@@ -39,6 +39,10 @@ function told(events: readonly AgentEvent[]): readonly string[] {
         return event.ok ? 'end' : 'failed end'
       case 'taken_up':
         return `took up ${event.messageIds.join(', ')}`
+      case 'question':
+        return `asks: ${event.asked.map(({ title }) => title).join(', ')}`
+      case 'question_withdrawn':
+      case 'write':
       case 'session':
       case 'unasked':
       case 'text_restarted':

@@ -5,9 +5,11 @@ import { lineParser, openTools, type OpenTools } from '../parser.ts'
 import type { AgentEvent, AgentParser, ModelUsed } from '../port.ts'
 import { errorOf } from './fault.ts'
 import { readClaudeLine } from './lines.ts'
+import { askedIn, askingTools, refusalLine, type ClaudeRequest } from './requests.ts'
 import type {
   AssistantLine,
   ClaudeLine,
+  ControlRequest,
   ModelUsageByModel,
   ResultLine,
   StreamEvent,
@@ -32,12 +34,17 @@ interface State {
   usedBefore: ModelUsageByModel
   workspace: string
   streamedMessage: string
+  /** What it asks and has no answer to. */
+  readonly requests: Map<string, ClaudeRequest>
   /** How many blocks of a message came whole without having been streamed. */
   whole: { readonly messageId: string; readonly blocks: number }
 }
 
 /** A parser for one process. Every text that began ends, and every tool that started finishes, however the stream breaks off. */
-export function createClaudeParser(lineLimit?: number): AgentParser {
+export function createClaudeParser(
+  lineLimit?: number,
+  requests = new Map<string, ClaudeRequest>(),
+): AgentParser {
   const state: State = {
     writing: new Map(),
     retried: [],
@@ -48,6 +55,7 @@ export function createClaudeParser(lineLimit?: number): AgentParser {
     usedBefore: {},
     workspace: '/workspace',
     streamedMessage: '',
+    requests,
     whole: { messageId: '', blocks: 0 },
   }
   const reader = {
@@ -70,10 +78,27 @@ function eventsOf(state: State, line: ClaudeLine): AgentEvent[] {
       return toolResults(state, line)
     case 'result':
       return ended(state, line)
+    case 'control_request':
+      return asked(state, line)
+    case 'control_cancel_request':
+      return state.requests.delete(line.request_id)
+        ? [{ type: 'question_withdrawn', requestId: line.request_id }]
+        : []
     case 'command_lifecycle':
       state.tellsMessages = true
       return line.state === 'started' ? [{ type: 'taken_up', messageIds: [line.command_uuid] }] : []
   }
+}
+
+/** A request that nobody could answer is refused at once, so that the agent does not wait for ever. */
+function asked({ requests }: State, { request_id: requestId, request }: ControlRequest): AgentEvent[] {
+  const questions = request.subtype === 'other' ? [] : askedIn(request)
+  if (request.subtype === 'other' || questions.length === 0)
+    return [{ type: 'write', text: refusalLine(requestId) }]
+  // Some requests come again, and are answered once.
+  if (requests.has(requestId)) return []
+  requests.set(requestId, request)
+  return [{ type: 'question', requestId, asked: questions }]
 }
 
 type SystemLine = Extract<ClaudeLine, { type: 'system' }>
@@ -159,6 +184,7 @@ function said(state: State, line: AssistantLine): AgentEvent[] {
   if (state.printsCopies) return []
   return message.content.flatMap((block): AgentEvent[] => {
     if (block.type === 'other') return []
+    if (block.type === 'tool_use' && askingTools.has(block.name)) return []
     if (block.type === 'tool_use') return [state.tools.start(toolStarted(block, parent, state.workspace))]
     // A sub-agent speaks to the agent, not to the person; an API error comes again, in the result.
     if (parent !== null || line.is_api_error_message === true) return []

@@ -92,13 +92,15 @@ async function turn(
     model: null,
     access: { kind: 'loopback', origin, runToken: 'token-of-this-run', scripted: false },
     isRoot: false,
+    mode: 'free',
+    allowedRules: [],
   })
   const child = spawn(launch.argv[0] ?? '', launch.argv.slice(1), {
     cwd: workspace,
     env: { PATH: path, HOME: home, ...launch.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  const parser = codex.parser(null)
+  const parser = codex.dialogue({ model: null, mode: 'free' })
   const events: AgentEvent[] = []
   const take = (more: readonly AgentEvent[]) => {
     for (const event of more) {

@@ -8,6 +8,8 @@ const request = {
   model: null,
   access: { kind: 'loopback', origin: 'http://127.0.0.1:31281', runToken: 'run-token', scripted: false },
   isRoot: false,
+  mode: 'free',
+  allowedRules: [],
 } as const
 
 test('it is started headless, asks nobody, and reaches the broker alone', () => {

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path'
 import { codexConfiguration } from '#domain/agents/codex.ts'
 import { takesModel } from '#domain/agents.ts'
 import { locateProgram, withParts, type Located, type Machine, type WhereToLook } from '../locate.ts'
+import { oneTurnDialogue } from '../parser.ts'
 import type { Agent } from '../port.ts'
 import { faultOf } from './fault.ts'
 import { codexHome, tokenVariable } from './home.ts'
@@ -20,7 +21,8 @@ export const codex = {
   name: 'codex',
   locate: locateCodex,
   author: 'Codex <noreply@openai.com>',
-  dialogue: 'single',
+  turns: 'one',
+  modes: ['free'],
   sessionFolders: ['.codex/sessions'],
   images: 'files',
   // It speaks HTTP only over TCP, not over a unix socket.
@@ -54,8 +56,8 @@ export const codex = {
       env: { [tokenVariable]: access.runToken, NO_COLOR: '1' },
     }
   },
-  parser: (model) => createCodexParser({ model: model !== null && takesModel('codex', model) ? model : '' }),
-  interrupt: () => null,
+  dialogue: ({ model }) =>
+    oneTurnDialogue(createCodexParser({ model: model !== null && takesModel('codex', model) ? model : '' })),
   shownStderr: (text) => text.replace(/^(?:warning: .*|.* ERROR codex_core::.*)\n?/gim, ''),
   faultOf,
 } satisfies Agent

@@ -7,6 +7,8 @@ const request = {
   model: null,
   access: { kind: 'key', apiKey: 'key-of-cursor' },
   isRoot: false,
+  mode: 'free',
+  allowedRules: [],
 } as const
 
 test('it is started headless, prints lines, and asks nobody', () => {

@@ -5,6 +5,7 @@ import { takesModel } from '#domain/agents.ts'
 import { locateProgram, withParts, type Located, type WhereToLook } from '../locate.ts'
 import { faultOf } from './fault.ts'
 import { createCursorParser } from './parser.ts'
+import { oneTurnDialogue } from '../parser.ts'
 import type { Agent } from '../port.ts'
 
 /** Some of its models; Cursor itself says which of them an account has. */
@@ -19,7 +20,8 @@ const models = [
 
 export const cursor = {
   name: 'cursor',
-  dialogue: 'single',
+  turns: 'one',
+  modes: ['free'],
   sessionFolders: ['.cursor/chats'],
   images: 'files',
   access: { kind: 'key' },
@@ -55,8 +57,7 @@ export const cursor = {
       env: { CURSOR_API_KEY: access.apiKey, NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' },
     }
   },
-  parser: () => createCursorParser(),
-  interrupt: () => null,
+  dialogue: () => oneTurnDialogue(createCursorParser()),
   shownStderr: (text) => text,
   faultOf,
 } satisfies Agent

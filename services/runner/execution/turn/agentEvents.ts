@@ -18,6 +18,7 @@ import type { ChangesReport } from '../recording/changesReport.ts'
 import type { MessageTexts } from '../recording/messageText.ts'
 import type { Reporter } from '../recording/reporter.ts'
 import type { RunOutput } from '../recording/terminalOutput.ts'
+import type { AgentQuestions } from './agentQuestions.ts'
 import type { TurnMessages } from './turnMessages.ts'
 
 export interface EventRecorder {
@@ -43,6 +44,7 @@ interface RecordedTurn {
   readonly messages: TurnMessages
   readonly onBegun: () => void
   readonly onSeen: (ids: readonly string[]) => Promise<void>
+  readonly questions: Pick<AgentQuestions, 'hear'>
   readonly agent: { readonly name: AgentName; readonly version: string; readonly resumed: boolean }
   readonly reporter: Reporter
   readonly output: RunOutput
@@ -98,6 +100,9 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
         const message = await turn.redaction.text(event.text)
         return reporter.report(MessagePosted.of(data, { message }))
       }
+      case 'question':
+      case 'question_withdrawn':
+        return turn.questions.hear(event)
       case 'tool_started':
         return tools.started(event)
       case 'tool_finished':
@@ -119,6 +124,7 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
       case 'thinking_delta':
       case 'thinking':
       case 'notice':
+      case 'write':
         return
     }
   }

@@ -3,9 +3,17 @@ import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
+import type { AgentMode, Answer } from '#domain/task/questionEvents.ts'
 import type { AgentBackend } from '../../agents/installed.ts'
 import { programBind, programIn, type Found } from '../../agents/locate.ts'
-import type { Agent, AgentEvent, AgentParser, ModelAccess, ModelUsed } from '../../agents/port.ts'
+import type {
+  Agent,
+  AgentEvent,
+  AgentParser,
+  ModelAccess,
+  ModelUsed,
+  AgentMessage,
+} from '../../agents/port.ts'
 import { modelPort } from '../../egress/relay.ts'
 import { anyAmount, type Budget } from '../../model/budget.ts'
 import { startBroker, type Broker } from '../../model/broker.ts'
@@ -46,10 +54,12 @@ export interface AgentProcess {
   /** The scripted model answers it. */
   readonly isScripted: boolean
   readonly resumed: boolean
-  /** Sends a message in the form of the agent's `userMessage` and follows its turn: `over` when the listener says so, `gone` when the process ended first. */
-  turn(message: string, listener: TurnListener): Promise<'over' | 'gone'>
+  /** Sends a message and follows its turn: `over` when the listener says so, `gone` when the process ended first. */
+  turn(message: AgentMessage, listener: TurnListener): Promise<'over' | 'gone'>
   /** Sends another message to the turn that is running; false when it can take none. */
-  steer(message: string): boolean
+  steer(message: AgentMessage): boolean
+  /** Gives the agent the answers to its request; false when it no longer waits for them. */
+  answer(requestId: string, answers: readonly Answer[]): boolean
   interrupt(): void
   kill(): void
   /**
@@ -73,6 +83,9 @@ export interface AgentStart {
   /** The session to resume; `null`: a new one. */
   readonly session: string | null
   readonly model: string | null
+  readonly mode: AgentMode
+  /** What a person has allowed 'always in this task', in the agent's notation. */
+  readonly allowedRules: readonly string[]
   readonly backend: ReadyBackend
   readonly sandboxEnv: SandboxEnv
 }
@@ -194,7 +207,7 @@ interface LaunchPlace extends BrokerSocket {
 }
 
 function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<SandboxSpec, keyof ReservedSpec> {
-  const { agent, program, sandbox, session, model } = start
+  const { agent, program, sandbox, session, model, mode, allowedRules } = start
   const { env } = place
   const cli = programBind(program)
   const socket = { source: place.socketPath, target: socketInSandbox }
@@ -202,6 +215,8 @@ function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<Sand
     binary: programIn(program, sandbox.seenAs(cli)),
     session: session === null ? { kind: 'new', id: deps.ids.uuid() } : { kind: 'resume', id: session },
     model,
+    mode,
+    allowedRules,
     access: accessOf(start, place, sandbox.seenAs(socket)),
     isRoot: sandbox.kind === 'none' && deps.isRoot,
   })
@@ -260,16 +275,12 @@ function meteredUsage(): MeteredUsage {
 }
 
 function agentProcess(
-  { agent, program: { version }, session, model, backend }: AgentStart,
+  { agent, program: { version }, session, model, mode, backend }: AgentStart,
   child: SandboxedProcess,
   secrets: readonly string[],
   broker: Pick<Broker, 'admit' | 'close'> & { readonly metered: MeteredUsage },
 ): AgentProcess {
-  const readEvents = eventReader(
-    agent.parser(model),
-    child,
-    agent.usage === 'metered' ? broker.metered : undefined,
-  )
+  const dialogue = agent.dialogue({ model, mode })
   const stderr = forwardStderr(child)
   let isAlive = true
   let isInTurn = false
@@ -281,6 +292,8 @@ function agentProcess(
     child.stdin.write(line)
     return true
   }
+  const metered = agent.usage === 'metered' ? broker.metered : undefined
+  const readEvents = eventReader(dialogue, { child, write, metered })
   const listenTo = (listener: TurnListener) => {
     stderr.forwardTo(listener.onStderr)
     broker.admit(listener.budget, listener.onModelCall)
@@ -299,8 +312,8 @@ function agentProcess(
       listenTo(listener)
       isInTurn = true
       try {
-        write(message)
-        if (agent.dialogue === 'single') child.stdin?.end()
+        write(dialogue.message(message))
+        if (agent.turns === 'one') child.stdin?.end()
         return await readEvents(listener, listener.isOver)
       } finally {
         isInTurn = false
@@ -308,9 +321,13 @@ function agentProcess(
         await stderr.pause()
       }
     },
-    steer: (message) => isInTurn && agent.dialogue === 'open' && write(message),
+    steer: (message) => isInTurn && agent.turns === 'many' && write(dialogue.message(message)),
+    answer(requestId, answers) {
+      const line = dialogue.answer(requestId, answers)
+      return line !== '' && write(line)
+    },
     interrupt() {
-      const line = agent.interrupt('cancel')
+      const line = dialogue.interrupt()
       if (line === null) child.interrupt()
       else write(line)
     },
@@ -348,15 +365,26 @@ const nobody: TurnListener = {
 /** Reads events until the listener has enough (`over`), leaving the rest to the next, or until the agent has printed its last (`gone`). */
 function eventReader(
   parser: AgentParser,
-  child: SandboxedProcess,
-  /** Set for an agent that does not report its usage itself. */
-  metered: MeteredUsage | undefined,
+  {
+    child,
+    write,
+    metered,
+  }: {
+    readonly child: SandboxedProcess
+    readonly write: (text: string) => boolean
+    /** Set for an agent that does not report its usage itself. */
+    readonly metered: MeteredUsage | undefined
+  },
 ): (listener: TurnListener, isEnough: () => boolean) => Promise<'over' | 'gone'> {
   const chunks = child.stdout[Symbol.asyncIterator]()
   const characters = new StringDecoder('utf8')
   let unread: AgentEvent[] = []
   const reportUnread = async ({ onEvent }: TurnListener, isEnough: () => boolean): Promise<boolean> => {
     for (let event = unread.shift(); event !== undefined; event = unread.shift()) {
+      if (event.type === 'write') {
+        write(event.text)
+        continue
+      }
       if (event.type === 'end') for (const used of metered?.take() ?? []) await onEvent(used)
       await onEvent(event)
       if (isEnough()) return true

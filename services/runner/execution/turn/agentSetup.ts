@@ -2,6 +2,7 @@
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentName } from '#domain/agents.ts'
+import type { AgentMode } from '#domain/task/questionEvents.ts'
 import { agents } from '../../agents/registry.ts'
 import { instructionFiles, writeHome } from '../../agents/home.ts'
 import type { Found } from '../../agents/locate.ts'
@@ -19,8 +20,14 @@ export interface AgentRequest {
   readonly agent: AgentName
   /** As the client sent it; passed on only when the agent takes it. */
   readonly model: string | null
+  readonly mode: AgentMode
+  /** What a person has allowed 'always in this task', in the agent's notation. */
+  readonly allowedRules: readonly string[]
   readonly sandboxEnv: SandboxEnv
 }
+
+/** How most tasks work: what is started ahead is started for them. */
+export const freeMode = { mode: 'free', allowedRules: [] } as const
 
 /** An agent that can be started. */
 export interface AgentSetup {
@@ -36,7 +43,7 @@ export interface AgentSetup {
 /** Finds what the agent needs, or the sentence that says what is missing. Looks at nothing in the workspace. */
 export async function agentSetup(
   deps: Pick<AgentDeps, 'installed' | 'sandbox'>,
-  { agent: name, model, sandboxEnv }: AgentRequest,
+  { agent: name, model, mode, sandboxEnv }: AgentRequest,
 ): Promise<AgentSetup | Failed> {
   const agent = agents[name]
   const located = await deps.installed.located(name)
@@ -46,7 +53,7 @@ export async function agentSetup(
   const backend = deps.installed.backend(name)
   if (backend.kind === 'missing')
     return failed('no_key', `This server has no API key for ${name}. Ask its operator to set one.`)
-  const fingerprint = JSON.stringify([agent.name, located, model, sandboxEnv.fingerprint])
+  const fingerprint = JSON.stringify([agent.name, located, model, mode, sandboxEnv.fingerprint])
   return { kind: 'set_up', agent, program: located, sandbox, backend, fingerprint }
 }
 

@@ -2,17 +2,18 @@
 import { taskStream } from '#domain/kernel/streams.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { messageFor, type AgentHome } from '../../agents/images.ts'
+import type { AgentMessage } from '../../agents/port.ts'
 import type { AgentDeps, RecordingDeps } from '../../deps.ts'
 import { imagesForAgent } from './agentMessage.ts'
 import type { AgentProcess } from './agentProcess.ts'
-import type { SteeringQueue } from '../control.ts'
+import type { DeliveryQueue } from '../control.ts'
 import type { Reporter } from '../recording/reporter.ts'
 import type { TurnMessages } from './turnMessages.ts'
 
 type Deps = Pick<RecordingDeps, 'documents' | 'log' | 'blobs' | 'logger'> & Pick<AgentDeps, 'ids'>
 
 interface SteeredTurn {
-  readonly steering: SteeringQueue
+  readonly steering: DeliveryQueue
   readonly reporter: Reporter
   readonly taskId: string
   readonly process: AgentProcess
@@ -40,10 +41,10 @@ export function steerTurn(deps: Deps, turn: SteeredTurn): Steering {
 
   async function send(messageId: string): Promise<void> {
     const id = deps.ids.uuid()
-    const line = await lineFor(deps, turn, { messageId, id })
-    if (line === undefined || !messages.add(id)) return
+    const message = await steeringMessage(deps, turn, { messageId, id })
+    if (message === undefined || !messages.add(id)) return
     sent.set(id, messageId)
-    if (!process.steer(line)) messages.remove(id)
+    if (!process.steer(message)) messages.remove(id)
   }
   const logged = (messageId: string, step: Promise<void>) =>
     step.catch((fault: unknown) =>
@@ -66,12 +67,12 @@ export function steerTurn(deps: Deps, turn: SteeredTurn): Steering {
   }
 }
 
-/** The message in the form that the agent takes; `undefined` when it is gone. */
-async function lineFor(
+/** The message as the agent takes it; `undefined` when it is gone. */
+async function steeringMessage(
   deps: Deps,
   { taskId, process: { agent }, home }: SteeredTurn,
   { messageId, id }: { readonly messageId: string; readonly id: string },
-): Promise<string | undefined> {
+): Promise<AgentMessage | undefined> {
   const stream = taskStream(taskId)
   const documentId = messageDocumentId(taskId, messageId)
   const message = await deps.documents.asOf(chatView, stream, documentId, await deps.log.headOf(stream))

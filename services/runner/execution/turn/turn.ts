@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import { ModelRetryScheduled } from '#domain/task/events.ts'
+import { AnswerDelivered } from '#domain/task/questionEvents.ts'
 import { retrySentence, timeInUtc, type PassingFault } from '#domain/task/modelRetry.ts'
 import { messageFor } from '../../agents/images.ts'
 import { passingFault } from '../../agents/modelFaults.ts'
@@ -25,6 +26,7 @@ import { messageTexts } from '../recording/messageText.ts'
 import { runOutput } from '../recording/terminalOutput.ts'
 import type { ExecutionDeps, Run } from '../run.ts'
 import { timeInWords } from '../runLimits.ts'
+import { agentQuestions } from './agentQuestions.ts'
 import { steerTurn } from './steering.ts'
 import { turnMessages } from './turnMessages.ts'
 
@@ -32,6 +34,8 @@ export interface TurnRequest extends AgentRequest {
   readonly run: Run
   readonly message: string
   readonly images: readonly AgentImage[]
+  /** The questions whose answers the message begins with. */
+  readonly lateAnswers: readonly string[]
   /** The session to resume, when the agent had one in this task. */
   readonly session: string | null
   readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
@@ -134,19 +138,22 @@ async function turnOn(
 ): Promise<ExecutionOutcome | Unanswered | 'not_taken'> {
   const { run, workspace } = request
   const { process } = started
-  const { recorder, messages, steering, home, stderr, ...turn } = openTurn(deps, request, started)
   const limits = watchLimits(deps, run, process)
+  const { recorder, messages, steering, questions, home, stderr, ...turn } = openTurn(deps, request, {
+    ...started,
+    onWaiting: limits.onWaiting,
+  })
   const listener = { ...turn.listener, onOutput: limits.onOutput }
   let isKept = false
   try {
     const id = deps.ids.uuid()
     const { message: text, images } = request
-    const line = await messageFor(process.agent, { text, images, id }, home)
+    const message = await messageFor(process.agent, { text, images, id }, home)
     messages.add(id)
-    await process.turn(line, listener).finally(() => steering.stop())
+    await process.turn(message, listener).finally(() => steering.stop())
     const session = recorder.session()
     const mayStay =
-      process.agent.dialogue === 'open' && deps.limits.idleMs > 0 && run.stopping.reason() === undefined
+      process.agent.turns === 'many' && deps.limits.idleMs > 0 && run.stopping.reason() === undefined
     if (mayStay && session !== undefined && messages.isOver() && messages.isCompleted()) {
       // One that cannot be frozen is ended: the next turn resumes its session.
       isKept = await process.freeze()
@@ -168,6 +175,7 @@ async function turnOn(
     return code === undefined ? failure : { kind: 'unanswered', code, session, failure }
   } finally {
     limits.stop()
+    questions.stop()
     if (!isKept) await process.close()
     await turn.output.end()
   }
@@ -176,8 +184,8 @@ async function turnOn(
 /** What hears of all that an agent does in a turn: recorded, steered and counted. */
 function openTurn(
   deps: ExecutionDeps,
-  { run, workspace, secrets, session }: TurnRequest,
-  { setup, process, budget, isWarm }: StartedAgent,
+  { run, workspace, secrets, session, lateAnswers }: TurnRequest,
+  { setup, process, budget, isWarm, onWaiting }: StartedAgent & Pick<TurnLimits, 'onWaiting'>,
 ) {
   const { fence, reporter, terminal, changes } = run
   const { agent, version, isScripted } = process
@@ -189,11 +197,21 @@ function openTurn(
   const { taskId, homeDir, owner } = workspace
   const home = { dir: homeDir, seenAs: setup.sandbox.paths(workspace).home, owner }
   const steering = steerTurn(deps, { steering: run.steering, reporter, taskId, process, home, messages })
-  const parts = { fence, messages, reporter, output, changes, redaction }
+  const questions = agentQuestions(deps, { run, taskId, process, redaction, onWaiting })
+  let undelivered = lateAnswers
+  const onSeen = async (ids: readonly string[]) => {
+    const delivered = undelivered.map((questionId) =>
+      AnswerDelivered.of({ executionId: fence.executionId, questionId }),
+    )
+    undelivered = []
+    if (delivered.length > 0) await reporter.report(...delivered)
+    await steering.seen(ids)
+  }
+  const parts = { fence, messages, reporter, output, changes, redaction, questions }
   const recorder = eventRecorder({
     ...parts,
     onBegun: steering.begin,
-    onSeen: steering.seen,
+    onSeen,
     agent: { name: agent.name, version, resumed: process.resumed || (isWarm && session !== null) },
     texts: messageTexts({ terminal, fence, redaction, clock: deps.clock }),
     elapsed: () => performance.now(),
@@ -216,18 +234,26 @@ function openTurn(
       if (shown !== '') await output.stderr.write(shown)
     },
   }
-  return { output, messages, home, steering, recorder, listener, stderr: () => stderr }
+  return { output, messages, home, steering, questions, recorder, listener, stderr: () => stderr }
 }
 
 /** How long a cancelled agent may take to end before it is killed. */
 const interruptMs = 5_000
 
-/** Ends the agent of a turn that is stopped, is silent for too long, or takes too long. A cancelled agent is interrupted before it is killed. `onOutput`: the agent is not silent. */
+interface TurnLimits {
+  /** The agent is not silent. */
+  onOutput(): void
+  /** While the agent waits for a person, neither silence nor time counts: a limit of its own does. */
+  onWaiting(isWaiting: boolean): void
+  stop(): void
+}
+
+/** Ends the agent of a turn that is stopped, is silent for too long, or takes too long. A cancelled agent is interrupted before it is killed. */
 function watchLimits(
-  { limits: { silentMs, longestMs } }: Pick<ExecutionDeps, 'limits'>,
+  { limits: { silentMs, longestMs, questionMs } }: Pick<ExecutionDeps, 'limits'>,
   { stopping }: Run,
   process: AgentProcess,
-): { onOutput(): void; stop(): void } {
+): TurnLimits {
   const { signal } = stopping
   let ending: NodeJS.Timeout | undefined
   const onStop = () => {
@@ -237,15 +263,45 @@ function watchLimits(
   }
   const sentence = (why: string) => `The agent was stopped ${why}.`
   const silent = sentence(`because it was silent for ${timeInWords(silentMs)}`)
-  const silence = setTimeout(() => stopping.stop('silent', silent), silentMs)
   const late = sentence(`after ${timeInWords(longestMs)}`)
-  const tooLong = setTimeout(() => stopping.stop('too_long', late), longestMs)
+  const unanswered = sentence(
+    `because nobody answered it for ${timeInWords(questionMs)}. Your answer starts its next turn`,
+  )
+  const begun = performance.now()
+  let waitedMs = 0
+  let waitingSince: number | undefined
+  let timers: readonly NodeJS.Timeout[] = []
+  const clear = () => timers.forEach((timer) => clearTimeout(timer))
+  const work = () => {
+    clear()
+    const leftMs = longestMs - (performance.now() - begun - waitedMs)
+    timers = [
+      setTimeout(() => stopping.stop('silent', silent), silentMs),
+      setTimeout(() => stopping.stop('too_long', late), Math.max(0, leftMs)),
+    ]
+  }
+  work()
   if (signal.aborted) onStop()
   else signal.addEventListener('abort', onStop, { once: true })
   return {
-    onOutput: () => silence.refresh(),
+    onOutput() {
+      if (waitingSince === undefined) timers[0]?.refresh()
+    },
+    onWaiting(isWaiting) {
+      if (isWaiting === (waitingSince !== undefined)) return
+      if (isWaiting) {
+        clear()
+        waitingSince = performance.now()
+        timers = [setTimeout(() => stopping.stop('unanswered', unanswered), questionMs)]
+      } else {
+        waitedMs += performance.now() - (waitingSince ?? 0)
+        waitingSince = undefined
+        work()
+      }
+    },
     stop() {
-      for (const timer of [silence, tooLong, ending]) clearTimeout(timer)
+      clear()
+      clearTimeout(ending)
       signal.removeEventListener('abort', onStop)
     },
   }

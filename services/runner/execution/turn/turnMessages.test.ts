@@ -10,7 +10,7 @@ import {
   type WakingAgent,
 } from '../../../../tests/standins/wakingAgent.ts'
 import { claude } from '../../agents/claude/claude.ts'
-import type { AgentEvent } from '../../agents/port.ts'
+import type { AgentDialogue, AgentEvent } from '../../agents/port.ts'
 import { turnMessages } from './turnMessages.ts'
 
 const end = (answers?: readonly string[], ok = true) =>
@@ -118,7 +118,7 @@ function chances(seed: number): () => number {
 
 interface Process {
   readonly agent: WakingAgent
-  readonly parser: ReturnType<typeof claude.parser>
+  readonly dialogue: AgentDialogue
   readonly printed: string[]
   /** Events that nobody has read yet. */
   readonly pending: AgentEvent[]
@@ -129,7 +129,7 @@ function startProcess(chance: () => number): Process {
   const print = (line: object) => void printed.push(`${JSON.stringify(line)}\n`)
   return {
     agent: createWakingAgent({ sessionId: 's', chance, print }),
-    parser: claude.parser(),
+    dialogue: claude.dialogue({ model: null, mode: 'free' }),
     printed,
     pending: [],
   }
@@ -138,15 +138,15 @@ function startProcess(chance: () => number): Process {
 /** One turn as the runner goes through it, recorded by its own recorder. */
 async function runTurn(process: Process, text: string, happenings: readonly Happening[]) {
   const { recorder, messages, recorded, hasBegun, seen } = recordingOf(executionId(1))
-  const { agent, parser, printed, pending } = process
+  const { agent, dialogue, printed, pending } = process
   let count = 0
   const send = (words: string) => {
     const id = `${text}-${(count += 1)}`
-    if (messages.add(id)) agent.hear(claude.userMessage(words, [], id))
+    if (messages.add(id)) agent.hear(dialogue.message({ text: words, images: [], id }))
   }
   // What comes after the end of the turn is for the next.
   const read = async () => {
-    pending.push(...printed.splice(0).flatMap((line) => parser.push(line)))
+    pending.push(...printed.splice(0).flatMap((line) => dialogue.push(line)))
     while (!messages.isOver()) {
       const event = pending.shift()
       if (event === undefined) return
@@ -166,7 +166,7 @@ async function runTurn(process: Process, text: string, happenings: readonly Happ
     else if (hasBegun()) send(`${text} steered`)
     await read()
   }
-  if (isDead) for (const event of parser.end()) await recorder.record(event)
+  if (isDead) for (const event of dialogue.end()) await recorder.record(event)
   return { messages, recorded, seen, isDead }
 }
 

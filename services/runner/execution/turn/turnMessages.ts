@@ -35,6 +35,7 @@ function isOfModel(event: AgentEvent): boolean {
     case 'thinking_delta':
     case 'text':
     case 'thinking':
+    case 'question':
       return true
     case 'tool_started':
       return event.parentToolId === null

@@ -1,0 +1,269 @@
+/** What `claude` asks over its control protocol while it works, and how it is answered. */
+import {
+  formOptions,
+  permissionOptions,
+  planOptions,
+  type AgentMode,
+  type Answer,
+  type FormField,
+} from '#domain/task/questionEvents.ts'
+import type { AskedQuestion } from '../port.ts'
+import { shortened } from '../shorten.ts'
+import { UserQuestions, type ControlRequest, type ElicitationFields } from './lines.ts'
+
+/** A request that waits for its answers. */
+export type ClaudeRequest = Extract<ControlRequest['request'], { subtype: 'can_use_tool' | 'elicitation' }>
+type ToolRequest = Extract<ClaudeRequest, { subtype: 'can_use_tool' }>
+type Elicitation = Extract<ClaudeRequest, { subtype: 'elicitation' }>
+
+/** Tools that only ask. They are shown as questions and not as tool calls. */
+export const askingTools: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode'])
+
+/** Characters kept of a title, of a body and of the preview of an option. */
+const kept = { title: 500, body: 64_000, preview: 8_000 }
+
+/** What is shown to the person; none when the request can't be read. */
+export function askedIn(request: ClaudeRequest): readonly AskedQuestion[] {
+  return (request.subtype === 'elicitation' ? [formOf(request)] : askedByTool(request)).map(bounded)
+}
+
+function askedByTool(request: ToolRequest): readonly AskedQuestion[] {
+  switch (request.tool_name) {
+    case 'AskUserQuestion':
+      return questionsOf(request)
+    case 'ExitPlanMode':
+      return [planOf(request)]
+    default:
+      return [permissionOf(request)]
+  }
+}
+
+function bounded(asked: AskedQuestion): AskedQuestion {
+  return {
+    ...asked,
+    title: shortened(asked.title, kept.title),
+    body: shortened(asked.body, kept.body),
+    options: asked.options.map((option) => ({
+      ...option,
+      preview: option.preview && shortened(option.preview, kept.preview),
+    })),
+  }
+}
+
+function questionsOf({ input }: ToolRequest): readonly AskedQuestion[] {
+  const read = UserQuestions.safeParse(input)
+  return (read.success ? read.data.questions : []).map(({ question, options, multiSelect }) => ({
+    kind: 'question',
+    allowsText: true,
+    multiple: multiSelect,
+    title: question,
+    body: '',
+    options: options.map(({ label, description, preview }) => ({
+      value: label,
+      label,
+      description,
+      preview,
+    })),
+    fields: [],
+    rules: [],
+  }))
+}
+
+function planOf({ input }: ToolRequest): AskedQuestion {
+  const plan = input['plan']
+  return {
+    kind: 'plan',
+    allowsText: true,
+    multiple: false,
+    title: 'The plan',
+    body: typeof plan === 'string' ? plan : '',
+    options: [
+      option(planOptions.approve, 'Approve'),
+      option(planOptions.approveAndAsk, 'Approve, and ask before each change'),
+      option(planOptions.sendBack, 'Send back'),
+    ],
+    fields: [],
+    rules: [],
+  }
+}
+
+const option = (value: string, label: string) => ({ value, label, description: '', preview: null })
+
+function permissionOf(request: ToolRequest): AskedQuestion {
+  const rules = request.suppress_always_allow_rule === true ? [] : rulesOf(request)
+  return {
+    kind: 'permission',
+    allowsText: true,
+    multiple: false,
+    ...wordsOf(request),
+    options: [
+      option(permissionOptions.allow, 'Allow'),
+      ...(rules.length === 0 ? [] : [option(permissionOptions.allowInTask, 'Always in this task')]),
+      option(permissionOptions.deny, 'Deny'),
+    ],
+    fields: [],
+    rules,
+  }
+}
+
+const editingTools = ['Edit', 'Write', 'NotebookEdit']
+
+/** As in the settings of `claude`: `Bash(npm test *)`. */
+function rulesOf({ tool_name: tool, permission_suggestions: suggestions }: ToolRequest): string[] {
+  if (editingTools.includes(tool)) return [...editingTools]
+  const suggested = suggestions.flatMap(({ rules = [] }) => rules)
+  if (suggested.length === 0) return tool === 'Bash' ? [] : [tool]
+  return suggested.map(({ toolName, ruleContent }) =>
+    ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`,
+  )
+}
+
+function wordsOf({ tool_name: tool, input }: ToolRequest): Pick<AskedQuestion, 'title' | 'body'> {
+  const of = (field: string) => {
+    const value = input[field]
+    return typeof value === 'string' ? value : ''
+  }
+  const path = of('file_path') || of('notebook_path')
+  switch (tool) {
+    case 'Bash':
+      return { title: of('description') || 'Run a command', body: fenced('sh', of('command')) }
+    case 'Edit': {
+      const diff = [...marked('-', of('old_string')), ...marked('+', of('new_string'))]
+      return { title: `Edit ${path}`, body: fenced('diff', diff.join('\n')) }
+    }
+    case 'Write':
+      return { title: `Write ${path}`, body: fenced('diff', marked('+', of('content')).join('\n')) }
+    default:
+      return { title: `Use ${tool}`, body: fenced('json', JSON.stringify(input, null, 2)) }
+  }
+}
+
+const marked = (sign: string, text: string) =>
+  text === '' ? [] : text.split('\n').map((line) => `${sign}${line}`)
+
+/** A code block that no text can end early. */
+function fenced(language: string, text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${shortened(text, kept.body - 100)}\n${fence}`
+}
+
+function formOf({
+  mcp_server_name: server,
+  message,
+  url,
+  requested_schema: schema,
+}: Elicitation): AskedQuestion {
+  const fields = schema === undefined ? [] : fieldsOf(schema)
+  return {
+    kind: 'form',
+    allowsText: false,
+    multiple: false,
+    title: `${server} asks`,
+    body: url === undefined ? message : `${message}\n\n<${url}>`,
+    options: [option(formOptions.decline, 'Decline')],
+    fields,
+    rules: [],
+  }
+}
+
+function fieldsOf({ properties, required }: ElicitationFields): FormField[] {
+  return Object.entries(properties)
+    .slice(0, 50)
+    .map(([name, { title, description, type, enum: choices }]) => ({
+      name,
+      label: title ?? name,
+      description: description ?? '',
+      type: choices === undefined ? (type === 'string' ? 'text' : type) : 'choice',
+      required: required.includes(name),
+      choices: choices ?? [],
+    }))
+}
+
+/** The line that answers a request; one answer for each thing that was asked. */
+export function answerLine(
+  requestId: string,
+  request: ClaudeRequest,
+  answers: readonly Answer[],
+  mode: AgentMode,
+): string {
+  const [first] = answers
+  const response =
+    first === undefined
+      ? { behavior: 'deny', message: 'Nobody can answer this.' }
+      : request.subtype === 'elicitation'
+        ? elicited(request, first)
+        : decided(request, answers, first, mode)
+  return controlLine('control_response', { subtype: 'success', request_id: requestId, response })
+}
+
+export function refusalLine(requestId: string): string {
+  const response = { subtype: 'error', request_id: requestId, error: 'This is not supported here.' }
+  return controlLine('control_response', response)
+}
+
+function controlLine(type: 'control_response', response: object): string {
+  return `${JSON.stringify({ type, response })}\n`
+}
+
+function decided(
+  request: ToolRequest,
+  answers: readonly Answer[],
+  { choices, text }: Answer,
+  mode: AgentMode,
+): object {
+  const { input } = request
+  const allow = { behavior: 'allow', updatedInput: input }
+  switch (request.tool_name) {
+    case 'AskUserQuestion': {
+      const read = UserQuestions.safeParse(input)
+      const questions = read.success ? read.data.questions : []
+      const words = questions.map(({ question }, index) => [question, inWords(answers[index])])
+      return { ...allow, updatedInput: { ...input, answers: Object.fromEntries(words) } }
+    }
+    case 'ExitPlanMode': {
+      if (choices.includes(planOptions.sendBack))
+        return { behavior: 'deny', message: `The person wants this plan changed first:\n\n${text}` }
+      const asks = mode === 'ask' || choices.includes(planOptions.approveAndAsk)
+      const change = { type: 'setMode', mode: asks ? 'default' : 'bypassPermissions', destination: 'session' }
+      return { ...allow, updatedPermissions: [change] }
+    }
+    default:
+      return permitted(request, choices, text)
+  }
+}
+
+function permitted(request: ToolRequest, choices: readonly string[], text: string): object {
+  if (choices.includes(permissionOptions.deny)) {
+    const reason = text.trim() === '' ? 'Find another way, or ask what to do.' : text
+    return { behavior: 'deny', message: `The person does not allow this. ${reason}` }
+  }
+  const allow = { behavior: 'allow', updatedInput: request.input }
+  if (!choices.includes(permissionOptions.allowInTask)) return allow
+  const rules = { type: 'addRules', rules: rulesOf(request).map(parsedRule), behavior: 'allow' }
+  // A command that writes a file needs its folder as well.
+  const folders = request.permission_suggestions.filter(({ type }) => type === 'addDirectories')
+  const updatedPermissions = [rules, ...folders].map((update) => ({ ...update, destination: 'session' }))
+  return { ...allow, updatedPermissions }
+}
+
+function parsedRule(rule: string): { readonly toolName: string; readonly ruleContent?: string } {
+  const [, toolName = rule, ruleContent] = /^(\w+)\((.*)\)$/s.exec(rule) ?? []
+  return ruleContent === undefined ? { toolName } : { toolName, ruleContent }
+}
+
+const inWords = (answer: Answer | undefined): string =>
+  answer === undefined ? '' : [...answer.choices, answer.text].filter((word) => word.trim() !== '').join(', ')
+
+function elicited({ requested_schema: schema }: Elicitation, { choices, values }: Answer): object {
+  if (choices.includes(formOptions.decline)) return { action: 'decline' }
+  const content = values.map(
+    ({ name, value }) => [name, typed(schema?.properties[name]?.type, value)] as const,
+  )
+  return { action: 'accept', content: Object.fromEntries(content) }
+}
+
+function typed(type: string | undefined, value: string): string | number | boolean {
+  if (type === 'boolean') return value === 'true'
+  return type === 'number' || type === 'integer' ? Number(value) : value
+}

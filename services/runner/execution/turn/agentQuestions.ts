@@ -1,0 +1,172 @@
+/** What the agent asks in a turn: recorded, and answered as the log says. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { taskStream } from '#domain/kernel/streams.ts'
+import { questionsPage } from '#domain/api/questions.ts'
+import {
+  AnswerDelivered,
+  permissionOptions,
+  QuestionAsked,
+  QuestionWithdrawn,
+  type Answer,
+} from '#domain/task/questionEvents.ts'
+import { undelivered } from '#domain/task/questionState.ts'
+import { answerInWords } from '#domain/task/questions.ts'
+import type { LiveTask } from '#domain/task/state.ts'
+import { questionDocumentId, questionsView } from '#domain/views/questions.ts'
+import { newest } from '#platform/reads/pages.ts'
+import type { AgentEvent, AgentQuestion, AskedQuestion } from '../../agents/port.ts'
+import type { AgentDeps, RecordingDeps } from '../../deps.ts'
+import type { Redaction } from '../../redaction/redaction.ts'
+import { Evicted } from '../failure.ts'
+import type { Run } from '../run.ts'
+import type { AgentProcess } from './agentProcess.ts'
+
+/** A run that has asked more is refused its requests. */
+const maxQuestions = 100
+
+const retryPauseMs = 1_000
+
+type Deps = Pick<RecordingDeps, 'documents' | 'logger'> & Pick<AgentDeps, 'ids'>
+
+interface AskingTurn {
+  readonly run: Pick<Run, 'fence' | 'reporter' | 'answers'>
+  readonly taskId: string
+  readonly process: Pick<AgentProcess, 'answer'>
+  readonly redaction: Redaction
+  /** Whether the agent waits for a person from now on. */
+  readonly onWaiting: (isWaiting: boolean) => void
+}
+
+type Withdrawal = Extract<AgentEvent, { type: 'question_withdrawn' }>
+
+export interface AgentQuestions {
+  hear(event: AgentQuestion | Withdrawal): Promise<void>
+  stop(): void
+}
+
+/** A request that waits, with the answers that have come. */
+interface Waiting {
+  readonly questionIds: readonly string[]
+  readonly answers: Map<string, Answer>
+}
+
+/** The agent of this turn is given each answer once. What nobody has answered by its end stays in the task: see domain/task/questions.ts. */
+export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
+  const { process, taskId, onWaiting } = turn
+  const { reporter, fence, answers } = turn.run
+  const { executionId } = fence
+  const waiting = new Map<string, Waiting>()
+  let count = 0
+
+  function settle(requestId: string): void {
+    waiting.delete(requestId)
+    if (waiting.size === 0) onWaiting(false)
+  }
+  async function take(questionId: string): Promise<void> {
+    const [requestId, request] =
+      [...waiting].find(([, { questionIds }]) => questionIds.includes(questionId)) ?? []
+    if (requestId === undefined || request === undefined) return
+    const id = questionDocumentId(taskId, questionId)
+    const question = await deps.documents.now(questionsView, taskStream(taskId), id)
+    if (!question?.answer) return
+    request.answers.set(questionId, question.answer)
+    const given = request.questionIds.flatMap((one) => request.answers.get(one) ?? [])
+    if (given.length < request.questionIds.length) return
+    if (process.answer(requestId, given))
+      await reporter.report(
+        ...request.questionIds.map((one) => AnswerDelivered.of({ executionId, questionId: one })),
+      )
+    settle(requestId)
+  }
+  let isStopped = false
+  const stopListening = answers.listen(async (questionId) => {
+    // An answer is passed on once: an engine that is away is waited for.
+    for (;;) {
+      try {
+        return await take(questionId)
+      } catch (err) {
+        deps.logger.warn({ err, questionId }, 'failed to give the agent an answer')
+        if (isStopped || err instanceof Evicted) return
+        await sleep(retryPauseMs)
+      }
+    }
+  })
+
+  async function ask({ requestId, asked }: AgentQuestion): Promise<void> {
+    count += asked.length
+    if (count > maxQuestions) return void process.answer(requestId, [])
+    const questions = await Promise.all(
+      asked.map(async (question) => ({
+        questionId: deps.ids.uuid(),
+        question: await redacted(question, turn.redaction),
+      })),
+    )
+    const questionIds = questions.map(({ questionId }) => questionId)
+    waiting.set(requestId, { questionIds, answers: new Map() })
+    onWaiting(true)
+    await reporter.report(
+      ...questions.map(({ questionId, question: { kind, allowsText, multiple, ...content } }) =>
+        QuestionAsked.of({ executionId, questionId, kind, allowsText, multiple }, content),
+      ),
+    )
+  }
+  async function withdraw(requestId: string): Promise<void> {
+    const { questionIds = [], answers: given } = waiting.get(requestId) ?? {}
+    settle(requestId)
+    const open = questionIds.filter((questionId) => given?.has(questionId) !== true)
+    if (open.length > 0)
+      await reporter.report(...open.map((questionId) => QuestionWithdrawn.of({ executionId, questionId })))
+  }
+  return {
+    hear: (event) => (event.type === 'question' ? ask(event) : withdraw(event.requestId)),
+    stop() {
+      isStopped = true
+      stopListening()
+    },
+  }
+}
+
+async function redacted(question: AskedQuestion, redaction: Redaction): Promise<AskedQuestion> {
+  const { title, body, options } = question
+  return {
+    ...question,
+    title: await redaction.text(title),
+    body: await redaction.text(body),
+    options: await Promise.all(
+      options.map(async (option) => ({
+        ...option,
+        preview: option.preview && (await redaction.text(option.preview)),
+      })),
+    ),
+  }
+}
+
+/** Answers that an earlier run of the task was to be given when it ended. */
+export interface LateAnswers {
+  readonly questionIds: readonly string[]
+  /** In words, for the beginning of the next message; empty when there are none. */
+  readonly words: string
+}
+
+export async function lateAnswers(
+  { documents }: Pick<RecordingDeps, 'documents'>,
+  { taskId, questions }: LiveTask,
+): Promise<LateAnswers> {
+  const questionIds = undelivered(questions)
+  const found = await Promise.all(
+    questionIds.map((id) => documents.now(questionsView, taskStream(taskId), questionDocumentId(taskId, id))),
+  )
+  const words = found.flatMap((one) => (one?.answer ? [answerInWords(one, one.answer)] : []))
+  return { questionIds, words: words.join('\n\n') }
+}
+
+/** What a person has allowed 'always in this task', in the agent's notation. */
+export async function allowedRules(
+  { documents }: Pick<RecordingDeps, 'documents'>,
+  { taskId, questions }: LiveTask,
+): Promise<readonly string[]> {
+  if (questions.mode !== 'ask' || questions.settled.size === 0) return []
+  const answered = await newest(documents, questionsView, { task: taskId, status: 'answered' }, questionsPage)
+  const allowing = answered.filter(({ answer }) => answer?.choices.includes(permissionOptions.allowInTask))
+  return [...new Set(allowing.flatMap(({ rules }) => rules))]
+}
