@@ -154,6 +154,29 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       ended.push(...running)
     })
 
+    test('a job that waits for a person takes no slot, nor a place of its person, until it goes on', async () => {
+      const put = async () => jobs.put({ ...job(), person: 'ada' })
+      const running: Delivery[] = []
+      const ended: Delivery[] = []
+      jobs.work(kind, { concurrency: 2, leaseMs: 60_000 }, async (delivery) => {
+        running.push(delivery)
+        await vi.waitFor(() => expect(ended).toContain(delivery), soon)
+        await delivery.ack()
+      })
+      for (let count = 0; count < 3; count += 1) await put()
+      await vi.waitFor(() => expect(running).toHaveLength(1), soon)
+      running[0]?.waits(true)
+      await vi.waitFor(() => expect(running).toHaveLength(2), soon)
+      running[0]?.waits(false)
+      ended.push(...running.slice(1))
+      await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(2), soon)
+      expect(running).toHaveLength(2)
+      ended.push(...running.slice(0, 1))
+      await vi.waitFor(() => expect(running).toHaveLength(3), soon)
+      ended.push(...running.slice(2))
+      await vi.waitFor(async () => expect(await jobs.pending(kind)).toBe(0), soon)
+    })
+
     test('no more run at once than were asked for, and all are done', async () => {
       let running = 0
       let most = 0

@@ -63,7 +63,7 @@ const scripts: readonly Script[] = [
 
 let scene: Scene
 beforeAll(async () => {
-  scene = await openScene(scripts)
+  scene = await openScene(scripts, { env: { RUNS_AT_ONCE: '2' } })
 })
 afterAll(async () => {
   late.release()
@@ -216,4 +216,16 @@ test('in the mode `ask` each change is shown and allowed, denied, or allowed alw
   await ada.taskOnce(taskId, (now) => hasEnded(now) && now.execution?.turn === 2)
   const { data } = await ada.ask(getTaskDiff, { params: { taskId } })
   expect(data.changedFiles.map(({ fileName }) => fileName)).toEqual(['one.txt'])
+})
+
+test('runs that wait for a person take no slot of the runner', async () => {
+  const { ada, projectId } = scene
+  const waiting = await Promise.all(
+    Array.from({ length: 3 }, () => ada.task(projectId, 'Ask and be stopped')),
+  )
+  for (const { id } of waiting) await open(id, 1)
+  const { id: taskId } = await ada.task(projectId, 'Be done meanwhile')
+  expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'completed' })
+  await Promise.all(waiting.map(({ id }) => ada.ask(cancelTask, { params: { taskId: id } })))
+  for (const { id } of waiting) await ada.taskOnce(id, hasEnded)
 })

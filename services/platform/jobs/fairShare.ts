@@ -21,6 +21,8 @@ export interface FairShare {
   offered(job: Offered, behind: number, now: number): Verdict
   /** A taken job has ended, so its slot is free. */
   ended(person: string): void
+  /** A job that had ended for this share goes on, and takes a slot again. */
+  goesOn(person: string): void
   /** Polling starts again after a pause: jobs that were put back do not age while it is paused. */
   asksAgain(now: number): void
 }
@@ -98,6 +100,7 @@ export function fairShare(concurrency: number): FairShare {
       if (left > 0) places.set(person, left)
       else places.delete(person)
     },
+    goesOn: (person) => void places.set(person, placesOf(person) + 1),
     asksAgain(now) {
       asksFrom = now
       looksFrom = undefined

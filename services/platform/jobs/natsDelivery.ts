@@ -43,7 +43,12 @@ export function leaseFor(ms: number): string {
   return ms > 0 ? `-NAK ${JSON.stringify({ delay: nanos(ms) })}` : '-NAK'
 }
 
-export function deliveryOf(parts: DeliveryParts, held: HeldJob, leaseMs: number): Delivery {
+export function deliveryOf(
+  parts: DeliveryParts,
+  held: HeldJob,
+  leaseMs: number,
+  waits: Delivery['waits'],
+): Delivery {
   const { records, tell, finish, setAside, requireOpen } = parts
   const { job, claimed, reply } = held
   let { revision, deadline } = held
@@ -107,6 +112,7 @@ export function deliveryOf(parts: DeliveryParts, held: HeldJob, leaseMs: number)
   return {
     job,
     attempt: claimed.attempt,
+    waits,
     working: () => serialized(renewWhileHeld),
     ack: () => serialized(() => end({ state: 'done', ...claimed }, () => finish(reply, '+ACK'))),
     nak: (delayMs) =>

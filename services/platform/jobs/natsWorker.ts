@@ -30,6 +30,8 @@ interface RunningWorker extends WorkerParts {
   readonly leaseMs: number
   readonly handle: (delivery: Delivery) => Promise<void>
   readonly running: Set<Promise<void>>
+  /** Ids of jobs that run and take no slot. */
+  readonly waiting: Set<string>
   readonly share: ReturnType<typeof fairShare>
   readonly signal: AbortSignal
   freed: () => void
@@ -50,6 +52,7 @@ export function startWorker(
     leaseMs,
     handle,
     running: new Set(),
+    waiting: new Set(),
     share: fairShare(concurrency),
     signal: stopping.signal,
     freed: () => {},
@@ -108,12 +111,25 @@ async function run(worker: RunningWorker, { data, reply = '' }: Msg): Promise<vo
   }
   try {
     const claimed = await claim(worker, job, reply)
-    if (claimed !== undefined) await deliver(worker, deliveryOf(worker.parts, claimed, worker.leaseMs))
+    const waits = (isWaiting: boolean) => setWaiting(worker, job, isWaiting)
+    if (claimed !== undefined) await deliver(worker, deliveryOf(worker.parts, claimed, worker.leaseMs, waits))
   } catch (fault) {
     worker.onFault(`Job ${job.id} (${worker.kind}) comes again when its lease runs out`, fault)
   } finally {
-    if (person !== undefined) worker.share.ended(person)
+    // Its share has ended already while it waits.
+    if (!worker.waiting.delete(job.id) && person !== undefined) worker.share.ended(person)
   }
+}
+
+function setWaiting(worker: RunningWorker, { id, person }: Job, isWaiting: boolean): void {
+  if (worker.waiting.has(id) === isWaiting) return
+  if (isWaiting) worker.waiting.add(id)
+  else worker.waiting.delete(id)
+  if (person !== undefined) {
+    if (isWaiting) worker.share.ended(person)
+    else worker.share.goesOn(person)
+  }
+  worker.freed()
 }
 
 async function deliver(worker: RunningWorker, delivery: Delivery): Promise<void> {
@@ -139,7 +155,7 @@ function onMessage(worker: RunningWorker, message: Msg): void {
 async function takeJobs(worker: RunningWorker): Promise<void> {
   let subject: string | undefined
   while (!worker.signal.aborted) {
-    if (worker.running.size >= worker.concurrency) {
+    if (worker.running.size - worker.waiting.size >= worker.concurrency) {
       await new Promise<void>((resolve) => (worker.freed = resolve))
       worker.share.asksAgain(performance.now())
       continue

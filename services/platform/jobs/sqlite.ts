@@ -112,6 +112,7 @@ function takingStatements(db: Db) {
 function jobStatements(db: Db) {
   const leased = `WHERE id = ? AND lease = ? AND state = 'leased'`
   return {
+    setPerson: db.prepare<[string, string, number]>(`UPDATE jobs SET person = ? ${leased}`),
     renew: db.prepare<[number, string, number]>(`UPDATE jobs SET due = ? ${leased}`),
     finish: db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'done', due = ? ${leased}`),
     giveBack: db.prepare<[number, string, number]>(`UPDATE jobs SET state = 'queued', due = ? ${leased}`),
@@ -222,6 +223,7 @@ function deliveryOf(
   kind: string,
   leaseMs: number,
   [id, payload, attempt, lease, person]: Lease,
+  onWaits: (isWaiting: boolean) => void,
 ): Delivery {
   return {
     job: jobOf(id, kind, payload, person),
@@ -230,6 +232,10 @@ function deliveryOf(
       if (queue.renew.run(queue.now() + leaseMs, id, lease).changes === 0) {
         throw new LeaseLost(`The lease of job ${id} was lost at attempt ${attempt}.`)
       }
+    },
+    waits: (isWaiting) => {
+      queue.setPerson.run(isWaiting ? '' : person, id, lease)
+      onWaits(isWaiting)
     },
     ack: async () => {
       queue.finish.run(queue.now(), id, lease)
@@ -269,6 +275,7 @@ function startWorker(
     leaseMs,
     handle,
     running: new Set(),
+    waiting: new Set(),
     isStopped: false,
     timer: undefined,
     timerAt: Infinity,
@@ -296,6 +303,8 @@ interface RunningWorker {
   readonly leaseMs: number
   readonly handle: (delivery: Delivery) => Promise<void>
   readonly running: Set<Promise<void>>
+  /** Ids of jobs that run and take no slot. */
+  readonly waiting: Set<string>
   isStopped: boolean
   timer: NodeJS.Timeout | undefined
   /** When the timer fires, by `performance.now()`. */
@@ -305,8 +314,8 @@ interface RunningWorker {
 
 /** Takes jobs while there are free slots and jobs that are due. */
 function takeAll(worker: RunningWorker): void {
-  const { queue, kind, concurrency, leaseMs, running } = worker
-  while (running.size < concurrency) {
+  const { queue, kind, concurrency, leaseMs, running, waiting } = worker
+  while (running.size - waiting.size < concurrency) {
     // Read the clock once: with two readings, a job that becomes due in between would be missed by both queries.
     const at = queue.now()
     const row = takeJob(queue, kind, at, leaseMs, placesOfOne(concurrency))
@@ -315,12 +324,19 @@ function takeAll(worker: RunningWorker): void {
       if (due !== null) wakeIn(worker, due - at)
       return
     }
-    const delivery = deliver(worker, deliveryOf(queue, kind, leaseMs, row))
+    const [id] = row
+    const onWaits = (isWaiting: boolean) => {
+      if (isWaiting) waiting.add(id)
+      else waiting.delete(id)
+      wakeIn(worker, 0)
+    }
+    const delivery = deliver(worker, deliveryOf(queue, kind, leaseMs, row, onWaits))
       .catch((fault: unknown) =>
         queue.onFault(`Job ${row[0]} (${kind}) comes again when its lease runs out`, fault),
       )
       .finally(() => {
         running.delete(delivery)
+        waiting.delete(id)
         wakeIn(worker, 0)
       })
     running.add(delivery)

@@ -27,6 +27,8 @@ export interface Delivery {
   readonly attempt: number
   /** Renews the lease. Rejects with `LeaseLost` when it was lost: work on the job must then stop. */
   working(): Promise<void>
+  /** A job that waits for a person takes no slot, and counts in nobody's share. When it goes on, more than `concurrency` may run for a while. */
+  waits(isWaiting: boolean): void
   /** Marks the job as done: it is not delivered again. A no-op once the lease was lost. */
   ack(): Promise<void>
   /** Gives the job back, to be delivered again after `delayMs`. A no-op once the lease was lost. */

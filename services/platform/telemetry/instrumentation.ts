@@ -92,6 +92,7 @@ function observedDelivery(
     job: delivery.job,
     attempt: delivery.attempt,
     working: () => delivery.working(),
+    waits: (isWaiting) => delivery.waits(isWaiting),
     async ack() {
       await delivery.ack()
       tell('done')

@@ -76,7 +76,7 @@ interface PreparedSubject extends Subject {
 async function runInWorkspace(
   deps: ExecutionDeps,
   claimed: Claimed,
-  { control: { stop, steering, answers }, reporter, terminal }: RunChannels,
+  { control: { stop, steering, answers, waits }, reporter, terminal }: RunChannels,
   subject: PreparedSubject,
 ): Promise<ExecutionOutcome> {
   const { task, execution, fence } = claimed
@@ -89,7 +89,7 @@ async function runInWorkspace(
   const secrets = valuesOf([...envs.secrets, ...ownSecrets(deps, access)])
   const changes = changesReport(deps, { treeGit, workspace, executionId, secrets, reporter })
   const output = runOutput(terminal, { fence, kind: execution.kind, redaction: deps.redaction(secrets) })
-  const run = { fence, stopping: stop, steering, answers, reporter, terminal, output, changes }
+  const run = { fence, stopping: stop, steering, answers, waits, reporter, terminal, output, changes }
   const stopHearing = deps.egress.hear(
     task.taskId,
     (line) => void output.stderr.write(`${line}\n`).catch(() => undefined),

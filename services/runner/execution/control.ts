@@ -42,6 +42,8 @@ export interface Control {
   readonly steering: DeliveryQueue
   /** Ids of questions. */
   readonly answers: DeliveryQueue
+  /** The run waits for a person, or goes on: while it waits it takes no slot of the runner. */
+  readonly waits: (isWaiting: boolean) => void
 }
 
 export function stopping(): Stopping {

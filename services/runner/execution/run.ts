@@ -6,7 +6,7 @@ import type { ChangesReport } from './recording/changesReport.ts'
 import type { Reporter } from './recording/reporter.ts'
 import type { RunOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
-import type { DeliveryQueue, Stopping } from './control.ts'
+import type { Control, DeliveryQueue, Stopping } from './control.ts'
 
 /** An execution takes all three sets, and what was prewarmed for it. */
 export interface ExecutionDeps extends RecordingDeps, WorkspaceDeps, AgentDeps {
@@ -18,6 +18,7 @@ export interface Run {
   readonly stopping: Stopping
   readonly steering: DeliveryQueue
   readonly answers: DeliveryQueue
+  readonly waits: Control['waits']
   readonly reporter: Reporter
   readonly terminal: TerminalWriter
   readonly output: RunOutput

@@ -148,7 +148,7 @@ async function runDelivery<Deps extends QueueDeps>(
 ): Promise<void> {
   const { job } = delivery
   const deps = depsFor(options.deps, delivery)
-  const control = { stop, steering: deliveryQueue(), answers: deliveryQueue() }
+  const control = { stop, steering: deliveryQueue(), answers: deliveryQueue(), waits: delivery.waits }
   const unwatch = watchTask(deps, job, control)
   try {
     // Removing it may take long: the lease is kept meanwhile.

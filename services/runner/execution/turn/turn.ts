@@ -251,7 +251,7 @@ interface TurnLimits {
 /** Ends the agent of a turn that is stopped, is silent for too long, or takes too long. A cancelled agent is interrupted before it is killed. */
 function watchLimits(
   { limits: { silentMs, longestMs, questionMs } }: Pick<ExecutionDeps, 'limits'>,
-  { stopping }: Run,
+  { stopping, waits }: Run,
   process: AgentProcess,
 ): TurnLimits {
   const { signal } = stopping
@@ -289,6 +289,7 @@ function watchLimits(
     },
     onWaiting(isWaiting) {
       if (isWaiting === (waitingSince !== undefined)) return
+      waits(isWaiting)
       if (isWaiting) {
         clear()
         waitingSince = performance.now()
