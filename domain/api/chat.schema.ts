@@ -83,7 +83,6 @@ export const TerminalOutput = z.object({
   timestamp: Moment,
   /** `''` when it was erased. */
   content: z.string(),
-  /** `stdout` or `stderr`. */
   type: z.enum(['stdout', 'stderr']),
   executionId: z.string(),
   position: Position,

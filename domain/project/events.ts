@@ -39,7 +39,7 @@ export const ProjectIssueSettled = event('ProjectIssueSettled', 1, {
   content: z.object({ reason: z.string().nullable() }),
 })
 
-/** Somebody with the necessary permission asked for an issue, and it is not a task, or not yet. */
+/** Somebody with the necessary permission asked for work on an issue, and no task was made of it, or none yet. */
 export const ProjectIssuePassed = event('ProjectIssuePassed', 1, {
   data: z.object({ reason: z.enum(issuePasses) }),
   content: NamedIssue,

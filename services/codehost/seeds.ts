@@ -125,7 +125,7 @@ async function descriptionOf({ kind, at }: Place): Promise<string> {
   return 'Imported from a local folder'
 }
 
-/** Takes over what is new; branches that have gone another way here stay as they are here. */
+/** Fetches new commits and branches; a branch that has diverged here keeps its commits. */
 async function refresh(place: Place, present: Repository, { git, repositories, log }: Parts): Promise<void> {
   const name = `${present.owner}/${present.name}`
   if (present.source !== place.at) {

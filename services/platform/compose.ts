@@ -172,7 +172,7 @@ export interface OwnStores {
   close(): Promise<void>
 }
 
-/** Opens once more what `openEngines` of this process has open: nothing that believes to be the only one. */
+/** Opens these stores a second time beside those of `openEngines`, which stay open. */
 export async function openStores(config: StoresConfig, logger: Logger): Promise<OwnStores> {
   const opened: { close(): Promise<void> }[] = []
   const close = async () => {

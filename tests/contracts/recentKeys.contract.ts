@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Clock } from '#platform/ports/clock.ts'
-import { recentKeysBeyond, type RecentKeyLimits, type RecentKeys } from '#platform/ports/recentKeys.ts'
+import { recentKeysPerCleanUp, type RecentKeyLimits, type RecentKeys } from '#platform/ports/recentKeys.ts'
 
 export interface OpenRecentKeys {
   readonly keys: RecentKeys
@@ -70,7 +70,7 @@ export function recentKeysContract(
       const first = key()
       await opened.keys.remember(first, digestOf('a'))
       now += limits.underWayMs + 1
-      const flood = Array.from({ length: recentKeysBeyond + limits.ofPerson }, () => key())
+      const flood = Array.from({ length: recentKeysPerCleanUp + limits.ofPerson }, () => key())
       for (const one of flood) {
         now += 1
         await opened.keys.remember(one, digestOf('b'))
@@ -80,7 +80,7 @@ export function recentKeysContract(
       expect((await opened.keys.remember(first, digestOf('c'))).again).toBe(false)
       expect((await opened.keys.remember(theirs, digestOf('a'))).again).toBe(true)
       now += limits.underWayMs + 1
-      for (let n = 0; n < recentKeysBeyond; n += 1) {
+      for (let n = 0; n < recentKeysPerCleanUp; n += 1) {
         now += 1
         await opened.keys.remember(key(), digestOf('d'))
       }
@@ -89,11 +89,14 @@ export function recentKeysContract(
     })
 
     test('of everybody no more are kept, whoever writes when it is looked at', async () => {
-      const flood = Array.from({ length: 2 * recentKeysBeyond }, () => key())
+      const flood = Array.from({ length: 2 * recentKeysPerCleanUp }, () => key())
       for (const [index, one] of flood.entries()) {
         now += 20
         // Somebody else makes each of those that have it looked at.
-        await opened.keys.remember((index + 1) % recentKeysBeyond === 0 ? key('grace') : one, digestOf('a'))
+        await opened.keys.remember(
+          (index + 1) % recentKeysPerCleanUp === 0 ? key('grace') : one,
+          digestOf('a'),
+        )
       }
       const told = await Promise.all(flood.map((one) => opened.keys.remember(one, digestOf('b'))))
       expect(told.filter(({ again }) => again).length).toBeLessThanOrEqual(limits.underWayMs / 20 + 1)

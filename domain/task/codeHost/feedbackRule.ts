@@ -33,7 +33,7 @@ export const feedbackLimits = {
   /** Characters of a body, of one comment, and of the diff lines that it is attached to. */
   body: 20_000,
   hunk: 4_000,
-  /** Comments of one review that are recorded in full; of the others, only where they are. */
+  /** Comments of one review that are recorded in full; of further ones, only their ids and places. */
   comments: 50,
   annotations: 20,
   /** Characters from the end of a log: how many are recorded, and how many of those an agent gets. */

@@ -71,7 +71,7 @@ export const teamMembership = (origin: string, organization: Organization, team:
   role: 'member',
 })
 
-/** `repository` and `full-repository` alike. */
+/** The answer for GitHub's schemas `repository` and `full-repository`. */
 export function fullRepository(
   origin: string,
   repository: Repository,

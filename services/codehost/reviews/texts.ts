@@ -16,7 +16,7 @@ export interface Target {
   readonly id: number
 }
 
-/** What reviews are kept and told with. */
+/** What writing a review or a comment needs of the code host. */
 export interface Parts {
   readonly store: Store
   readonly repositories: Repositories

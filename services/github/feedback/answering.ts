@@ -55,7 +55,7 @@ const failingMs = { first: 60_000, longest: 3_600_000 }
 /** Which threads of an earlier process are checked: those answered within this time, and at most this many. */
 const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
 
-/** Answers what is due, at once, and tries again every `intervalMs` what could not be answered, until it is stopped. */
+/** Answers feedback when its answer is due, and retries failed answers every `intervalMs`, until it is stopped. */
 export function startAnswering(engines: AnsweringEngines, intervalMs: number): Promise<RunningWork> {
   const answering: Answering = {
     ...engines,

@@ -1,4 +1,4 @@
-/** One reading of what came back on a pull request: what it works with, and how a piece of it is recorded. */
+/** What one reading of the feedback on a pull request works with, and how a piece of feedback is recorded. */
 import { randomUUID } from 'node:crypto'
 import type { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -32,7 +32,7 @@ export interface FeedbackDeps extends Pick<Engines, 'projectSecrets' | 'vault' |
   readonly codeHostName: string
 }
 
-/** How a pull request was read just now. */
+/** A pull request that could be read. */
 export type ReadPullRequest = Extract<PullRequestReading, { kind: 'read' }>
 
 /** What a reader of feedback remembers between two readings. */

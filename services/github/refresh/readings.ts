@@ -234,7 +234,7 @@ async function readHinted<Project extends OrderedDocument>(running: Running<Proj
   }
 }
 
-/** `laterMs`: when to read one again that could not be read for now; `null` if the next reading of all comes soon enough. */
+/** `laterMs` is the pause after a reading that failed for now; `null` when the next reading of all comes soon enough. */
 async function readOne<Project extends OrderedDocument>(
   { again }: Running<Project>,
   round: Round<Project>,

@@ -59,7 +59,7 @@ export async function startReactor(
       noting.within(noteTimeoutMs)
     }
   }
-  // If this process ends early, the next one begins where it did.
+  // Noted before the first event, so that the next process begins here too if this one ends early.
   if (marked === null) await note()
   const subscription = eventStore.subscribe(
     begin,

@@ -1,4 +1,4 @@
-/** The JetStream operations of the work queue: its streams, and the few operations on their messages. */
+/** The streams of the work queue in JetStream, and the few operations on their messages. */
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   AckPolicy,

@@ -226,7 +226,7 @@ export function pull(options: {
         end('filled')
       },
     })
-    // The server drops its requests when it goes away.
+    // A server that goes away drops the requests of this worker.
     const stopReturning = nats.onReturn(() => end('broken'))
     const silence = setTimeout(() => end('broken'), heartbeatMs * 3)
     const stop = () => end('stopped')

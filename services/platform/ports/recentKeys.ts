@@ -22,10 +22,10 @@ export const recentKeyLimits = { keptMs: 24 * 3_600_000, ofPerson: 10_000, under
 export type RecentKeyLimits = { readonly [Name in keyof typeof recentKeyLimits]: number }
 
 /** The store is cleaned up after this many added keys, so it may exceed its limits by that many. */
-export const recentKeysBeyond = 100
+export const recentKeysPerCleanUp = 100
 
 /** Tracks the persons whose keys were added since the last clean-up. */
-export function unlookedKeys() {
+export function cleanUpsDue() {
   let count = 0
   let persons = new Set<string>()
   return {
@@ -33,7 +33,7 @@ export function unlookedKeys() {
     add(person: string): ReadonlySet<string> | undefined {
       count += 1
       persons.add(person)
-      if (count < recentKeysBeyond) return undefined
+      if (count < recentKeysPerCleanUp) return undefined
       const due = persons
       count = 0
       persons = new Set()

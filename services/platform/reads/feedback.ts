@@ -29,7 +29,8 @@ export function proposedMessage(document: FeedbackDocument): string | null {
   return content && followUpOf({ kind, right, verdict, ...content })
 }
 
-const shownLog = 8_000
+/** Characters from the end of a check's log. */
+const shownLogLength = 8_000
 
 /**
  * Whether its turn came to nothing, according to the task's state: the message was withdrawn, or the turn was cancelled or failed. None of these
@@ -55,11 +56,15 @@ export function shownFeedback(
   const head = pullRequest?.standing?.headCommit ?? null
   const { check } = document
   const log = check?.log ?? null
-  const isCut = log !== null && log.length > shownLog
+  const isCut = log !== null && log.length > shownLogLength
   return {
     ...shown,
     id: feedbackId,
-    check: check && { ...check, log: isCut ? log.slice(-shownLog) : log, isLogCut: check.isLogCut || isCut },
+    check: check && {
+      ...check,
+      log: isCut ? log.slice(-shownLogLength) : log,
+      isLogCut: check.isLogCut || isCut,
+    },
     isStale: document.kind === 'check' && head !== null && head !== document.headCommit,
     canBeSent: document.status !== 'sent' && contentOf(document) !== null,
   }

@@ -3,7 +3,7 @@ import type { Collection } from 'mongodb'
 import { share, type Mongo } from '../engines/mongoConnection.ts'
 import { inserted } from '../engines/mongoFaults.ts'
 import type { Clock } from '../ports/clock.ts'
-import { recentKeyLimits, unlookedKeys, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'
+import { recentKeyLimits, cleanUpsDue, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'
 
 interface StoredKey {
   readonly _id: string
@@ -27,7 +27,7 @@ export async function openMongoRecentKeys(options: {
     await keys.createIndex({ person: 1, at: -1 })
     await keys.createIndex({ at: 1 })
   })
-  const unlooked = unlookedKeys()
+  const cleanUps = cleanUpsDue()
 
   async function forget(persons: Iterable<string>, now: number): Promise<void> {
     await ask((keys) => keys.deleteMany({ at: { $lte: now - limits.keptMs } }))
@@ -48,7 +48,7 @@ export async function openMongoRecentKeys(options: {
       const now = clock.now().getTime()
       for (;;) {
         if (await ask((keys) => inserted(keys, { _id: id, person, digest, at: now }))) {
-          const due = unlooked.add(person)
+          const due = cleanUps.add(person)
           if (due) await forget(due, now)
           return { digest, again: false }
         }

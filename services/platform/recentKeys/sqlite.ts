@@ -1,6 +1,6 @@
 /** Recent keys in a SQLite file. A power cut may lose the last ones: the log still has what was done under them, so it is not done again. */
 import type { Clock } from '../ports/clock.ts'
-import { recentKeyLimits, unlookedKeys, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'
+import { recentKeyLimits, cleanUpsDue, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'
 import { openSqlite } from '../engines/sqlite.ts'
 
 const formats = [
@@ -26,7 +26,7 @@ export function openSqliteRecentKeys(options: {
     'SELECT at FROM keys WHERE person = ? ORDER BY at DESC LIMIT 1 OFFSET ?',
   )
   const forgetOf = db.prepare<[string, number]>('DELETE FROM keys WHERE person = ? AND at <= ?')
-  const unlooked = unlookedKeys()
+  const cleanUps = cleanUpsDue()
 
   function forget(persons: Iterable<string>, now: number): void {
     forgetOld.run(now - limits.keptMs)
@@ -43,7 +43,7 @@ export function openSqliteRecentKeys(options: {
         const [known, at = 0] = find.get(id) ?? []
         if (known !== undefined && at > now - limits.keptMs) return { digest: known, again: true }
         put.run(id, person, digest, now)
-        const due = unlooked.add(person)
+        const due = cleanUps.add(person)
         if (due) forget(due, now)
         return { digest, again: false }
       }),

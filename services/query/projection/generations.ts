@@ -12,7 +12,7 @@ export function isForeign({ log }: Catalog, identity: LogIdentity, isBeyond: boo
   return isBeyond || (log !== null && (log.logId !== identity.logId || log.epoch !== identity.epoch))
 }
 
-/** The catalog with which a projector begins: nothing that is foreign, and nothing half made. */
+/** The catalog at the start of a projector: without generations of another log, and without an unfinished build. */
 export function begun(catalog: Catalog, identity: LogIdentity, foreign: boolean): Changed {
   return { ...catalog, log: identity, building: null, ...(foreign && { live: {} }) }
 }

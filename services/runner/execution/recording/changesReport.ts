@@ -94,7 +94,7 @@ interface RedactedChanges {
 
 /** Removes the secrets from changes. */
 export async function redactChanges(read: ReadChanges, redaction: Redaction): Promise<RedactedChanges> {
-  // An agent chooses the names of its branches.
+  // An agent names its branches, so a name may contain a secret.
   const changes = { ...read, currentBranch: await redaction.text(read.currentBranch) }
   const files = Buffer.from(JSON.stringify(await withoutSecrets(changes.files, redaction)))
   const digest = createHash('sha256')

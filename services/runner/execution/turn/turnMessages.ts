@@ -47,7 +47,7 @@ function isOfModel(event: AgentEvent): boolean {
 export function turnMessages(): TurnMessages {
   const messages = new Map<string, 'sent' | 'taken_up' | 'answered'>()
   const has = (...states: readonly string[]) => [...messages.values()].some((state) => states.includes(state))
-  /** What the agent took up and the model has said nothing to yet. It stays in the conversation, also where its own turn failed. */
+  /** Messages that the agent took up and the model has not answered yet. They stay in the conversation even if their turn failed. */
   const unseen = new Set<string>()
   let lastEnd: { readonly ok: boolean } | undefined
   let isClosed = false

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { run, signalProcess, spawnProcess, type SpawnedProcess } from '#platform/childProcess.ts'
-import { gitArguments, gitEnvironment, pick } from '../../workspace/git/git.ts'
+import { gitArguments, gitEnvironment, passedThrough } from '../../workspace/git/git.ts'
 import type { Git } from '../../workspace/git/git.ts'
 import { mirrorObjectsInSandbox } from '../../workspace/workspaceGit.ts'
 import type { SandboxUser, Workspace } from '../../workspace/workspace.ts'
@@ -254,7 +254,7 @@ function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
       extraInputs: [nulEnded(bubblewrapArguments(plan)), words, options.filters?.processes ?? ''],
       timeoutMs: call.timeoutMs ?? 60_000,
       maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
-      ...pick(call),
+      ...passedThrough(call),
     })
   }
 }

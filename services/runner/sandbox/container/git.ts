@@ -5,7 +5,7 @@
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runToEnd } from '#platform/childProcess.ts'
-import { gitArguments, gitEnvironment, pick, type Git } from '../../workspace/git/git.ts'
+import { gitArguments, gitEnvironment, passedThrough, type Git } from '../../workspace/git/git.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { sandboxSearchPath, gitLimits } from '../layout.ts'
 import { callScript, startCall } from './calls.ts'
@@ -85,7 +85,7 @@ export function containerGit(options: ContainerOptions) {
           return await runToEnd(startCall(socketPath, { ...command, hasInput: call.input !== undefined }), {
             timeoutMs: call.timeoutMs ?? 60_000,
             maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
-            ...pick(call),
+            ...passedThrough(call),
           })
         } finally {
           gitContainer.calls -= 1

@@ -23,7 +23,7 @@ export interface ContainerOptions {
 /** The label by which a runner's containers are found again. */
 export const runnerLabel = 'flightdeck.runner'
 
-/** Mounts a file or folder that the engine must have; throws `RangeError` for one that it has not. */
+/** The mount of a file or folder that the engine can see; throws `RangeError` when it cannot see it. */
 export function engineMount(
   { shared }: Pick<ContainerOptions, 'shared'>,
   path: string,

@@ -131,7 +131,7 @@ export function hostGit({ program, path, limits = hostGitLimits }: HostGitOption
           env: gitEnvironment(call, path),
           timeoutMs: call.timeoutMs ?? 60_000,
           maxOutputBytes: call.maxOutputBytes ?? 16 * 1024 * 1024,
-          ...pick(call),
+          ...passedThrough(call),
         })
       const finished = await once()
       if (!asksHost.has(call.args[0] ?? '') || !hostStumbled(finished)) return finished
@@ -201,7 +201,7 @@ function becoming({ uid, gid }: HostUser): readonly string[] {
 }
 
 /** What a call passes to its process unchanged. */
-export function pick({ input, signal, onStdout, onStderr }: GitCall) {
+export function passedThrough({ input, signal, onStdout, onStderr }: GitCall) {
   return {
     signal,
     ...(input === undefined ? {} : { input }),

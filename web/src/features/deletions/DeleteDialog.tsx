@@ -6,7 +6,7 @@ import { type Deletion, deletionBegun } from './deletions.ts'
 import { notified } from '../notifications/notifications.ts'
 import { texts } from './texts.ts'
 
-export interface DeleteQuestionProps {
+export interface DeleteDialogProps {
   readonly kind: Deletion['kind']
   readonly id: string
   readonly words: {
@@ -23,7 +23,7 @@ export interface DeleteQuestionProps {
 /** The page to open when the page of the deleted item is left. */
 const pagesAfter: Record<Deletion['kind'], string> = { task: '/dashboard', project: '/projects' }
 
-export function DeleteDialog({ kind, id, words, open, onClose }: DeleteQuestionProps) {
+export function DeleteDialog({ kind, id, words, open, onClose }: DeleteDialogProps) {
   const navigate = useNavigate()
   const deleteForNow = useDelete()
   const onConfirm = () => {

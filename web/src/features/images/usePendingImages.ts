@@ -145,7 +145,7 @@ function pickImage({ id, url, name, size, type }: ShownImage): ShownImage {
   return { id, url, name, size, type }
 }
 
-/** `sendWhenUploaded` sends now, or as soon as the uploads are complete; `stopped` when it waited and an image failed. */
+/** `sendWhenUploaded` waits until all uploads are complete, then sends. `stopped`: an upload failed meanwhile, and nothing was sent. */
 export function useWhenUploaded({ images, uploading, settled }: PendingImages, send: () => void) {
   const [state, setState] = useState<'idle' | 'waiting' | 'stopped'>('idle')
   // `null` once the component is unmounted, after which nothing is sent.

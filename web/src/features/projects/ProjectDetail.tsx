@@ -5,7 +5,7 @@ import { useNavigate, useParams } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
-import { isUnknown } from '../../api/isUnknown.ts'
+import { isUnknownId } from '../../api/isUnknownId.ts'
 import { draftDescription, recall, remember, selectedProjectId } from '../../state/persisted.ts'
 import { isRunning } from '../tasks/taskStatus.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
@@ -43,7 +43,7 @@ export function ProjectDetail() {
   const running = useRunning(projectId, data?.project, tasks.data?.tasks)
   const deleted = useIsDeleted(projectId)
   usePageTitle(data?.project.name)
-  if (deleted || isUnknown(error)) {
+  if (deleted || isUnknownId(error)) {
     const { title, why } = texts.detail[deleted ? 'deleted' : 'unknown']
     return (
       <Page title={title} width="normal">

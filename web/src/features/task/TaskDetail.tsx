@@ -3,7 +3,7 @@ import { lazy, Suspense, useMemo, type ReactNode } from 'react'
 import { Provider, useSelector } from 'react-redux'
 import { useLocation, useParams } from 'react-router-dom'
 import { useAppStore } from '../../state/hooks.ts'
-import { isUnknown } from '../../api/isUnknown.ts'
+import { isUnknownId } from '../../api/isUnknownId.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'
@@ -39,7 +39,7 @@ function OpenTaskPage({ taskId }: { readonly taskId: string }) {
   const { task, load, deleted } = useSelector(selectOpenTask)
   const deletedHere = useIsDeleted(taskId)
   usePageTitle(task?.title)
-  if (deleted || deletedHere || (load.kind === 'failed' && isUnknown(load.fault))) {
+  if (deleted || deletedHere || (load.kind === 'failed' && isUnknownId(load.fault))) {
     return <Problem title={texts.notFound} why={texts.notFoundWhy} />
   }
   if (load.kind === 'failed' && load.fault.code === notSelected.code) {

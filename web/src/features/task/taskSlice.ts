@@ -93,7 +93,7 @@ export const logsLoaded = createAction<{
   version: number
   more?: boolean
 }>('openTask/logsLoaded')
-/** Entries before the oldest known ones, read at a state at least as new as theirs, and whether there are still older ones. */
+/** Older entries were read, at least as recent a state as that of the known ones; `more` says whether there are still older ones. */
 export const earlierLoaded = createAction<{
   taskId: string
   messages: readonly ChatMessage[]

@@ -2,7 +2,7 @@
 import type { ComponentProps } from 'react'
 import { useParams } from 'react-router-dom'
 import { reasonOf } from '../../../api/fault.ts'
-import { isUnknown } from '../../../api/isUnknown.ts'
+import { isUnknownId } from '../../../api/isUnknownId.ts'
 import { usePageTitle } from '../../tasks/usePageTitle.ts'
 import { ButtonLink } from '../../../ui/form/Button.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
@@ -41,10 +41,10 @@ export function ProjectSettings() {
       {data === undefined && error === undefined && (
         <Skeletons label={texts.loading} each={['h-40 w-full', 'mt-6 h-40 w-full']} />
       )}
-      {data === undefined && isUnknown(error) && (
+      {data === undefined && isUnknownId(error) && (
         <Note kind="error">{reasonOf(error, faults.notFetched)}</Note>
       )}
-      {data === undefined && !isUnknown(error) && (
+      {data === undefined && !isUnknownId(error) && (
         <RetryNote read={read}>{reasonOf(error, faults.notFetched)}</RetryNote>
       )}
       {data !== undefined && <Parts projectId={projectId} {...data} />}

@@ -1,5 +1,5 @@
 /** Compares a task with its alternatives: cost, duration and changes of each, and which one to keep. */
-import { isUnknown } from '../../../api/isUnknown.ts'
+import { isUnknownId } from '../../../api/isUnknownId.ts'
 import { ArrowLeft, GitPullRequest, Plus } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'react-router-dom'
@@ -44,7 +44,7 @@ export function ComparePage({ taskId }: { readonly taskId: string }) {
   usePageTitle(texts.title)
   if (currentData !== undefined) return <Comparison taskId={taskId} compared={currentData.compared} />
   if (error === undefined) return <PageSpinner />
-  const isGone = isUnknown(error)
+  const isGone = isUnknownId(error)
   return (
     <div role="alert" className="mx-auto w-full max-w-192 px-2 pt-16 md:px-6">
       <Empty

@@ -2,7 +2,7 @@
 import type { MessageWords } from '#domain/api/chat.schema.ts'
 import type { DeltaItem, HistoryItem } from '#domain/history/item.ts'
 
-/** Text is recorded shortly after it was written: at most this many items later, even with much output. */
+/** How many later items are searched for text that was written by then: it is recorded soon after, even with much output. */
 const lookedThrough = 200
 
 /** The part of the items after an index that was written by a time (ms since the epoch). */

@@ -13,7 +13,7 @@ export const maxMatches = 10_000
 
 export function createFinder() {
   const matches: Match[] = []
-  let of = ''
+  let lastWords = ''
   let first = 0
   /** The id of the last line at the latest search, which may have been continued since. */
   let last = Number.NEGATIVE_INFINITY
@@ -21,14 +21,14 @@ export function createFinder() {
     /** All matches, in order, ignoring case; always the same array. */
     find(lines: readonly TerminalLine[], words: string): readonly Match[] {
       const firstId = lines[0]?.id ?? 0
-      if (of !== words || firstId < first || matches.length >= maxMatches) {
+      if (lastWords !== words || firstId < first || matches.length >= maxMatches) {
         matches.length = 0
         last = Number.NEGATIVE_INFINITY
       } else if (firstId > first) {
         const firstKept = matches.findIndex(({ id }) => id >= firstId)
         matches.splice(0, firstKept === -1 ? matches.length : firstKept)
       }
-      of = words
+      lastWords = words
       first = firstId
       while ((matches.at(-1)?.id ?? Number.NEGATIVE_INFINITY) >= last && matches.length > 0) matches.pop()
       if (words === '') return matches
