@@ -19,6 +19,7 @@ export const auditActions = {
   GitHubConnected: 'code_host_connected',
   GitHubDisconnected: 'code_host_disconnected',
   ProfileUpdated: 'profile_changed',
+  InstructionsChanged: 'profile_changed',
   ProjectCreated: 'project_created',
   ProjectUpdated: 'project_changed',
   ProjectSettingsChanged: 'project_settings_changed',

@@ -1,4 +1,5 @@
 /** All calls, by subject and by their name in the documentation. */
+import * as abilities from './abilities.schema.ts'
 import * as admin from './admin.schema.ts'
 import * as auth from './auth.schema.ts'
 import type { AnyCall } from './call.schema.ts'
@@ -39,7 +40,10 @@ export const subjects = {
   Chat: { of: chat, says: "A task's messages, tool calls and terminal." },
   History: { of: history, says: 'Everything that was recorded of a task, in order.' },
   Images: { of: images, says: 'Images for tasks and messages.' },
-  Agents: { of: { getAgents: server.getAgents }, says: 'The agents that can work on tasks.' },
+  Agents: {
+    of: { getAgents: server.getAgents, ...abilities },
+    says: 'The agents that can work on tasks, and what they can be told to use.',
+  },
   Figures: { of: figures, says: 'What tasks took, by project, agent, model, person and week.' },
   Administration: {
     of: { ...admin, getGitHubRights: github.getGitHubRights },

@@ -121,6 +121,8 @@ export type TaskCommand =
         readonly baseCommit: string | null
       }
       readonly fromIssue?: IssueOrigin
+      /** The description begins with a command of the repository or the person. */
+      readonly isOwnCommand?: boolean
     }
   | {
       readonly type: 'SettleIssueComment'
@@ -156,11 +158,19 @@ export type TaskCommand =
       readonly withSecrets?: boolean
       /** Refused while something runs, instead of queued. */
       readonly runsNow?: boolean
+      /** The message begins with a command of the repository or the person. */
+      readonly isOwnCommand?: boolean
     }
   /** Adds a note to the chat without starting a turn. */
   | { readonly type: 'PostNote'; readonly messageId: string; readonly message: string }
   | { readonly type: 'WithdrawMessage'; readonly messageId: string }
-  | { readonly type: 'EditMessage'; readonly messageId: string; readonly message: string }
+  | {
+      readonly type: 'EditMessage'
+      readonly messageId: string
+      readonly message: string
+      /** It begins with a command of the repository or the person. */
+      readonly isOwnCommand?: boolean
+    }
   | { readonly type: 'SteerMessage'; readonly messageId: string }
   /** Names every queued message, in the new order. */
   | { readonly type: 'ReorderQueue'; readonly messageIds: readonly string[] }

@@ -3,6 +3,8 @@
  * with a sentence that says what to do instead. Anything else is text, since a path can begin with a slash too.
  */
 import type { AgentName } from '../agents.ts'
+import { refuse } from '../kernel/errors.ts'
+import type { QueuedMessage } from './phase.ts'
 
 export interface SlashCommand {
   readonly name: string
@@ -103,9 +105,12 @@ const refused: Readonly<Partial<Record<AgentName, Readonly<Record<string, string
   },
 }
 
+/** The name of the command that a message begins with; empty when it begins with none. */
+export const commandNamed = (message: string): string => /^\/([a-z][a-z-]*)(?=\s|$)/.exec(message)?.[1] ?? ''
+
 /** The sentence with which a message is refused; `null` when it is accepted. `first`: it is the first message of its task. */
 export function refusalOfCommand(agent: AgentName, message: string, first = false): string | null {
-  const name = /^\/([a-z][a-z-]*)(?=\s|$)/.exec(message)?.[1] ?? ''
+  const name = commandNamed(message)
   if (first && slashCommandsOf(agent).some((command) => command.name === name && command.needsTurn))
     return `/${name} works on a conversation, and there is none yet. Describe the task first.`
   const commands = refused[agent] ?? {}
@@ -117,3 +122,14 @@ export function refusalOfCommand(agent: AgentName, message: string, first = fals
 
 /** The names of the commands that are refused for an agent. */
 export const refusedCommands = (agent: AgentName): readonly string[] => Object.keys(refused[agent] ?? {})
+
+/** The same, as a refusal of a message to an agent. */
+export function refusalOfWords(
+  { kind, agent }: Pick<QueuedMessage, 'kind' | 'agent'>,
+  message: string,
+  field: 'message' | 'description',
+  begins = false,
+) {
+  const sentence = kind === 'turn' ? refusalOfCommand(agent, message, begins) : null
+  return sentence === null ? undefined : refuse('invalid_input', sentence, field)
+}

@@ -47,7 +47,7 @@ import {
 import type { Execution, QueuedMessage } from './phase.ts'
 import { AgentModeChosen } from './questionEvents.ts'
 import { answerQuestion, chooseMode, withdrawQuestions } from './questions.ts'
-import { refusalOfCommand } from './slashCommands.ts'
+import { refusalOfWords } from './slashCommands.ts'
 import { evolve, type LiveTask, type ModelChoice, type TaskState } from './state.ts'
 
 function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
@@ -142,7 +142,8 @@ function createTask(command: CommandOf<'CreateTask'>): Decision<TaskEvent> {
     images,
   } = command
   const first: QueuedMessage = { messageId, kind: 'turn', agent }
-  const refusal = refusalOfWords(first, description, 'description', command.from === undefined)
+  const begins = command.from === undefined
+  const refusal = command.isOwnCommand ? undefined : refusalOfWords(first, description, 'description', begins)
   if (refusal) return refusal
   const created = TaskCreated.of(
     { taskId, ownerId, projectId, agent },
@@ -181,7 +182,7 @@ function sendMessage(state: LiveTask, command: CommandOf<'SendMessage'>): Decisi
   if (command.runsNow && state.phase.status === 'running') return refuse('task_running')
   if (state.queue.length >= limits.queueLength) return refuse('queue_full')
   const queued = { messageId, kind, agent: command.agent ?? state.agent }
-  const refusal = refusalOfWords(queued, message, 'message')
+  const refusal = command.isOwnCommand ? undefined : refusalOfWords(queued, message, 'message')
   if (refusal) return refusal
   const isGranted = kind === 'command' && command.withSecrets === true
   const events: readonly TaskEvent[] = [
@@ -231,11 +232,13 @@ function deliverSteering(state: LiveTask, command: CommandOf<'DeliverSteering'>)
 }
 
 function editMessage(state: LiveTask, command: CommandOf<'EditMessage'>): Decision<TaskEvent> {
-  const { messageId, message } = command
+  const { messageId, message, isOwnCommand = false } = command
   const waiting = state.queue.find((one) => one.messageId === messageId)
   return (
     refusalOfWaiting(state, messageId) ??
-    (waiting && refusalOfWords(waiting, message, 'message')) ?? [MessageEdited.of({ messageId }, { message })]
+    (waiting && !isOwnCommand ? refusalOfWords(waiting, message, 'message') : undefined) ?? [
+      MessageEdited.of({ messageId }, { message }),
+    ]
   )
 }
 
@@ -334,16 +337,6 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
 function modelChosen({ model }: LiveTask, { agent, name }: ModelChoice): readonly TaskEvent[] {
   const isAsItWas = model.agent === agent && model.name === name
   return isAsItWas ? [] : [ModelChosen.of({ agent }, { model: name })]
-}
-
-function refusalOfWords(
-  { kind, agent }: Pick<QueuedMessage, 'kind' | 'agent'>,
-  message: string,
-  field: 'message' | 'description',
-  begins = false,
-) {
-  const sentence = kind === 'turn' ? refusalOfCommand(agent, message, begins) : null
-  return sentence === null ? undefined : refuse('invalid_input', sentence, field)
 }
 
 function messageQueued(message: QueuedMessage, text: string, images: readonly NamedImage[]) {

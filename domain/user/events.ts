@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { event, fact, type EventOf } from '../kernel/event.schema.ts'
 import { UserId } from '../kernel/ids.schema.ts'
+import { InstructionsChanged } from './instructions.ts'
 
 export const companySizes = ['solo', '2-5', '6-20', '21-50', '51-200', '200+'] as const
 export const roles = ['developer', 'designer', 'product_manager', 'team_lead', 'cto', 'other'] as const
@@ -57,6 +58,7 @@ export const userEvents = [
   SessionEnded,
   ProfileUpdated,
   OnboardingCompleted,
+  InstructionsChanged,
   AccountDeleted,
 ] as const
 export type UserEvent = EventOf<(typeof userEvents)[number]>

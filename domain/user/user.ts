@@ -15,6 +15,7 @@ import {
   type HostProfile,
   type UserEvent,
 } from './events.ts'
+import { InstructionsChanged, type OwnInstructions } from './instructions.ts'
 import type { z } from 'zod'
 import type { CompanySize, Role } from './events.ts'
 
@@ -97,6 +98,7 @@ export type UserCommand =
       readonly fullName: string
       readonly email: string | null
     }
+  | { readonly type: 'ChangeInstructions'; readonly to: OwnInstructions }
   | {
       readonly type: 'CompleteOnboarding'
       readonly fullName: string
@@ -166,6 +168,8 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
       const { name, fullName, email } = command
       return [ProfileUpdated.of({}, { name, fullName, email })]
     }
+    case 'ChangeInstructions':
+      return [InstructionsChanged.of({}, command.to)]
     case 'CompleteOnboarding': {
       if (state.onboardingCompleted) return []
       const { fullName, companySize, role } = command
@@ -236,6 +240,8 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
       }
     case 'ProfileUpdated':
       return { ...state, email: event.content?.email ?? null }
+    case 'InstructionsChanged':
+      return state
     case 'OnboardingCompleted':
       return { ...state, onboardingCompleted: true, email: event.content?.email ?? state.email }
   }

@@ -4,6 +4,7 @@ import { chatView } from './chat.ts'
 import { feedbackView } from './feedback.ts'
 import { figuresView } from './figures.ts'
 import { imagesView } from './images.ts'
+import { instructionsView } from './instructions.ts'
 import { issueLinksView } from './issueLinks.ts'
 import { logView } from './log.ts'
 import { projectIssuesView } from './projectIssues.ts'
@@ -32,4 +33,5 @@ export const views: readonly View<ViewDocument>[] = [
   questionsView,
   projectIssuesView,
   issueLinksView,
+  instructionsView,
 ]

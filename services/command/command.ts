@@ -10,6 +10,7 @@ import { comparisonRoutes } from './routes/comparison.ts'
 import { cleanUpRoutes } from './routes/cleanUp.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
 import { questionRoutes } from './routes/questions.ts'
+import { instructionRoutes } from './routes/instructions.ts'
 import { forkRoutes } from './routes/fork.ts'
 import { prepareRoutes, taskRoutes } from './routes/tasks.ts'
 import { projectSettingsRoutes } from './routes/projectSettings.ts'
@@ -30,6 +31,7 @@ export const commandRoutes = [
   ...feedbackRoutes,
   ...questionRoutes,
   ...cleanUpRoutes,
+  ...instructionRoutes,
 ]
 
 /** The part of the routes' services that the engines provide. */

@@ -2,6 +2,7 @@
 import type { Middleware } from 'koa'
 import { gitHubAnswers } from '#platform/credentials/hostAnswers.ts'
 import { mount, type Mounting } from '#platform/http/route.ts'
+import { abilityRoutes } from './routes/abilities.ts'
 import { authRoutes, githubRoutes } from './routes/user.ts'
 import { adminRoutes } from './routes/admin.ts'
 import { gitHubAccessRoutes } from './routes/gitHubAccess.ts'
@@ -36,6 +37,7 @@ export const queryRoutes = [
   ...figuresRoutes,
   ...adminRoutes,
   ...gitHubRightsRoutes,
+  ...abilityRoutes,
 ]
 
 /** The part of the routes' services that the engines provide. */

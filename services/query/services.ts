@@ -9,6 +9,7 @@ import type { Commands } from '#platform/commands/execute.ts'
 import type { GitHubAnswers } from '#platform/credentials/hostAnswers.ts'
 import type { HostApp } from '#platform/credentials/hostApp.ts'
 import type { Person } from '#platform/http/guards.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { AuditSources } from './taskAudit.ts'
 import type { TaskRecords } from './taskRecord.ts'
@@ -79,4 +80,14 @@ export async function ownProject(
   const project = await documents.get(projectsView, request.params.projectId)
   if (project?.owner !== request.user.id) throw new Fault('not_found', 'There is no such project.')
   return { project }
+}
+
+/** What a runner answers; `undefined` where none does, or the engine is away. */
+export async function ifAny<Answer>(asking: Promise<Answer | undefined>): Promise<Answer | undefined> {
+  try {
+    return await asking
+  } catch (fault) {
+    if (fault instanceof EngineUnavailable) return undefined
+    throw fault
+  }
 }

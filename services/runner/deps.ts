@@ -28,6 +28,7 @@ import type { Redaction } from './redaction/redaction.ts'
 import type { TextThreads } from './redaction/textThreads.ts'
 import type { Scratch } from './scratch.ts'
 import type { Budgets } from './model/budget.ts'
+import type { Abilities } from './workspace/abilities.ts'
 import type { DiskWatch } from './workspace/diskUse.ts'
 import type { WorkspaceEviction } from './workspace/eviction.ts'
 import type { Git, HostGit } from './workspace/git/git.ts'
@@ -124,6 +125,7 @@ export interface AgentDeps extends Pick<
   readonly isRoot: boolean
   readonly sandbox: AvailableSandbox
   readonly installed: InstalledAgents
+  readonly abilities: Abilities
   readonly limits: RunLimits
   readonly budgets: Budgets
   readonly egress: Egress

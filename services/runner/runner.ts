@@ -31,6 +31,7 @@ import { leaseMs, openRuns, openWorker, type Runs, type Work } from './queue/wor
 import { answerQuestions } from './rpc/answerQuestions.ts'
 import { endOrphanedSandboxes } from './sandbox/bubblewrap/orphans.ts'
 import { openScratch } from './scratch.ts'
+import { openAbilities } from './workspace/abilities.ts'
 import { openDiskWatch } from './workspace/diskUse.ts'
 import { openWorkspaceEviction } from './workspace/eviction.ts'
 import { openCheckoutLimits } from './workspace/git/checkoutLimits.ts'
@@ -166,6 +167,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
     }),
     ...runDeps(config, engines, { threads, scratch }),
     installed: agents,
+    abilities: openAbilities({ git, logger }),
   }
   const prewarm = await openPrewarm(deps, {
     agents: warm,

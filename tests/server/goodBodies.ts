@@ -14,6 +14,7 @@ export function goodBody(
     'POST /page-views': { route: '/dashboard' },
     'POST /auth/login': { email: 'somebody@example.org', password: 'correct horse' },
     'PUT /auth/profile': { fullName: 'Somebody Else' },
+    'PUT /profile/instructions': { instructions: 'Taken over' },
     'POST /auth/complete-onboarding': { fullName: 'Somebody', companySize: 'solo', role: 'developer' },
     'POST /projects': { repoUrl },
     'PUT /projects/:projectId': { name: 'Taken over' },

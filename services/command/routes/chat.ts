@@ -18,6 +18,7 @@ import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { CallRequest, Route } from '#platform/http/route.ts'
 import { withImages } from '../attachImages.ts'
+import { isOwnCommandInTask } from '../ownCommands.ts'
 import { requireAgentOfMessage } from '../preconditions.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
@@ -29,6 +30,8 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
     const command = isCommand(body)
     const text = command ? textOfCommand(body) : (body.message ?? '').trim()
     const attaching = { taskId, messageId, imageIds: body.images ?? [], request }
+    const { agent = null } = body
+    const isOwn = !command && (await isOwnCommandInTask(services, taskId, { agent, message: text }))
     const executed = await withImages(services, attaching, (images) =>
       executeOnTask(
         services,
@@ -40,12 +43,13 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
               type: 'SendMessage',
               messageId,
               kind: command ? 'command' : 'turn',
-              agent: body.agent ?? null,
+              agent,
               message: text,
               images,
               executionId: uuidv5('execution', request.commandId),
               steers: body.steer === true,
               withSecrets: body.withSecrets === true,
+              ...(isOwn && { isOwnCommand: true }),
             },
       ),
     )
@@ -53,10 +57,13 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
   }),
   route(editMessage, signedIn, ownTask, async ({ params, body, ...request }, services) => {
     const { taskId, messageId } = params
+    const { message } = body
+    const isOwn = await isOwnCommandInTask(services, taskId, { agent: null, message })
     const executed = await executeOnTask(services, taskId, request, {
       type: 'EditMessage',
       messageId,
-      message: body.message,
+      message,
+      ...(isOwn && { isOwnCommand: true }),
     })
     return answerMessage(services, taskId, messageId, executed)
   }),

@@ -15,6 +15,7 @@ import { projectDecider } from '#domain/project/project.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { CallRequest, Route } from '#platform/http/route.ts'
 import { withImages } from '../attachImages.ts'
+import { isOwnCommand } from '../ownCommands.ts'
 import { requireAgentOfRetry, requireStartable } from '../preconditions.ts'
 import {
   answerTask,
@@ -35,6 +36,9 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
     const taskId = taskIdOf(body, commandId)
     const messageId = uuidv5('message', commandId)
     const attaching = { taskId, messageId, imageIds: body.images ?? [], request }
+    const { projectId, branch, agent, description } = body
+    const place = { projectId, ownerId: user.id, taskId: null, branch, agent }
+    const isOwn = await isOwnCommand(services, place, description)
     const executed = await withImages(services, attaching, (images) =>
       executeOnTask(services, taskId, request, {
         type: 'CreateTask',
@@ -50,6 +54,7 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
         executionId: uuidv5('execution', commandId),
         images,
         ...(body.mode === undefined ? {} : { mode: body.mode }),
+        ...(isOwn && { isOwnCommand: true }),
       }),
     )
     return answerTask(services, taskId, executed)

@@ -14,6 +14,8 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
     prepare: new Set(),
     hosts: new Set(),
     repository: new Set(),
+    abilities: new Set(),
+    files: new Set(),
     seal: new Set(),
   }
 

@@ -4,12 +4,15 @@
  */
 import { z } from 'zod'
 import { workspaceOutcomes } from '#domain/api/cleanUp.ts'
+import { RepositoryAbility } from '#domain/api/abilities.schema.ts'
 import { HostSuggestion, ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import { faultCodes } from '#domain/kernel/errors.ts'
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
 
 const project = z.object({ projectId: z.string(), ownerId: z.string() })
+/** The commit that a task began from, or else a branch as last fetched; by default the repository's default branch. */
+const atCommit = project.extend({ taskId: z.string().nullable(), branch: z.string().nullable() })
 
 /** All calls, with their requests and answers. Both are small: large data goes into a blob. */
 export const questions = {
@@ -99,6 +102,20 @@ export const questions = {
   },
   /** The hosts that package managers are configured with, on a runner and in a project's repository. The caller has checked access to the project. */
   hosts: { request: project, answer: z.object({ suggestions: z.array(HostSuggestion).readonly() }) },
+  /** The skills, commands and subagents of a project's repository. The caller has checked access to the task or project. */
+  abilities: {
+    request: atCommit,
+    answer: z.object({
+      abilities: z.array(RepositoryAbility).readonly(),
+      /** Which files were left out, and why. */
+      notes: z.array(z.string()).readonly(),
+    }),
+  },
+  /** Files of a project's repository whose path contains the search. The caller has checked access to the task or project. */
+  files: {
+    request: atCommit.extend({ search: z.string() }),
+    answer: z.object({ files: z.array(z.string()).readonly() }),
+  },
   /** Facts about a project's repository; answered by a runner that has fetched it. The caller has checked access to the project. */
   repository: { request: project, answer: z.object({ repository: ShownRepository }) },
   /** A seal over the current log, made now if there is none, by its revision in its stream; answered by the process that seals. */

@@ -6,10 +6,9 @@ import { newest, pageAfter } from '#platform/reads/pages.ts'
 import { presentProject } from '#platform/reads/present.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import { route, ownProject, type QueryServices } from '../services.ts'
+import { ifAny, route, ownProject, type QueryServices } from '../services.ts'
 import { getProjectRepository, getProjectSettings } from '#domain/api/projectSettings.schema.ts'
 import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.ts'
-import { EngineUnavailable } from '#platform/ports/faults.ts'
 
 export const projectRoutes: readonly Route<QueryServices>[] = [
   route(listProjects, signedIn, fresh, async ({ user, query }, { documents }) => {
@@ -57,13 +56,3 @@ const askedOf = ({ id, owner }: ProjectDocument) => ({ projectId: id, ownerId: o
 /** Suggestions are no reason to wait for long. */
 const suggestionTimeoutMs = 3_000
 const surveyTimeoutMs = 10_000
-
-/** What a runner answers; `undefined` where none does, or the engine is away. */
-async function ifAny<Answer>(asking: Promise<Answer | undefined>): Promise<Answer | undefined> {
-  try {
-    return await asking
-  } catch (fault) {
-    if (fault instanceof EngineUnavailable) return undefined
-    throw fault
-  }
-}

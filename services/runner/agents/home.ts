@@ -3,16 +3,50 @@ import { constants } from 'node:fs'
 import { chown, lstat, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { HostUser } from '#platform/childProcess.ts'
-import type { HomeFile } from './port.ts'
+import { noInstructions, type OwnCommand } from '#domain/user/instructions.ts'
+import { abilitiesIn } from './abilities.ts'
+import type { Brought, HomeFile } from './port.ts'
 
 /** A repository's files with instructions for agents, in the order in which they are read. */
 export const instructionFiles = ['CLAUDE.md', 'AGENTS.md'] as const
 
+export const nothingBrought: Brought = { files: [], ...noInstructions }
+
+/** A person's own commands, except those with the name of a skill or command of the repository. */
+export function unreplaced({ files, commands }: Brought): readonly OwnCommand[] {
+  const taken = new Set(abilitiesIn(files).flatMap(({ kind, name }) => (kind === 'subagent' ? [] : [name])))
+  return commands.filter(({ name }) => !taken.has(name))
+}
+
+/** The folders below the root that have instructions of their own. */
+export function nestedInstructions({ files }: Brought): readonly NestedInstructions[] {
+  return files.flatMap(({ path, content }) => {
+    const [, folder] = /^(?!\.claude\/)(.+)\/(?:CLAUDE|AGENTS)\.md$/.exec(path) ?? []
+    return folder === undefined ? [] : [{ folder, path, text: content.toString('utf8') }]
+  })
+}
+
+interface NestedInstructions {
+  readonly folder: string
+  /** Relative to the repository. */
+  readonly path: string
+  readonly text: string
+}
+
 /**
  * Writes files into a home that an agent may have changed: follows no link in it, and removes whatever is in the way and not a plain folder or
- * file. Not while the agent runs.
+ * file, and all that is in the given folders. Not while the agent runs.
  */
-export async function writeHome(home: string, files: readonly HomeFile[], owner?: HostUser): Promise<void> {
+export async function writeHome(
+  home: string,
+  files: readonly HomeFile[],
+  owner?: HostUser,
+  emptied: readonly string[] = [],
+): Promise<void> {
+  for (const folder of emptied) {
+    await makeFolders(home, dirname(folder), owner)
+    await rm(join(home, folder), { recursive: true, force: true })
+  }
   for (const file of files) {
     const path = join(home, file.path)
     await makeFolders(home, dirname(file.path), owner)
@@ -23,7 +57,7 @@ export async function writeHome(home: string, files: readonly HomeFile[], owner?
     const handle = await open(
       path,
       constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW,
-      0o600,
+      file.isExecutable ? 0o700 : 0o600,
     )
     try {
       await handle.writeFile(file.content)

@@ -7,8 +7,10 @@ import type { AgentName } from '#domain/agents.ts'
 import type { EventOf } from '#domain/kernel/event.schema.ts'
 import type { ToolKind } from '#domain/task/events.ts'
 import type { AgentMode, Answer, QuestionAsked } from '#domain/task/questionEvents.ts'
+import type { OwnInstructions } from '#domain/user/instructions.ts'
 import type { ModelApiName } from '../model/apis.ts'
 import type { ModelUsage } from '../model/meter.ts'
+import type { AbilityFile } from '../workspace/git/abilityFiles.ts'
 import type { Located, WhereToLook } from './locate.ts'
 
 /** What an agent reports, in the order in which it happens. */
@@ -216,6 +218,13 @@ export interface HomeFile {
   readonly content: string | Uint8Array
   /** What the CLI keeps its own state in is written once and then left to it. */
   readonly onlyOnce: boolean
+  readonly isExecutable?: boolean
+}
+
+/** What a repository and a person give an agent, besides the instruction files in the workspace. */
+export interface Brought extends OwnInstructions {
+  /** As they are in the commit that the work began from. */
+  readonly files: readonly AbilityFile[]
 }
 
 /** How an agent wants to reach its model: through the broker, over a unix socket or the loopback, in the words of an API; or with its key. */
@@ -245,7 +254,9 @@ export interface Agent {
   /** Whether it can be trusted to leave after its `end`; one that cannot is to be killed then. */
   readonly leavesByItself: boolean
   /** The files of its home. `present`: those `instructionFiles` that the repository has; `workspace`: where the sandbox has the repository. */
-  home(present: ReadonlySet<string>, workspace: string): readonly HomeFile[]
+  home(present: ReadonlySet<string>, workspace: string, brought: Brought): readonly HomeFile[]
+  /** Folders of its home that hold nothing else than what `home` gives: they are emptied before each start. */
+  readonly ownFolders?: readonly string[]
   /** Models to choose from. Others can be asked for by their names. */
   readonly models: readonly AgentModel[]
   /** What a person is shown of what it wrote to standard error. */

@@ -11,7 +11,7 @@ import { reachOther, refreshReached, type ReachingDeps } from './repositoryAcces
 import type { ExecutionDeps } from './run.ts'
 import { runInSandbox, type CommandDeps, type PreparedRun } from './sandboxCommand.ts'
 
-type Deps = CommandDeps & ReachingDeps & Pick<ExecutionDeps, 'git' | 'logger' | 'scratch'>
+type Deps = CommandDeps & ReachingDeps & Pick<ExecutionDeps, 'git' | 'logger' | 'scratch' | 'abilities'>
 
 const maxFetched = 50
 
@@ -25,13 +25,14 @@ export async function tellOfRepository(deps: Deps, prepared: PreparedRun): Promi
     () => false,
   )
   if (areWritten || commit === null) return
-  const survey = await surveyOf(deps, { gitDir, commit, url: envs.repositoryUrl }).catch((fault: unknown) =>
+  const surveying = surveyOf(deps, { gitDir, commit, url: envs.repositoryUrl }).catch((fault: unknown) =>
     deps.logger.warn({ err: fault, taskId: workspace.taskId }, 'failed to look at what the repository is'),
   )
+  const [survey, { notes }] = await Promise.all([surveying, deps.abilities.of(workspace)])
   if (!survey) return
   const onHost = survey.submodules.filter(({ isOnHost }) => isOnHost).slice(0, maxFetched)
   const submodules = survey.submodules.filter((one) => !onHost.includes(one))
-  const lines = notesOf({ ...survey, submodules })
+  const lines = [...notesOf({ ...survey, submodules }), ...notes]
   if (lines.length > 0) await run.output.note(lines.map((line) => `${line}\n`).join(''))
   const chosen = onHost.filter(({ repository }) => envs.submodules.includes(repository.toLowerCase()))
   const open = onHost.filter((one) => !chosen.includes(one))

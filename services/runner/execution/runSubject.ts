@@ -7,6 +7,8 @@ import { countingAt } from '#domain/task/restorePoints.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { joinTranscripts, transcriptOf } from '#domain/task/transcript.ts'
 import { chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
+import { noInstructions, type OwnInstructions } from '#domain/user/instructions.ts'
+import { instructionsView } from '#domain/views/instructions.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { Head } from '#platform/eventlog/eventLog.ts'
@@ -28,6 +30,8 @@ export interface Subject {
   readonly message: MessageDocument & { readonly message: string }
   readonly user: UserDocument
   readonly images: readonly AgentImage[]
+  /** The person's own instructions and commands. */
+  readonly own: OwnInstructions
 }
 
 export async function subjectOf(
@@ -35,10 +39,11 @@ export async function subjectOf(
   { task, execution, head }: Claimed,
 ): Promise<Subject | Failed> {
   const stream = taskStream(task.taskId)
-  const [document, message, user] = await Promise.all([
+  const [document, message, user, own] = await Promise.all([
     deps.documents.asOf(tasksView, stream, task.taskId, head),
     deps.documents.asOf(chatView, stream, messageDocumentId(task.taskId, execution.messageId), head),
     userOf(deps, task.ownerId),
+    ownInstructionsOf(deps, task.ownerId),
   ])
   if (!document || !user) throw new Evicted('The task is gone.')
   // A message may be blank, where it has images.
@@ -46,7 +51,7 @@ export async function subjectOf(
     return failed('message_erased', 'The message of this turn was erased.')
   const images = await imagesForAgent(deps, task.taskId, message.images)
   if (!images) return failed('image_erased', 'An image of this message was erased or is damaged.')
-  return { document, message: { ...message, message: message.message }, user, images }
+  return { document, message: { ...message, message: message.message }, user, images, own }
 }
 
 /**
@@ -70,6 +75,15 @@ export async function conversationBefore(
     executionId !== null && known.has(executionId) && !counting.has(executionId)
   const messages = found.filter((message) => !isUndone(message)).reverse()
   return joinTranscripts(origin?.transcript ?? '', transcriptOf(messages))
+}
+
+/** A person's own instructions and commands, as they are now. */
+export async function ownInstructionsOf(
+  { documents }: Pick<RecordingDeps, 'documents'>,
+  userId: string,
+): Promise<OwnInstructions> {
+  const found = await documents.now(instructionsView, userStream(userId), userId)
+  return found ? { instructions: found.instructions, commands: found.commands } : noInstructions
 }
 
 async function userOf({ documents, log }: RecordingDeps, userId: string) {

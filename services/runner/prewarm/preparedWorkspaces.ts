@@ -12,6 +12,7 @@ import type { Asked } from '#platform/ports/rpc.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
 import { isEmpty, workspaceFor } from '../execution/prepareWorkspace.ts'
 import { refreshMirror } from '../execution/repositoryAccess.ts'
+import { ownInstructionsOf } from '../execution/runSubject.ts'
 import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
 import {
   agentSetup,
@@ -20,7 +21,7 @@ import {
   openSandboxFor,
   startAgent,
   startFingerprint,
-  type AgentRequest,
+  type EquippedRequest,
 } from '../execution/turn/agentSetup.ts'
 import { gitUntil } from '../workspace/git/git.ts'
 import { removeWorkspace, type Workspace } from '../workspace/workspace.ts'
@@ -179,18 +180,19 @@ async function make(
   const { workspace } = prepared
   const repositoryUrl = refreshed.access.url
   const { forAgent } = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl })
-  await startWarmAgent(deps, { ...freeMode, workspace, agent, model, sandboxEnv: forAgent })
+  const own = await ownInstructionsOf(deps, ownerId)
+  await startWarmAgent(deps, { ...freeMode, workspace, agent, model, sandboxEnv: forAgent, own })
   return workspace
 }
 
 /** Starts an agent that waits for the first message of its task, unless it is missing, would not wait, or memory is short. */
-async function startWarmAgent(deps: Deps, request: AgentRequest): Promise<void> {
+async function startWarmAgent(deps: Deps, request: EquippedRequest): Promise<void> {
   if (!(await deps.agents.hasRoom())) return
   const setup = await agentSetup(deps, request)
   if (setup.kind === 'failed' || setup.agent.turns !== 'many') return
   const { workspace } = request
-  const home = homeFilesFor(setup, workspace)
-  const process = await startAgent(openSandboxFor(deps, request, setup, null), home, workspace)
+  const home = await homeFilesFor(deps, setup, request)
+  const process = await startAgent(openSandboxFor(deps, request, setup, null), setup, home, workspace)
   await deps.agents.keep(workspace, process, { setup: startFingerprint(setup, home), session: null }, agentMs)
 }
 

@@ -1,5 +1,6 @@
 /** What other services may ask a runner about its workspaces and mirrors. */
 import type { Asked, Rpc, Answered } from '#platform/ports/rpc.ts'
+import { abilitiesOf, filesOf, type AbilitiesDeps } from './abilities.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
 import { repositoryFacts, type FetchMirror } from './repositoryFacts.ts'
@@ -20,7 +21,12 @@ const maxAtOnce = 4
 
 /** Answers until the returned function is called. The caller has checked whose task or project it is. */
 export function answerQuestions(
-  deps: ChangesDeps & LinesDeps & HostsDeps & UndoPreviewDeps & Omit<RemovalDeps, 'reach' | 'refreshMirror'>,
+  deps: ChangesDeps &
+    LinesDeps &
+    HostsDeps &
+    Omit<AbilitiesDeps, 'fetchMirror'> &
+    UndoPreviewDeps &
+    Omit<RemovalDeps, 'reach' | 'refreshMirror'>,
   { rpc, isAlone }: { readonly rpc: Rpc; readonly isAlone: boolean },
 ): () => void {
   const ended = new AbortController()
@@ -33,15 +39,18 @@ export function answerQuestions(
       return reached.kind === 'failed' ? undefined : reached.access
     },
   }
+  // Several runners would each clone what one of them may need.
+  const ofRepository = { ...deps, fetchMirror: isAlone ? fetchMirror : null }
   const stops = [
     rpc.answer('changes', ofOwnWorkspace(deps, changesAgainst)),
     rpc.answer('lines', ofOwnWorkspace(deps, linesOf)),
     rpc.answer('undoPreview', ofOwnWorkspace(deps, undoPreview)),
     rpc.answer('origins', ofOwnWorkspace(deps, lineOrigins)),
     rpc.answer('removeWorkspace', (question) => removeOwnWorkspace(removal, question)),
+    rpc.answer('abilities', (question) => abilitiesOf(ofRepository, question)),
+    rpc.answer('files', (question) => filesOf(ofRepository, question)),
     rpc.answer('hosts', (question) => suggestedHosts(deps, question)),
-    // Several runners would each clone what one of them may need.
-    rpc.answer('repository', (question) => repositoryFacts(deps, question, isAlone ? fetchMirror : null)),
+    rpc.answer('repository', (question) => repositoryFacts(deps, question, ofRepository.fetchMirror)),
   ]
   return () => {
     ended.abort()

@@ -5,7 +5,7 @@ import { takesModel } from '#domain/agents.ts'
 import { agentModes, type AgentMode } from '#domain/task/questionEvents.ts'
 import { createClaudeParser } from './parser.ts'
 import { answerLine, type ClaudeRequest } from './requests.ts'
-import { claudeHome } from './home.ts'
+import { claudeFolders, claudeHome } from './home.ts'
 import { scriptedModel } from '../../model/messages/scripted.ts'
 import { locateProgram, type Located, type Machine, type WhereToLook } from '../locate.ts'
 import type { Agent, AgentMessage } from '../port.ts'
@@ -49,6 +49,7 @@ export const claude = {
   author: 'Claude <noreply@anthropic.com>',
   leavesByItself: true,
   home: claudeHome,
+  ownFolders: claudeFolders,
   models,
   launch({ binary, session, model, mode, allowedRules, access, isRoot }) {
     if (access.kind !== 'socket') throw new Error("claude reaches its model over the broker's socket only.")

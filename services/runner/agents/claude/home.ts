@@ -1,21 +1,50 @@
 /** What `claude` finds in its home. */
-import { instructionFiles } from '../home.ts'
-import type { HomeFile } from '../port.ts'
+import { instructionFiles, nestedInstructions, nothingBrought, unreplaced } from '../home.ts'
+import type { Brought, HomeFile } from '../port.ts'
+
+/** What a repository or a person has for it, by folder. */
+export const claudeFolders = ['.claude/skills', '.claude/commands', '.claude/agents', '.claude/rules']
 
 /**
  * Only the user's settings are read, since a repository's could run commands. That leaves out the repository's instructions as well, so the user's
  * `CLAUDE.md` includes those `instructionFiles` that are `present`. `workspace` is where the sandbox has the repository.
  */
-export function claudeHome(present: ReadonlySet<string>, workspace = '/workspace'): readonly HomeFile[] {
+export function claudeHome(
+  present: ReadonlySet<string>,
+  workspace = '/workspace',
+  brought: Brought = nothingBrought,
+): readonly HomeFile[] {
+  const own = brought.instructions === '' ? '' : `${brought.instructions}\n\n`
   const includes = instructionFiles
     .filter((file) => present.has(file))
     .map((file) => `@${workspace}/${file}\n`)
   return [
-    { path: '.claude/CLAUDE.md', content: includes.join(''), onlyOnce: false },
+    { path: '.claude/CLAUDE.md', content: `${own}${includes.join('')}`, onlyOnce: false },
     { path: '.claude/settings.json', content: `${JSON.stringify(settings, null, 2)}\n`, onlyOnce: false },
     { path: '.claude.json', content: `${JSON.stringify(state, null, 2)}\n`, onlyOnce: true },
+    ...brought.files
+      .filter(({ path }) => claudeFolders.some((folder) => path.startsWith(`${folder}/`)))
+      .map((file) => ({ ...file, onlyOnce: false })),
+    ...unreplaced(brought).map(({ name, description, text }) => ({
+      path: `.claude/commands/${name}.md`,
+      content: `---\ndescription: ${JSON.stringify(description)}\n---\n${text}`,
+      onlyOnce: false,
+    })),
+    ...nestedRules(brought),
   ]
 }
+
+/** Instructions of a folder become a rule for its files. An include would be read at the start. */
+function nestedRules(brought: Brought): readonly HomeFile[] {
+  return nestedInstructions(brought).map(({ folder, path, text }, index) => ({
+    path: `.claude/rules/of-folders/${index}.md`,
+    content: `---\npaths:\n  - ${JSON.stringify(`${literally(folder)}/**`)}\n---\nFrom ${path} of this repository:\n\n${text}`,
+    onlyOnce: false,
+  }))
+}
+
+/** As a pattern that matches this path. */
+const literally = (path: string): string => path.replaceAll(/[*?[\]{}()!+@,"]/g, '?')
 
 const settings = {
   // The commits of a task are the person's, who decides whom to credit.

@@ -7,7 +7,7 @@ import { locateProgram, withParts, type Located, type Machine, type WhereToLook 
 import { oneTurnDialogue } from '../parser.ts'
 import type { Agent } from '../port.ts'
 import { faultOf } from './fault.ts'
-import { codexHome, tokenVariable } from './home.ts'
+import { codexHome, codexSkills, tokenVariable } from './home.ts'
 import { createCodexParser } from './parser.ts'
 
 /** Some that it offers; others can be asked for by their names. */
@@ -31,6 +31,7 @@ export const codex = {
   usage: 'metered',
   leavesByItself: true,
   home: codexHome,
+  ownFolders: [codexSkills],
   models,
   launch({ binary, session, model, access }) {
     if (access.kind !== 'loopback') throw new Error("codex reaches its model over the broker's port only.")

@@ -1,6 +1,10 @@
 /** What `codex` finds in its home. */
-import { instructionFiles } from '../home.ts'
-import type { HomeFile } from '../port.ts'
+import { instructionFiles, nestedInstructions, nothingBrought, unreplaced } from '../home.ts'
+import { abilitiesIn } from '../abilities.ts'
+import type { Brought, HomeFile } from '../port.ts'
+
+/** Not the folder of skills in `.codex`, in which the program keeps its own. */
+export const codexSkills = '.agents/skills'
 
 /** The variable that holds the run's token. */
 export const tokenVariable = 'FLIGHTDECK_RUN_TOKEN'
@@ -9,15 +13,58 @@ export const tokenVariable = 'FLIGHTDECK_RUN_TOKEN'
  * A repository's own configuration is not trusted, since it could name programs to run. That leaves out its instructions as well, so the user's
  * `AGENTS.md` says where those `instructionFiles` are that are `present`.
  */
-export function codexHome(present: ReadonlySet<string>, workspace = '/workspace'): readonly HomeFile[] {
+export function codexHome(
+  present: ReadonlySet<string>,
+  workspace = '/workspace',
+  brought: Brought = nothingBrought,
+): readonly HomeFile[] {
+  const own = brought.instructions === '' ? '' : `${brought.instructions}\n\n`
   const files = instructionFiles.filter((file) => present.has(file)).map((file) => `${workspace}/${file}`)
   const instructions =
     files.length === 0
       ? ''
       : `Read ${files.join(' and ')} before you begin, and follow the instructions for this repository there.\n`
   return [
-    { path: '.codex/AGENTS.md', content: instructions, onlyOnce: false },
+    {
+      path: '.codex/AGENTS.md',
+      content: [own, instructions, nestedIn(brought, workspace)].join(''),
+      onlyOnce: false,
+    },
     { path: '.codex/config.toml', content: configuration(workspace), onlyOnce: false },
+    ...skills(brought),
+  ]
+}
+
+function nestedIn(brought: Brought, workspace: string): string {
+  const nested = nestedInstructions(brought)
+  if (nested.length === 0) return ''
+  const lines = nested.map(({ folder, path }) => `- ${workspace}/${path}, for files in ${folder}/\n`)
+  return `Before you work in one of these folders, read its own instructions:\n${lines.join('')}`
+}
+
+/** It has no commands of a user: they become skills, which a message can name as well. */
+function skills(brought: Brought): readonly HomeFile[] {
+  const { files } = brought
+  const byPath = new Map(files.map((file) => [file.path, file]))
+  const names = new Set(abilitiesIn(files).flatMap(({ kind, name }) => (kind === 'skill' ? [name] : [])))
+  const commands = abilitiesIn(files).flatMap(({ kind, name, description }) => {
+    const file = byPath.get(`.claude/commands/${name.replaceAll(':', '/')}.md`)
+    if (kind !== 'command' || names.has(name) || file === undefined) return []
+    return [{ name, description, text: file.content.toString('utf8').replace(/^---\r?\n.*?\n---\r?\n/s, '') }]
+  })
+  return [
+    ...files
+      .filter(({ path }) => path.startsWith('.claude/skills/'))
+      .map((file) => ({
+        ...file,
+        path: file.path.replace('.claude/skills', codexSkills),
+        onlyOnce: false,
+      })),
+    ...[...commands, ...unreplaced(brought)].map(({ name, description, text }) => ({
+      path: `${codexSkills}/${name.replaceAll(':', '-')}/SKILL.md`,
+      content: `---\nname: ${JSON.stringify(name)}\ndescription: ${JSON.stringify(description || name)}\n---\n${text}`,
+      onlyOnce: false,
+    })),
   ]
 }
 

@@ -1,8 +1,10 @@
 /** Finds what the agent of a task needs, and starts it. */
+import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentName } from '#domain/agents.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
+import type { OwnInstructions } from '#domain/user/instructions.ts'
 import { agents } from '../../agents/registry.ts'
 import { instructionFiles, writeHome } from '../../agents/home.ts'
 import type { Found } from '../../agents/locate.ts'
@@ -28,6 +30,12 @@ export interface AgentRequest {
 
 /** How most tasks work: what is started ahead is started for them. */
 export const freeMode = { mode: 'free', allowedRules: [] } as const
+
+/** With what its home is filled from. */
+export interface EquippedRequest extends AgentRequest {
+  /** The person's own instructions and commands. */
+  readonly own: OwnInstructions
+}
 
 /** An agent that can be started. */
 export interface AgentSetup {
@@ -67,21 +75,29 @@ export function openSandboxFor(
   return openAgent(deps, { ...request, ...setup, session })
 }
 
-/** The files of an agent's home, which depend on the instruction files in the workspace. */
-export function homeFilesFor({ agent, sandbox }: AgentSetup, workspace: Workspace): readonly HomeFile[] {
+/** The files of an agent's home, which depend on the instruction files in the workspace, its repository and the person. */
+export async function homeFilesFor(
+  { abilities }: Pick<AgentDeps, 'abilities'>,
+  { agent, sandbox }: AgentSetup,
+  { workspace, own }: EquippedRequest,
+): Promise<readonly HomeFile[]> {
+  const { files } = await abilities.of(workspace)
   // Synchronous: these few checks take microseconds, while the thread pool waited 8 ms for a core as a frozen agent woke.
   const isThere = (file: string) =>
     lstatSync(join(workspace.dir, file), { throwIfNoEntry: false }) !== undefined
-  return agent.home(new Set(instructionFiles.filter(isThere)), sandbox.paths(workspace).tree)
+  const present = new Set(instructionFiles.filter(isThere))
+  return agent.home(present, sandbox.paths(workspace).tree, { files, ...own })
 }
 
 /** Starts an agent in its sandbox. The workspace must be ready. */
 export async function startAgent(
   opening: Promise<OpenedAgent>,
+  { agent }: AgentSetup,
   home: readonly HomeFile[],
   { homeDir, owner }: Workspace,
 ): Promise<AgentProcess> {
-  const [opened, written] = await Promise.allSettled([opening, writeHome(homeDir, home, owner)])
+  const writing = writeHome(homeDir, home, owner, agent.ownFolders)
+  const [opened, written] = await Promise.allSettled([opening, writing])
   if (opened.status === 'rejected') throw opened.reason
   if (written.status === 'fulfilled') return opened.value.begin()
   await opened.value.close()
@@ -90,5 +106,8 @@ export async function startAgent(
 
 /** Equal for agents that were started alike: a warm agent must have been started like the one that is wanted. */
 export function startFingerprint({ fingerprint }: AgentSetup, home: readonly HomeFile[]): string {
-  return JSON.stringify([fingerprint, home])
+  const hash = createHash('sha256').update(fingerprint)
+  for (const { path, content, ...kind } of home)
+    hash.update(JSON.stringify([path, content.length, kind])).update(content)
+  return hash.digest('hex')
 }

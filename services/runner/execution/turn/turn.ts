@@ -18,7 +18,7 @@ import {
   openSandboxFor,
   startAgent,
   startFingerprint,
-  type AgentRequest,
+  type EquippedRequest,
   type AgentSetup,
 } from './agentSetup.ts'
 import { failed, outcomeOfStop, type Failed } from '../failure.ts'
@@ -30,7 +30,7 @@ import { agentQuestions } from './agentQuestions.ts'
 import { steerTurn } from './steering.ts'
 import { turnMessages } from './turnMessages.ts'
 
-export interface TurnRequest extends AgentRequest {
+export interface TurnRequest extends EquippedRequest {
   readonly run: Run
   readonly message: string
   readonly images: readonly AgentImage[]
@@ -85,7 +85,7 @@ async function tryTurn(
   budget: Budget,
 ): Promise<ExecutionOutcome | Unanswered> {
   const { workspace } = request
-  const home = homeFilesFor(setup, workspace)
+  const home = await homeFilesFor(deps, setup, request)
   const fingerprint = startFingerprint(setup, home)
   const { taskId } = workspace
   const warm = await deps.prewarm.agents.take(taskId, { setup: fingerprint, session: request.session })
@@ -94,7 +94,7 @@ async function tryTurn(
     if (outcome !== 'not_taken') return outcome
   }
   const start = async (session: string | null) => {
-    const process = await startAgent(openedFor(deps, request, setup, session), home, workspace)
+    const process = await startAgent(openedFor(deps, request, setup, session), setup, home, workspace)
     return turnOn(deps, request, { setup, fingerprint, budget, process, isWarm: false })
   }
   const first = await start(request.session)

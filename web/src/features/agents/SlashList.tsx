@@ -1,15 +1,20 @@
-/** The agent's commands with a line of help each, beside the text field. The field keeps the focus and passes its keys on. */
-import { useImperativeHandle, useLayoutEffect, useState, type KeyboardEvent, type Ref } from 'react'
+/** What is offered for what is being typed, beside the text field. The field keeps the focus and passes its keys on. */
+import {
+  useEffect,
+  useImperativeHandle,
+  useLayoutEffect,
+  useState,
+  type KeyboardEvent,
+  type Ref,
+} from 'react'
+import { skipToken } from '@reduxjs/toolkit/query'
 import type { AgentName } from '#domain/agents.ts'
-import { slashCommandsOf, type SlashCommand } from '#domain/task/slashCommands.ts'
 import { classes } from '../../ui/classes.ts'
 import { isComposingKey } from '../../ui/composition.ts'
 import { scrollIntoView } from '../../ui/scrollIntoView.ts'
-
-const texts = {
-  commands: "The agent's commands",
-  whileWorking: 'While the agent works, commands wait until it finishes.',
-} as const
+import { useAbilitiesQuery, useFoundFilesQuery, type WritingPlace } from './abilitiesApi.ts'
+import { commandSuggestions, mentionSuggestions, texts, type Suggestion } from './suggestions.ts'
+import type { Typing } from './typingAt.ts'
 
 export interface SlashKeys {
   /** Handles a key of the field; returns whether it was for the list. */
@@ -19,41 +24,44 @@ export interface SlashKeys {
 interface SlashListProps {
   readonly id: string
   readonly agent: AgentName
+  /** Where the message is written; `null` while that is not known. */
+  readonly place: WritingPlace | null
   readonly text: string
+  readonly typing: Typing
   readonly begins: boolean
-  readonly onWrite: (text: string) => void
+  /** Receives the text with the suggestion in it, and where the caret then belongs. */
+  readonly onChoose: (text: string, caret: number) => void
   readonly ref: Ref<SlashKeys>
   /** Receives the id of the active option; `null` while the list is closed. */
   readonly onActive: (id: string | null) => void
 }
 
-export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: SlashListProps) {
+export function SlashList(props: SlashListProps) {
+  const { id, text, typing, begins, onChoose, ref, onActive } = props
   /** The text at which the list was closed: it opens again when the text changes. */
   const [closedAt, setClosedAt] = useState<string | null>(null)
   const [moved, setMoved] = useState({ text: '', at: 0 })
-  const typed = text.slice(1)
-  const commands =
-    closedAt === text
-      ? []
-      : slashCommandsOf(agent).filter(({ name, needsTurn }) => name.includes(typed) && !(begins && needsTurn))
-  const at = moved.text === text ? moved.at : 0
-  const active = commands[at]
-  const activeId = active === undefined ? null : `${id}-${active.name}`
+  const found = useSuggestions(props)
+  const suggestions = closedAt === text ? [] : found
+  const at = moved.text === text ? Math.min(moved.at, suggestions.length - 1) : 0
+  const active = suggestions[at]
+  const activeId = active === undefined ? null : `${id}-${active.id}`
 
-  const choose = ({ name, argument }: SlashCommand) => {
-    const next = argument === null ? `/${name}` : `/${name} `
-    onWrite(next)
+  const choose = ({ insert }: Suggestion) => {
+    const next = `${text.slice(0, typing.from)}${insert}${text.slice(typing.to)}`
+    onChoose(next, typing.from + insert.length)
     setClosedAt(next)
   }
   const take = (event: KeyboardEvent): boolean => {
     if (active === undefined || isComposingKey(event.nativeEvent)) return false
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     const isPlain = !event.shiftKey && !event.ctrlKey && !event.metaKey && !event.altKey
+    const isWhole = text.slice(typing.from, typing.to) === active.insert.trim()
     if (step !== undefined && isPlain) {
-      setMoved({ text, at: (at + step + commands.length) % commands.length })
+      setMoved({ text, at: (at + step + suggestions.length) % suggestions.length })
     } else if (event.key === 'Escape') {
       setClosedAt(text)
-    } else if ((event.key === 'Enter' || event.key === 'Tab') && isPlain && active.name !== typed) {
+    } else if ((event.key === 'Enter' || event.key === 'Tab') && isPlain && !isWhole) {
       choose(active)
     } else {
       return false
@@ -67,44 +75,72 @@ export function SlashList({ id, agent, text, begins, onWrite, ref, onActive }: S
     return () => onActive(null)
   }, [onActive, activeId])
 
-  if (active === undefined) return null
   return (
-    <div
-      className={classes(
-        'absolute inset-x-0 z-30 max-md:mx-2 flex max-h-80 flex-col rounded-panel bg-panel shadow-float',
-        begins ? 'top-full mt-1' : 'bottom-full mb-1',
+    <>
+      <p role="status" className="sr-only">
+        {active !== undefined && texts.count(suggestions.length)}
+      </p>
+      {active !== undefined && (
+        <div
+          className={classes(
+            'absolute inset-x-0 z-30 max-md:mx-2 flex max-h-80 flex-col rounded-panel bg-panel shadow-float',
+            begins ? 'top-full mt-1' : 'bottom-full mb-1',
+          )}
+        >
+          <div
+            id={id}
+            role="listbox"
+            aria-label={typing.kind === 'command' ? texts.commands : texts.mentions}
+            className="min-h-0 flex-1 overflow-y-auto p-1"
+          >
+            {suggestions.map((suggestion, index) => (
+              <Option
+                key={suggestion.id}
+                id={`${id}-${suggestion.id}`}
+                suggestion={suggestion}
+                active={suggestion === active}
+                onChoose={() => choose(suggestion)}
+                onPoint={() => setMoved({ text, at: index })}
+              />
+            ))}
+          </div>
+          {!begins && typing.kind === 'command' && (
+            <p className="flex-none border-t border-line-soft px-3 py-1.5 text-meta text-muted">
+              {texts.whileWorking}
+            </p>
+          )}
+        </div>
       )}
-    >
-      <div id={id} role="listbox" aria-label={texts.commands} className="min-h-0 flex-1 overflow-y-auto p-1">
-        {commands.map((command, index) => (
-          <Option
-            key={command.name}
-            id={`${id}-${command.name}`}
-            command={command}
-            active={command === active}
-            onChoose={() => choose(command)}
-            onPoint={() => setMoved({ text, at: index })}
-          />
-        ))}
-      </div>
-      {!begins && (
-        <p className="flex-none border-t border-line-soft px-3 py-1.5 text-meta text-muted">
-          {texts.whileWorking}
-        </p>
-      )}
-    </div>
+    </>
   )
+}
+
+/** What was typed is searched for once it rests this long. */
+const restMs = 150
+
+function useSuggestions({ agent, place, typing, begins }: SlashListProps): readonly Suggestion[] {
+  const { kind, typed } = typing
+  const abilities = useAbilitiesQuery(place === null ? skipToken : { place, agent })
+  const [search, setSearch] = useState(typed)
+  useEffect(() => {
+    const timer = setTimeout(() => setSearch(typed), restMs)
+    return () => clearTimeout(timer)
+  }, [typed])
+  const files = useFoundFilesQuery(place === null || kind === 'command' ? skipToken : { place, search })
+  return kind === 'command'
+    ? commandSuggestions(agent, abilities.data?.abilities, { typed, begins })
+    : mentionSuggestions(abilities.data?.abilities ?? [], files.data?.files ?? [], typed)
 }
 
 interface OptionProps {
   readonly id: string
-  readonly command: SlashCommand
+  readonly suggestion: Suggestion
   readonly active: boolean
   readonly onChoose: () => void
   readonly onPoint: () => void
 }
 
-function Option({ id, command, active, onChoose, onPoint }: OptionProps) {
+function Option({ id, suggestion: { label, argument, help }, active, onChoose, onPoint }: OptionProps) {
   return (
     // oxlint-disable-next-line jsx-a11y/click-events-have-key-events -- the text field has the keys
     <div
@@ -119,15 +155,15 @@ function Option({ id, command, active, onChoose, onPoint }: OptionProps) {
       onClick={onChoose}
       onPointerMove={onPoint}
       className={classes(
-        'flex min-h-11 cursor-default flex-col justify-center rounded-control px-2 py-1 text-ui md:min-h-8 md:flex-row md:items-center md:justify-start',
+        'flex min-h-11 cursor-default flex-col justify-center rounded-control px-2 py-1 text-ui md:min-h-8 md:flex-row md:items-center md:justify-start md:gap-2',
         active && 'bg-raised',
       )}
     >
-      <span className="font-mono text-code md:w-56 md:flex-none">
-        /{command.name}
-        {command.argument !== null && <span className="text-muted"> {command.argument}</span>}
+      <span className={classes('font-mono text-code wrap-anywhere', help !== '' && 'md:w-56 md:flex-none')}>
+        {label}
+        {argument !== null && <span className="text-muted"> {argument}</span>}
       </span>
-      <span className="text-meta text-muted">{command.help}</span>
+      <span className="line-clamp-2 min-w-0 text-meta text-muted">{help}</span>
     </div>
   )
 }

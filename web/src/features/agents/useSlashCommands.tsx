@@ -1,11 +1,15 @@
-/** The agent's commands, offered while a message begins with a slash. Their list is a chunk of its own, loaded with the first slash. */
-import { Suspense, useId, useRef, useState, type KeyboardEvent } from 'react'
+/** Offers commands while a message begins with a slash, and files after an `@`. Their list is a chunk of its own, loaded when it is first needed. */
+import { Suspense, useId, useRef, useState, type KeyboardEvent, type SyntheticEvent } from 'react'
 import type { AgentName } from '#domain/agents.ts'
 import { optionalPart } from '../../ui/optionalPart.ts'
+import type { WritingPlace } from './abilitiesApi.ts'
 import type { SlashKeys } from './SlashList.tsx'
+import { typingAt } from './typingAt.ts'
 
 interface SlashCommandsOptions {
   readonly agent: AgentName
+  /** Where the message is written; `null` while that is not known. */
+  readonly place: WritingPlace | null
   readonly text: string
   readonly onWrite: (text: string) => void
   /** Whether the text begins a task. Then the list is below the field, otherwise above it. */
@@ -16,26 +20,37 @@ interface SlashCommandsOptions {
 
 const SlashList = optionalPart(async () => (await import('./SlashList.tsx')).SlashList)
 
-export function useSlashCommands({ off = false, text, ...options }: SlashCommandsOptions) {
+export function useSlashCommands({ off = false, text, onWrite, ...options }: SlashCommandsOptions) {
   const listId = useId()
   const [focused, setFocused] = useState(false)
   const [active, setActive] = useState<string | null>(null)
+  const [caret, setCaret] = useState({ text: '', at: 0 })
+  const field = useRef<HTMLTextAreaElement>(null)
   const keys = useRef<SlashKeys>(null)
-  const isOpen = focused && !off && /^\/[a-z-]*$/.test(text)
+  const typing = focused && !off ? typingAt(text, caret.text === text ? caret.at : text.length) : null
+  const onChoose = (next: string, at: number) => {
+    onWrite(next)
+    setCaret({ text: next, at })
+    requestAnimationFrame(() => field.current?.setSelectionRange(at, at))
+  }
   return {
     /** Handles a key of the field; returns whether it was for the list. */
-    take: (event: KeyboardEvent): boolean => isOpen && keys.current?.take(event) === true,
+    take: (event: KeyboardEvent): boolean => typing !== null && keys.current?.take(event) === true,
     /** Props for the field, which keeps the focus. */
     field: {
       'aria-haspopup': 'listbox',
       'aria-autocomplete': 'list',
       'aria-controls': active === null ? undefined : listId,
       'aria-activedescendant': active ?? undefined,
+      onSelect: ({ currentTarget }: SyntheticEvent<HTMLTextAreaElement>) => {
+        field.current = currentTarget
+        setCaret({ text: currentTarget.value, at: currentTarget.selectionStart })
+      },
     } as const,
     setFocused,
-    list: isOpen && (
+    list: typing !== null && (
       <Suspense fallback={null}>
-        <SlashList {...options} id={listId} text={text} ref={keys} onActive={setActive} />
+        <SlashList {...options} {...{ id: listId, text, typing, onChoose }} ref={keys} onActive={setActive} />
       </Suspense>
     ),
   }

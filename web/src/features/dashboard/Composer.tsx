@@ -41,9 +41,10 @@ export function Composer() {
   const images = usePendingImages(maxImages.compact)
   const drop = useImageDrop(images.add)
   const { agent, setAgent, codexModel, setModel } = useAgentAndModel()
-  const slash = useSlashCommands({ agent, text: description, onWrite: write, begins: true })
   const { project, options, setProjectId } = useProject(projects.data?.projects)
   const branch = useBranchChoice(project)
+  const place = project === undefined ? null : { projectId: project.id, branch: branch.chosen }
+  const slash = useSlashCommands({ agent, place, text: description, onWrite: write, begins: true })
   const missing = missingOf(description, project, branch.chosen)
   const start = useStart({
     task:

@@ -13,6 +13,7 @@ import { Segmented } from '../../ui/form/Segmented.tsx'
 import { notifiedOutcome } from '../notifications/notifications.ts'
 import { NotificationsPart } from '../notifications/NotificationsPart.tsx'
 import { DeleteAccountPart } from './DeleteAccountPart.tsx'
+import { InstructionsPart } from './InstructionsPart.tsx'
 import { SessionsPart } from './SessionsPart.tsx'
 import { useUpdateProfileMutation } from './settingsApi.ts'
 import { adminTexts, texts } from './texts.ts'
@@ -27,6 +28,7 @@ export function ProfileTab({ user }: { readonly user: User }) {
       <Appearance />
       <NotificationsPart />
       <AgentsPart />
+      <InstructionsPart />
       <SessionsPart />
       <AdministrationPart />
       <DeleteAccountPart user={user} />

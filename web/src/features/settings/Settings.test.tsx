@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { openPage } from '../../../../tests/client/page.tsx'
 import { ada, agentStates, repositoryOf } from '../../../../tests/client/samples.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
-import { refusal } from '../../../../tests/client/server.ts'
+import { json, refusal } from '../../../../tests/client/server.ts'
 
 describe('the profile', () => {
   // Holds screens 2.63, 2.64.
@@ -42,6 +42,54 @@ describe('the profile', () => {
       fullName: 'Ada King',
       email: 'ada@example.com',
     })
+  })
+})
+
+describe('instructions and commands', () => {
+  const saved = {
+    instructions: 'Be short.',
+    commands: [{ name: 'tidy', description: 'Tidies', text: 'Tidy $ARGUMENTS.' }],
+  }
+  const box = (name: string | RegExp) => screen.findByRole('textbox', { name })
+  const save = () => fireEvent.click(screen.getByRole('button', { name: 'Save instructions' }))
+
+  test('are shown, changed, added to and taken away', async () => {
+    const server = openPage('/settings', {
+      answers: {
+        'GET /profile/instructions': saved,
+        'PUT /profile/instructions': ({ body }: { readonly body: unknown }) => body,
+      },
+    })
+    expect(await box('Instructions')).toHaveProperty('value', 'Be short.')
+    expect(await box('Name')).toHaveProperty('value', 'tidy')
+    fireEvent.change(await box('Instructions'), { target: { value: 'Be brief.' } })
+    fireEvent.click(screen.getByRole('button', { name: 'Remove /tidy' }))
+    fireEvent.click(screen.getByRole('button', { name: 'Add command' }))
+    fireEvent.change(await box('Name'), { target: { value: 'ship' } })
+    fireEvent.change(await box(/What the agent is told/), { target: { value: 'Ship it.' } })
+    save()
+    expect(await screen.findByText('Instructions saved')).toBeTruthy()
+    expect(server.of('PUT /profile/instructions')[0]?.body).toEqual({
+      instructions: 'Be brief.',
+      commands: [{ name: 'ship', description: '', text: 'Ship it.' }],
+    })
+  })
+
+  test('that are refused say why at the field', async () => {
+    openPage('/settings', {
+      answers: {
+        'GET /profile/instructions': saved,
+        'PUT /profile/instructions': () =>
+          json(400, {
+            error: 'Use only lowercase letters.',
+            code: 'invalid_input',
+            field: 'commands.0.name',
+          }),
+      },
+    })
+    await box('Name')
+    save()
+    await waitFor(async () => expect((await box('Name')).getAttribute('aria-invalid')).toBe('true'))
   })
 })
 

@@ -154,3 +154,25 @@ export const adminTexts = {
   open: 'Open Audit Log',
   openRights: 'Open GitHub Rights',
 } as const
+
+export const instructionTexts = {
+  heading: 'Instructions and commands',
+  why: "Every agent that works for you reads these, before a repository's own instructions. A change counts from your next message.",
+  instructions: 'Instructions',
+  placeholder: 'For example: answer briefly, and run the tests before you finish.',
+  help: 'Markdown, up to 16 KiB.',
+  commands: 'Your commands',
+  commandsHelp:
+    "Type / in a message to use one. A repository's command of the same name is used instead of yours.",
+  name: 'Name',
+  description: 'Description',
+  text: 'What the agent is told ($ARGUMENTS stands for what follows the name)',
+  add: 'Add command',
+  remove: 'Remove',
+  removeNamed: (name: string) => (name === '' ? 'Remove command' : `Remove /${name}`),
+  save: 'Save instructions',
+  saving: 'Saving...',
+  saved: 'Instructions saved',
+  notSaved: 'Failed to save instructions',
+  notFetched: 'Failed to fetch instructions',
+} as const

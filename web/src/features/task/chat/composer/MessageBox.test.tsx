@@ -377,4 +377,62 @@ describe('a message that begins with a slash', () => {
     await begin('/')
     expect(commands()).toBeNull()
   })
+
+  const ability = (over: object) => ({
+    kind: 'command',
+    name: 'ship',
+    description: 'Ships it',
+    argument: null,
+    from: 'repository',
+    replaces: null,
+    ...over,
+  })
+  const abilities = [
+    ability({ replaces: 'person' }),
+    ability({ kind: 'skill', name: 'docs:check', description: '' }),
+    ability({ kind: 'subagent', name: 'checker', description: 'Checks the work' }),
+  ]
+  const offers = { [`GET ${at}/abilities`]: { abilities, notes: [] } }
+
+  test('is offered what the repository and the person have, and says whose it is', async () => {
+    await open({}, offers)
+    await begin('/sh', true)
+    await waitFor(() => expect(names()).toEqual(['/ship']))
+    expect((await active())?.textContent).toContain('Ships it · From the repository, instead of your own')
+    await write('/docs:')
+    await waitFor(() => expect(screen.getAllByRole('option')).toHaveLength(1))
+    await press('Tab')
+    expect(await composer()).toHaveProperty('value', '/docs:check ')
+  })
+
+  test('names a skill as the agent takes it', async () => {
+    await open({ agent: 'codex' }, offers)
+    await begin('/ship', true)
+    await waitFor(() => expect(names()).toEqual(['/ship']))
+    await press('Enter')
+    expect(await composer()).toHaveProperty('value', '$ship ')
+  })
+
+  test('is offered subagents and files after an @, which are searched on the server', async () => {
+    const server = await open(
+      {},
+      {
+        ...offers,
+        [`GET ${at}/files`]: ({ query }: { readonly query: { readonly search?: string } }) => ({
+          files: query.search === 'ch' ? ['src/check.ts', 'a file.md'] : [],
+        }),
+      },
+    )
+    await begin('Look at @ch')
+    const list = await screen.findByRole('listbox', { name: 'Files and subagents' })
+    await waitFor(() => expect(within(list).getAllByRole('option')).toHaveLength(3))
+    expect((await active())?.textContent).toContain('@checkerSubagent: Checks the work')
+    await press('ArrowDown')
+    await press('Enter')
+    expect(await composer()).toHaveProperty('value', 'Look at @src/check.ts ')
+    expect(screen.queryByRole('listbox')).toBeNull()
+    expect(server.of(`GET ${at}/files`).at(-1)?.query).toEqual({ search: 'ch' })
+    await write('mail me@ch')
+    expect(screen.queryByRole('listbox')).toBeNull()
+  })
 })

@@ -49,7 +49,8 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
   const [text, setText, textNow] = useDraft(chatDrafts, taskId)
   const [focused, setFocused] = useState(false)
   const wide = useMedia('(width >= 768px)')
-  const slash = useSlashCommands({ agent, text, onWrite: setText, begins: false, off: isCommand })
+  const place = { taskId }
+  const slash = useSlashCommands({ agent, place, text, onWrite: setText, begins: false, off: isCommand })
   const box = useRef<HTMLTextAreaElement>(null)
   const voice = useVoice((words) => setText((before) => appendWords(before, words)))
   const blank = text.trim() === ''

@@ -29,6 +29,7 @@ export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: Queu
   const { agent, isCommand } = message
   const slash = useSlashCommands({
     agent: agent ?? taskAgent,
+    place: { taskId: message.task },
     text,
     onWrite: setText,
     begins: false,

@@ -1,0 +1,125 @@
+/** What agents can be told to use: skills, commands and subagents of a repository and of a person, and files to mention. */
+import { z } from 'zod'
+import { saying } from '../kernel/readInput.ts'
+import { ProjectId, TaskId } from '../kernel/ids.schema.ts'
+import { bytesOf } from '../project/settings.ts'
+import { AgentName } from '../task/events.ts'
+import { abilityLimits, abilityRoutes, instructionLimits } from './abilities.ts'
+import { defineRead, defineWrite } from './call.schema.ts'
+import { branchName, Text } from './fields.schema.ts'
+
+/** A skill, command or subagent of a repository. */
+export const RepositoryAbility = z.object({
+  kind: z.enum(['skill', 'command', 'subagent']),
+  name: z.string(),
+  description: z.string(),
+  /** What may follow the name; `null` when the repository does not say. */
+  argument: z.string().nullable(),
+})
+export type RepositoryAbility = z.infer<typeof RepositoryAbility>
+
+export const Ability = RepositoryAbility.extend({
+  /** `agent`: it comes with the agent's program. */
+  from: z.enum(['repository', 'person', 'agent']),
+  /** Whose ability of the same name this one replaces; `null` when there is none. */
+  replaces: z.enum(['person', 'agent']).nullable(),
+})
+export type Ability = z.infer<typeof Ability>
+
+const abilities = {
+  /** Sorted by name. */
+  abilities: z.array(Ability),
+  /** Sentences that say which files of the repository were left out, and why. */
+  notes: z.array(z.string()),
+}
+/** By default the task's own, or the first one. */
+const agent = AgentName.optional()
+const branch = branchName('Select a branch.').optional()
+
+export const listTaskAbilities = defineRead(abilityRoutes.listTaskAbilities, {
+  summary: 'The skills, commands and subagents that can be used in a task, by the commit that it began from.',
+  params: z.object({ taskId: TaskId }),
+  query: { agent },
+  answer: abilities,
+  faults: ['not_found'],
+})
+
+export const listProjectAbilities = defineRead(abilityRoutes.listProjectAbilities, {
+  summary:
+    'The skills, commands and subagents for a new task, by a branch as last fetched; the default branch if none is given.',
+  params: z.object({ projectId: ProjectId }),
+  query: { agent, branch },
+  answer: abilities,
+  faults: ['not_found'],
+})
+
+const search = Text.max(abilityLimits.searchLength).default('')
+/** Paths whose name matches the search come first. */
+const files = { files: z.array(z.string()) }
+
+export const findTaskFiles = defineRead(abilityRoutes.findTaskFiles, {
+  summary: 'At most 30 files of the commit that a task began from, whose path contains the search.',
+  params: z.object({ taskId: TaskId }),
+  query: { search },
+  answer: files,
+  faults: ['not_found'],
+})
+
+export const findProjectFiles = defineRead(abilityRoutes.findProjectFiles, {
+  summary: 'At most 30 files of a branch as last fetched, whose path contains the search.',
+  params: z.object({ projectId: ProjectId }),
+  query: { search, branch },
+  answer: files,
+  faults: ['not_found'],
+})
+
+const OwnCommandInput = z.object({
+  name: z
+    .string()
+    .max(instructionLimits.commandNameLength)
+    .regex(
+      /^[a-z0-9][a-z0-9_-]*$/,
+      'Use only lowercase letters, digits, hyphens and underscores. Start with a letter or a digit.',
+    ),
+  description: Text.trim().max(instructionLimits.descriptionLength),
+  text: Text.refine((text) => text.trim() !== '', 'A command needs a text.').refine(
+    (text) => bytesOf(text) <= instructionLimits.commandBytes,
+    { error: saying('can have at most 16 KiB.') },
+  ),
+})
+
+const Instructions = z.object({
+  instructions: Text.refine((text) => bytesOf(text) <= instructionLimits.instructionBytes, {
+    error: saying('can have at most 16 KiB.'),
+  }),
+  commands: z
+    .array(OwnCommandInput)
+    .max(instructionLimits.commands, {
+      error: saying(`can have at most ${instructionLimits.commands} entries.`),
+    })
+    .refine(
+      (commands) => new Set(commands.map(({ name }) => name)).size === commands.length,
+      'Two commands have the same name.',
+    )
+    .refine(
+      (commands) => commands.reduce((sum, { text }) => sum + bytesOf(text), 0) <= instructionLimits.allBytes,
+      'All commands together can be at most 128 KiB.',
+    ),
+})
+
+const answer = {
+  instructions: z.string(),
+  commands: z.array(z.object({ name: z.string(), description: z.string(), text: z.string() })),
+}
+
+export const getInstructions = defineRead(abilityRoutes.getInstructions, {
+  summary: "The signed-in user's own instructions and commands for agents.",
+  answer,
+})
+
+/** The agent of a task gets them when it starts next. A repository's command of the same name is used instead. */
+export const updateInstructions = defineWrite(abilityRoutes.updateInstructions, {
+  summary: "Replaces the signed-in user's own instructions for agents, all own commands, or both.",
+  body: Instructions.partial(),
+  answer,
+})

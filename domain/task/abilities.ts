@@ -1,0 +1,60 @@
+/** Which skills, commands and subagents an agent can be told to use, and how. */
+import type { Ability, RepositoryAbility } from '../api/abilities.schema.ts'
+import type { AgentName } from '../agents.ts'
+import type { OwnCommand } from '../user/instructions.ts'
+import { slashCommandsOf } from './slashCommands.ts'
+
+/** What a message has before the name of a skill or command; nothing for an agent that takes none. */
+const marks: Readonly<Partial<Record<AgentName, string>>> = { claude: '/', codex: '$' }
+
+export const abilityMark = (agent: AgentName): string | undefined => marks[agent]
+
+/** Sorted by name. Of a repository's and a person's own of one name, the repository's is used; of the agent's, the other one. */
+export function abilitiesFor(
+  agent: AgentName,
+  repository: readonly RepositoryAbility[],
+  own: readonly Pick<OwnCommand, 'name' | 'description'>[],
+): readonly Ability[] {
+  if (abilityMark(agent) === undefined) return []
+  const command = { kind: 'command', argument: null } as const
+  const ofAgent = slashCommandsOf(agent).map(({ name, argument, help }) => ({
+    ...command,
+    name,
+    description: help,
+    argument,
+    from: 'agent' as const,
+    replaces: null,
+  }))
+  const agents = new Set(ofAgent.map(({ name }) => name))
+  const persons = new Set(own.map(({ name }) => name))
+  const isCalled = ({ kind }: RepositoryAbility) => kind !== 'subagent'
+  const replacedBy = (name: string) => (agents.has(name) ? ('agent' as const) : null)
+  const found: readonly Ability[] = [
+    ...repository
+      .filter((ability) => isCalled(ability) || agent === 'claude')
+      .map((ability) => ({
+        ...ability,
+        from: 'repository' as const,
+        replaces: !isCalled(ability)
+          ? null
+          : persons.has(ability.name)
+            ? ('person' as const)
+            : replacedBy(ability.name),
+      })),
+    ...own.map(({ name, description }) => ({
+      ...command,
+      name,
+      description,
+      from: 'person' as const,
+      replaces: replacedBy(name),
+    })),
+    ...ofAgent,
+  ]
+  // The first of a name is the one that is used.
+  const used = new Map<string, Ability>()
+  for (const ability of found) {
+    const key = `${isCalled(ability) ? '' : '@'}${ability.name}`
+    if (!used.has(key)) used.set(key, ability)
+  }
+  return [...used.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}

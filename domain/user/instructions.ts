@@ -1,0 +1,25 @@
+/** A person's own instructions for agents, and commands of their own. */
+import { z } from 'zod'
+import { event } from '../kernel/event.schema.ts'
+
+export const OwnCommand = z.object({
+  name: z.string(),
+  description: z.string(),
+  /** What the agent is told; `$ARGUMENTS` stands for what follows the name. */
+  text: z.string(),
+})
+export type OwnCommand = z.infer<typeof OwnCommand>
+
+export const OwnInstructions = z.object({
+  /** Markdown, for every task of the person. */
+  instructions: z.string(),
+  commands: z.array(OwnCommand),
+})
+export type OwnInstructions = z.infer<typeof OwnInstructions>
+
+export const noInstructions: OwnInstructions = { instructions: '', commands: [] }
+
+export const InstructionsChanged = event('InstructionsChanged', 1, {
+  data: z.object({}),
+  content: OwnInstructions,
+})

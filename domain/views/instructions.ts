@@ -1,0 +1,26 @@
+/** The instructions and commands of each person. */
+import { noInstructions, type OwnInstructions } from '../user/instructions.ts'
+import { ownDocument, type View, type ViewDocument } from './view.ts'
+
+export interface InstructionsDocument extends ViewDocument, OwnInstructions {}
+
+export const instructionsView: View<InstructionsDocument> = {
+  collection: 'instructions',
+  version: 1,
+  streams: ['user'],
+  indexes: [],
+  touches: ownDocument('user'),
+  evolve: (document, event, id) => {
+    const at = { position: event.position, version: event.revision }
+    switch (event.type) {
+      case 'UserRegistered':
+        return { id, ...noInstructions, ...at }
+      case 'InstructionsChanged':
+        return { id, ...(event.content ?? noInstructions), ...at }
+      case 'AccountDeleted':
+        return undefined
+      default:
+        return document && { ...document, ...at }
+    }
+  },
+}

@@ -1,0 +1,53 @@
+/** Commands of a repository or a person have names that would be refused otherwise: the agent then takes them for these. */
+import type { AgentName } from '#domain/agents.ts'
+import { taskStream } from '#domain/kernel/streams.ts'
+import { commandNamed, refusalOfCommand } from '#domain/task/slashCommands.ts'
+import { task } from '#domain/task/task.ts'
+import { instructionsView } from '#domain/views/instructions.ts'
+import { tasksView } from '#domain/views/tasks.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
+import type { CommandServices } from './services.ts'
+
+interface Place {
+  readonly projectId: string
+  readonly ownerId: string
+  /** `null` for a task that begins. */
+  readonly taskId: string | null
+  readonly branch: string
+}
+
+type Services = Pick<CommandServices, 'rpc' | 'documents' | 'commands'>
+
+const withinMs = 8_000
+
+/** Whether the message begins with such a command. Nobody is asked unless the message would be refused. */
+export async function isOwnCommand(
+  { rpc, documents }: Services,
+  { agent, ...place }: Place & { readonly agent: AgentName },
+  message: string,
+): Promise<boolean> {
+  if (refusalOfCommand(agent, message, place.taskId === null) === null) return false
+  const name = commandNamed(message)
+  const own = await documents.get(instructionsView, place.ownerId)
+  if (own?.commands.some((command) => command.name === name)) return true
+  const found = await rpc.ask('abilities', place, withinMs).catch((fault: unknown) => {
+    if (fault instanceof EngineUnavailable) return undefined
+    throw fault
+  })
+  return found?.abilities.some((ability) => ability.kind !== 'subagent' && ability.name === name) ?? false
+}
+
+/** The same for a message of a task; `agent`: `null` is the task's. */
+export async function isOwnCommandInTask(
+  services: Services,
+  taskId: string,
+  { agent, message }: { readonly agent: AgentName | null; readonly message: string },
+): Promise<boolean> {
+  if (commandNamed(message) === '') return false
+  const { state } = await services.commands.load(task, taskStream(taskId))
+  const shown = await services.documents.get(tasksView, taskId)
+  if (state.kind !== 'task' || !shown) return false
+  const { projectId, ownerId } = state
+  const place = { projectId, ownerId, taskId, branch: shown.branch, agent: agent ?? state.agent }
+  return isOwnCommand(services, place, message)
+}

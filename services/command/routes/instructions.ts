@@ -1,0 +1,23 @@
+/** Writes of a person's own instructions and commands. */
+import { updateInstructions } from '#domain/api/abilities.schema.ts'
+import { userStream } from '#domain/kernel/streams.ts'
+import { noInstructions } from '#domain/user/instructions.ts'
+import { user as userDecider } from '#domain/user/user.ts'
+import { instructionsView } from '#domain/views/instructions.ts'
+import { signedIn } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { route, written, type CommandServices } from '../services.ts'
+
+export const instructionRoutes: readonly Route<CommandServices>[] = [
+  route(updateInstructions, signedIn, async ({ body, user, actor, commandId }, services) => {
+    const stream = userStream(user.id)
+    const before = (await services.documents.now(instructionsView, stream, user.id)) ?? noInstructions
+    const to = {
+      instructions: body.instructions ?? before.instructions,
+      commands: body.commands ?? before.commands,
+    }
+    const command = { type: 'ChangeInstructions', to } as const
+    const { position } = await services.commands.execute(userDecider, stream, command, { actor, commandId })
+    return { ...to, commands: [...to.commands], ...(await written(position, services)) }
+  }),
+]

@@ -1,0 +1,85 @@
+/** What a task or a project has for agents, and its files, by commits that this runner has fetched. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { abilityLimits } from '#domain/api/abilities.ts'
+import type { Answered, Asked } from '#platform/ports/rpc.ts'
+import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
+import { abilitiesIn } from '../agents/abilities.ts'
+import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
+import { baseCommitOf } from '../workspace/git/abilityFiles.ts'
+import { commitOf, gitOrThrow, type Git } from '../workspace/git/git.ts'
+import type { FetchMirror } from './repositoryFacts.ts'
+
+export type AbilitiesDeps = Pick<
+  WorkspaceDeps,
+  'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'mirrors' | 'workspaces' | 'logger'
+> &
+  Pick<AgentDeps, 'abilities'> & {
+    /** `null` where another runner may have fetched the repository. */
+    readonly fetchMirror: FetchMirror | null
+  }
+
+const gitTimeoutMs = 5_000
+/** How long a first fetch is waited for; a longer one goes on, and the next answer has it. */
+const firstFetchMs = 6_000
+const maxListedBytes = 64 * 1024 * 1024
+
+export function abilitiesOf(
+  deps: AbilitiesDeps,
+  asked: Asked<'abilities'>,
+): Promise<Answered<'abilities'> | undefined> {
+  return atCommit(deps, asked, async (_git, gitDir, commit) => {
+    const { files, notes } = await deps.abilities.at(gitDir, commit)
+    return { abilities: abilitiesIn(files), notes }
+  })
+}
+
+export function filesOf(deps: AbilitiesDeps, asked: Asked<'files'>): Promise<Answered<'files'> | undefined> {
+  return atCommit(deps, asked, async (git, gitDir, commit) => {
+    const args = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', commit]
+    const listed = await gitOrThrow(git, { gitDir, args, maxOutputBytes: maxListedBytes })
+    return { files: bestMatches(listed.stdout.toString('utf8').split('\0'), asked.search) }
+  })
+}
+
+/** A file whose name begins with the search comes before one whose name has it, and that before one whose path has it. */
+export function bestMatches(paths: readonly string[], search: string): readonly string[] {
+  const wanted = search.toLowerCase()
+  const ranked: [string[], string[], string[]] = [[], [], []]
+  for (const path of paths) {
+    if (path === '' || /[\p{Cc}\ufffd]/u.test(path)) continue
+    const lower = path.toLowerCase()
+    const name = lower.slice(lower.lastIndexOf('/') + 1)
+    const rank = name.startsWith(wanted) ? 0 : name.includes(wanted) ? 1 : lower.includes(wanted) ? 2 : null
+    if (rank !== null && ranked[rank].length < abilityLimits.filesFound) ranked[rank].push(path)
+  }
+  return ranked.flat().slice(0, abilityLimits.filesFound)
+}
+
+/** Left to other runners where this one does not have the repository, the commit, or the person's access to it. */
+async function atCommit<Answer>(
+  deps: AbilitiesDeps,
+  { projectId, ownerId, taskId, branch }: Asked<'abilities'>,
+  read: (git: Git, gitDir: string, commit: string) => Promise<Answer>,
+): Promise<Answer | undefined> {
+  try {
+    const reached = await reachAsPerson(deps, { owner: ownerId, projectId })
+    if (reached.kind === 'failed') return undefined
+    const { defaultBranch } = await deps.codeHost.repository(reached.access.accessToken, reached.repository)
+    let mirror = await deps.mirrors.find(mirrored(reached))
+    if (!mirror && deps.fetchMirror) {
+      const fetching = deps.fetchMirror({ owner: ownerId, projectId })
+      await Promise.race([fetching, pause(firstFetchMs, undefined, { ref: false })])
+      mirror = await deps.mirrors.find(mirrored(reached))
+    }
+    if (!mirror) return undefined
+    const git: Git = (call) => deps.git({ timeoutMs: gitTimeoutMs, ...call })
+    const workspace = taskId === null ? undefined : await deps.workspaces.read(taskId, mirror)
+    const base = workspace && (await baseCommitOf(git, workspace))
+    if (workspace && base) return await read(git, workspace.privateGitDir, base)
+    const commit = await commitOf(git, mirror.dir, `refs/heads/${branch ?? defaultBranch}`)
+    return commit === null ? undefined : await read(git, mirror.dir, commit)
+  } catch (fault) {
+    deps.logger.info({ err: fault, projectId }, 'failed to look for what a repository has for agents')
+    return undefined
+  }
+}

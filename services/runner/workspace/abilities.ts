@@ -1,0 +1,60 @@
+/** What the repository of a task has for its agent. Commits do not change, so what was read is kept for the next turns. */
+import type { Logger } from '#platform/log.ts'
+import { baseCommitOf, noAbilityFiles, readAbilityFiles, type AbilityFiles } from './git/abilityFiles.ts'
+import type { Git } from './git/git.ts'
+import type { Workspace } from './workspace.ts'
+
+export interface Abilities {
+  /** At the commit that the task's work began from. Never rejects: a fault is logged, and told in a note. */
+  of(workspace: Workspace): Promise<AbilityFiles>
+  /** At a commit that a git directory of ours has. Throws `GitFault`. */
+  at(gitDir: string, commit: string): Promise<AbilityFiles>
+}
+
+const keptWorkspaces = 1_000
+/** Each has at most 4 MiB. */
+const keptCommits = 16
+
+const unread = 'The skills and commands of the repository could not be read.'
+
+export function openAbilities({
+  git,
+  logger,
+}: {
+  readonly git: Git
+  readonly logger: Pick<Logger, 'warn'>
+}): Abilities {
+  const bases = new Map<string, Promise<string | null>>()
+  const contents = new Map<string, Promise<AbilityFiles>>()
+  const at: Abilities['at'] = (gitDir, commit) =>
+    kept(contents, { key: commit, most: keptCommits }, () => readAbilityFiles(git, { gitDir, commit }))
+  return {
+    at,
+    async of(workspace) {
+      const { taskId, startCommit, privateGitDir } = workspace
+      const base = { key: `${taskId}:${startCommit ?? ''}`, most: keptWorkspaces }
+      try {
+        const commit = await kept(bases, base, () => baseCommitOf(git, workspace))
+        return commit === null ? noAbilityFiles : await at(privateGitDir, commit)
+      } catch (fault) {
+        logger.warn({ err: fault, taskId }, 'failed to read what a repository has for its agent')
+        return { files: [], notes: [unread] }
+      }
+    },
+  }
+}
+
+/** The value of a key, read once; the one that was used longest ago goes first. What failed is not kept. */
+function kept<Value>(
+  values: Map<string, Promise<Value>>,
+  { key, most }: { readonly key: string; readonly most: number },
+  read: () => Promise<Value>,
+): Promise<Value> {
+  const value = values.get(key) ?? read()
+  values.delete(key)
+  values.set(key, value)
+  value.catch(() => values.delete(key))
+  const [oldest] = values.keys()
+  if (values.size > most && oldest !== undefined) values.delete(oldest)
+  return value
+}

@@ -1,0 +1,61 @@
+/** What the agent of a task can be told to use, and files to mention. */
+import { abilityRoutes } from '#domain/api/abilities.ts'
+import type {
+  findProjectFiles,
+  findTaskFiles,
+  listProjectAbilities,
+  listTaskAbilities,
+} from '#domain/api/abilities.schema.ts'
+import type { AnswerOf } from '#domain/api/call.schema.ts'
+import type { AgentName } from '#domain/agents.ts'
+import { api } from '../../api/api.ts'
+import { requestOf } from '../../api/endpoint.ts'
+
+/** Where a message is written: in a task, or for a new one. */
+export type WritingPlace =
+  | { readonly taskId: string }
+  | { readonly projectId: string; readonly branch: string | null }
+
+const fallback = 'Failed to fetch what the repository has for agents'
+const withBranch = (branch: string | null) => (branch === null ? {} : { branch })
+
+const abilitiesApi = api.injectEndpoints({
+  endpoints: (build) => ({
+    abilities: build.query<
+      AnswerOf<typeof listTaskAbilities>,
+      { readonly place: WritingPlace; readonly agent: AgentName }
+    >({
+      query: ({ place, agent }) =>
+        'taskId' in place
+          ? requestOf<typeof listTaskAbilities>(abilityRoutes.listTaskAbilities, {
+              params: { taskId: place.taskId },
+              query: { agent },
+              fallback,
+            })
+          : requestOf<typeof listProjectAbilities>(abilityRoutes.listProjectAbilities, {
+              params: { projectId: place.projectId },
+              query: { agent, ...withBranch(place.branch) },
+              fallback,
+            }),
+    }),
+    foundFiles: build.query<
+      AnswerOf<typeof findTaskFiles>,
+      { readonly place: WritingPlace; readonly search: string }
+    >({
+      query: ({ place, search }) =>
+        'taskId' in place
+          ? requestOf<typeof findTaskFiles>(abilityRoutes.findTaskFiles, {
+              params: { taskId: place.taskId },
+              query: { search },
+              fallback,
+            })
+          : requestOf<typeof findProjectFiles>(abilityRoutes.findProjectFiles, {
+              params: { projectId: place.projectId },
+              query: { search, ...withBranch(place.branch) },
+              fallback,
+            }),
+    }),
+  }),
+})
+
+export const { useAbilitiesQuery, useFoundFilesQuery } = abilitiesApi
