@@ -17,8 +17,6 @@ export const OwnInstructions = z.object({
 })
 export type OwnInstructions = z.infer<typeof OwnInstructions>
 
-export const noInstructions: OwnInstructions = { instructions: '', commands: [] }
-
 export const InstructionsChanged = event('InstructionsChanged', 1, {
   data: z.object({}),
   content: OwnInstructions,

@@ -1,6 +1,8 @@
 /** The instructions and commands of each person. */
-import { noInstructions, type OwnInstructions } from '../user/instructions.ts'
+import type { OwnInstructions } from '../user/instructions.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
+
+export const noInstructions: OwnInstructions = { instructions: '', commands: [] }
 
 export interface InstructionsDocument extends ViewDocument, OwnInstructions {}
 

@@ -1,9 +1,8 @@
 /** Writes of a person's own instructions and commands. */
 import { updateInstructions } from '#domain/api/abilities.schema.ts'
 import { userStream } from '#domain/kernel/streams.ts'
-import { noInstructions } from '#domain/user/instructions.ts'
 import { user as userDecider } from '#domain/user/user.ts'
-import { instructionsView } from '#domain/views/instructions.ts'
+import { instructionsView, noInstructions } from '#domain/views/instructions.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { route, written, type CommandServices } from '../services.ts'

@@ -7,9 +7,8 @@ import {
   listTaskAbilities,
 } from '#domain/api/abilities.schema.ts'
 import { defaultAgent, type AgentName } from '#domain/agents.ts'
-import { abilitiesFor } from '#domain/task/abilities.ts'
-import { noInstructions } from '#domain/user/instructions.ts'
-import { instructionsView } from '#domain/views/instructions.ts'
+import { abilitiesFor } from '#domain/agents/abilities.ts'
+import { instructionsView, noInstructions } from '#domain/views/instructions.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import type { Asked } from '#platform/ports/rpc.ts'

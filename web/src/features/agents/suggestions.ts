@@ -1,5 +1,5 @@
 /** What is offered while a message is written: commands and skills at its beginning, files and subagents after an `@`. */
-import { abilitiesFor, abilityMark } from '#domain/task/abilities.ts'
+import { abilitiesFor, abilityMark } from '#domain/agents/abilities.ts'
 import { slashCommandsOf } from '#domain/task/slashCommands.ts'
 import type { Ability } from '#domain/api/abilities.schema.ts'
 import type { AgentName } from '#domain/agents.ts'

@@ -2,7 +2,7 @@
 import type { Ability, RepositoryAbility } from '../api/abilities.schema.ts'
 import type { AgentName } from '../agents.ts'
 import type { OwnCommand } from '../user/instructions.ts'
-import { slashCommandsOf } from './slashCommands.ts'
+import { slashCommandsOf } from '../task/slashCommands.ts'
 
 /** What a message has before the name of a skill or command; nothing for an agent that takes none. */
 const marks: Readonly<Partial<Record<AgentName, string>>> = { claude: '/', codex: '$' }
