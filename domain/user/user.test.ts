@@ -14,6 +14,7 @@ import {
   UserRegistered,
   type HostProfile,
 } from './events.ts'
+import { InstructionsChanged } from './instructions.ts'
 import { maxBegun, maxSessions, user, type UserCommand } from './user.ts'
 import { fold } from '../../tests/domain/fold.ts'
 
@@ -317,3 +318,10 @@ test('finding 9: who signs out everywhere has no session left', () => {
     .when({ type: 'SignOutEverywhere' })
     .then([])
 })
+
+const ownWords = { instructions: 'Be short.', commands: [{ name: 'tidy', description: '', text: 'Tidy.' }] }
+
+test('own instructions and commands are words of the person, and no facts', () =>
+  given(user, ada)
+    .when({ type: 'ChangeInstructions', to: ownWords })
+    .then([InstructionsChanged.of({}, ownWords)]))

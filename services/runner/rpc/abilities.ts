@@ -7,6 +7,7 @@ import { abilitiesIn } from '../agents/abilities.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import { baseCommitOf } from '../workspace/git/abilityFiles.ts'
 import { commitOf, gitOrThrow, type Git } from '../workspace/git/git.ts'
+import type { Mirror } from '../workspace/git/mirror.ts'
 import type { FetchMirror } from './repositoryFacts.ts'
 
 export type AbilitiesDeps = Pick<
@@ -23,22 +24,26 @@ const gitTimeoutMs = 5_000
 const firstFetchMs = 6_000
 const maxListedBytes = 64 * 1024 * 1024
 
-export function abilitiesOf(
-  deps: AbilitiesDeps,
-  asked: Asked<'abilities'>,
-): Promise<Answered<'abilities'> | undefined> {
-  return atCommit(deps, asked, async (_git, gitDir, commit) => {
-    const { files, notes } = await deps.abilities.at(gitDir, commit)
-    return { abilities: abilitiesIn(files), notes }
-  })
+export interface AbilityAnswers {
+  abilities(request: Asked<'abilities'>): Promise<Answered<'abilities'> | undefined>
+  files(request: Asked<'files'>): Promise<Answered<'files'> | undefined>
 }
 
-export function filesOf(deps: AbilitiesDeps, asked: Asked<'files'>): Promise<Answered<'files'> | undefined> {
-  return atCommit(deps, asked, async (git, gitDir, commit) => {
-    const args = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', commit]
-    const listed = await gitOrThrow(git, { gitDir, args, maxOutputBytes: maxListedBytes })
-    return { files: bestMatches(listed.stdout.toString('utf8').split('\0'), asked.search) }
-  })
+export function abilityAnswers(deps: AbilitiesDeps): AbilityAnswers {
+  const found = foundRepositories(deps)
+  return {
+    abilities: (request) =>
+      atCommit(deps, found, request, async (_git, gitDir, commit) => {
+        const { files, notes } = await deps.abilities.at(gitDir, commit)
+        return { abilities: abilitiesIn(files), notes }
+      }),
+    files: (request) =>
+      atCommit(deps, found, request, async (git, gitDir, commit) => {
+        const args = ['ls-tree', '-r', '-z', '--name-only', '--full-tree', commit]
+        const listed = await gitOrThrow(git, { gitDir, args, maxOutputBytes: maxListedBytes })
+        return { files: bestMatches(listed.stdout.toString('utf8').split('\0'), request.search) }
+      }),
+  }
 }
 
 /** A file whose name begins with the search comes before one whose name has it, and that before one whose path has it. */
@@ -55,23 +60,53 @@ export function bestMatches(paths: readonly string[], search: string): readonly 
   return ranked.flat().slice(0, abilityLimits.filesFound)
 }
 
+/** How long the code host's word on a person's access counts: a search asks at every pause of typing. */
+const accessMs = 30_000
+
+/** The repository's default branch and its mirror as they are for a person who may read it. */
+type Found = { readonly mirror: Mirror; readonly defaultBranch: string } | undefined
+type Place = Pick<Asked<'abilities'>, 'projectId' | 'ownerId'>
+
+function foundRepositories(deps: AbilitiesDeps): (place: Place) => Promise<Found> {
+  const known = new Map<string, { readonly until: number; readonly found: Promise<Found> }>()
+  return (place) => {
+    const now = Date.now()
+    for (const [key, { until }] of known) if (until < now) known.delete(key)
+    const key = `${place.ownerId}:${place.projectId}`
+    const before = known.get(key)
+    if (before) return before.found
+    const found = findFor(deps, place)
+    known.set(key, { until: now + accessMs, found })
+    const forget = () => known.delete(key)
+    found.then((answer) => answer ?? forget(), forget)
+    return found
+  }
+}
+
+async function findFor(deps: AbilitiesDeps, { projectId, ownerId }: Place): Promise<Found> {
+  const reached = await reachAsPerson(deps, { owner: ownerId, projectId })
+  if (reached.kind === 'failed') return undefined
+  const { defaultBranch } = await deps.codeHost.repository(reached.access.accessToken, reached.repository)
+  let mirror = await deps.mirrors.find(mirrored(reached))
+  if (!mirror && deps.fetchMirror) {
+    const fetching = deps.fetchMirror({ owner: ownerId, projectId })
+    await Promise.race([fetching, pause(firstFetchMs, undefined, { ref: false })])
+    mirror = await deps.mirrors.find(mirrored(reached))
+  }
+  return mirror && { mirror, defaultBranch }
+}
+
 /** Left to other runners where this one does not have the repository, the commit, or the person's access to it. */
 async function atCommit<Answer>(
   deps: AbilitiesDeps,
+  foundFor: (place: Place) => Promise<Found>,
   { projectId, ownerId, taskId, branch }: Asked<'abilities'>,
   read: (git: Git, gitDir: string, commit: string) => Promise<Answer>,
 ): Promise<Answer | undefined> {
   try {
-    const reached = await reachAsPerson(deps, { owner: ownerId, projectId })
-    if (reached.kind === 'failed') return undefined
-    const { defaultBranch } = await deps.codeHost.repository(reached.access.accessToken, reached.repository)
-    let mirror = await deps.mirrors.find(mirrored(reached))
-    if (!mirror && deps.fetchMirror) {
-      const fetching = deps.fetchMirror({ owner: ownerId, projectId })
-      await Promise.race([fetching, pause(firstFetchMs, undefined, { ref: false })])
-      mirror = await deps.mirrors.find(mirrored(reached))
-    }
-    if (!mirror) return undefined
+    const found = await foundFor({ projectId, ownerId })
+    if (!found) return undefined
+    const { mirror, defaultBranch } = found
     const git: Git = (call) => deps.git({ timeoutMs: gitTimeoutMs, ...call })
     const workspace = taskId === null ? undefined : await deps.workspaces.read(taskId, mirror)
     const base = workspace && (await baseCommitOf(git, workspace))

@@ -1,6 +1,6 @@
 /** What other services may ask a runner about its workspaces and mirrors. */
 import type { Asked, Rpc, Answered } from '#platform/ports/rpc.ts'
-import { abilitiesOf, filesOf, type AbilitiesDeps } from './abilities.ts'
+import { abilityAnswers, type AbilitiesDeps } from './abilities.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
 import { repositoryFacts, type FetchMirror } from './repositoryFacts.ts'
@@ -40,17 +40,18 @@ export function answerQuestions(
     },
   }
   // Several runners would each clone what one of them may need.
-  const ofRepository = { ...deps, fetchMirror: isAlone ? fetchMirror : null }
+  const firstFetch = isAlone ? fetchMirror : null
+  const { abilities, files } = abilityAnswers({ ...deps, fetchMirror: firstFetch })
   const stops = [
     rpc.answer('changes', ofOwnWorkspace(deps, changesAgainst)),
     rpc.answer('lines', ofOwnWorkspace(deps, linesOf)),
     rpc.answer('undoPreview', ofOwnWorkspace(deps, undoPreview)),
     rpc.answer('origins', ofOwnWorkspace(deps, lineOrigins)),
     rpc.answer('removeWorkspace', (question) => removeOwnWorkspace(removal, question)),
-    rpc.answer('abilities', (question) => abilitiesOf(ofRepository, question)),
-    rpc.answer('files', (question) => filesOf(ofRepository, question)),
+    rpc.answer('abilities', abilities),
+    rpc.answer('files', files),
     rpc.answer('hosts', (question) => suggestedHosts(deps, question)),
-    rpc.answer('repository', (question) => repositoryFacts(deps, question, ofRepository.fetchMirror)),
+    rpc.answer('repository', (question) => repositoryFacts(deps, question, firstFetch)),
   ]
   return () => {
     ended.abort()
