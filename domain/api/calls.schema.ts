@@ -12,6 +12,7 @@ import * as history from './history.schema.ts'
 import * as figures from './figures.schema.ts'
 import * as github from './github.schema.ts'
 import * as images from './images.schema.ts'
+import * as mcpServers from './mcpServers.schema.ts'
 import * as projects from './projects.schema.ts'
 import * as projectSettings from './projectSettings.schema.ts'
 import * as provenance from './provenance.schema.ts'
@@ -30,7 +31,7 @@ export interface NamedCall {
 export const subjects = {
   Authentication: { of: auth, says: 'Signing in, the profile, the onboarding.' },
   Projects: {
-    of: { ...projects, ...projectSettings, getGitHubAccess: github.getGitHubAccess },
+    of: { ...projects, ...projectSettings, ...mcpServers, getGitHubAccess: github.getGitHubAccess },
     says: 'Projects, and the repositories of the code host behind them.',
   },
   Tasks: {

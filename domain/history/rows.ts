@@ -1,6 +1,7 @@
 /** The timeline's row for one event. */
 import { labelOf } from '../agents.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
+import type { McpServerReport } from '../mcp/mcpReport.ts'
 import { retrySentence, timeInUtc } from '../task/modelRetry.ts'
 import { outcomeOf } from '../views/chat.ts'
 import { excerpt, plainExcerpt } from './excerpt.ts'
@@ -80,6 +81,11 @@ const sentences: Sentences = {
   AgentStarted({ data: { agent, version, resumed } }) {
     const began = resumed ? 'continued the conversation' : 'started'
     return ran('setup', `${labelOf(agent)} ${version} ${began}`)
+  },
+  McpServersReported({ content }) {
+    const servers = content?.servers ?? []
+    const outcome = servers.every(({ status }) => status === 'connected') ? 'completed' : 'failed'
+    return ran('setup', 'MCP servers', { detail: servers.map(mcpServerWords).join(' '), outcome })
   },
   AgentActedUnasked: ({ data: { agent }, content }) =>
     ran('turn', `${labelOf(agent)} worked on its own between messages`, {
@@ -194,6 +200,13 @@ const sentences: Sentences = {
           outcome: 'failed',
         })
       : null,
+}
+
+/** A server as the timeline and the terminal tell of it. */
+export function mcpServerWords({ name, status, error, tools }: McpServerReport): string {
+  const state = { connected: 'connected', failed: 'failed', left_out: 'left out' }[status]
+  const having = status === 'connected' ? ` with ${counted(tools.length, 'tool')}` : ''
+  return `${name}: ${state}${having}${error === null ? '' : `: ${error}`}`.replace(/(?<![.!?])$/, '.')
 }
 
 function ended(kind: Around['kind'], how: string, more: Partial<Said>): Said {

@@ -4,6 +4,7 @@ import { event, fact, type EventOf } from '../kernel/event.schema.ts'
 import { ProjectId, UserId, TaskId } from '../kernel/ids.schema.ts'
 import { feedbackModes } from '../task/codeHost/feedbackRule.ts'
 import { RepositoryRight } from '../task/codeHost/feedbackEvents.ts'
+import { McpServer } from '../mcp/mcpServers.ts'
 import { issueFailures, issuePasses, issueTriggers } from './issueRule.ts'
 
 // Names, numbers and ids of issues at the code host are content, because they identify people.
@@ -121,6 +122,11 @@ export const ProjectSubmodulesChosen = event('ProjectSubmodulesChosen', 1, {
   data: z.object({}),
   content: z.object({ repositories: z.array(z.string()) }),
 })
+/** The complete list of MCP servers that the project's agents get from now on. */
+export const ProjectMcpServersChosen = event('ProjectMcpServersChosen', 1, {
+  data: z.object({}),
+  content: z.object({ servers: z.array(McpServer) }),
+})
 /** A secret was set. Its value is in the vault and in no event. */
 export const ProjectSecretSet = event('ProjectSecretSet', 1, {
   data: z.object({ forAgent: z.boolean() }),
@@ -153,6 +159,7 @@ export const projectEvents = [
   ProjectSecretSet,
   ProjectSecretRemoved,
   ProjectFeedbackRuleChanged,
+  ProjectMcpServersChosen,
   ...projectIssueEvents,
   ProjectDeleted,
 ] as const

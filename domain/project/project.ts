@@ -9,6 +9,7 @@ import {
   ProjectDraftsChanged,
   ProjectFeedbackRuleChanged,
   ProjectFiltersAllowed,
+  ProjectMcpServersChosen,
   ProjectSecretRemoved,
   ProjectSecretSet,
   ProjectSettingsChanged,
@@ -20,6 +21,7 @@ import {
   type ProjectEvent,
   type RepositoryFacts,
 } from './events.ts'
+import type { McpServer } from '../mcp/mcpServers.ts'
 import { defaultRule, type FeedbackRule } from '../task/codeHost/feedbackRule.ts'
 import { isOnIssues, noIssues, onIssues, type IssueCommand, type ProjectIssues } from './issues.ts'
 import { withIssues } from './issuesFold.ts'
@@ -37,6 +39,7 @@ export type ProjectState =
       readonly secrets: ReadonlyMap<string, { readonly forAgent: boolean }>
       readonly feedback: FeedbackRule
       readonly issues: ProjectIssues
+      readonly mcpServers: readonly McpServer[]
     }
   | { readonly kind: 'deleted'; readonly ownerId: string }
 
@@ -67,6 +70,7 @@ export type ProjectCommand =
   | { readonly type: 'RemoveSecret'; readonly name: string }
   /** Fields that are left out stay as they are. */
   | ({ readonly type: 'ChangeFeedbackRule' } & { readonly [Name in keyof FeedbackRule]?: FeedbackRule[Name] })
+  | { readonly type: 'ChooseMcpServers'; readonly servers: readonly McpServer[] }
   | IssueCommand
   | { readonly type: 'DeleteProject' }
 
@@ -138,6 +142,12 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
         ? []
         : [ProjectFeedbackRuleChanged.of(changed)]
     }
+    case 'ChooseMcpServers': {
+      const servers = [...command.servers]
+      return canonicalJson(servers) === canonicalJson(state.mcpServers)
+        ? []
+        : [ProjectMcpServersChosen.of({}, { servers })]
+    }
     case 'DeleteProject':
       return [ProjectDeleted.of({})]
   }
@@ -178,6 +188,7 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
         secrets: new Map(),
         feedback: defaultRule,
         issues: noIssues,
+        mcpServers: [],
       }
     case 'ProjectUpdated':
       return state.kind === 'project' && event.content !== null ? { ...state, ...event.content } : state
@@ -211,6 +222,8 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
     }
     case 'ProjectFeedbackRuleChanged':
       return state.kind === 'project' ? { ...state, feedback: event.data } : state
+    case 'ProjectMcpServersChosen':
+      return state.kind === 'project' ? { ...state, mcpServers: event.content?.servers ?? [] } : state
     case 'ProjectIssueRuleChanged':
     case 'ProjectIssueTaken':
     case 'ProjectIssueSettled':

@@ -44,6 +44,7 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   MessageTextRecorded: ['answers'],
   QuestionAsked: ['answers', 'tools'],
   QuestionAnswered: ['prompts'],
+  McpServersReported: ['tools'],
   ToolStarted: ['tools'],
   ToolFinished: ['tools'],
   CommandOutputRecorded: ['output'],

@@ -19,6 +19,7 @@ import { event, fact, upcast, type EventOf } from '../kernel/event.schema.ts'
 import { cleanUpEvents } from './codeHost/cleanUpEvents.ts'
 import { feedbackEvents } from './codeHost/feedbackEvents.ts'
 import { issueEvents } from './codeHost/issueState.ts'
+import { McpServersReported } from '../mcp/mcpReport.ts'
 import { passingFaults } from './modelRetry.ts'
 import {
   AgentModeChosen,
@@ -329,6 +330,7 @@ export const progressEvents = [
   WorkspacePrepared,
   AgentStarted,
   AgentActedUnasked,
+  McpServersReported,
   ModelRetryScheduled,
   MessagePosted,
   ToolStarted,

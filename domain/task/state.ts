@@ -141,6 +141,7 @@ function evolveTask(
       return { ...task, openTools: new Set([...task.openTools].filter((id) => id !== event.data.toolId)) }
     case 'MessagePosted':
     case 'AgentActedUnasked':
+    case 'McpServersReported':
     case 'ModelRetryScheduled':
     case 'MessageEdited':
     case 'SecretsGranted':

@@ -1,6 +1,7 @@
 /** Events of a user: signing in through the code host or with a password, onboarding, the profile. Names and addresses are content. */
 import { z } from 'zod'
 import { event, fact, type EventOf } from '../kernel/event.schema.ts'
+import { McpServer } from '../mcp/mcpServers.ts'
 import { UserId } from '../kernel/ids.schema.ts'
 import { InstructionsChanged } from './instructions.ts'
 
@@ -46,6 +47,11 @@ export const OnboardingCompleted = event('OnboardingCompleted', 1, {
   data: z.object({ companySize: CompanySize, role: Role }),
   content: z.object({ fullName: z.string(), email: z.string().nullable() }),
 })
+/** The complete list of MCP servers that agents get in the person's tasks from now on. */
+export const PersonMcpServersChosen = event('PersonMcpServersChosen', 1, {
+  data: z.object({}),
+  content: z.object({ servers: z.array(McpServer) }),
+})
 /** The person deleted their account. Their data is erased; the stream accepts no further events. */
 export const AccountDeleted = fact('AccountDeleted', {})
 
@@ -59,6 +65,7 @@ export const userEvents = [
   ProfileUpdated,
   OnboardingCompleted,
   InstructionsChanged,
+  PersonMcpServersChosen,
   AccountDeleted,
 ] as const
 export type UserEvent = EventOf<(typeof userEvents)[number]>

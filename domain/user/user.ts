@@ -1,13 +1,16 @@
 /** The user: its state, its commands, and its decisions. */
 import type { Decider, Decision } from '../kernel/decider.ts'
+import { canonicalJson } from '../kernel/canonicalJson.ts'
 import { refuse } from '../kernel/errors.ts'
 import type { RecordedOf } from '../kernel/event.ts'
+import type { McpServer } from '../mcp/mcpServers.ts'
 import {
   AccountDeleted,
   GitHubConnected,
   GitHubDisconnected,
   OnboardingCompleted,
   PasswordSet,
+  PersonMcpServersChosen,
   ProfileUpdated,
   SessionEnded,
   SessionStarted,
@@ -38,6 +41,7 @@ export type UserState =
       readonly sessions: ReadonlyMap<string, string>
       /** Expiry times of all sessions that had not expired when the latest one began, including those that were ended since. */
       readonly begun: readonly string[]
+      readonly mcpServers: readonly McpServer[]
     }
 
 export interface NewSession {
@@ -99,6 +103,7 @@ export type UserCommand =
       readonly email: string | null
     }
   | { readonly type: 'ChangeInstructions'; readonly to: OwnInstructions }
+  | { readonly type: 'ChooseMcpServers'; readonly servers: readonly McpServer[] }
   | {
       readonly type: 'CompleteOnboarding'
       readonly fullName: string
@@ -170,6 +175,12 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
     }
     case 'ChangeInstructions':
       return [InstructionsChanged.of({}, command.to)]
+    case 'ChooseMcpServers': {
+      const servers = [...command.servers]
+      return canonicalJson(servers) === canonicalJson(state.mcpServers)
+        ? []
+        : [PersonMcpServersChosen.of({}, { servers })]
+    }
     case 'CompleteOnboarding': {
       if (state.onboardingCompleted) return []
       const { fullName, companySize, role } = command
@@ -208,6 +219,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
       onboardingCompleted: false,
       sessions: new Map(),
       begun: [],
+      mcpServers: [],
     }
   }
   if (state.kind !== 'user') return state
@@ -242,6 +254,8 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
       return { ...state, email: event.content?.email ?? null }
     case 'InstructionsChanged':
       return state
+    case 'PersonMcpServersChosen':
+      return { ...state, mcpServers: event.content?.servers ?? [] }
     case 'OnboardingCompleted':
       return { ...state, onboardingCompleted: true, email: event.content?.email ?? state.email }
   }

@@ -7,6 +7,7 @@ import { imagesView } from './images.ts'
 import { instructionsView } from './instructions.ts'
 import { issueLinksView } from './issueLinks.ts'
 import { logView } from './log.ts'
+import { mcpServersView } from './mcpServers.ts'
 import { projectIssuesView } from './projectIssues.ts'
 import { projectSettingsView } from './projectSettings.ts'
 import { projectsView } from './projects.ts'
@@ -21,6 +22,7 @@ export const views: readonly View<ViewDocument>[] = [
   usersView,
   projectsView,
   projectSettingsView,
+  mcpServersView,
   tasksView,
   chatView,
   logView,

@@ -12,6 +12,7 @@ import { feedbackRoutes } from './routes/feedback.ts'
 import { questionRoutes } from './routes/questions.ts'
 import { instructionRoutes } from './routes/instructions.ts'
 import { forkRoutes } from './routes/fork.ts'
+import { mcpServerRoutes } from './routes/mcpServers.ts'
 import { prepareRoutes, taskRoutes } from './routes/tasks.ts'
 import { projectSettingsRoutes } from './routes/projectSettings.ts'
 import { projectRoutes } from './routes/projects.ts'
@@ -22,6 +23,7 @@ export const commandRoutes = [
   ...authRoutes,
   ...projectRoutes,
   ...projectSettingsRoutes,
+  ...mcpServerRoutes,
   ...prepareRoutes,
   ...taskRoutes,
   ...forkRoutes,

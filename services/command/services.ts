@@ -31,6 +31,7 @@ export interface CommandServices extends Pick<
   | 'imageAddresses'
   | 'access'
   | 'projectSecrets'
+  | 'mcpHeaders'
   | 'codeHost'
 > {
   readonly admission: Admission

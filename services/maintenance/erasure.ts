@@ -49,6 +49,7 @@ export interface ErasureEngines extends Pick<
   | 'documents'
   | 'projected'
   | 'projectSecrets'
+  | 'mcpHeaders'
   | 'ids'
   | 'logger'
 > {
@@ -191,8 +192,9 @@ function blobsOf(event: RecordedOf<TaskEvent>): readonly BlobRef[] {
 }
 
 async function eraseProject(engines: Erasing, projectId: string, deletion: AnyRecorded): Promise<void> {
-  const { vault, projectSecrets, readStore } = engines
+  const { vault, projectSecrets, mcpHeaders, readStore } = engines
   await projectSecrets.destroy(projectId)
+  await mcpHeaders.destroy(projectId)
   await folded(engines, deletion)
   await deleteEach(engines, tasksView, { projectId }, taskStream, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
@@ -205,7 +207,8 @@ async function eraseProject(engines: Erasing, projectId: string, deletion: AnyRe
 }
 
 async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecorded): Promise<void> {
-  const { vault, access, readStore, logger } = engines
+  const { vault, access, mcpHeaders, readStore, logger } = engines
+  await mcpHeaders.destroy(userId)
   await folded(engines, deletion)
   await deleteEach(engines, projectsView, { owner: userId }, projectStream, (id, cause) =>
     engines.commands.execute(projectDecider, projectStream(id), { type: 'DeleteProject' }, cause),

@@ -13,6 +13,7 @@ import { chatRoutes } from './routes/chat.ts'
 import { feedbackRoutes } from './routes/feedback.ts'
 import { questionRoutes } from './routes/questions.ts'
 import { historyRoutes } from './routes/history.ts'
+import { mcpServerRoutes } from './routes/mcpServers.ts'
 import { projectSettingsRoutes, projectRoutes } from './routes/projects.ts'
 import { taskRoutes } from './routes/tasks.ts'
 import { provenanceRoutes } from './routes/provenance.ts'
@@ -24,6 +25,7 @@ export const queryRoutes = [
   ...authRoutes,
   ...projectRoutes,
   ...projectSettingsRoutes,
+  ...mcpServerRoutes,
   ...taskRoutes,
   ...undoRoutes,
   ...provenanceRoutes,

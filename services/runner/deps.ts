@@ -55,6 +55,7 @@ export interface RunnerEngines {
   readonly accessControl: AccessControl
   readonly installations: Installations
   readonly projectSecrets: ProjectSecrets
+  readonly mcpHeaders: ProjectSecrets
   readonly codeHost: CodeHost
   readonly ids: Ids
   readonly clock: Clock
@@ -120,7 +121,7 @@ export interface WorkspaceDeps extends Pick<
 /** Runs agents and commands in sandboxes. */
 export interface AgentDeps extends Pick<
   RunnerEngines,
-  'commands' | 'projectSecrets' | 'ids' | 'logger' | 'emit'
+  'commands' | 'projectSecrets' | 'mcpHeaders' | 'ids' | 'logger' | 'emit'
 > {
   readonly isRoot: boolean
   readonly sandbox: AvailableSandbox

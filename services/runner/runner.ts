@@ -5,7 +5,7 @@ import { byAgent } from '#domain/agents/configuration.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import { addressForCodeHost, noreplyDomainOf } from '#platform/config/addresses.ts'
+import { addressForCodeHost, codeHostAddresses, noreplyDomainOf } from '#platform/config/addresses.ts'
 import type { Config } from '#platform/config/config.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { installedAgents, scriptedNotices, type InstalledAgents } from './agents/installed.ts'
@@ -88,7 +88,11 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     onDeletedRunEnded: removal.soon,
   })
   const stopWorking = takeJobs(config, engines, work)
-  const stopAnswering = answerQuestions(deps, { rpc: engines.rpc, isAlone: isAlone(config) })
+  const stopAnswering = answerQuestions(deps, {
+    rpc: engines.rpc,
+    isAlone: isAlone(config),
+    codeHostUrl: codeHostAddresses(config, config.codeHost).serverUrl,
+  })
   return {
     ofSandboxes: [...opened.shortcomings, ...opened.memory],
     workspaceLimit: deps.limit.says,

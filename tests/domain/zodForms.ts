@@ -2,7 +2,7 @@
 import { z } from 'zod'
 
 /**
- * The fullest value first; then for each enum member, each `null`, each boolean, each empty list, each bound and each form of a hash, the
+ * The fullest value first; then for each enum member, each `null`, each boolean, each empty list, each bound, each form of a union and of a hash, the
  * fullest value with only that changed. The same schema always gives the same values.
  */
 export function formsOf(schema: unknown): readonly unknown[] {
@@ -12,6 +12,8 @@ export function formsOf(schema: unknown): readonly unknown[] {
     const places = schema.def.items.map((item, index) => [String(index), item] as const)
     return formsOfObject(places).map((form) => Object.values(form))
   }
+  if (schema instanceof z.ZodDiscriminatedUnion) return schema.options.flatMap((option) => formsOf(option))
+  if (schema instanceof z.ZodLiteral) return [...schema.values]
   if (schema instanceof z.ZodNullable) return [...formsOf(schema.unwrap()), null]
   if (schema instanceof z.ZodEnum) return schema.options
   if (schema instanceof z.ZodNull) return [null]

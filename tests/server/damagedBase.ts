@@ -31,7 +31,7 @@ import { openFileBlobs } from '#platform/blobs/files.ts'
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
 import { openInProcessRpc } from '#platform/bus/rpcInProcess.ts'
 import { commands } from '#platform/commands/execute.ts'
-import { projectSecrets } from '#platform/credentials/projectSecrets.ts'
+import { mcpHeaders, projectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { digestsOf } from '#platform/eventlog/chain.ts'
 import { emptyHead, eventLog } from '#platform/eventlog/eventLog.ts'
 import { openKnownLog } from '#platform/eventlog/logIdentity.ts'
@@ -144,6 +144,7 @@ export async function openFolder(folder: string) {
     documents: documents(readStore, log),
     projected: following,
     projectSecrets: projectSecrets({ vault }),
+    mcpHeaders: mcpHeaders({ vault }),
     blobs: sealedBlobs({ blobs, vault }),
     imageAddresses: { addressOf: () => '' },
     words: { hear: () => () => undefined },

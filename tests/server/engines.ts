@@ -23,7 +23,7 @@ import type { RecentKeys } from '#platform/ports/recentKeys.ts'
 import { openSqliteRecentKeys } from '#platform/recentKeys/sqlite.ts'
 import { changeCatalog, type ReadStore } from '#platform/ports/readStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import { projectSecrets, type ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
+import { mcpHeaders, projectSecrets, type ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { views } from '#domain/views/all.ts'
 import * as generations from '../../services/query/projection/generations.ts'
@@ -46,6 +46,7 @@ export interface TestEngines {
   readonly commands: Commands
   readonly documents: Documents
   readonly projectSecrets: ProjectSecrets
+  readonly mcpHeaders: ProjectSecrets
   readonly logger: Logger
   readonly emit: Emit
   /** What the engines told of faults that they survived. */
@@ -89,6 +90,7 @@ export async function openTestEngines(): Promise<TestEngines> {
     commands: commands(log),
     documents: documents(readStore, log),
     projectSecrets: projectSecrets({ vault }),
+    mcpHeaders: mcpHeaders({ vault }),
     logger: logger('silent'),
     emit: noTelemetry,
     faults,

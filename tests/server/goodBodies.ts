@@ -21,6 +21,8 @@ export function goodBody(
     'POST /projects/:projectId/prepare': { taskId: randomUUID(), branch: 'main' },
     'PUT /projects/:projectId/settings': { variables: [{ name: 'STAGE', value: 'test' }] },
     'PUT /projects/:projectId/secrets/:name': { value: 'not to be shown' },
+    'PUT /projects/:projectId/mcp-servers': { servers: [] },
+    'PUT /profile/mcp-servers': { servers: [] },
     'POST /github/repos': { name: 'planted' },
     'POST /tasks': { description: 'Words', projectId, branch: 'main' },
     'PUT /tasks/:taskId': { title: 'Taken over' },

@@ -44,7 +44,8 @@ let ids: Readonly<
     | 'executionId'
     | 'revision'
     | 'name'
-    | 'sessionId',
+    | 'sessionId'
+    | 'serverId',
     string
   >
 >
@@ -72,6 +73,7 @@ beforeAll(async () => {
     revision: changed?.kind === 'event' ? String(changed.event.revision) : '',
     name: 'A_SECRET',
     sessionId: sessions[0]?.id ?? '',
+    serverId: task.id,
   }
   grace = await scene.product.signIn('grace', { onboarding: 'left' })
 })

@@ -16,6 +16,8 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
     repository: new Set(),
     abilities: new Set(),
     files: new Set(),
+    mcpSuggestions: new Set(),
+    mcpTools: new Set(),
     seal: new Set(),
   }
 

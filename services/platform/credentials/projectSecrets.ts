@@ -1,7 +1,8 @@
-/** The values of projects' secrets: stored in the vault only, under a separate key for each project. */
+/** The values of secrets of projects, and of headers for MCP servers: stored in the vault only, under a separate key for each owner. */
 import { KeyDestroyed } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
+/** `projectId` of headers for MCP servers is a project or a person. */
 export interface ProjectSecrets {
   /** Stores a value, replacing an older one. False, and nothing is stored, when the project was deleted meanwhile. */
   set(projectId: string, name: string, value: string): Promise<boolean>
@@ -13,7 +14,16 @@ export interface ProjectSecrets {
 }
 
 export function projectSecrets({ vault }: { readonly vault: Vault }): ProjectSecrets {
-  const scope = (projectId: string): string => `project-secrets:${projectId}`
+  return secretsUnder(vault, 'project-secrets')
+}
+
+/** Values of headers for MCP servers, by the ids of the servers. */
+export function mcpHeaders({ vault }: { readonly vault: Vault }): ProjectSecrets {
+  return secretsUnder(vault, 'mcp-headers')
+}
+
+function secretsUnder(vault: Vault, purpose: string): ProjectSecrets {
+  const scope = (projectId: string): string => `${purpose}:${projectId}`
   return {
     async set(projectId, name, value) {
       try {

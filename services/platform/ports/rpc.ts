@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { workspaceOutcomes } from '#domain/api/cleanUp.ts'
 import { RepositoryAbility } from '#domain/api/abilities.schema.ts'
+import { McpTest, SuggestedMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { HostSuggestion, ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import { faultCodes } from '#domain/kernel/errors.ts'
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
@@ -118,6 +119,16 @@ export const questions = {
   },
   /** Facts about a project's repository; answered by a runner that has fetched it. The caller has checked access to the project. */
   repository: { request: project, answer: z.object({ repository: ShownRepository }) },
+  /** The MCP servers that a project's repository suggests. The caller has checked access to the project. */
+  mcpSuggestions: {
+    request: project,
+    answer: z.object({ suggestions: z.array(SuggestedMcpServer).readonly() }),
+  },
+  /** The tools of a remote MCP server of a project or a person. The caller has checked whose it is. */
+  mcpTools: {
+    request: z.object({ of: z.enum(['project', 'person']), id: z.string(), serverId: z.string() }),
+    answer: z.object({ test: McpTest }),
+  },
   /** A seal over the current log, made now if there is none, by its revision in its stream; answered by the process that seals. */
   seal: { request: z.object({}), answer: z.object({ revision: z.int().nonnegative() }) },
 }

@@ -41,10 +41,40 @@ export type AgentEvent =
   | { readonly type: 'question_withdrawn'; readonly requestId: string }
   /** To be written to the agent: what its protocol needs, and no person has to say. */
   | { readonly type: 'write'; readonly text: string }
+  /** Its MCP servers, as it found them when it began; said before its `session`. */
+  | { readonly type: 'mcp_servers'; readonly servers: readonly FoundMcpServer[] }
   | AgentError
   | AgentEnd
   /** A line that nobody understands, cut to 1,000 characters. */
   | { readonly type: 'unknown'; readonly line: string }
+
+export interface FoundMcpServer {
+  readonly name: string
+  readonly isConnected: boolean
+  /** Names of its tools, as the server calls them. */
+  readonly tools: readonly string[]
+}
+
+/** An MCP server that an agent is started with. */
+export type McpServerForAgent = {
+  readonly name: string
+  /** Names of tools that the agent must not use. */
+  readonly toolsOff: readonly string[]
+} & (
+  | {
+      /** Streamable HTTP; `bearer` authorizes its requests. */
+      readonly kind: 'http'
+      readonly url: string
+      readonly bearer: string
+    }
+  | {
+      readonly kind: 'stdio'
+      readonly command: string
+      readonly args: readonly string[]
+      /** Variables that the agent's environment has too. */
+      readonly env: Readonly<Record<string, string>>
+    }
+)
 
 /** The turn is over. Without this event, the agent did not end by itself. */
 export interface AgentEnd {
@@ -203,6 +233,8 @@ export interface LaunchRequest {
   readonly access: ModelAccess
   /** It runs as root, without a sandbox. */
   readonly isRoot: boolean
+  /** None by default, and for an agent that takes none. */
+  readonly mcpServers?: readonly McpServerForAgent[]
 }
 
 export interface Launch {
@@ -251,6 +283,8 @@ export interface Agent {
   readonly access: AgentAccess
   /** `told`: its events say what it used of its models. `metered`: they do not, and what the broker counted is taken instead. */
   readonly usage: 'told' | 'metered'
+  /** Whether it can be started with MCP servers; not by default. */
+  readonly takesMcpServers?: boolean
   /** Whether it can be trusted to leave after its `end`; one that cannot is to be killed then. */
   readonly leavesByItself: boolean
   /** The files of its home. `present`: those `instructionFiles` that the repository has; `workspace`: where the sandbox has the repository. */

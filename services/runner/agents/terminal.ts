@@ -68,6 +68,7 @@ export function createTerminal(): (event: AgentEvent) => string {
       case 'thinking_delta':
       case 'thinking':
       case 'usage':
+      case 'mcp_servers':
       case 'unknown':
         return ''
     }

@@ -6,6 +6,7 @@ import { isRepository, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '
 import type { SandboxEgress } from '../egress/sandboxEgress.ts'
 import type { Bind } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
+import { serversOfRun, type ServersOfRun } from '../mcp/serversOfRun.ts'
 import { settingsOf, type ProjectSecret } from './projectSecrets.ts'
 
 /** Opened when a sandbox starts and closed with it, which may be many turns later. */
@@ -14,6 +15,8 @@ export interface SandboxEnv {
   readonly fingerprint: string
   /** Whether the service of an agent's model may fetch from the network on the agent's behalf. */
   readonly modelFetches: boolean
+  /** For an agent. */
+  readonly mcp?: ServersOfRun
   /** The agent's own variables override these. */
   open(): Promise<SandboxEgress>
 }
@@ -38,7 +41,7 @@ export interface SandboxEnvs {
   readonly secrets: readonly ProjectSecret[]
 }
 
-type Deps = Pick<AgentDeps, 'commands' | 'projectSecrets' | 'sandbox' | 'egress'>
+type Deps = Pick<AgentDeps, 'commands' | 'projectSecrets' | 'mcpHeaders' | 'sandbox' | 'egress'>
 
 /** Reads the project's settings as they are now. Nothing is opened yet. */
 export async function sandboxEnvsOf(
@@ -59,21 +62,26 @@ export async function sandboxEnvsOf(
   const { mayReachPrivate, agentHosts } = deps.egress
   const repositories = settings.egress.filter(isRepository)
   const hosts = settings.egress.filter((written) => !isRepository(written))
-  const rules = [
-    ruleOfCodeHost(of.repositoryUrl, repositories),
-    ...hosts.map((host) => ruleOfProject(host, { mayReachPrivate })),
-  ]
+  const codeHost = ruleOfCodeHost(of.repositoryUrl, repositories)
+  const rules = [codeHost, ...hosts.map((host) => ruleOfProject(host, { mayReachPrivate }))]
+  const mcp = await serversOfRun(deps, {
+    projectId: of.projectId,
+    secrets: new Map(asVariables(secrets)),
+    codeHost,
+  })
   const ofAgent = (agentHosts[of.agent] ?? []).map((host) => ruleOf(host, { mayBeInside: false }))
   const envOf = (
     env: readonly (readonly [string, string])[],
     allowed: readonly Rule[],
     files: readonly Bind[] = [],
+    mcp?: ServersOfRun,
   ) =>
     sandboxEnv(deps, of.workspace, {
       env: Object.fromEntries(env),
       rules: allowed,
       files,
       modelFetches: settings.modelFetches,
+      ...(mcp && { mcp }),
     })
   const onlyHost = (repositories: readonly string[], files: readonly Bind[] = []) =>
     envOf([], [ruleOfCodeHost(of.repositoryUrl, repositories)], files)
@@ -85,7 +93,17 @@ export async function sandboxEnvsOf(
     setupCommand: settings.setupCommand,
     withSecrets: envOf([...variables, ...asVariables(secrets), ...safeGitVariables], rules),
     forCommands: envOf(variables, rules),
-    forAgent: envOf([...variables, ...asVariables(forAgent)], [...rules, ...ofAgent]),
+    forAgent: envOf(
+      [
+        ...variables,
+        ...asVariables(forAgent),
+        // A local server runs beside the agent, as the same user: what it gets, the agent can read.
+        ...mcp.local.flatMap(({ env }) => Object.entries(env)),
+      ],
+      [...rules, ...ofAgent],
+      [],
+      mcp,
+    ),
     secrets,
   }
 }
@@ -121,13 +139,15 @@ function sandboxEnv(
     /** Files that are readable besides the tree. */
     readonly files: readonly Bind[]
     readonly modelFetches: boolean
+    readonly mcp?: ServersOfRun
   },
 ): SandboxEnv {
-  const { env, rules, files, modelFetches } = given
+  const { env, rules, files, modelFetches, mcp } = given
   return {
     // A digest, since it covers secrets.
     fingerprint: createHash('sha256').update(JSON.stringify(given)).digest('hex'),
     modelFetches,
+    ...(mcp && { mcp }),
     async open() {
       if ('missing' in sandbox) throw new Error(sandbox.missing)
       const way = await egress.open({ sandbox, taskId, owner, rules })

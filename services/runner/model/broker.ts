@@ -4,10 +4,11 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { lstat, unlink } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
+import type { McpGateway } from '../mcp/gateway.ts'
 import type { TextThreads } from '../redaction/textThreads.ts'
 import { listenLocally, type LocalAddress } from '#platform/http/listen.ts'
 import { now, type ModelCall } from '#platform/telemetry/telemetry.ts'
@@ -33,6 +34,10 @@ export interface BrokerOptions {
   readonly listen: LocalAddress
   readonly runToken: string
   readonly upstream: Model
+  /** Answers requests for MCP servers, between turns too. */
+  readonly mcp?: McpGateway
+  /** Whether it can be reached on the loopback beside its socket. */
+  readonly onLoopbackToo?: boolean
   /** Check long requests. */
   readonly threads: Pick<TextThreads, 'run'>
   /** Whether the model's service may be told to fetch from the network itself; no by default. */
@@ -49,7 +54,7 @@ export interface BrokerOptions {
 }
 
 export interface Broker {
-  /** The port on the loopback; 0 for a socket. */
+  /** The port on the loopback; 0 for a socket alone. */
   readonly port: number
   /**
    * What the turn that begins may use; `null` between two turns, when nothing may be asked of the model. `onCall` is told of each call of a
@@ -67,28 +72,43 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const { listen, onFault, concurrency = 32 } = options
   const upstream = upstreamOf(options)
   const { serve, admit } = admission({ ...options, concurrency }, upstream)
-  const server = createServer({ headersTimeout: 30_000, requestTimeout: 300_000 }, (request, response) => {
-    // A client that goes away is no fault of ours; what it left half-sent ends with its connection.
-    request.on('error', () => undefined)
-    response.on('error', () => undefined)
-    serve(request, response).catch((error: unknown) => {
-      onFault({ code: 'broke_off', message: error instanceof Error ? error.message : String(error) })
-      response.destroy()
+  const open = () =>
+    createServer({ headersTimeout: 30_000, requestTimeout: 300_000 }, (request, response) => {
+      // A client that goes away is no fault of ours; what it left half-sent ends with its connection.
+      request.on('error', () => undefined)
+      response.on('error', () => undefined)
+      serve(request, response).catch((error: unknown) => {
+        onFault({ code: 'broke_off', message: error instanceof Error ? error.message : String(error) })
+        response.destroy()
+      })
     })
-  })
-  server.maxConnections = concurrency * 2
   if (listen !== 'loopback') await removeStale(listen.socketPath)
-  const port = await listenLocally(server, listen)
-  server.on('error', (error) => onFault({ code: 'broke_off', message: error.message }))
+  const servers: Server[] = []
+  const listenAt = async (address: LocalAddress) => {
+    const server = open()
+    server.maxConnections = concurrency * 2
+    const port = await listenLocally(server, address)
+    server.on('error', (error) => onFault({ code: 'broke_off', message: error.message }))
+    servers.push(server)
+    return port
+  }
+  const ownPort = await listenAt(listen)
+  const port = options.onLoopbackToo === true && listen !== 'loopback' ? await listenAt('loopback') : ownPort
   return {
     port,
     admit,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-        upstream.close()
-      }),
+    async close() {
+      const closed = servers.map(
+        (server) =>
+          new Promise<void>((resolve) => {
+            server.close(() => resolve())
+            server.closeAllConnections()
+          }),
+      )
+      upstream.close()
+      options.mcp?.close()
+      await Promise.all(closed)
+    },
   }
 }
 
@@ -121,6 +141,7 @@ function admission(
     async serve(request, response) {
       const path = pathOf(api, request)
       if (!knowsToken(request)) return refuse(request, response, faults.badToken)
+      if (options.mcp?.isFor(request) === true) return options.mcp.serve(request, response)
       if (path === undefined) return refuse(request, response, notServed(api))
       const spending = budget
       const call = path === api.meteredPath ? observedCall(response, onCall) : undefined

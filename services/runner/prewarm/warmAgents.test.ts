@@ -31,6 +31,7 @@ function fakeProcess({ canFreeze = true } = {}) {
     },
     version: '1',
     secrets: [],
+    mcp: { leftOut: [], faults: () => new Map() },
     isScripted: false,
     resumed: false,
     turn: unused,

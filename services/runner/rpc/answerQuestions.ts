@@ -1,6 +1,10 @@
 /** What other services may ask a runner about its workspaces and mirrors. */
 import type { Asked, Rpc, Answered } from '#platform/ports/rpc.ts'
 import { abilityAnswers, type AbilitiesDeps } from './abilities.ts'
+import { remoteServerOf } from '../mcp/serversOfRun.ts'
+import { readTools } from '../mcp/readTools.ts'
+import { suggestedServers } from '../mcp/suggestedServers.ts'
+import { ruleOfCodeHost } from '../egress/allowList.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
 import { repositoryFacts, type FetchMirror } from './repositoryFacts.ts'
@@ -26,8 +30,13 @@ export function answerQuestions(
     HostsDeps &
     Omit<AbilitiesDeps, 'fetchMirror'> &
     UndoPreviewDeps &
+    McpDeps &
     Omit<RemovalDeps, 'reach' | 'refreshMirror'>,
-  { rpc, isAlone }: { readonly rpc: Rpc; readonly isAlone: boolean },
+  {
+    rpc,
+    isAlone,
+    codeHostUrl,
+  }: { readonly rpc: Rpc; readonly isAlone: boolean; readonly codeHostUrl: string },
 ): () => void {
   const ended = new AbortController()
   const fetchMirror = refreshesOf(deps, ended.signal)
@@ -51,11 +60,34 @@ export function answerQuestions(
     rpc.answer('abilities', abilities),
     rpc.answer('files', files),
     rpc.answer('hosts', (question) => suggestedHosts(deps, question)),
+    rpc.answer('mcpSuggestions', (question) => suggestedServers(deps, question)),
+    rpc.answer('mcpTools', mcpTools(deps, codeHostUrl)),
     rpc.answer('repository', (question) => repositoryFacts(deps, question, firstFetch)),
   ]
   return () => {
     ended.abort()
     for (const stop of stops) stop()
+  }
+}
+
+type McpDeps = Pick<AgentDeps, 'commands' | 'mcpHeaders' | 'egress'>
+
+function mcpTools(
+  deps: McpDeps,
+  codeHostUrl: string,
+): (question: Asked<'mcpTools'>) => Promise<Answered<'mcpTools'> | undefined> {
+  const codeHost = ruleOfCodeHost(`${codeHostUrl}/any/repository`, [])
+  let atOnce = 0
+  return async (question) => {
+    if (atOnce >= maxAtOnce) return undefined
+    atOnce += 1
+    try {
+      const server = await remoteServerOf(deps, question, codeHost)
+      const reason = 'The value of its header is missing. Enter it again.'
+      return { test: server ? await readTools(server) : { kind: 'failed', reason } }
+    } finally {
+      atOnce -= 1
+    }
   }
 }
 

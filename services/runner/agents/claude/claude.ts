@@ -8,7 +8,7 @@ import { answerLine, type ClaudeRequest } from './requests.ts'
 import { claudeFolders, claudeHome } from './home.ts'
 import { scriptedModel } from '../../model/messages/scripted.ts'
 import { locateProgram, type Located, type Machine, type WhereToLook } from '../locate.ts'
-import type { Agent, AgentMessage } from '../port.ts'
+import type { Agent, AgentMessage, McpServerForAgent } from '../port.ts'
 
 /** Retries of the model's API within a turn; they wait longer each time, about half a minute in all. */
 const maxRetries = 6
@@ -48,10 +48,11 @@ export const claude = {
   locate: locateClaude,
   author: 'Claude <noreply@anthropic.com>',
   leavesByItself: true,
+  takesMcpServers: true,
   home: claudeHome,
   ownFolders: claudeFolders,
   models,
-  launch({ binary, session, model, mode, allowedRules, access, isRoot }) {
+  launch({ binary, session, model, mode, allowedRules, access, isRoot, mcpServers = [] }) {
     if (access.kind !== 'socket') throw new Error("claude reaches its model over the broker's socket only.")
     return {
       argv: [
@@ -71,8 +72,9 @@ export const claude = {
         '--setting-sources',
         'user',
         '--strict-mcp-config',
+        ...(mcpServers.length === 0 ? [] : ['--mcp-config', mcpConfig(mcpServers)]),
         '--disallowedTools',
-        toolsNotOffered.join(','),
+        [...toolsNotOffered, ...mcpToolsOff(mcpServers)].join(','),
         session.kind === 'new' ? '--session-id' : '--resume',
         session.id,
         ...(access.scripted ? ['--model', scriptedModel] : modelArguments(model)),
@@ -89,6 +91,7 @@ export const claude = {
         CLAUDE_CODE_EAGER_FLUSH: '1',
         CLAUDE_CODE_MAX_RETRIES: String(maxRetries),
         DISABLE_AUTOUPDATER: '1',
+        ...(mcpServers.length > 0 && mcpEnvironment(access.runToken)),
         // As root it skips permissions only if this is set.
         ...(isRoot && { IS_SANDBOX: '1' }),
       },
@@ -138,6 +141,35 @@ function messageLine({ text, images, id }: AgentMessage): string {
     ...(text === '' ? [] : [{ type: 'text', text }]),
   ]
   return `${JSON.stringify({ type: 'user', uuid: id, message: { role: 'user', content } })}\n`
+}
+
+const tokenVariable = 'FLIGHTDECK_MCP_TOKEN'
+
+const mcpEnvironment = (runToken: string) => ({
+  [tokenVariable]: runToken,
+  // A server that hangs delays the first turn for this long.
+  MCP_TIMEOUT: '10000',
+  // Longer than the gateway waits, which then says what was wrong.
+  MCP_TOOL_TIMEOUT: '620000',
+})
+
+/** An argument is seen by others where there is no sandbox: it names the variables that hold secrets. */
+function mcpConfig(servers: readonly McpServerForAgent[]): string {
+  const entries = servers.map((server) => {
+    if (server.kind === 'http')
+      return [
+        server.name,
+        { type: 'http', url: server.url, headers: { Authorization: `Bearer \${${tokenVariable}}` } },
+      ] as const
+    const { command, args, env } = server
+    const named = Object.fromEntries(Object.keys(env).map((name) => [name, `\${${name}}`]))
+    return [server.name, { type: 'stdio', command, args, env: named }] as const
+  })
+  return JSON.stringify({ mcpServers: Object.fromEntries(entries) })
+}
+
+function mcpToolsOff(servers: readonly McpServerForAgent[]): readonly string[] {
+  return servers.flatMap(({ name, toolsOff }) => toolsOff.map((tool) => `mcp__${name}__${tool}`))
 }
 
 function modelArguments(model: string | null): readonly string[] {

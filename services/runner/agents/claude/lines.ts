@@ -42,6 +42,11 @@ const system = z.object({
   retry_delay_ms: z.number().optional(),
   error_status: z.number().nullish(),
   tool_name: z.string().optional(),
+  mcp_servers: z
+    .array(z.object({ name: z.string(), status: z.string() }))
+    .optional()
+    .catch(undefined),
+  tools: z.array(z.string()).optional().catch(undefined),
   message: z.unknown().optional(),
   content: z.unknown().optional(),
 })

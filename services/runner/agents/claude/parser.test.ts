@@ -20,6 +20,8 @@ function parse(text: string, chunk = text.length): readonly AgentEvent[] {
 function told(events: readonly AgentEvent[]): readonly string[] {
   return events.map((event) => {
     switch (event.type) {
+      case 'mcp_servers':
+        return `mcp: ${event.servers.map(({ name, isConnected }) => `${name} ${isConnected}`).join(', ')}`
       case 'text':
       case 'thinking':
         return `${event.type}${event.cut ? ' (cut)' : ''}: ${event.text}`

@@ -108,8 +108,9 @@ function systemEvents(state: State, line: SystemLine): AgentEvent[] {
     case 'init': {
       state.workspace = line.cwd ?? state.workspace
       const session = { type: 'session', sessionId: line.session_id, model: line.model ?? '' } as const
+      const begun = [...mcpServersOf(line), session]
       const isAsked = !state.tellsMessages || line.user_message_uuids !== undefined
-      return isAsked ? [session] : [{ type: 'unasked' }, session]
+      return isAsked ? begun : [{ type: 'unasked' }, ...begun]
     }
     case 'status':
       if (line.status === 'requesting') state.printsCopies = false
@@ -126,6 +127,16 @@ function systemEvents(state: State, line: SystemLine): AgentEvent[] {
         return [{ type: 'text', messageKey: `compacted-${line.uuid ?? ''}`, text: compacted, cut: false }]
   }
   return noticeOf(line).map((text) => ({ type: 'notice', text }))
+}
+
+function mcpServersOf({ mcp_servers: found = [], tools = [] }: SystemLine): AgentEvent[] {
+  if (found.length === 0) return []
+  const servers = found.map(({ name, status }) => {
+    const prefix = `mcp__${name}__`
+    const own = tools.filter((tool) => tool.startsWith(prefix)).map((tool) => tool.slice(prefix.length))
+    return { name, isConnected: status === 'connected', tools: own }
+  })
+  return [{ type: 'mcp_servers', servers }]
 }
 
 /** Ends the texts that an answer left unfinished: the next answer does not continue them. */

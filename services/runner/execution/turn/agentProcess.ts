@@ -14,8 +14,9 @@ import type {
   ModelUsed,
   AgentMessage,
 } from '../../agents/port.ts'
-import { modelPort } from '../../egress/relay.ts'
 import { anyAmount, type Budget } from '../../model/budget.ts'
+import type { McpGateway } from '../../mcp/gateway.ts'
+import { brokerOrigin, hasRemoteServers, mcpOf, mcpServersFor, type McpOfAgent } from '../../mcp/ofAgent.ts'
 import { startBroker, type Broker } from '../../model/broker.ts'
 import type { ModelUsage } from '../../model/meter.ts'
 import type { AgentDeps } from '../../deps.ts'
@@ -51,6 +52,8 @@ export interface AgentProcess {
   readonly version: string
   /** Secrets that only this process was given. Nothing that is recorded may show them. */
   readonly secrets: readonly string[]
+  /** MCP servers that it was not told of, and faults of those that it was told of. */
+  readonly mcp: McpOfAgent
   /** The scripted model answers it. */
   readonly isScripted: boolean
   readonly resumed: boolean
@@ -117,6 +120,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
   const folder = await deps.scratch.make()
   let reserved: ReservedSandbox | undefined
   let broker: Broker | undefined
+  const mcp = mcpOf(deps, start)
   let env: SandboxEgress | undefined
   const closeAll = async () => {
     await Promise.all([broker?.close(), env?.close()])
@@ -127,7 +131,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
     const socketPath = join(folder, 'model.sock')
     const [opened, started] = await Promise.allSettled([
       start.sandboxEnv.open(),
-      brokerFor(deps, start, { socketPath, runToken, metered }),
+      brokerFor(deps, start, { socketPath, runToken, metered, gateway: mcp.gateway }),
     ])
     if (opened.status === 'fulfilled') env = opened.value
     if (started.status === 'fulfilled') broker = started.value
@@ -156,12 +160,17 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
         child.stdin?.on('error', () => undefined)
         // The shell in the sandbox waits for this line before it starts the agent (relay.ts).
         child.stdin?.write('\n')
-        const secrets = [runToken, ...(backend.kind === 'key' ? [backend.apiKey] : [])]
-        return agentProcess(start, child, secrets, {
-          metered,
-          admit: (budget, onCall) => broker?.admit(budget, onCall),
-          close: closeAll,
-        })
+        const secrets = [runToken, ...mcp.secrets, ...(backend.kind === 'key' ? [backend.apiKey] : [])]
+        return agentProcess(
+          start,
+          child,
+          { secrets, mcp },
+          {
+            metered,
+            admit: (budget, onCall) => broker?.admit(budget, onCall),
+            close: closeAll,
+          },
+        )
       },
       async close() {
         child.kill()
@@ -185,7 +194,12 @@ interface BrokerSocket {
 async function brokerFor(
   { textThreads, logger }: Deps,
   { agent, backend, sandbox, workspace: { owner, taskId }, sandboxEnv }: AgentStart,
-  { socketPath, runToken, metered }: BrokerSocket & { readonly metered: MeteredUsage },
+  {
+    socketPath,
+    runToken,
+    metered,
+    gateway,
+  }: BrokerSocket & { readonly metered: MeteredUsage; readonly gateway: McpGateway | undefined },
 ): Promise<Broker | undefined> {
   if (backend.kind === 'key') return undefined
   // The sandbox's relay leads from its loopback to the socket. Without a sandbox there is no relay.
@@ -194,6 +208,7 @@ async function brokerFor(
     listen: isOnLoopback ? 'loopback' : { socketPath, owner },
     runToken,
     upstream: backend.model,
+    ...(gateway && { mcp: gateway, onLoopbackToo: sandbox.kind === 'none' }),
     threads: textThreads,
     modelFetches: sandboxEnv.modelFetches,
     onUsage: metered.add,
@@ -219,10 +234,12 @@ function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<Sand
     allowedRules,
     access: accessOf(start, place, sandbox.seenAs(socket)),
     isRoot: sandbox.kind === 'none' && deps.isRoot,
+    mcpServers: mcpServersFor(start, place),
   })
   const [command, ...rest] = launched.argv
   if (command === undefined) throw new Error('An agent is launched by a program.')
-  const relayed = agent.access.kind === 'loopback' ? sandbox.seenAs(socket) : undefined
+  const isRelayed = agent.access.kind === 'loopback' || hasRemoteServers(start)
+  const relayed = isRelayed ? sandbox.seenAs(socket) : undefined
   return {
     command: env.command([command, ...rest], 'on_first_line', relayed),
     env: { ...env.env, ...launched.env },
@@ -241,8 +258,7 @@ function accessOf(
   if (backend.kind === 'key') return backend
   const scripted = backend.model.kind === 'scripted'
   if (agent.access.kind !== 'loopback') return { kind: 'socket', socketPath, runToken, scripted }
-  const origin = `http://127.0.0.1:${sandbox.kind === 'none' ? port : modelPort}`
-  return { kind: 'loopback', origin, runToken, scripted }
+  return { kind: 'loopback', origin: brokerOrigin(sandbox, port), runToken, scripted }
 }
 
 /** What the broker counted, by model, since it was last taken. */
@@ -277,7 +293,7 @@ function meteredUsage(): MeteredUsage {
 function agentProcess(
   { agent, program: { version }, session, model, mode, backend }: AgentStart,
   child: SandboxedProcess,
-  secrets: readonly string[],
+  { secrets, mcp }: Pick<AgentProcess, 'secrets' | 'mcp'>,
   broker: Pick<Broker, 'admit' | 'close'> & { readonly metered: MeteredUsage },
 ): AgentProcess {
   const dialogue = agent.dialogue({ model, mode })
@@ -303,6 +319,7 @@ function agentProcess(
     agent,
     version,
     secrets,
+    mcp,
     isScripted: backend.kind === 'broker' && backend.model.kind === 'scripted',
     resumed: session !== null,
     exited: child.exited,

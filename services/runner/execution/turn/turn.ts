@@ -27,6 +27,7 @@ import { runOutput } from '../recording/terminalOutput.ts'
 import type { ExecutionDeps, Run } from '../run.ts'
 import { timeInWords } from '../runLimits.ts'
 import { agentQuestions } from './agentQuestions.ts'
+import { recordingMcp } from './mcpRecorder.ts'
 import { steerTurn } from './steering.ts'
 import { turnMessages } from './turnMessages.ts'
 
@@ -208,7 +209,7 @@ function openTurn(
     await steering.seen(ids)
   }
   const parts = { fence, messages, reporter, output, changes, redaction, questions }
-  const recorder = eventRecorder({
+  const events = eventRecorder({
     ...parts,
     onBegun: steering.begin,
     onSeen,
@@ -216,6 +217,7 @@ function openTurn(
     texts: messageTexts({ terminal, fence, redaction, clock: deps.clock }),
     elapsed: () => performance.now(),
   })
+  const recorder = recordingMcp(events, { ...parts, mcp: process.mcp })
   let stderr = ''
   const listener: Omit<TurnListener, 'onOutput'> = {
     budget,

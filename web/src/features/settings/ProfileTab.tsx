@@ -1,5 +1,5 @@
 /** The person's name and email address, the theme, and the other settings of the person. */
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, lazy, Suspense, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.schema.ts'
 import type { AgentState } from '#domain/api/server.schema.ts'
@@ -21,6 +21,10 @@ import { useMeQuery } from '../auth/authApi.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { useAgentsQuery } from '../../api/serverApi.ts'
 
+const McpServersPart = lazy(async () => ({
+  default: (await import('../mcp/McpServersPart.tsx')).McpServersPart,
+}))
+
 export function ProfileTab({ user }: { readonly user: User }) {
   return (
     <>
@@ -29,6 +33,11 @@ export function ProfileTab({ user }: { readonly user: User }) {
       <NotificationsPart />
       <AgentsPart />
       <InstructionsPart />
+      <div className="mt-8">
+        <Suspense fallback={null}>
+          <McpServersPart owner={null} />
+        </Suspense>
+      </div>
       <SessionsPart />
       <AdministrationPart />
       <DeleteAccountPart user={user} />

@@ -1,5 +1,5 @@
 /** The settings of a project, for all its tasks: setup, variables, secrets, network and more. */
-import type { ComponentProps } from 'react'
+import { lazy, Suspense, type ComponentProps } from 'react'
 import { useParams } from 'react-router-dom'
 import { reasonOf } from '../../../api/fault.ts'
 import { isUnknownId } from '../../../api/isUnknownId.ts'
@@ -18,6 +18,10 @@ import { IssuesPart } from './IssuesPart.tsx'
 import { SecretsPart } from './SecretsPart.tsx'
 import { SetupPart, VariablesPart } from './EnvironmentParts.tsx'
 import { texts } from './texts.ts'
+
+const McpServersPart = lazy(async () => ({
+  default: (await import('../../mcp/McpServersPart.tsx')).McpServersPart,
+}))
 
 export function ProjectSettings() {
   const { projectId = '' } = useParams()
@@ -58,6 +62,9 @@ function Parts({ suggestions, ...part }: ComponentProps<typeof HostsPart>) {
       <SetupPart {...part} />
       <VariablesPart {...part} />
       <SecretsPart {...part} />
+      <Suspense fallback={null}>
+        <McpServersPart owner={part.projectId} />
+      </Suspense>
       <DraftsPart {...part} />
       <FeedbackPart {...part} />
       <IssuesPart {...part} />

@@ -1,0 +1,168 @@
+/** MCP servers of a project or a person. The value of a header is written and never read again. */
+import { z } from 'zod'
+import { ProjectId } from '../kernel/ids.schema.ts'
+import { McpServer } from '../mcp/mcpServers.ts'
+import { saying } from '../kernel/readInput.ts'
+import { defineRead, defineWrite } from './call.schema.ts'
+import { required, Text } from './fields.schema.ts'
+import { mcpLimits, mcpServerRoutes } from './mcpServers.ts'
+import { EnvironmentName } from './projectSettings.schema.ts'
+
+const Name = z
+  .string()
+  .max(mcpLimits.nameLength, { error: saying(`can have at most ${mcpLimits.nameLength} characters.`) })
+  // Two underscores separate the server from the tool in the names that agents use.
+  .regex(/^(?!.*__)[A-Za-z0-9][A-Za-z0-9_-]*$/, 'Use letters, digits, hyphens and single underscores.')
+
+const Word = Text.max(mcpLimits.wordLength)
+
+const Url = Word.trim().regex(
+  /^https?:\/\/[^\s/?#@\\]+([/?][^\s#\\]*)?$/i,
+  'Enter an address that begins with https:// or http://, without a password in it.',
+)
+
+/** Headers that the connection itself needs, or that MCP uses. */
+const reservedHeaders =
+  /^(host|connection|content-.*|transfer-encoding|te|upgrade|accept.*|expect|mcp-.*|cookie)$/i
+
+const HeaderName = z
+  .string()
+  .trim()
+  .max(100)
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/, 'Enter the name of a header, such as Authorization.')
+  .refine((name) => !reservedHeaders.test(name), 'This header cannot be set.')
+
+const HeaderValue = z
+  .string()
+  .trim()
+  .min(
+    mcpLimits.valueAtLeast,
+    'The value of a header needs at least 8 characters so that it can be redacted from output.',
+  )
+  .max(mcpLimits.valueLength)
+  .regex(/^[\x20-\x7e]+$/, 'The value of a header has only printable ASCII characters.')
+
+const ToolNames = z.array(z.string().min(1).max(mcpLimits.toolNameLength)).max(mcpLimits.tools)
+
+const common = { name: Name, enabled: z.boolean(), toolsOff: ToolNames }
+const local = {
+  kind: z.literal('local'),
+  command: required('Enter a command.', mcpLimits.wordLength),
+  args: z.array(Word).max(mcpLimits.args),
+  secrets: z.array(EnvironmentName).max(mcpLimits.secrets),
+}
+const none = z.object({ kind: z.literal('none') })
+
+export const McpServerInput = z.discriminatedUnion('kind', [
+  z.object({
+    /** Of a server that is kept or changed; left out for a new one. */
+    id: z.uuid().optional(),
+    ...common,
+    ...local,
+  }),
+  z.object({
+    id: z.uuid().optional(),
+    ...common,
+    kind: z.literal('remote'),
+    url: Url,
+    auth: z.discriminatedUnion('kind', [
+      none,
+      z.object({
+        kind: z.literal('header'),
+        name: HeaderName,
+        /** Left out to keep the value that is stored. */
+        value: HeaderValue.optional(),
+      }),
+    ]),
+  }),
+])
+export type McpServerInput = z.infer<typeof McpServerInput>
+
+/** As it is stored: without the value of a header. */
+export const ShownMcpServer = McpServer
+export type ShownMcpServer = z.infer<typeof ShownMcpServer>
+
+/** A server of the repository's `.mcp.json`, as one could be added; `secrets` are variables that it names. */
+export const SuggestedMcpServer = z.discriminatedUnion('kind', [
+  z.object({
+    name: z.string(),
+    kind: z.literal('local'),
+    command: z.string(),
+    args: z.array(z.string()),
+    secrets: z.array(z.string()),
+  }),
+  z.object({ name: z.string(), kind: z.literal('remote'), url: z.string(), header: z.string().nullable() }),
+])
+export type SuggestedMcpServer = z.infer<typeof SuggestedMcpServer>
+
+const body = z.object({
+  servers: z
+    .array(McpServerInput)
+    .max(mcpLimits.servers, { error: saying(`can have at most ${mcpLimits.servers} entries.`) })
+    .refine(
+      (servers) => new Set(servers.map(({ name }) => name.toLowerCase())).size === servers.length,
+      'Two servers have the same name.',
+    )
+    .refine(
+      (servers) =>
+        JSON.stringify(servers.map((one) => (one.kind === 'local' ? [one.command, one.args] : []))).length <=
+        mcpLimits.commandLength,
+      'The commands of all servers together are too long.',
+    ),
+})
+
+const servers = { servers: z.array(ShownMcpServer) }
+
+/** What a server answered when it was asked for its tools. */
+export const McpTest = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('connected'),
+    tools: z.array(z.object({ name: z.string(), description: z.string() })),
+  }),
+  z.object({ kind: z.literal('failed'), reason: z.string() }),
+])
+export type McpTest = z.infer<typeof McpTest>
+
+const params = z.object({ projectId: ProjectId })
+const serverId = z.uuid()
+
+export const getProjectMcpServers = defineRead(mcpServerRoutes.getProjectMcpServers, {
+  summary: 'The MCP servers that agents of the project get, and those that the repository suggests.',
+  params,
+  answer: { ...servers, suggestions: z.array(SuggestedMcpServer) },
+  faults: ['not_found'],
+})
+
+export const setProjectMcpServers = defineWrite(mcpServerRoutes.setProjectMcpServers, {
+  summary: 'Replaces the MCP servers of the project.',
+  params,
+  body,
+  answer: servers,
+  faults: ['not_found'],
+})
+
+export const testProjectMcpServer = defineWrite(mcpServerRoutes.testProjectMcpServer, {
+  summary: 'Connects to a remote MCP server of the project and reads its tools.',
+  params: z.object({ projectId: ProjectId, serverId }),
+  answer: { test: McpTest },
+  faults: ['not_found'],
+})
+
+export const getOwnMcpServers = defineRead(mcpServerRoutes.getOwnMcpServers, {
+  summary: 'The MCP servers that agents get in all tasks of the person.',
+  answer: servers,
+})
+
+export const setOwnMcpServers = defineWrite(mcpServerRoutes.setOwnMcpServers, {
+  summary: "Replaces the person's MCP servers.",
+  body,
+  answer: servers,
+  faults: ['not_found'],
+})
+
+export const testOwnMcpServer = defineWrite(mcpServerRoutes.testOwnMcpServer, {
+  summary: 'Connects to a remote MCP server of the person and reads its tools.',
+  params: z.object({ serverId }),
+  answer: { test: McpTest },
+  faults: ['not_found'],
+})

@@ -1,0 +1,27 @@
+/** MCP servers of a project or a person: routes and limits. */
+import type { Routes } from './route.ts'
+
+export const mcpServerRoutes = {
+  getProjectMcpServers: { method: 'GET', path: '/projects/:projectId/mcp-servers' },
+  setProjectMcpServers: { method: 'PUT', path: '/projects/:projectId/mcp-servers' },
+  testProjectMcpServer: { method: 'POST', path: '/projects/:projectId/mcp-servers/:serverId/test' },
+  getOwnMcpServers: { method: 'GET', path: '/profile/mcp-servers' },
+  setOwnMcpServers: { method: 'PUT', path: '/profile/mcp-servers' },
+  testOwnMcpServer: { method: 'POST', path: '/profile/mcp-servers/:serverId/test' },
+} as const satisfies Routes
+
+export const mcpLimits = {
+  servers: 20,
+  nameLength: 40,
+  /** Of a command, an argument, an address or the name of a tool, in characters. */
+  wordLength: 4_000,
+  args: 50,
+  /** Command and arguments of all servers together, in characters: they are one argument of the agent's program. */
+  commandLength: 48_000,
+  secrets: 20,
+  tools: 200,
+  toolNameLength: 128,
+  valueLength: 4_096,
+  /** Shorter values could not be redacted without redacting ordinary words. */
+  valueAtLeast: 8,
+} as const

@@ -1,0 +1,34 @@
+/** MCP servers that a project or a person gives to their agents. Values of headers are in the vault and in no event. */
+import { z } from 'zod'
+
+const common = {
+  id: z.uuid(),
+  name: z.string(),
+  enabled: z.boolean(),
+  /** Names of tools that no agent gets. */
+  toolsOff: z.array(z.string()),
+}
+
+/** A program that the agent starts in its sandbox. */
+const LocalServer = z.object({
+  ...common,
+  kind: z.literal('local'),
+  command: z.string(),
+  args: z.array(z.string()),
+  /** Names of the project's secrets that it gets as variables. */
+  secrets: z.array(z.string()),
+})
+
+/** A server at an address, which is reached from outside the sandbox. */
+const RemoteServer = z.object({
+  ...common,
+  kind: z.literal('remote'),
+  url: z.string(),
+  auth: z.discriminatedUnion('kind', [
+    z.object({ kind: z.literal('none') }),
+    z.object({ kind: z.literal('header'), name: z.string() }),
+  ]),
+})
+
+export const McpServer = z.discriminatedUnion('kind', [LocalServer, RemoteServer])
+export type McpServer = z.infer<typeof McpServer>

@@ -1,0 +1,29 @@
+/** Reads of MCP servers. */
+import { getOwnMcpServers, getProjectMcpServers } from '#domain/api/mcpServers.schema.ts'
+import { mcpServersView } from '#domain/views/mcpServers.ts'
+import { fresh, signedIn } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { EngineUnavailable } from '#platform/ports/faults.ts'
+import { ownProject, route, type QueryServices } from '../services.ts'
+
+export const mcpServerRoutes: readonly Route<QueryServices>[] = [
+  route(getProjectMcpServers, signedIn, fresh, ownProject, async ({ project }, { documents, rpc }) => {
+    const asked = { projectId: project.id, ownerId: project.owner }
+    const [document, answer] = await Promise.all([
+      documents.get(mcpServersView, project.id),
+      rpc.ask('mcpSuggestions', asked, suggestedWithinMs).catch((fault: unknown) => {
+        if (!(fault instanceof EngineUnavailable)) throw fault
+      }),
+    ])
+    const servers = [...(document?.servers ?? [])]
+    const names = new Set(servers.map(({ name }) => name.toLowerCase()))
+    const suggestions = (answer?.suggestions ?? []).filter(({ name }) => !names.has(name.toLowerCase()))
+    return { servers, suggestions }
+  }),
+  route(getOwnMcpServers, signedIn, fresh, async ({ user }, { documents }) => ({
+    servers: [...((await documents.get(mcpServersView, user.id))?.servers ?? [])],
+  })),
+]
+
+/** Suggestions are no reason to wait for long. */
+const suggestedWithinMs = 3_000

@@ -1,0 +1,64 @@
+/** Records how the agent found its MCP servers, and what went wrong with them. */
+import { mcpServerWords } from '#domain/history/rows.ts'
+import { McpServersReported, type McpServerReport } from '#domain/mcp/mcpReport.ts'
+import type { FoundMcpServer } from '../../agents/port.ts'
+import type { Fence } from '#domain/task/commands.ts'
+import type { EventRecorder } from './agentEvents.ts'
+import type { McpOfAgent } from '../../mcp/ofAgent.ts'
+import type { Redaction } from '../../redaction/redaction.ts'
+import type { Reporter } from '../recording/reporter.ts'
+import type { RunOutput } from '../recording/terminalOutput.ts'
+
+const maxTools = 200
+const maxToolName = 128
+
+interface RecordedServers {
+  readonly fence: Fence
+  readonly mcp: McpOfAgent
+  readonly reporter: Reporter
+  readonly redaction: Redaction
+  readonly output: RunOutput
+}
+
+/** Records them once the session is open, and again at the end when something has changed. */
+export function recordingMcp(recorder: EventRecorder, turn: RecordedServers): EventRecorder {
+  const {
+    fence: { executionId },
+    mcp,
+    reporter,
+    redaction,
+    output,
+  } = turn
+  let found: readonly FoundMcpServer[] = []
+  let reported = '[]'
+  return {
+    ...recorder,
+    async record(event) {
+      if (event.type === 'mcp_servers') found = event.servers
+      await recorder.record(event)
+      if (event.type !== 'session' && event.type !== 'end') return
+      const faults = mcp.faults()
+      const servers = [
+        ...found.map(({ name, isConnected, tools }): McpServerReport => ({
+          name,
+          status: isConnected ? 'connected' : 'failed',
+          error: faults.get(name) ?? null,
+          tools: tools.slice(0, maxTools).map((tool) => tool.slice(0, maxToolName)),
+        })),
+        ...mcp.leftOut,
+      ]
+      const now = JSON.stringify(servers)
+      if (now === reported) return
+      reported = now
+      const shown = await Promise.all(
+        servers.map(async (server) => ({ ...server, tools: await redacted(server.tools) })),
+      )
+      await output.stderr.write(shown.map((server) => `MCP server ${mcpServerWords(server)}\n`).join(''))
+      await reporter.report(McpServersReported.of({ executionId }, { servers: shown }))
+    },
+  }
+
+  async function redacted(names: readonly string[]): Promise<string[]> {
+    return names.length === 0 ? [] : (await redaction.text(names.join('\n'))).split('\n')
+  }
+}

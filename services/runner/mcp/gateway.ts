@@ -1,0 +1,218 @@
+/**
+ * The way from a sandbox to the remote MCP servers of its run: `/mcp/<id>` leads to one address, where the credential is added. Messages are read
+ * within bounds; tools that are switched off are hidden and refused.
+ */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { openDecoder } from '#platform/images/decoder.ts'
+import { jsonOf } from '#platform/json.ts'
+import { formsOf } from '#platform/redaction/secretForms.ts'
+import { dataOf, eventsIn, Message, messageBytes, wholeText } from './messages.ts'
+import { McpFault, remoteOf, type Remote, type RemoteServer } from './remoteRequest.ts'
+import { shownTools, type ShownTools } from './shownTools.ts'
+
+export interface McpGateway {
+  /** Whether the address is one of this gateway's. */
+  isFor(request: IncomingMessage): boolean
+  /** Answers a request whose token was checked. */
+  serve(request: IncomingMessage, response: ServerResponse): Promise<void>
+  /** The last fault of each server, by its name. */
+  faults(): ReadonlyMap<string, string>
+  close(): void
+}
+
+const prefix = '/mcp/'
+const maxOpen = 32
+/** Connecting and listing; a call may take longer. */
+const answerWithinMs = 30_000
+export const callWithinMs = 600_000
+const maxPixels = 40_000_000
+
+interface Served {
+  readonly server: RemoteServer
+  readonly remote: Remote
+  readonly tools: ShownTools
+  readonly secretForms: readonly string[]
+}
+
+export interface GatewayOptions {
+  readonly servers: readonly RemoteServer[]
+  /** Told of each fault, without a word of the server. */
+  readonly onFault: (name: string, sentence: string) => void
+  readonly callWithinMs?: number
+}
+
+export function mcpGateway(options: GatewayOptions): McpGateway {
+  const faults = new Map<string, string>()
+  const served = new Map(
+    options.servers.map((server): [string, Served] => {
+      const onFault = (sentence: string) => {
+        if (faults.get(server.name) === sentence) return
+        faults.set(server.name, sentence)
+        options.onFault(server.name, sentence)
+      }
+      const { value = '' } = server.header ?? {}
+      const secretForms = formsOf([value, value.replace(/^\S+ /, '')])
+      return [
+        server.id,
+        { server, remote: remoteOf(server), tools: shownTools(server.toolsOff, onFault), secretForms },
+      ]
+    }),
+  )
+  let open = 0
+  return {
+    isFor: ({ url = '' }) => url.startsWith(prefix),
+    async serve(request, response) {
+      const one = served.get((request.url ?? '').slice(prefix.length))
+      const { method } = request
+      if (one === undefined) return refuse(response, 404, 'There is no such MCP server in this run.')
+      if (method !== 'POST' && method !== 'GET' && method !== 'DELETE')
+        return refuse(response, 405, 'This method is not passed on.')
+      if (open >= maxOpen) return refuse(response, 429, 'Too many requests to MCP servers at once.')
+      open += 1
+      const gone = new AbortController()
+      response.once('close', () => gone.abort())
+      try {
+        await passOn(one, { ...options, request, response, method, signal: gone.signal })
+      } catch (fault) {
+        if (gone.signal.aborted) return
+        const sentence = fault instanceof McpFault ? fault.message : 'Its answer broke off.'
+        faults.set(one.server.name, sentence)
+        options.onFault(one.server.name, sentence)
+        refuse(response, 502, sentence)
+      } finally {
+        open -= 1
+      }
+    },
+    faults: () => faults,
+    close() {
+      for (const { remote } of served.values()) remote.close()
+    },
+  }
+}
+
+interface Passing extends Pick<GatewayOptions, 'callWithinMs'> {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly method: 'POST' | 'GET' | 'DELETE'
+  readonly signal: AbortSignal
+}
+
+async function passOn(served: Served, passing: Passing): Promise<void> {
+  const { request, response, method, signal } = passing
+  const sent = method === 'POST' ? await messageIn(request) : undefined
+  if (sent === 'too_large') return refuse(response, 413, 'The message is larger than 4 MiB.')
+  if (sent === 'malformed') return refuse(response, 400, 'Send one message of MCP as JSON.')
+  const isCall = sent?.message.method === 'tools/call'
+  const refusal = isCall ? served.tools.refusal(sent.message.params?.name ?? '') : undefined
+  if (refusal !== undefined) return answerError(response, sent?.message.id, refusal)
+  if (sent?.message.method === 'tools/list') served.tools.asked(sent.message.params?.cursor)
+  const withinMs = isCall ? (passing.callWithinMs ?? callWithinMs) : answerWithinMs
+  // A stream that the agent listens to lives as long as the agent.
+  const ended = method === 'GET' ? signal : AbortSignal.any([signal, AbortSignal.timeout(withinMs)])
+  try {
+    const answer = await served.remote.ask({
+      method,
+      headers: forwarded(request.headers),
+      ...(sent === undefined ? {} : { body: sent.text }),
+      answerWithinMs: withinMs,
+      signal: ended,
+    })
+    await passBack(served, answer, response)
+  } catch (fault) {
+    if (ended.aborted && !signal.aborted)
+      throw new McpFault(`It did not answer within ${Math.round(withinMs / 1_000)} seconds.`)
+    throw fault
+  }
+}
+
+async function messageIn(
+  request: IncomingMessage,
+): Promise<{ readonly text: string; readonly message: Message } | 'too_large' | 'malformed'> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    if (!(chunk instanceof Buffer)) return 'malformed'
+    bytes += chunk.length
+    if (bytes > messageBytes) return 'too_large'
+    chunks.push(chunk)
+  }
+  const message = Message.safeParse(jsonOf(Buffer.concat(chunks)))
+  // What was looked at is what is sent: a second key of the same name would be read by the server alone.
+  return message.success ? { text: JSON.stringify(message.data), message: message.data } : 'malformed'
+}
+
+const passedHeaders = /^(accept|content-type|last-event-id|mcp-[a-z-]+|user-agent)$/
+const returnedHeaders = /^(content-type|mcp-[a-z-]+|retry-after|allow)$/
+
+const picked = (headers: IncomingHttpHeaders, names: RegExp): IncomingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => names.test(name)))
+const forwarded = (headers: IncomingHttpHeaders) => picked(headers, passedHeaders)
+
+async function passBack(served: Served, answer: IncomingMessage, response: ServerResponse): Promise<void> {
+  const type = answer.headers['content-type'] ?? ''
+  const headers = picked(answer.headers, returnedHeaders)
+  if (!/^text\/event-stream\b/i.test(type)) {
+    const text = await shownText(served, await wholeText(answer))
+    response.writeHead(answer.statusCode ?? 502, { ...headers, 'content-length': Buffer.byteLength(text) })
+    return void response.end(text)
+  }
+  response.writeHead(answer.statusCode ?? 502, headers)
+  response.flushHeaders()
+  for await (const lines of eventsIn(answer)) {
+    const data = dataOf(lines)
+    const others = lines.filter((line) => /^(id|event|retry):/.test(line)).map((line) => masked(served, line))
+    const shown =
+      data === '' ? [] : (await shownText(served, data)).split('\n').map((line) => `data: ${line}`)
+    // A comment only keeps the connection open.
+    const event = [...others, ...shown]
+    const isFull = !response.write(event.length === 0 ? ':\n\n' : `${event.join('\n')}\n\n`)
+    if (isFull) await new Promise<void>((resolve) => response.once('drain', resolve).once('close', resolve))
+  }
+  response.end()
+}
+
+function masked({ secretForms }: Served, text: string): string {
+  return secretForms.reduce((shown, form) => shown.replaceAll(form, '[redacted]'), text)
+}
+
+/** A message as the agent may see it: without the credential, tools that are switched off, and images that are too large to open. */
+async function shownText(served: Served, text: string): Promise<string> {
+  const shown = masked(served, text)
+  const message = Message.safeParse(jsonOf(shown))
+  if (!message.success || message.data.result === undefined) return shown
+  const { result } = message.data
+  const tools = result.tools && served.tools.shown(result.tools, (result.nextCursor ?? null) === null)
+  const content = result.content && (await Promise.all(result.content.map(shownContent)))
+  return JSON.stringify({
+    ...message.data,
+    result: { ...result, ...(tools && { tools }), ...(content && { content }) },
+  })
+}
+
+async function shownContent(part: { readonly type: string; readonly [name: string]: unknown }) {
+  if (part.type !== 'image' || typeof part['data'] !== 'string') return part
+  try {
+    const decoder = await openDecoder()
+    const image = decoder(Buffer.from(part['data'], 'base64'), { limitInputPixels: maxPixels })
+    const { width, height, pages = 1 } = await image.metadata()
+    if (width * height * pages <= maxPixels) return part
+  } catch {
+    // Told below.
+  }
+  return {
+    type: 'text',
+    text: 'An image was left out: it is broken, of an unknown format, or too large to open.',
+  }
+}
+
+function answerError(response: ServerResponse, id: Message['id'], message: string): void {
+  const text = JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error: { code: -32_602, message } })
+  response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+  response.end(text)
+}
+
+function refuse(response: ServerResponse, status: number, sentence: string): void {
+  if (response.headersSent) return void response.destroy()
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
+  response.end(`${sentence}\n`)
+}

@@ -1,0 +1,70 @@
+/** Messages of MCP servers, read within bounds. */
+import type { IncomingMessage } from 'node:http'
+import { StringDecoder } from 'node:string_decoder'
+import { z } from 'zod'
+import { McpFault } from './remoteRequest.ts'
+
+export const messageBytes = 4 * 1024 * 1024
+
+/** Of one answer that streams: a flood ends here. */
+const streamBytes = 64 * 1024 * 1024
+
+/** A tool, as far as it is looked at; the rest is passed on. */
+export const Tool = z.looseObject({ name: z.string() })
+export type Tool = z.infer<typeof Tool>
+
+export const Message = z.looseObject({
+  id: z.union([z.string(), z.number()]).nullish(),
+  method: z.string().optional(),
+  params: z.looseObject({ name: z.string().optional(), cursor: z.string().nullish() }).optional(),
+  result: z
+    .looseObject({
+      tools: z.array(Tool).optional(),
+      nextCursor: z.string().nullish(),
+      content: z.array(z.looseObject({ type: z.string() })).optional(),
+    })
+    .optional(),
+})
+export type Message = z.infer<typeof Message>
+
+const tooLarge = 'It sent a message of more than 4 MiB.'
+
+/** The whole of an answer that does not stream. Throws `McpFault` beyond 4 MiB. */
+export async function wholeText(response: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response) {
+    bytes += chunk.length
+    if (bytes > messageBytes) throw new McpFault(tooLarge)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The events of an answer that streams, each as its lines. Throws `McpFault` for an event beyond 4 MiB or a stream beyond 64 MiB. */
+export async function* eventsIn(response: IncomingMessage): AsyncGenerator<readonly string[]> {
+  const characters = new StringDecoder('utf8')
+  let rest = ''
+  let bytes = 0
+  for await (const chunk of response) {
+    if (!(chunk instanceof Buffer)) throw new TypeError('A body is bytes.')
+    bytes += chunk.length
+    if (bytes > streamBytes) throw new McpFault('It sent more than 64 MiB in one answer.')
+    rest += characters.write(chunk)
+    const parts = rest.split(/\r?\n\r?\n/)
+    rest = parts.pop() ?? ''
+    if (rest.length > messageBytes) throw new McpFault(tooLarge)
+    for (const part of parts) {
+      if (part.length > messageBytes) throw new McpFault(tooLarge)
+      yield part.split(/\r?\n/)
+    }
+  }
+}
+
+/** The data of an event; empty when it has none. */
+export function dataOf(lines: readonly string[]): string {
+  return lines
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => line.slice('data:'.length).replace(/^ /, ''))
+    .join('\n')
+}

@@ -1,0 +1,73 @@
+/** The MCP servers of one agent: how it reaches them, and what stays outside its sandbox. */
+import type { McpServerReport } from '#domain/mcp/mcpReport.ts'
+import type { Logger } from '#platform/log.ts'
+import type { Agent, McpServerForAgent } from '../agents/port.ts'
+import { modelPort } from '../egress/relay.ts'
+import type { Sandbox } from '../sandbox/port.ts'
+import { mcpGateway } from './gateway.ts'
+import type { ServersOfRun } from './serversOfRun.ts'
+
+interface Start {
+  readonly agent: Pick<Agent, 'takesMcpServers'>
+  readonly backend: { readonly kind: 'broker' | 'key' }
+  readonly sandbox: Sandbox
+  readonly workspace: { readonly taskId: string }
+  readonly sandboxEnv: { readonly mcp?: ServersOfRun }
+}
+
+export interface McpOfAgent {
+  readonly leftOut: readonly McpServerReport[]
+  /** The last fault of each remote server, by its name. */
+  faults(): ReadonlyMap<string, string>
+}
+
+/** Where the broker is on the loopback of an agent; `port`: without a sandbox. */
+export const brokerOrigin = ({ kind }: Sandbox, port: number) =>
+  `http://127.0.0.1:${kind === 'none' ? port : modelPort}`
+
+export function hasRemoteServers({ agent, backend, sandboxEnv: { mcp } }: Start): boolean {
+  return agent.takesMcpServers === true && backend.kind === 'broker' && (mcp?.remote.length ?? 0) > 0
+}
+
+export function mcpOf({ logger }: { readonly logger: Pick<Logger, 'warn'> }, start: Start) {
+  const { local = [], remote = [], leftOut = [] } = start.sandboxEnv.mcp ?? {}
+  const { taskId } = start.workspace
+  const gateway = hasRemoteServers(start)
+    ? mcpGateway({
+        servers: remote,
+        onFault: (server, message) => logger.warn({ server, message, taskId }, 'MCP server'),
+      })
+    : undefined
+  const unused = start.agent.takesMcpServers === true ? [] : [...local, ...remote]
+  return {
+    gateway,
+    leftOut: [...leftOut, ...unused.map(({ name }) => ({ name, ...notTaken }))],
+    faults: () => gateway?.faults() ?? new Map<string, string>(),
+    secrets: remote.flatMap(({ header }) => (header === null ? [] : [header.value])),
+  }
+}
+
+const notTaken = {
+  status: 'left_out' as const,
+  error: 'This agent takes no MCP servers here.',
+  tools: [],
+}
+
+/** `port`: the broker's on the loopback, without a sandbox. */
+export function mcpServersFor(
+  { agent, sandbox, sandboxEnv: { mcp } }: Start,
+  { runToken, port }: { readonly runToken: string; readonly port: number },
+): readonly McpServerForAgent[] {
+  if (mcp === undefined || agent.takesMcpServers !== true) return []
+  const origin = brokerOrigin(sandbox, port)
+  return [
+    ...mcp.local.map((server) => ({ ...server, kind: 'stdio' as const })),
+    ...mcp.remote.map(({ id, name, toolsOff }) => ({
+      name,
+      toolsOff,
+      kind: 'http' as const,
+      url: `${origin}/mcp/${id}`,
+      bearer: runToken,
+    })),
+  ]
+}

@@ -1,0 +1,117 @@
+/** The MCP servers of a run: those of its project, then those of its person. */
+import type { McpServerReport } from '#domain/mcp/mcpReport.ts'
+import type { McpServer } from '#domain/mcp/mcpServers.ts'
+import { projectStream, userStream } from '#domain/kernel/streams.ts'
+import { projectDecider } from '#domain/project/project.ts'
+import { user } from '#domain/user/user.ts'
+import type { Asked } from '#platform/ports/rpc.ts'
+import { ruleOfProject, type Rule } from '../egress/allowList.ts'
+import type { AgentDeps } from '../deps.ts'
+import type { RemoteServer } from './remoteRequest.ts'
+
+export interface LocalServer {
+  readonly name: string
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly toolsOff: readonly string[]
+}
+
+export interface ServersOfRun {
+  readonly local: readonly LocalServer[]
+  readonly remote: readonly RemoteServer[]
+  /** Servers that cannot be used in this run, and why. */
+  readonly leftOut: readonly McpServerReport[]
+}
+
+type Deps = Pick<AgentDeps, 'commands' | 'mcpHeaders' | 'egress'>
+
+interface OfRun {
+  readonly projectId: string
+  /** The project's secrets, by the names of their variables. */
+  readonly secrets: ReadonlyMap<string, string>
+  /** For the code host, to which no MCP server may lead. */
+  readonly codeHost: Rule
+}
+
+export async function serversOfRun(deps: Deps, of: OfRun): Promise<ServersOfRun> {
+  const { state } = await deps.commands.load(projectDecider, projectStream(of.projectId))
+  if (state.kind !== 'project') return { local: [], remote: [], leftOut: [] }
+  const own = await serversOf(deps, { of: 'person', id: state.ownerId })
+  const enabled = [
+    ...state.mcpServers.map((server) => ({ server, owner: of.projectId })),
+    ...own.map((server) => ({ server, owner: state.ownerId })),
+  ].filter(({ server }) => server.enabled)
+  const taken = new Set<string>()
+  const local: LocalServer[] = []
+  const remote: RemoteServer[] = []
+  const leftOut: McpServerReport[] = []
+  for (const { server, owner } of enabled) {
+    const { name } = server
+    const leaveOut = (error: string) => leftOut.push({ name, status: 'left_out', error, tools: [] })
+    if (taken.has(name.toLowerCase())) {
+      leaveOut('The project has a server of this name.')
+      continue
+    }
+    taken.add(name.toLowerCase())
+    if (server.kind === 'local') {
+      const missing = server.secrets.find((secret) => !of.secrets.has(secret))
+      if (missing === undefined) local.push(localServer(server, of.secrets))
+      else leaveOut(`The project has no secret ${missing}.`)
+      continue
+    }
+    const reached = await remoteServer(deps, owner, server, [of.codeHost])
+    if (reached) remote.push(reached)
+    else leaveOut('The value of its header is missing. Enter it in the settings.')
+  }
+  return { local, remote, leftOut }
+}
+
+function localServer(
+  { name, command, args, secrets, toolsOff }: Extract<McpServer, { kind: 'local' }>,
+  values: ReadonlyMap<string, string>,
+): LocalServer {
+  const env = Object.fromEntries(secrets.map((secret) => [secret, values.get(secret) ?? '']))
+  return { name, command, args, env, toolsOff }
+}
+
+/** `undefined` when the value of its header is missing. */
+async function remoteServer(
+  { mcpHeaders, egress }: Pick<Deps, 'mcpHeaders' | 'egress'>,
+  owner: string,
+  { id, name, url, auth, toolsOff }: Extract<McpServer, { kind: 'remote' }>,
+  others: readonly Rule[],
+): Promise<RemoteServer | undefined> {
+  const { hostname, port, protocol } = new URL(url)
+  const written = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+  const rules = [ruleOfProject(written, egress), ...others]
+  const known = { id, name, url, toolsOff, rules }
+  if (auth.kind === 'none') return { ...known, header: null }
+  const value = (await mcpHeaders.valuesOf(owner, [id])).get(id)
+  return value === undefined ? undefined : { ...known, header: { name: auth.name, value } }
+}
+
+type Owner = Pick<Asked<'mcpTools'>, 'of' | 'id'>
+
+async function serversOf(
+  { commands }: Pick<Deps, 'commands'>,
+  { of, id }: Owner,
+): Promise<readonly McpServer[]> {
+  if (of === 'project') {
+    const { state } = await commands.load(projectDecider, projectStream(id))
+    return state.kind === 'project' ? state.mcpServers : []
+  }
+  const { state } = await commands.load(user, userStream(id))
+  return state.kind === 'user' ? state.mcpServers : []
+}
+
+/** The remote server of a project or a person; `undefined` when there is none, or the value of its header is missing. */
+export async function remoteServerOf(
+  deps: Deps,
+  { serverId, ...owner }: Asked<'mcpTools'>,
+  codeHost: Rule,
+): Promise<RemoteServer | undefined> {
+  const server = (await serversOf(deps, owner)).find(({ id }) => id === serverId)
+  if (server?.kind !== 'remote') return undefined
+  return remoteServer(deps, owner.id, server, [codeHost])
+}

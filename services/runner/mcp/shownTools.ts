@@ -1,0 +1,53 @@
+/** Which tools of a server an agent gets: not those that are switched off, and only as the server first described them. */
+import { createHash } from 'node:crypto'
+import { mcpLimits } from '#domain/api/mcpServers.ts'
+import type { Tool } from './messages.ts'
+
+export interface ShownTools {
+  /** A page of the server's list begins; the first one has no cursor. */
+  asked(cursor: string | null | undefined): void
+  /** Those of a page that the agent gets. */
+  shown(tools: readonly Tool[], isLast: boolean): readonly Tool[]
+  /** Why a tool may not be called; `undefined` when it may. */
+  refusal(name: string): string | undefined
+}
+
+/** `onChange` is told of tools that are new or described otherwise than at first. They are left out until the agent is started again. */
+export function shownTools(off: readonly string[], onChange: (sentence: string) => void): ShownTools {
+  const known = new Map<string, string>()
+  const changed = new Set<string>()
+  let isListed = false
+  return {
+    asked(cursor) {
+      // A list that was never read to its end is read again.
+      if ((cursor ?? null) === null && !isListed) known.clear()
+    },
+    shown(tools, isLast) {
+      const allowed = tools.filter((tool) => {
+        const described = createHash('sha256').update(JSON.stringify(tool)).digest('base64')
+        if (off.includes(tool.name) || tool.name.length > mcpLimits.toolNameLength) return false
+        if (known.get(tool.name) === described) return true
+        if (!isListed && !known.has(tool.name) && known.size < mcpLimits.tools) {
+          known.set(tool.name, described)
+          return true
+        }
+        changed.add(tool.name)
+        return false
+      })
+      if (isLast) isListed = true
+      if (changed.size > 0) onChange(sentenceFor([...changed]))
+      return allowed
+    },
+    refusal(name) {
+      if (off.includes(name)) return `The tool ${name} is switched off in the settings.`
+      if (changed.has(name)) return `The tool ${name} was changed by its server while it was used.`
+      return undefined
+    },
+  }
+}
+
+function sentenceFor(names: readonly string[]): string {
+  const some = names.slice(0, 5).map((name) => name.slice(0, 60))
+  const more = names.length > some.length ? ` and ${names.length - some.length} more` : ''
+  return `It changed or added tools, which are left out until the agent is started again: ${some.join(', ')}${more}.`
+}

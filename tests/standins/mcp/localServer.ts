@@ -1,0 +1,19 @@
+/** Source of a local MCP server without dependencies, for a sandbox that has node and no packages: MCP over standard input and output. */
+export const localServer = `
+import { createInterface } from 'node:readline'
+const tools = [{ name: 'whoami', description: 'Tells a variable', inputSchema: { type: 'object' } }]
+const answers = {
+  initialize: ({ protocolVersion }) => ({
+    protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'local', version: '1' },
+  }),
+  'tools/list': () => ({ tools }),
+  'tools/call': () => ({ content: [{ type: 'text', text: 'variable of ' + String(process.env.LOCAL_KEY).length }] }),
+}
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  if (id === undefined) return
+  const answer = answers[method]
+  const told = answer ? { result: answer(params) } : { error: { code: -32601, message: 'No such method' } }
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, ...told }))
+})
+`
