@@ -98,7 +98,9 @@ describe.each(readdirSync(kept))('the folder of %s', (archive) => {
       engine.add(items)
       for (const [index, moment] of Object.entries(moments)) {
         const { state, writer } = engine.seek(Number(index))
-        const shown: unknown = JSON.parse(JSON.stringify({ state, lines: writer.lines }))
+        // The client had another name for its last live status when the moments were kept.
+        const { liveStatus: said, ...rest } = state
+        const shown: unknown = JSON.parse(JSON.stringify({ state: { ...rest, said }, lines: writer.lines }))
         expect({ taskId, index, shown }).toMatchObject({ taskId, index, shown: moment })
       }
     }
