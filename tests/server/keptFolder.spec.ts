@@ -99,8 +99,9 @@ describe.each(readdirSync(kept))('the folder of %s', (archive) => {
       for (const [index, moment] of Object.entries(moments)) {
         const { state, writer } = engine.seek(Number(index))
         // The client had another name for its last live status when the moments were kept.
-        const { liveStatus: said, ...rest } = state
-        const shown: unknown = JSON.parse(JSON.stringify({ state: { ...rest, said }, lines: writer.lines }))
+        const openTask = { ...state.openTask, said: state.openTask.liveStatus }
+        const lines = writer.lines
+        const shown: unknown = JSON.parse(JSON.stringify({ state: { ...state, openTask }, lines }))
         expect({ taskId, index, shown }).toMatchObject({ taskId, index, shown: moment })
       }
     }
