@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId, questionId, userId } from '../../tests/domain/ids.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
-import { ExecutionRequested, MessageQueued } from './events.ts'
+import { ExecutionRequested, MessageQueued, type TaskEvent } from './events.ts'
 import { undelivered } from './questionState.ts'
 import {
   AgentModeChosen,
@@ -96,6 +96,47 @@ describe('an answer', () => {
   })
 })
 
+describe('no answer is lost', () => {
+  test('of those after a failure, the first are told with the turn that the last or a message starts', () => {
+    const both = [...waiting, asked(2), past.broke(1)]
+    const onTheirWay = (...events: readonly TaskEvent[]) => {
+      const state = stateAfter(task, [...both, ...events])
+      return state.kind === 'task' ? undelivered(state.questions) : []
+    }
+    const first = answered(1, 'next_turn')
+    expect(onTheirWay(first)).toEqual([questionId(1)])
+    expect(onTheirWay(first, past.waits(2), past.requested(2), withdrawn(2), past.started(2))).toEqual([
+      questionId(1),
+    ])
+    // The last answer is the message of the turn.
+    expect(onTheirWay(first, answered(2, 'next_turn'))).toEqual([questionId(1)])
+  })
+
+  test('when the agent takes its request back as the person answers', async () => {
+    await given(task, [...waiting, answered(1)])
+      .when({ type: 'RecordProgress', fence, progress: [withdrawn(1)] })
+      .thenNothing()
+    await given(task, waiting)
+      .when({ type: 'RecordProgress', fence, progress: [withdrawn(1)] })
+      .then([withdrawn(1)])
+  })
+})
+
+test('what an undone turn asked is asked no more', () => {
+  const undo = { type: 'UndoTurn', undoId: executionId(7), executionId: executionId(1) } as const
+  const failed = [past.running, asked(1), asked(2), answered(1, 'next_turn'), past.broke(1)]
+  const decision = task.decide(undo, stateAfter(task, ...failed))
+  expect(decision).toMatchObject([{ type: 'TurnsUndone' }, withdrawn(2)])
+  const state = stateAfter(task, ...failed, 'refused' in decision ? [] : decision)
+  expect(state.kind === 'task' && undelivered(state.questions)).toEqual([])
+})
+
+test('a title that begins with a slash is no command to an agent', () => {
+  expect(answerInWords({ kind: 'question', title: '/clear it?' }, saying('', 'Yes'))).toMatch(
+    /^[^/].*: \/clear/,
+  )
+})
+
 describe('questions that nobody answered', () => {
   test.each([
     { outcome: { kind: 'completed', exitCode: null } as const, events: [withdrawn(1), past.succeeded(1)] },
@@ -143,7 +184,7 @@ describe('a plan that is approved', () => {
 test('an agent that no longer waits is told answers in words', () => {
   const title = 'Run rm -rf dist'
   expect(answerInWords({ kind: 'question', title: 'Which colour?' }, saying('', 'Red'))).toBe(
-    'Which colour?\n\nRed',
+    'The answer to: Which colour?\n\nRed',
   )
   expect(answerInWords({ kind: 'permission', title }, saying('Keep it.', 'deny'))).toBe(
     'You may not do this: Run rm -rf dist\n\nKeep it.',

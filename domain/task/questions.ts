@@ -17,6 +17,7 @@ import {
   type Answer,
   type QuestionKind,
 } from './questionEvents.ts'
+import { isLastOpen } from './questionState.ts'
 import type { LiveTask } from './state.ts'
 
 export function answerQuestion(
@@ -35,10 +36,7 @@ export function answerQuestion(
     answer,
   )
   const events = [answered, ...modeAfter(questions.mode, question?.kind, answer)]
-  const isLast = [...questions.pending].every(
-    ([id, { status: other }]) => id === questionId || other !== 'open',
-  )
-  if (isWaiting || !isLast) return events
+  if (isWaiting || !isLastOpen(questions, questionId)) return events
   const turn = startTurn()
   return 'refused' in turn ? turn : [...events, ...turn]
 }
@@ -65,6 +63,11 @@ export function withdrawQuestions({ questions }: LiveTask): readonly TaskEvent[]
   )
 }
 
+/** Whether an agent takes back what a person has just answered: that answer counts. */
+export function isLateWithdrawal({ questions }: LiveTask, { type, data }: TaskEvent): boolean {
+  return type === 'QuestionWithdrawn' && questions.pending.get(data.questionId)?.status !== 'open'
+}
+
 /** The words in which an agent that no longer waits is told an answer. */
 export function answerInWords(
   { kind, title }: { readonly kind: QuestionKind; readonly title: string | null },
@@ -73,6 +76,8 @@ export function answerInWords(
   const said = text.trim()
   const lines = (head: string) => (said === '' ? head : `${head}\n\n${said}`)
   const about = title ?? ''
+  // A title may begin with a slash, as a command to the agent does.
+  const answerTo = `The answer to: ${about}`
   switch (kind) {
     case 'plan':
       return choices.includes(planOptions.sendBack)
@@ -83,9 +88,9 @@ export function answerInWords(
         ? lines(`You may not do this: ${about}`)
         : lines(`You may do this: ${about}`)
     case 'form':
-      if (choices.includes(formOptions.decline)) return `${about}\n\nThe person declines.`
-      return `${about}\n\n${values.map(({ name, value }) => `- ${name}: ${value}`).join('\n')}`
+      if (choices.includes(formOptions.decline)) return `${answerTo}\n\nThe person declines.`
+      return `${answerTo}\n\n${values.map(({ name, value }) => `- ${name}: ${value}`).join('\n')}`
     case 'question':
-      return `${about}\n\n${[...choices, ...(said === '' ? [] : [said])].join(', ')}`
+      return `${answerTo}\n\n${[...choices, ...(said === '' ? [] : [said])].join(', ')}`
   }
 }

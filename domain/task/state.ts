@@ -15,7 +15,7 @@ import {
 } from './codeHost/feedbackState.ts'
 import { isOfIssue, issueAfter } from './codeHost/issueState.ts'
 import { reordered, without } from './queue.ts'
-import { isOfQuestions, noQuestions, withQuestions } from './questionState.ts'
+import { isOfQuestions, noQuestions, withoutPending, withQuestions } from './questionState.ts'
 import { isOfPullRequest, observedIn, publishedAs, standingIn } from './codeHost/pullRequestState.ts'
 import type { TaskEvent } from './events.ts'
 import { cancelRequestedIn, sentIn, type EndStatus, type Execution } from './phase.ts'
@@ -298,6 +298,7 @@ function turnsUndone(task: LiveTask, data: DataOf<'TurnsUndone'>): LiveTask {
   return {
     ...task,
     restorePoints,
+    questions: withoutPending(task.questions),
     saved,
     session: session?.sessionId == null ? null : { agent: session.agent, sessionId: session.sessionId },
     // Without a workspace there is nothing to restore.

@@ -46,7 +46,7 @@ import {
 } from './codeHost/pullRequest.ts'
 import type { Execution, QueuedMessage } from './phase.ts'
 import { AgentModeChosen } from './questionEvents.ts'
-import { answerQuestion, chooseMode, withdrawQuestions } from './questions.ts'
+import { answerQuestion, chooseMode, isLateWithdrawal, withdrawQuestions } from './questions.ts'
 import { refusalOfWords } from './slashCommands.ts'
 import { evolve, type LiveTask, type ModelChoice, type TaskState } from './state.ts'
 
@@ -149,16 +149,17 @@ function createTask(command: CommandOf<'CreateTask'>): Decision<TaskEvent> {
     { taskId, ownerId, projectId, agent },
     { title, description, branch, codexModel },
   )
-  if (command.from && description.trim() === '' && images.length === 0) return [created, ...origin(command)]
+  const mode =
+    command.mode === undefined || command.mode === 'free' ? [] : [AgentModeChosen.of({ mode: command.mode })]
+  if (command.from && description.trim() === '' && images.length === 0)
+    return [created, ...origin(command), ...mode]
   return [
     created,
     messageQueued(first, description, images),
     ...origin(command),
     ...comparedWith(command),
     ...issueOrigin(command),
-    ...(command.mode === undefined || command.mode === 'free'
-      ? []
-      : [AgentModeChosen.of({ mode: command.mode })]),
+    ...mode,
     requested(executionId, 'start', first),
   ]
 }
@@ -304,7 +305,7 @@ function answerInTask(state: LiveTask, command: CommandOf<'AnswerQuestion'>): De
 
 function recordProgress(state: LiveTask, command: CommandOf<'RecordProgress'>): Decision<TaskEvent> {
   return fenced(state, command.fence) && command.progress.every((event) => isOf(command.fence, event))
-    ? command.progress
+    ? command.progress.filter((event) => !isLateWithdrawal(state, event))
     : refuse('evicted')
 }
 

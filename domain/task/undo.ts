@@ -3,6 +3,7 @@ import type { Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
 import type { CommandOf } from './commands.ts'
 import type { TaskEvent } from './events.ts'
+import { withdrawQuestions } from './questions.ts'
 import { countingAt, pointOf } from './restorePoints.ts'
 import { TurnsUndone, WorkspaceRestored } from './snapshotEvents.ts'
 import type { LiveTask } from './state.ts'
@@ -25,7 +26,7 @@ export function undoTurn(state: LiveTask, command: CommandOf<'UndoTurn'>): Decis
   const undone = now.filter((id) => !then.includes(id)).reverse()
   const redone = then.filter((id) => !now.includes(id)).reverse()
   if (undone.length === 0 && redone.length === 0) return refuse('already_undone')
-  return [TurnsUndone.of({ undoId, executionId, undone, redone })]
+  return [TurnsUndone.of({ undoId, executionId, undone, redone }), ...withdrawQuestions(state)]
 }
 
 /** Records a late snapshot of a turn that ended without one, before an undo restores other files. */

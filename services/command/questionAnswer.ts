@@ -2,7 +2,7 @@
 import type { AnswerInput } from '#domain/api/questions.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Answer, FormField } from '#domain/task/questionEvents.ts'
-import { formOptions, planOptions } from '#domain/task/questionEvents.ts'
+import { formOptions, permissionOptions, planOptions } from '#domain/task/questionEvents.ts'
 import type { QuestionDocument } from '#domain/views/questions.ts'
 
 type Asked = Pick<QuestionDocument, 'kind' | 'options' | 'fields' | 'allowsText' | 'multiple'>
@@ -21,7 +21,10 @@ export function answerFor(question: Asked, input: AnswerInput): Answer {
   const hasText = text.trim() !== ''
   if (hasText && !question.allowsText) throw invalid('Choose one of the options.')
   if (choices.length === 0 && (!hasText || question.kind !== 'question')) throw invalid('Choose an option.')
-  if (choices.includes(planOptions.sendBack) && !hasText) throw invalid('Say what to change in the plan.')
+  if (question.kind === 'plan' && choices.includes(planOptions.sendBack) !== hasText)
+    throw invalid(hasText ? 'Words go with Send back only.' : 'Say what to change in the plan.')
+  if (question.kind === 'permission' && hasText && !choices.includes(permissionOptions.deny))
+    throw invalid('Words go with Deny only.')
   return { choices: [...new Set(choices)], text, values: [] }
 }
 
@@ -37,12 +40,14 @@ function inFull({ options }: Asked, input: AnswerInput): Answer {
 function valuesFor(fields: readonly FormField[], values: Answer['values']): Answer['values'] {
   const unknown = values.find(({ name }) => fields.every((field) => field.name !== name))
   if (unknown) throw invalid(`There is no field ${unknown.name}.`)
-  for (const field of fields) {
-    const value = values.find(({ name }) => name === field.name)?.value ?? ''
+  return fields.flatMap((field) => {
+    const [given, again] = values.filter(({ name }) => name === field.name)
+    const value = given?.value ?? ''
+    if (again) throw invalid(`${field.label} has two values.`)
     if (value === '' && field.required) throw invalid(`Fill in ${field.label}.`)
     if (value !== '' && !fits(field, value)) throw invalid(`${field.label} has a value of another kind.`)
-  }
-  return values
+    return value === '' ? [] : [{ name: field.name, value }]
+  })
 }
 
 function fits({ type, choices }: FormField, value: string): boolean {
@@ -54,9 +59,9 @@ function fits({ type, choices }: FormField, value: string): boolean {
     case 'boolean':
       return value === 'true' || value === 'false'
     case 'number':
-      return Number.isFinite(Number(value))
+      return value.trim() !== '' && Number.isFinite(Number(value))
     case 'integer':
-      return Number.isSafeInteger(Number(value))
+      return value.trim() !== '' && Number.isSafeInteger(Number(value))
   }
 }
 

@@ -12,12 +12,15 @@ export interface TurnRecording {
   /** The ids of the messages that count as seen by the model. */
   readonly seen: readonly string[]
   readonly stderr: readonly string[]
+  /** How often answers counted as seen by the model. */
+  answersSeen(): number
 }
 
 export function recordingOf(executionId: string): TurnRecording {
   const recorded: ProgressEvent[] = []
   const seen: string[] = []
   let hasBegun = false
+  let answersSeen = 0
   const stderr: string[] = []
   const messages = turnMessages()
   const nothing = async () => undefined
@@ -29,7 +32,7 @@ export function recordingOf(executionId: string): TurnRecording {
     messages,
     onBegun: () => void (hasBegun = true),
     onSeen: async (ids) => void seen.push(...ids),
-    questions: { hear: unused },
+    questions: { hear: nothing, seen: async () => void answersSeen++ },
     agent: { name: 'claude', version: '1', resumed: false },
     reporter: { report: async (...events) => void recorded.push(...events), delivered: unused, end: unused },
     output: {
@@ -44,5 +47,13 @@ export function recordingOf(executionId: string): TurnRecording {
     redaction: { stream: unused, text: async (text) => text, diff: unused },
     elapsed: () => 0,
   })
-  return { recorder, messages, recorded, hasBegun: () => hasBegun, seen, stderr }
+  return {
+    recorder,
+    messages,
+    recorded,
+    hasBegun: () => hasBegun,
+    seen,
+    stderr,
+    answersSeen: () => answersSeen,
+  }
 }

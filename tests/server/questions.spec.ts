@@ -1,6 +1,7 @@
 /** What the agent asks reaches the person, and each question is answered once: the real claude on a scripted Messages API. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getChat } from '#domain/api/chat.schema.ts'
+import { forkTask } from '#domain/api/fork.schema.ts'
 import { answerQuestion, listQuestions, type ShownQuestion } from '#domain/api/questions.schema.ts'
 import { cancelTask, createTask, getTask, getTaskDiff, updateTask } from '#domain/api/tasks.schema.ts'
 import { createGate, type Script } from '../standins/messagesApi.ts'
@@ -23,6 +24,7 @@ const bash = (command: string) => ({ name: 'Bash', input: { command, description
 
 const colour = ask({ question: 'Which colour?', labels: ['Red', 'Blue'] })
 const late = createGate()
+const cut = createGate()
 const scripts: readonly Script[] = [
   {
     when: /^Paint it/,
@@ -40,6 +42,10 @@ const scripts: readonly Script[] = [
   },
   { when: /^Ask and be stopped/, turns: [{ tools: [colour] }, { text: 'Never said.' }] },
   { when: /^Ask and be killed/, turns: [{ tools: [colour] }, { text: 'Never said.' }] },
+  {
+    when: /^Ask and be cut/,
+    turns: [{ tools: [colour] }, { text: 'Never said.', hold: { afterWords: 0, gate: cut } }],
+  },
   { when: /Which colour\?\s+Blue/, turns: [{ text: 'Blue it is.' }] },
   {
     when: /^Plan the change/,
@@ -67,6 +73,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   late.release()
+  cut.release()
   await scene?.close()
 })
 
@@ -172,6 +179,45 @@ describe('a question', () => {
     expect(task).toMatchObject({ status: 'completed', waitingFor: null })
     expect(await chatOf(taskId)).toContain('Blue it is.')
   })
+})
+
+test('an answer that the agent was given and its model had not seen is told with the next turn', async () => {
+  const { ada, projectId, product } = scene
+  const { id: taskId } = await ada.task(projectId, 'Ask and be cut')
+  const [only] = await open(taskId, 1)
+  await answer(taskId, only?.id ?? '', 'Blue')
+  await cut.reached
+  await product.kill9()
+  await product.restart()
+  expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'failed', waitingFor: null })
+  expect((await questionsOf(taskId)).map(({ isDelivered }) => isDelivered)).toEqual([false])
+  await ada.api('POST', `/tasks/${taskId}/chat`, { message: 'Go on' })
+  await ada.taskOnce(taskId, (now) => hasEnded(now) && now.execution?.turn === 2)
+  expect(await chatOf(taskId)).toContain('Blue it is.')
+  expect((await questionsOf(taskId)).map(({ isDelivered }) => isDelivered)).toEqual([true])
+})
+
+test('two who answer the last questions of a failed run at once are both told to the agent', async () => {
+  const { ada, projectId, product, api } = scene
+  const { id: taskId } = await ada.task(projectId, 'Paint it and be killed')
+  const asked = await open(taskId, 2)
+  await product.kill9()
+  await product.restart()
+  await ada.taskOnce(taskId, hasEnded)
+  const before = api.requests.length
+  await Promise.all(asked.map(({ id }, index) => answer(taskId, id, `Word ${index}.`)))
+  await ada.taskOnce(taskId, (now) => hasEnded(now) && now.execution?.turn === 2)
+  const told = JSON.stringify(api.requests.slice(before).map((request) => request.body))
+  expect([told.includes('Word 0.'), told.includes('Word 1.')]).toEqual([true, true])
+})
+
+test('a fork works as freely as its task', async () => {
+  const { ada, projectId } = scene
+  const { id: taskId } = await ada.task(projectId, 'Wait for a fork')
+  const { execution } = await ada.taskOnce(taskId, hasEnded)
+  await ada.ask(updateTask, { params: { taskId }, body: { mode: 'ask' } })
+  const forked = await ada.ask(forkTask, { params: { taskId }, body: { executionId: execution?.id ?? '' } })
+  expect(forked.task.mode).toBe('ask')
 })
 
 test('a plan is sent back with a comment, approved, and carried out', async () => {

@@ -41,6 +41,7 @@ export const comparisonRoutes: readonly Route<CommandServices>[] = [
         executionId: uuidv5('execution', commandId),
         // A repeat of a command that took effect needs no copies.
         images: isKnown ? [] : await copies(services, images, original.taskId, taskId),
+        mode: original.questions.mode,
         comparedTo: { taskId: original.taskId, title, baseCommit: original.baseCommit },
       }),
     )

@@ -110,6 +110,7 @@ async function forkedFrom(services: CommandServices, fork: Fork) {
       messageId: uuidv5('message', commandId),
       executionId: uuidv5('execution', commandId),
       images: [],
+      mode: source.questions.mode,
       from: await originOf(services, fork, source, snapshot),
     },
   } as const

@@ -1,10 +1,8 @@
 /** Answers to what an agent asks. */
 import { v5 as uuidv5 } from 'uuid'
 import { answerQuestion } from '#domain/api/questions.schema.ts'
-import { questionsPage } from '#domain/api/questions.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
-import type { Answer } from '#domain/task/questionEvents.ts'
 import { answerInWords } from '#domain/task/questions.ts'
 import {
   questionDocumentId,
@@ -12,7 +10,6 @@ import {
   shownQuestion,
   type QuestionDocument,
 } from '#domain/views/questions.ts'
-import { oldest } from '#platform/reads/pages.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { answerFor } from '../questionAnswer.ts'
@@ -30,7 +27,7 @@ export const questionRoutes: readonly Route<CommandServices>[] = [
       answeredBy: request.user.id,
       messageId: uuidv5('message', request.commandId),
       executionId: uuidv5('execution', request.commandId),
-      message: await answersInWords(services, question, answer),
+      message: answerInWords(question, answer),
     }).catch((thrown: unknown) => withQuestion(services, taskId, questionId, thrown))
     const placed = await written(executed.position, services)
     return { question: shownQuestion(await questionNow(services, taskId, questionId)), ...placed }
@@ -60,19 +57,4 @@ async function withQuestion(
   throw new Fault(thrown.code, thrown.message, thrown.field, {
     current: { ...thrown.details.current, question },
   })
-}
-
-/** All answers since the run that asked, for an agent that no longer waits. */
-async function answersInWords(
-  { documents }: CommandServices,
-  question: QuestionDocument,
-  answer: Answer,
-): Promise<string> {
-  const where = { task: question.task, status: 'answered' }
-  const answered = (await oldest(documents, questionsView, where, questionsPage)).filter(
-    ({ executionId, delivery }) => executionId === question.executionId && delivery === 'next_turn',
-  )
-  return [...answered, { ...question, answer }]
-    .flatMap((one) => (one.answer === null ? [] : [answerInWords(one, one.answer)]))
-    .join('\n\n')
 }

@@ -199,7 +199,8 @@ export const variables = {
     'an agent that produces no output for this long is stopped (900)',
   ],
   QUESTION_HOURS: [
-    count.min(1, { error: 'is at least 1' }).default(24),
+    // A timer of Node cannot wait for 25 days.
+    count.min(1, { error: 'is at least 1' }).max(576, { error: 'is at most 576' }).default(24),
     'how long an agent waits for a person to answer it; its turn ends then, and an answer starts the next (24)',
   ],
   RUN_SECONDS: [

@@ -19,8 +19,10 @@ type Elicitation = Extract<ClaudeRequest, { subtype: 'elicitation' }>
 /** Tools that only ask. They are shown as questions and not as tool calls. */
 export const askingTools: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode'])
 
-/** Characters kept of a title, of a body and of the preview of an option. */
-const kept = { title: 500, body: 64_000, preview: 8_000 }
+/** Characters kept of each text. What is cut of an option or of a choice is told to the agent as it was shown. */
+const kept = { title: 500, label: 500, description: 1_000, body: 64_000, preview: 8_000, rule: 1_000 }
+/** How many of each are shown. */
+const most = { options: 20, fields: 50, choices: 50, rules: 50 }
 
 /** What is shown to the person; none when the request can't be read. */
 export function askedIn(request: ClaudeRequest): readonly AskedQuestion[] {
@@ -43,9 +45,17 @@ function bounded(asked: AskedQuestion): AskedQuestion {
     ...asked,
     title: shortened(asked.title, kept.title),
     body: shortened(asked.body, kept.body),
-    options: asked.options.map((option) => ({
-      ...option,
+    options: asked.options.slice(0, most.options).map((option) => ({
+      value: shortened(option.value, kept.label),
+      label: shortened(option.label, kept.label),
+      description: shortened(option.description, kept.description),
       preview: option.preview && shortened(option.preview, kept.preview),
+    })),
+    fields: asked.fields.slice(0, most.fields).map((field) => ({
+      ...field,
+      label: shortened(field.label, kept.label),
+      description: shortened(field.description, kept.description),
+      choices: field.choices.slice(0, most.choices).map((choice) => shortened(choice, kept.label)),
     })),
   }
 }
@@ -113,9 +123,12 @@ function rulesOf({ tool_name: tool, permission_suggestions: suggestions }: ToolR
   if (editingTools.includes(tool)) return [...editingTools]
   const suggested = suggestions.flatMap(({ rules = [] }) => rules)
   if (suggested.length === 0) return tool === 'Bash' ? [] : [tool]
-  return suggested.map(({ toolName, ruleContent }) =>
-    ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`,
-  )
+  return suggested
+    .map(({ toolName, ruleContent }) =>
+      ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`,
+    )
+    .filter((rule) => rule.length <= kept.rule)
+    .slice(0, most.rules)
 }
 
 function wordsOf({ tool_name: tool, input }: ToolRequest): Pick<AskedQuestion, 'title' | 'body'> {
@@ -143,9 +156,10 @@ const marked = (sign: string, text: string) =>
 
 /** A code block that no text can end early. */
 function fenced(language: string, text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
+  const shown = shortened(text, kept.body / 2)
+  const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
-  return `${fence}${language}\n${shortened(text, kept.body - 100)}\n${fence}`
+  return `${fence}${language}\n${shown}\n${fence}`
 }
 
 function formOf({
@@ -169,7 +183,7 @@ function formOf({
 
 function fieldsOf({ properties, required }: ElicitationFields): FormField[] {
   return Object.entries(properties)
-    .slice(0, 50)
+    .filter(([name]) => name.length <= kept.label)
     .map(([name, { title, description, type, enum: choices }]) => ({
       name,
       label: title ?? name,
@@ -189,10 +203,10 @@ export function answerLine(
 ): string {
   const [first] = answers
   const response =
-    first === undefined
-      ? { behavior: 'deny', message: 'Nobody can answer this.' }
-      : request.subtype === 'elicitation'
-        ? elicited(request, first)
+    request.subtype === 'elicitation'
+      ? elicited(request, first)
+      : first === undefined
+        ? { behavior: 'deny', message: 'Nobody can answer this.' }
         : decided(request, answers, first, mode)
   return controlLine('control_response', { subtype: 'success', request_id: requestId, response })
 }
@@ -255,7 +269,9 @@ function parsedRule(rule: string): { readonly toolName: string; readonly ruleCon
 const inWords = (answer: Answer | undefined): string =>
   answer === undefined ? '' : [...answer.choices, answer.text].filter((word) => word.trim() !== '').join(', ')
 
-function elicited({ requested_schema: schema }: Elicitation, { choices, values }: Answer): object {
+function elicited({ requested_schema: schema }: Elicitation, answer: Answer | undefined): object {
+  if (answer === undefined) return { action: 'cancel' }
+  const { choices, values } = answer
   if (choices.includes(formOptions.decline)) return { action: 'decline' }
   const content = values.map(
     ({ name, value }) => [name, typed(schema?.properties[name]?.type, value)] as const,

@@ -37,6 +37,14 @@ describe('what an agent reports', () => {
     expect(recorder.session()).toBe('s')
   })
 
+  test('an answer counts as seen once the model says something, not when it only asks', async () => {
+    const { recorder, answersSeen } = recordingOf(executionId(1))
+    await recorder.record({ type: 'question', requestId: 'r', asked: [] })
+    expect(answersSeen()).toBe(0)
+    await recorder.record({ type: 'text', messageKey: 'a', text: 'Blue it is.', cut: false })
+    expect(answersSeen()).toBe(1)
+  })
+
   test('agents D1: a fault of what it did unasked is no fault of the turn', async () => {
     const { recorder, messages } = recordingOf(executionId(1))
     messages.add('mine')

@@ -19,7 +19,7 @@ import type { MessageTexts } from '../recording/messageText.ts'
 import type { Reporter } from '../recording/reporter.ts'
 import type { RunOutput } from '../recording/terminalOutput.ts'
 import type { AgentQuestions } from './agentQuestions.ts'
-import type { TurnMessages } from './turnMessages.ts'
+import { hasGoneOn, type TurnMessages } from './turnMessages.ts'
 
 export interface EventRecorder {
   /** Records one event; resolves when the next may come. */
@@ -44,7 +44,7 @@ interface RecordedTurn {
   readonly messages: TurnMessages
   readonly onBegun: () => void
   readonly onSeen: (ids: readonly string[]) => Promise<void>
-  readonly questions: Pick<AgentQuestions, 'hear'>
+  readonly questions: Pick<AgentQuestions, 'hear' | 'seen'>
   readonly agent: { readonly name: AgentName; readonly version: string; readonly resumed: boolean }
   readonly reporter: Reporter
   readonly output: RunOutput
@@ -56,14 +56,8 @@ interface RecordedTurn {
 }
 
 export function eventRecorder(turn: RecordedTurn): EventRecorder {
-  const {
-    fence: { executionId },
-    reporter,
-    output,
-    texts,
-    agent,
-    messages,
-  } = turn
+  const { reporter, output, texts, agent, messages } = turn
+  const { executionId } = turn.fence
   const lines = createTerminal()
   const tools = toolRecorder(turn)
   const unasked = unaskedRecorder(turn)
@@ -79,6 +73,7 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
       turn.onBegun()
     }
     if (seen.length > 0) await turn.onSeen(seen)
+    if (hasGoneOn(event)) await turn.questions.seen()
     switch (event.type) {
       case 'taken_up':
         return

@@ -17,7 +17,6 @@ import { newest } from '#platform/reads/pages.ts'
 import type { AgentEvent, AgentQuestion, AskedQuestion } from '../../agents/port.ts'
 import type { AgentDeps, RecordingDeps } from '../../deps.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
-import { Evicted } from '../failure.ts'
 import type { Run } from '../run.ts'
 import type { AgentProcess } from './agentProcess.ts'
 
@@ -41,6 +40,8 @@ type Withdrawal = Extract<AgentEvent, { type: 'question_withdrawn' }>
 
 export interface AgentQuestions {
   hear(event: AgentQuestion | Withdrawal): Promise<void>
+  /** The model has gone on: the answers that the agent was given count as delivered. */
+  seen(): Promise<void>
   stop(): void
 }
 
@@ -50,17 +51,20 @@ interface Waiting {
   readonly answers: Map<string, Answer>
 }
 
-/** The agent of this turn is given each answer once. What nobody has answered by its end stays in the task: see domain/task/questions.ts. */
+/** The agent of this turn is given each answer once; what it was given and its model has not seen is told with the next turn. What nobody has answered by its end stays in the task: see domain/task/questions.ts. */
 export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
   const { process, taskId, onWaiting } = turn
   const { reporter, fence, answers } = turn.run
   const { executionId } = fence
   const waiting = new Map<string, Waiting>()
   let count = 0
+  let isStopped = false
+  /** Questions whose answers the agent was given and its model has not seen. */
+  let given: readonly string[] = []
 
   function settle(requestId: string): void {
     waiting.delete(requestId)
-    if (waiting.size === 0) onWaiting(false)
+    if (waiting.size === 0 && !isStopped) onWaiting(false)
   }
   async function take(questionId: string): Promise<void> {
     const [requestId, request] =
@@ -70,15 +74,12 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
     const question = await deps.documents.now(questionsView, taskStream(taskId), id)
     if (!question?.answer) return
     request.answers.set(questionId, question.answer)
-    const given = request.questionIds.flatMap((one) => request.answers.get(one) ?? [])
-    if (given.length < request.questionIds.length) return
-    if (process.answer(requestId, given))
-      await reporter.report(
-        ...request.questionIds.map((one) => AnswerDelivered.of({ executionId, questionId: one })),
-      )
+    const { questionIds } = request
+    const inOrder = questionIds.flatMap((one) => request.answers.get(one) ?? [])
+    if (inOrder.length < questionIds.length) return
+    if (process.answer(requestId, inOrder)) given = [...given, ...questionIds]
     settle(requestId)
   }
-  let isStopped = false
   const stopListening = answers.listen(async (questionId) => {
     // An answer is passed on once: an engine that is away is waited for.
     for (;;) {
@@ -86,7 +87,7 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
         return await take(questionId)
       } catch (err) {
         deps.logger.warn({ err, questionId }, 'failed to give the agent an answer')
-        if (isStopped || err instanceof Evicted) return
+        if (isStopped) return
         await sleep(retryPauseMs)
       }
     }
@@ -111,14 +112,19 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
     )
   }
   async function withdraw(requestId: string): Promise<void> {
-    const { questionIds = [], answers: given } = waiting.get(requestId) ?? {}
+    const { questionIds = [], answers: taken } = waiting.get(requestId) ?? {}
     settle(requestId)
-    const open = questionIds.filter((questionId) => given?.has(questionId) !== true)
+    const open = questionIds.filter((questionId) => taken?.has(questionId) !== true)
     if (open.length > 0)
       await reporter.report(...open.map((questionId) => QuestionWithdrawn.of({ executionId, questionId })))
   }
   return {
     hear: (event) => (event.type === 'question' ? ask(event) : withdraw(event.requestId)),
+    async seen() {
+      const delivered = given.map((questionId) => AnswerDelivered.of({ executionId, questionId }))
+      given = []
+      if (delivered.length > 0) await reporter.report(...delivered)
+    },
     stop() {
       isStopped = true
       stopListening()
@@ -127,17 +133,28 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
 }
 
 async function redacted(question: AskedQuestion, redaction: Redaction): Promise<AskedQuestion> {
-  const { title, body, options } = question
+  const clean = (text: string) => redaction.text(text)
+  const all = (texts: readonly string[]) => Promise.all(texts.map(clean))
+  const options = question.options.map(async ({ value, label, description, preview }) => ({
+    value: await clean(value),
+    label: await clean(label),
+    description: await clean(description),
+    preview: preview && (await clean(preview)),
+  }))
+  const fields = question.fields.map(async (field) => ({
+    ...field,
+    name: await clean(field.name),
+    label: await clean(field.label),
+    description: await clean(field.description),
+    choices: await all(field.choices),
+  }))
   return {
     ...question,
-    title: await redaction.text(title),
-    body: await redaction.text(body),
-    options: await Promise.all(
-      options.map(async (option) => ({
-        ...option,
-        preview: option.preview && (await redaction.text(option.preview)),
-      })),
-    ),
+    title: await clean(question.title),
+    body: await clean(question.body),
+    options: await Promise.all(options),
+    fields: await Promise.all(fields),
+    rules: await all(question.rules),
   }
 }
 

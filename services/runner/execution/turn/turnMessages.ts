@@ -44,6 +44,11 @@ function isOfModel(event: AgentEvent): boolean {
   }
 }
 
+/** Whether the model has gone on since it was answered. Several questions of it may follow each other. */
+export function hasGoneOn(event: AgentEvent): boolean {
+  return event.type === 'end' ? event.ok : isOfModel(event) && event.type !== 'question'
+}
+
 export function turnMessages(): TurnMessages {
   const messages = new Map<string, 'sent' | 'taken_up' | 'answered'>()
   const has = (...states: readonly string[]) => [...messages.values()].some((state) => states.includes(state))

@@ -1,0 +1,107 @@
+/** The agent of a turn is given each answer once, and nothing that is recorded of its questions shows a secret. */
+import { expect, test } from 'vitest'
+import { executionId, questionId, taskId, userId } from '../../../../tests/domain/ids.ts'
+import type { ProgressEvent } from '#domain/task/events.ts'
+import { deliveryQueue } from '../control.ts'
+import type { AskedQuestion } from '../../agents/port.ts'
+import { agentQuestions } from './agentQuestions.ts'
+
+const secret = 'hunter2hunter2'
+const question: AskedQuestion = {
+  kind: 'form',
+  allowsText: true,
+  multiple: false,
+  title: `Title ${secret}`,
+  body: `Body ${secret}`,
+  options: [{ value: `v ${secret}`, label: `l ${secret}`, description: `d ${secret}`, preview: secret }],
+  fields: [
+    { name: secret, label: secret, description: secret, type: 'choice', required: false, choices: [secret] },
+  ],
+  rules: [`Bash(curl ${secret})`],
+}
+
+function openTurn({ isAlive = true, beforeAnswer = async () => undefined as unknown } = {}) {
+  const recorded: ProgressEvent[] = []
+  const told: string[] = []
+  const waiting: boolean[] = []
+  const answers = deliveryQueue()
+  const unused = () => {
+    throw new Error('Questions do not ask for this.')
+  }
+  const answer = { choices: ['Blue'], text: '', values: [] }
+  const questions = agentQuestions(
+    {
+      documents: {
+        now: async () => {
+          await beforeAnswer()
+          return { answer, answeredBy: userId(1) } as never
+        },
+      } as never,
+      logger: { warn: unused } as never,
+      ids: { uuid: () => questionId(1) },
+    },
+    {
+      run: {
+        fence: { executionId: executionId(1), attempt: 1 },
+        answers,
+        reporter: {
+          report: async (...events) => void recorded.push(...events),
+          delivered: unused,
+          end: unused,
+        },
+      },
+      taskId: taskId(1),
+      process: { answer: (requestId) => isAlive && told.push(requestId) > 0 },
+      redaction: {
+        text: async (text) => text.replaceAll(secret, '[redacted]'),
+        stream: unused,
+        diff: unused,
+      },
+      onWaiting: (isWaiting) => void waiting.push(isWaiting),
+    },
+  )
+  const types = () => recorded.map(({ type }) => type)
+  return { questions, answers, recorded, types, told, waiting }
+}
+const ask = { type: 'question', requestId: 'r', asked: [question] } as const
+const settled = () => new Promise((resolve) => setTimeout(resolve, 10))
+
+test('no part of a question shows a secret', async () => {
+  const { questions, recorded } = openTurn()
+  await questions.hear(ask)
+  expect(JSON.stringify(recorded)).not.toContain(secret)
+})
+
+test('an answer counts as delivered once the model has seen it', async () => {
+  const { questions, answers, types, told } = openTurn()
+  await questions.hear(ask)
+  answers.offer([questionId(1)])
+  await settled()
+  expect(told).toEqual(['r'])
+  expect(types()).toEqual(['QuestionAsked'])
+  await questions.seen()
+  await questions.seen()
+  expect(types()).toEqual(['QuestionAsked', 'AnswerDelivered'])
+})
+
+test('an answer for an agent that has died stays on its way', async () => {
+  const { questions, answers, types } = openTurn({ isAlive: false })
+  await questions.hear(ask)
+  answers.offer([questionId(1)])
+  await settled()
+  await questions.seen()
+  expect(types()).toEqual(['QuestionAsked'])
+})
+
+test('a turn that is over starts no limit of time again', async () => {
+  let release = (): void => undefined
+  const held = new Promise<void>((resolve) => (release = resolve))
+  const { questions, answers, waiting } = openTurn({ beforeAnswer: () => held })
+  await questions.hear(ask)
+  answers.offer([questionId(1)])
+  await settled()
+  questions.stop()
+  release()
+  await settled()
+  expect(waiting).toEqual([true])
+})
