@@ -1,5 +1,7 @@
 /** What is known about an agent in advance: plain data, without a schema. */
 
+import type { AgentMode } from '../task/questionEvents.ts'
+
 /** The part that the client needs. */
 export interface Agent {
   readonly name: string
@@ -8,6 +10,8 @@ export interface Agent {
   /** Its logo: the `d` of an SVG path, drawn as a line in a box of 24 by 24. */
   readonly logo: string
   readonly canSteer: boolean
+  /** How freely it can be asked to work; without them it always works freely. */
+  readonly modes?: readonly AgentMode[]
 }
 
 /** How an operator configures it. Not sent to the client. */

@@ -19,6 +19,8 @@ export const ShownQuestion = z.object({
   options: z.array(QuestionOption),
   /** Of a form. */
   fields: z.array(FormField),
+  /** Of a permission: what 'always in this task' allows, in the agent's notation. */
+  rules: z.array(z.string()),
   /** An answer may have text, alone or beside a choice. */
   allowsText: z.boolean(),
   /** Several options may be chosen. */

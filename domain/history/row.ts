@@ -20,6 +20,7 @@ export type RowKind =
   | 'commit'
   | 'pull_request'
   | 'turn'
+  | 'question'
 
 /** A person, the server's runner, the code host, or an agent by its name. */
 export type Who = 'person' | 'runner' | 'code_host' | { readonly agent: string }

@@ -6,6 +6,7 @@ import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
 import { outcomeOf } from '../views/chat.ts'
 import { commitsIn, groupWith, toolRow, withToolEnd } from './toolRows.ts'
+import { questionRow } from './questionRows.ts'
 import { changesRow, rowOf, type Changes, type Names } from './rows.ts'
 import { plainText } from './excerpt.ts'
 import { plainRow, type TimelineRow } from './row.ts'
@@ -47,6 +48,7 @@ interface Reading {
   readonly names: Names
   readonly drafts: Draft[]
   readonly prompts: Map<string, Prompt>
+  readonly questions: Map<string, Event<'QuestionAsked'>>
   /** Where to find the row of a tool call, by execution and call. */
   readonly tools: Map<string, { readonly draft: Draft; readonly at: number; readonly startedAt: string }>
   agent: string
@@ -64,6 +66,7 @@ export function timelineOf(events: readonly TaskEventMessage[], names: Names): r
     names,
     drafts: [],
     prompts: new Map(),
+    questions: new Map(),
     tools: new Map(),
     agent: '',
     preparing: null,
@@ -105,6 +108,17 @@ function read(reading: Reading, event: TaskEventMessage): void {
     case 'WorkspaceChanged':
       addCommits(reading, event)
       return addChanges(reading, event)
+    case 'QuestionAsked':
+      reading.questions.set(event.data.questionId, event)
+      return addRow(reading, event, questionRow(event, reading.agent, event))
+    case 'AgentModeChosen':
+      return addRow(reading, event, questionRow(event, reading.agent, undefined))
+    case 'QuestionAnswered':
+    case 'AnswerDelivered':
+    case 'QuestionWithdrawn': {
+      const asked = reading.questions.get(event.data.questionId)
+      return addRow(reading, event, questionRow(event, reading.agent, asked))
+    }
     case 'AgentStarted':
       reading.agent = event.data.agent
       break
@@ -123,6 +137,10 @@ function read(reading: Reading, event: TaskEventMessage): void {
     agent: reading.agent,
     kind: current(reading)?.section.kind ?? 'turn',
   })
+  addRow(reading, event, row)
+}
+
+function addRow(reading: Reading, event: TaskEventMessage, row: TimelineRow | null): void {
   if (row === null) return
   const draft = current(reading) ?? open(reading, event)
   draft.rows.push(row)

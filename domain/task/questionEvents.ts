@@ -2,14 +2,13 @@
 import { z } from 'zod'
 import { event, fact } from '../kernel/event.schema.ts'
 import { ExecutionId, QuestionId, UserId } from '../kernel/ids.schema.ts'
+import { agentModes, questionKinds } from './questionOptions.ts'
 
-/** `question`: with options or free text. `plan`: to approve. `permission`: to use a tool. `form`: fields of an MCP server. */
-export const questionKinds = ['question', 'plan', 'permission', 'form'] as const
+export { agentModes, formOptions, permissionOptions, planOptions } from './questionOptions.ts'
+
 export const QuestionKind = z.enum(questionKinds)
 export type QuestionKind = z.infer<typeof QuestionKind>
 
-/** `plan`: plans first and asks for approval. `free`: works freely in the sandbox. `ask`: asks before each change. */
-export const agentModes = ['plan', 'free', 'ask'] as const
 export const AgentMode = z.enum(agentModes)
 export type AgentMode = z.infer<typeof AgentMode>
 
@@ -41,11 +40,6 @@ export const Answer = z.object({
   values: z.array(z.object({ name: z.string(), value: z.string() })),
 })
 export type Answer = z.infer<typeof Answer>
-
-/** The values of the options of plans, permissions and forms. */
-export const planOptions = { approve: 'approve', approveAndAsk: 'approve_and_ask', sendBack: 'send_back' }
-export const formOptions = { decline: 'decline' }
-export const permissionOptions = { allow: 'allow', allowInTask: 'allow_in_task', deny: 'deny' }
 
 export const QuestionAsked = event('QuestionAsked', 1, {
   data: z.object({

@@ -10,8 +10,6 @@ export interface QuestionDocument extends Omit<ShownQuestion, 'id'> {
   readonly id: string
   readonly questionId: string
   readonly task: string
-  /** What 'always in this task' allows, in the agent's notation. */
-  readonly rules: readonly string[]
   readonly order: string
 }
 
@@ -86,7 +84,6 @@ function asked({ data, content, at, position, revision, stream }: Asked, id: str
 export function shownQuestion({
   questionId: id,
   task: _task,
-  rules: _rules,
   order: _order,
   ...shown
 }: QuestionDocument): ShownQuestion {

@@ -138,6 +138,7 @@ export function openTaskAnswers(task: { readonly id: string; readonly version: n
     [`GET ${at}`]: { task, data: { changedFiles: [] } },
     [`GET ${at}/chat`]: { messages: [], version: task.version },
     [`GET ${at}/commands`]: { logs: [], version: task.version },
+    [`GET ${at}/questions`]: { questions: [], version: task.version },
     [`GET ${at}/terminal`]: { output: [], version: -1, deltas: [] },
     [`GET ${at}/git/diff`]: { data: diffOf() },
     [`GET ${at}/pr`]: { pr: null, proposal: { title: 'Task 1', body: 'As asked.' }, autoUpdate: false },

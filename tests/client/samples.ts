@@ -2,9 +2,10 @@
 import type { AgentState } from '#domain/api/server.schema.ts'
 import type { User } from '#domain/api/auth.schema.ts'
 import type { ChatMessage } from '#domain/api/chat.schema.ts'
+import type { ShownQuestion } from '#domain/api/questions.schema.ts'
 import type { Project, Repository } from '#domain/api/projects.schema.ts'
 import type { ChangedFile, GitDiff, Task } from '#domain/api/tasks.schema.ts'
-import { messageId, projectId, taskId, userId } from '../domain/ids.ts'
+import { executionId, messageId, projectId, questionId, taskId, userId } from '../domain/ids.ts'
 import { moment } from '../domain/recorded.ts'
 
 export const ada: User = {
@@ -153,4 +154,34 @@ export function messageOf(n: number, over: Partial<ChatMessage> = {}): ChatMessa
     version: 1,
     ...over,
   }
+}
+
+/** A question of the agent of the first task, in its first turn. */
+export function questionOf(n: number, over: Partial<ShownQuestion> = {}): ShownQuestion {
+  return {
+    id: questionId(n),
+    executionId: executionId(1),
+    kind: 'question',
+    status: 'open',
+    title: `Question ${n}?`,
+    body: '',
+    options: ['Red', 'Blue'].map((label) => optionOf(label)),
+    fields: [],
+    rules: [],
+    allowsText: true,
+    multiple: false,
+    askedAt: moment,
+    answer: null,
+    answeredAt: null,
+    answeredBy: null,
+    delivery: null,
+    isDelivered: false,
+    position: String(100 + n),
+    version: n,
+    ...over,
+  }
+}
+
+export function optionOf(label: string, over: Partial<ShownQuestion['options'][number]> = {}) {
+  return { value: label.toLowerCase(), label, description: `It is ${label}.`, preview: null, ...over }
 }

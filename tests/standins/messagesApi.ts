@@ -182,6 +182,15 @@ async function answer(response: ServerResponse, request: MessagesRequest, turn: 
   response.end()
 }
 
+/** As `file_path` of a tool's input: the file that `claude` asks its model to write a plan to, under a name that it makes up. */
+export const planFile = '<plan file>'
+
+function planFileIn({ messages }: MessagesRequest): string {
+  const named = /\S+\/\.claude\/plans\/[\w-]+\.md/.exec(JSON.stringify(messages))
+  if (named === null) throw new Error('The agent named no file for a plan.')
+  return named[0]
+}
+
 function answerOf(request: MessagesRequest, turn: Turn): Answer {
   const blocks: AnswerBlock[] = [
     ...(turn.thinking === undefined
@@ -192,7 +201,7 @@ function answerOf(request: MessagesRequest, turn: Turn): Answer {
       type: 'tool_use',
       id: `toolu_${randomUUID()}`,
       name,
-      input,
+      input: input['file_path'] === planFile ? { ...input, file_path: planFileIn(request) } : input,
     })),
   ]
   return {

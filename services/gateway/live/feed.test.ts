@@ -17,6 +17,7 @@ import {
   type ExecutionKind,
   type TaskEvent,
 } from '#domain/task/events.ts'
+import { QuestionAsked, QuestionWithdrawn } from '#domain/task/questionEvents.ts'
 import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
 import { views } from '#domain/views/all.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
@@ -28,7 +29,7 @@ import { logger } from '#platform/log.ts'
 import type { Words } from '#platform/eventlog/liveWords.ts'
 import type { EventStore, HandleEvents } from '#platform/ports/eventStore.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
-import { executionId, messageId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
+import { executionId, messageId, projectId, questionId, taskId, userId } from '../../../tests/domain/ids.ts'
 import { recorded } from '../../../tests/domain/recorded.ts'
 import { toolStarted } from '../../../tests/domain/taskHistories.ts'
 import { progressIntervalMs, startFeed, type Viewer } from './feed.ts'
@@ -823,5 +824,29 @@ describe('a viewer', () => {
       fake.append(stream, event)
     await fake.deliver(100)
     expect(mine.heard).toHaveLength(3)
+  })
+
+  test('of a person hears that an agent asks, and that it was answered, as lists say so', async () => {
+    const { fake, feed } = await feedWith([])
+    const mine = listener()
+    const of = { executionId: executionId(1), questionId: questionId(1) }
+    feed.follow(userId(1), mine)
+    for (const [stream, event] of eventsOf({ kind: 'turn', chunks: 1, outcome: 'failed' }, 1).slice(0, 4))
+      fake.append(stream, event)
+    await fake.deliver(100)
+    const before = mine.heard.length
+    fake.append(
+      taskStream(taskId(1)),
+      QuestionAsked.of(
+        { ...of, kind: 'plan', allowsText: true, multiple: false },
+        { title: 'A plan', body: '', options: [], fields: [], rules: [] },
+      ),
+    )
+    fake.append(taskStream(taskId(1)), QuestionWithdrawn.of(of))
+    await fake.deliver(100)
+    expect(mine.heard.slice(before).map(([name]) => name)).toEqual([
+      'global_task_status_changed',
+      'global_task_status_changed',
+    ])
   })
 })

@@ -1,4 +1,4 @@
-/** Which events change what lists of tasks show: the status of a task and of its pull request, or how far it has come. */
+/** Which events change what lists of tasks show: the status of a task and of its pull request, what it waits for, or how far it has come. */
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { StoredEvent } from '#domain/kernel/event.ts'
@@ -14,6 +14,9 @@ const statusEvents = new Set([
   'ExecutionCompleted',
   'ExecutionFailed',
   'ExecutionCancelled',
+  'QuestionAsked',
+  'QuestionAnswered',
+  'QuestionWithdrawn',
   'PullRequestOpened',
   'PullRequestObserved',
   'PullRequestUnreadable',

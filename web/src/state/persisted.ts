@@ -1,6 +1,7 @@
 /** What the browser remembers between visits: choices and drafts, each under its own key, each discarded when it is invalid. */
 import { defaultAgent, isAgentName, type AgentName } from '#domain/agents.ts'
 import { defaultModel, isModelName } from '#domain/kernel/names.ts'
+import type { AgentMode } from '#domain/task/questionEvents.ts'
 import { useCallback, useEffect, useState } from 'react'
 import { attempt } from '../api/attempt.ts'
 
@@ -38,9 +39,11 @@ const oneOf =
 export const selectedAgent = choice<AgentName>('selectedAgent', defaultAgent, (stored) =>
   isAgentName(stored) ? stored : null,
 )
+/** How freely an agent works on a new task. */
 export const selectedModel = choice<string>('selectedModel', defaultModel, (stored) =>
   isModelName(stored) ? stored : null,
 )
+export const selectedMode = choice<AgentMode>('selectedMode', 'free', oneOf('plan', 'ask'))
 export const draftDescription = personalText('draftDescription')
 export const selectedProjectId = personalText('selectedProjectId')
 /** Drafts of chat messages, by task; the most recently edited is last. */
@@ -77,6 +80,8 @@ export const viewedFiles = personalTexts('viewedFiles')
 export const commentDrafts = personalTexts('commentDrafts')
 /** Edited messages made from feedback, by task and feedback. */
 export const feedbackDrafts = personalTexts('feedbackDrafts')
+/** Drafts of answers to agents' questions, by task and question. */
+export const answerDrafts = personalTexts('answerDrafts')
 
 const owner = personalText('owner')
 
@@ -89,6 +94,7 @@ const personal = [
   viewedFiles,
   commentDrafts,
   feedbackDrafts,
+  answerDrafts,
   owner,
 ] as const
 

@@ -1,11 +1,12 @@
 // @vitest-environment jsdom
-import { cleanup, render, waitFor } from '@testing-library/react'
+import { act, cleanup, render, waitFor } from '@testing-library/react'
 import { Provider } from 'react-redux'
 import { expect, onTestFinished, test } from 'vitest'
 import { clientStore } from '../../../../tests/client/page.tsx'
 import { ada, taskOf } from '../../../../tests/client/samples.ts'
 import { fakeServer } from '../../../../tests/client/server.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
+import { api } from '../../api/api.ts'
 import { usePageTitle } from '../../features/tasks/usePageTitle.ts'
 import { badgedIcon, RunningFavicon } from './DeferredParts.tsx'
 
@@ -14,7 +15,7 @@ function Page() {
   return <RunningFavicon />
 }
 
-test('how many tasks run is in the title and on the icon of the tab, until nobody is signed in', async () => {
+test('how many tasks run, or wait for the person, is in the title and on the icon of the tab, until nobody is signed in', async () => {
   const icon = document.createElement('link')
   icon.rel = 'icon'
   icon.href = '/favicon.svg'
@@ -26,14 +27,24 @@ test('how many tasks run is in the title and on the icon of the tab, until nobod
     localStorage.clear()
   })
   const running = [1, 2].map((n) => taskOf(n, { status: 'running', progress: 5 }))
-  fakeServer({ 'GET /auth/me': { user: ada }, 'GET /tasks': { tasks: [...running, taskOf(3)], next: null } })
+  const server = fakeServer({
+    'GET /auth/me': { user: ada },
+    'GET /tasks': { tasks: [...running, taskOf(3)], next: null },
+  })
+  const store = clientStore()
   const { unmount } = render(
-    <Provider store={clientStore()}>
+    <Provider store={store}>
       <Page />
     </Provider>,
   )
   await waitFor(() => expect(document.title).toBe('(2) Settings · Flightdeck'))
   expect(icon.getAttribute('href')).toBe(badgedIcon(2))
+  server.answer({
+    'GET /tasks': { tasks: [taskOf(1, { status: 'running', waitingFor: 'plan' }), taskOf(2)], next: null },
+  })
+  act(() => void store.dispatch(api.util.invalidateTags(['Tasks'])))
+  await waitFor(() => expect(document.title).toBe('(1 waiting) Settings · Flightdeck'))
+  expect(icon.getAttribute('href')).toBe(badgedIcon(1, 'warn'))
   // The frame of the pages goes with who is logged out.
   unmount()
   expect(icon.getAttribute('href')).toBe('/favicon.svg')

@@ -1,7 +1,7 @@
 /** Parts of the frame that pages do not wait for, in a chunk of their own. */
 import { useEffect } from 'react'
 import { DesktopNotifications } from '../../features/notifications/DesktopNotifications.tsx'
-import { useRunningCount } from '../../features/tasks/useRunningCount.ts'
+import { useRunningCount, useWaitingCount } from '../../features/tasks/useRunningCount.ts'
 
 export function DeferredParts() {
   return (
@@ -14,25 +14,29 @@ export function DeferredParts() {
 
 const plain = '/favicon.svg'
 
-/** Shows the number of running tasks on the tab's icon; the plain icon when there are none. Renders nothing. */
+/** Shows the number of tasks that wait for the person, or else that run, on the tab's icon; the plain icon when there are none. Renders nothing. */
 export function RunningFavicon() {
   const running = useRunningCount()
+  const waiting = useWaitingCount()
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel=icon]')
-    const icon = running === 0 ? plain : badgedIcon(running)
+    const icon = waiting > 0 ? badgedIcon(waiting, 'warn') : running > 0 ? badgedIcon(running) : plain
     // Setting it again makes the browser redraw it, with a flicker.
     if (link !== null && link.getAttribute('href') !== icon) link.setAttribute('href', icon)
-  }, [running])
+  }, [running, waiting])
   // After signing out nothing is running.
   useEffect(() => () => document.querySelector('link[rel=icon]')?.setAttribute('href', plain), [])
   return null
 }
 
 const maxCount = 9
+/** In the light and in the dark theme. */
+const badges = { run: ['#0b5cad', '#79b8ff'], warn: ['#835200', '#f0b849'] } as const
 
-/** The product's icon with a number on it, as the address of an image. The colours are those of favicon.svg and of `--run`. */
-export function badgedIcon(count: number): string {
+/** The product's icon with a number on it, as the address of an image. The colours are those of favicon.svg, and of `--run` or `--warn`. */
+export function badgedIcon(count: number, colour: keyof typeof badges = 'run'): string {
   const label = count > maxCount ? `${maxCount}+` : String(count)
-  const image = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><style>.m{fill:#16181d}.b{fill:#0b5cad}.n{fill:#fff}@media(prefers-color-scheme:dark){.m{fill:#eceef1}.b{fill:#79b8ff}.n{fill:#0e1013}}</style><path class="m" d="M9 5.5 16.5 22 9 18.2 1.5 22Z"/><circle class="b" cx="16" cy="8" r="8"/><text class="n" x="16" y="12.2" font-family="sans-serif" font-size="${label.length > 1 ? 9.5 : 12}" font-weight="700" text-anchor="middle">${label}</text></svg>`
+  const [light, dark] = badges[colour]
+  const image = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><style>.m{fill:#16181d}.b{fill:${light}}.n{fill:#fff}@media(prefers-color-scheme:dark){.m{fill:#eceef1}.b{fill:${dark}}.n{fill:#0e1013}}</style><path class="m" d="M9 5.5 16.5 22 9 18.2 1.5 22Z"/><circle class="b" cx="16" cy="8" r="8"/><text class="n" x="16" y="12.2" font-family="sans-serif" font-size="${label.length > 1 ? 9.5 : 12}" font-weight="700" text-anchor="middle">${label}</text></svg>`
   return `data:image/svg+xml,${encodeURIComponent(image)}`
 }

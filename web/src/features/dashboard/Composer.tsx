@@ -1,14 +1,22 @@
 /** The form for a new task: description, project, branch, agent and model. The draft is kept between visits. */
 import { ImagePlus } from 'lucide-react'
-import { useEffect, useRef } from 'react'
+import { Suspense, useEffect, useRef } from 'react'
+import { agentNamed } from '#domain/agents.ts'
 import { limits } from '#domain/api/limits.ts'
 import type { Project } from '#domain/api/projects.schema.ts'
 import { Keys } from '../../actions/Keys.tsx'
 import { ariaKeys, isMac } from '../../actions/keys.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { readToken } from '../../api/tokenStore.ts'
-import { draftDescription, selectedAgent, selectedModel, usePersisted } from '../../state/persisted.ts'
+import {
+  draftDescription,
+  selectedAgent,
+  selectedMode,
+  selectedModel,
+  usePersisted,
+} from '../../state/persisted.ts'
 import { Button } from '../../ui/form/Button.tsx'
+import { optionalPart } from '../../ui/optionalPart.ts'
 import { Note } from '../../ui/layout/Note.tsx'
 import { RetryNote } from '../../ui/layout/RetryNote.tsx'
 import { tooLong } from '../../ui/form/lengthLimit.ts'
@@ -29,6 +37,8 @@ import { BranchPicker, ProjectPicker, useBranchChoice, useProject } from './Pick
 import { texts } from './texts.ts'
 import { useStart } from './useStart.ts'
 
+const ModePicker = optionalPart(async () => (await import('../agents/ModePicker.tsx')).ModePicker)
+
 const startKey = 'mod+enter'
 
 export function Composer() {
@@ -41,6 +51,8 @@ export function Composer() {
   const images = usePendingImages(maxImages.compact)
   const drop = useImageDrop(images.add)
   const { agent, setAgent, codexModel, setModel } = useAgentAndModel()
+  const [mode, setMode] = usePersisted(selectedMode)
+  const { modes } = agentNamed(agent)
   const { project, options, setProjectId } = useProject(projects.data?.projects)
   const branch = useBranchChoice(project)
   const place = project === undefined ? null : { projectId: project.id, branch: branch.chosen }
@@ -51,6 +63,7 @@ export function Composer() {
       missing !== null || project === undefined || branch.chosen === null
         ? null
         : { projectId: project.id, branch: branch.chosen, codexModel, agent },
+    mode: modes?.includes(mode) && mode !== 'free' ? mode : undefined,
     images,
     takeDescription() {
       voice.end()
@@ -104,6 +117,11 @@ export function Composer() {
             model={codexModel}
             onChoose={(model) => setModel(model ?? selectedModel.initial)}
           />
+          {modes && (
+            <Suspense fallback={<span className="w-11 md:w-28" />}>
+              <ModePicker agent={agent} mode={mode} onChoose={setMode} />
+            </Suspense>
+          )}
           <span className="ml-auto flex items-center gap-1.5">
             <AttachButton images={images} icon={ImagePlus} />
             <VoiceButton voice={voice} />

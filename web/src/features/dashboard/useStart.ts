@@ -14,13 +14,15 @@ type Preparation = Parameters<ReturnType<typeof usePrepareTaskMutation>[0]>[0]
 interface StartOptions {
   /** `null` while something is missing. */
   readonly task: Pick<NewTask, 'projectId' | 'branch' | 'codexModel' | 'agent'> | null
+  /** `undefined`: the agent works freely. */
+  readonly mode: NewTask['mode']
   readonly images: PendingImages
   /** Ends dictation, and returns the description. */
   readonly takeDescription: () => string
   readonly clear: () => void
 }
 
-export function useStart({ task, images, takeDescription, clear }: StartOptions) {
+export function useStart({ task, mode, images, takeDescription, clear }: StartOptions) {
   const dispatch = useDispatch()
   const [create, { isLoading }] = useCreateTaskMutation()
   const [attempted, setAttempted] = useState(false)
@@ -32,7 +34,8 @@ export function useStart({ task, images, takeDescription, clear }: StartOptions)
     if (isLoading || task === null) return
     const description = takeDescription()
     const ids = images.completed().map((image) => image.id)
-    const answer = await create({ id, title: titleOf(description), description, ...task, images: ids })
+    const chosen = { ...task, ...(mode === undefined ? {} : { mode }) }
+    const answer = await create({ id, title: titleOf(description), description, ...chosen, images: ids })
     if (answer.error !== undefined) {
       dispatch(notifiedFailure(texts.notCreated, answer.error))
       return

@@ -122,6 +122,19 @@ describe('notifications of the desktop', () => {
     expect(Told.shown).toHaveLength(1)
   })
 
+  test('tell that a task waits for the person, each time it begins to', async () => {
+    look(true)
+    localStorage.setItem('desktopNotifications', 'on')
+    Told.permission = 'granted'
+    const { read } = await opened()
+    await read({ ...running, waitingFor: 'question', version: 2 })
+    await read({ ...running, waitingFor: 'question', version: 3 }, taskOf(3))
+    await read({ ...running, version: 4 })
+    await read({ ...running, waitingFor: 'plan', version: 5 }, taskOf(3))
+    const waits = { body: 'Waiting for you · engine-1', tag: `task-${running.id}` }
+    expect(Told.shown.map(({ options }) => options)).toMatchObject([waits, waits])
+  })
+
   test.each([
     ['who looks at the page', false, 'on', 'granted'],
     ['who has turned them off', true, 'off', 'granted'],

@@ -38,11 +38,11 @@ function permissionNow(): NotificationPermission | null {
 }
 
 export const texts = {
-  ask: 'Get notified when a task finishes?',
+  ask: 'Get notified when a task finishes or waits for you?',
   yes: 'Turn On Notifications',
   no: 'Not Now',
   title: 'Notifications',
-  label: 'Notify me when a task finishes in the background',
+  label: 'Notify me when a task finishes or waits for me in the background',
   why: 'Shown by this browser while Flightdeck is in the background.',
   denied:
     'Notifications are blocked. Allow them for this site in your browser settings, then turn them on here.',
@@ -50,5 +50,6 @@ export const texts = {
   on: 'On',
   off: 'Off',
   ended: { completed: 'Completed', failed: 'Failed', cancelled: 'Cancelled' },
-  body: (ended: string, project: string) => `${ended} · ${project}`,
+  waiting: 'Waiting for you',
+  body: (what: string, project: string) => `${what} · ${project}`,
 } as const

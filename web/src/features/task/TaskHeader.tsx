@@ -19,7 +19,7 @@ import { Tooltip } from '../../ui/overlay/Tooltip.tsx'
 import { useReplayed, useTaskNow } from './replayed.ts'
 import { DeleteQuestion } from '../deletions/DeleteQuestion.tsx'
 import { PullRequestLink } from '../tasks/PullRequestLink.tsx'
-import { isRecordDamaged } from '../tasks/taskStatus.ts'
+import { isRecordDamaged, shownStatusOf } from '../tasks/taskStatus.ts'
 import { texts as taskTexts } from '../tasks/texts.ts'
 import { ellipsisButton } from './ellipsisButton.tsx'
 import { texts as forkTexts } from './fork/headerTexts.ts'
@@ -41,7 +41,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   const isReplayed = useReplayed() !== null
   // Nothing can be added to a damaged stream.
   const isFixed = isReplayed || isRecordDamaged(task)
-  const running = shownStatus(task) === 'running'
+  const running = isActive(shownStatus(task))
   const stoppable = running && !isReplayed
   const branch = branchOf(task)
   const copyBranch = () => copy(branch, branch)
@@ -125,7 +125,7 @@ type TaskActions = ReturnType<typeof useTaskActions>
 /** A replay cannot change anything, since what it shows may have changed long ago. */
 function useHeaderActions(task: Task, actions: TaskActions, isFixed: boolean, onAsk: () => void): void {
   const isOver = task.status === 'failed' || task.status === 'cancelled'
-  const stoppable = shownStatus(task) === 'running' && !isFixed
+  const stoppable = isActive(shownStatus(task)) && !isFixed
   const href = safeLink(task.prUrl)
   const openPullRequest = () => {
     if (href !== null) window.open(href, '_blank', 'noopener,noreferrer')
@@ -208,8 +208,13 @@ function branchOf({ currentBranch, workingBranch, branch }: Task): string {
 
 /** The status to show: a requested cancellation already shows as cancelled. */
 function shownStatus(task: Task): StatusName {
-  if (isRecordDamaged(task)) return 'damaged'
-  return task.status === 'running' && task.execution?.cancelRequested === true ? 'cancelled' : task.status
+  const status = shownStatusOf(task)
+  return isActive(status) && task.execution?.cancelRequested === true ? 'cancelled' : status
+}
+
+/** Whether a run goes on, be it that its agent waits for a person. */
+function isActive(status: StatusName): boolean {
+  return status === 'running' || status === 'waiting'
 }
 
 /** How long the status of a successful command is shown beside that of the task, in ms. */
@@ -221,7 +226,7 @@ function TaskStatus({ task, small = false }: { readonly task: Task; readonly sma
   const lost = useSelector(selectLost)
   const { execution } = task
   const status = shownStatus(task)
-  const running = status === 'running'
+  const running = isActive(status)
   const isDamaged = status === 'damaged'
   const isCommand = execution?.kind === 'command' && !isDamaged
   const since = execution?.startedAt ?? null

@@ -1,5 +1,6 @@
 /** API calls for one open task. Histories are not cached here: `taskSync.ts` reads them and folds events into them. */
 import { chatRoutes } from '#domain/api/chat.ts'
+import { questionRoutes } from '#domain/api/questions.ts'
 import { taskRoutes } from '#domain/api/tasks.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {
@@ -22,6 +23,7 @@ import type {
   retryTask,
   updateTask,
 } from '#domain/api/tasks.schema.ts'
+import type { listQuestions } from '#domain/api/questions.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { api } from '../../api/api.ts'
@@ -79,6 +81,16 @@ function histories(build: Builder) {
           params: { taskId },
           query: { ...page, limit },
           fallback: texts.commandsNotFetched,
+        }),
+      keepUnusedDataFor: 0,
+      onQueryStarted: logFailure,
+    }),
+    questions: build.query<AnswerOf<typeof listQuestions>, TaskQuery>({
+      query: ({ taskId, minPosition }) =>
+        requestOf<typeof listQuestions>(questionRoutes.listQuestions, {
+          params: { taskId },
+          query: { minPosition },
+          fallback: texts.questionsNotFetched,
         }),
       keepUnusedDataFor: 0,
       onQueryStarted: logFailure,

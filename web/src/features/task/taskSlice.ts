@@ -1,15 +1,17 @@
 /**
- * The state of the open task: the task, its chat and its tool calls, each loaded as a snapshot and updated by the events of its stream; and on top of
+ * The state of the open task: the task, its chat, its tool calls and its questions, each loaded as a snapshot and updated by the events of its stream; and on top of
  * that, what was sent but is not confirmed yet.
  */
 import { createAction, type UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage, LogEntry } from '#domain/api/chat.schema.ts'
 import type { ShownImage } from '#domain/api/images.schema.ts'
+import type { ShownQuestion } from '#domain/api/questions.schema.ts'
 import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { type Position, sortKey } from '#domain/kernel/event.ts'
 import { chatView, type MessageDocument, messageDocumentId } from '#domain/views/chat.ts'
 import { commandOf, type LogDocument, logView } from '#domain/views/log.ts'
+import { type QuestionDocument, questionDocumentId, questionsView } from '#domain/views/questions.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { ApiFault } from '../../api/fault.ts'
 import { sessionEnded } from '../../api/session.ts'
@@ -55,6 +57,8 @@ export interface OpenTask {
   readonly deleted: boolean
   readonly chat: Folded<MessageDocument>
   readonly logs: Folded<LogDocument>
+  /** What the agent has asked. */
+  readonly questions: Folded<QuestionDocument>
   /** Of all tasks, since messages are also sent while the person looks at something else. */
   readonly sent: readonly SentMessage[]
   /** Changes to the queue that are not in the chat yet. */
@@ -71,6 +75,7 @@ export const nothingOpen: OpenTask = {
   deleted: false,
   chat: unread,
   logs: unread,
+  questions: unread,
   sent: [],
   changes: [],
   seen: null,
@@ -101,6 +106,15 @@ export const earlierLoaded = createAction<{
   more: { chat: boolean; logs: boolean }
 }>('openTask/earlierLoaded')
 export const logsFailed = createAction<ApiFault>('openTask/logsFailed')
+export const questionsLoaded = createAction<{
+  questions: readonly ShownQuestion[]
+  version: number
+}>('openTask/questionsLoaded')
+/** The server's answer to an answer. */
+export const questionTaken = createAction<{ taskId: string; question: ShownQuestion }>(
+  'openTask/questionTaken',
+)
+export const questionsFailed = createAction<ApiFault>('openTask/questionsFailed')
 /** Events in order and without gaps. */
 export const eventsCame = createAction<readonly TaskEventMessage[]>('openTask/eventsCame')
 /** A message that is new, edited or withdrawn, in its order among the events. */
@@ -151,6 +165,20 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
     }
   }
   if (logsFailed.match(action)) return { ...state, logs: failed(state.logs, action.payload) }
+  if (questionsLoaded.match(action)) {
+    const { questions, version } = action.payload
+    const documents = questions.map((question) => questionDocument(question, state.taskId ?? ''))
+    return withWaiting({ ...state, questions: snapshot(state.questions, { documents, version }) })
+  }
+  if (questionTaken.match(action)) {
+    const { taskId, question } = action.payload
+    const document = questionDocument(question, taskId)
+    const known = state.questions.documents[document.id]
+    if (known === undefined || known.version >= document.version) return state
+    const documents = { ...state.questions.documents, [document.id]: document }
+    return withWaiting({ ...state, questions: { ...state.questions, documents } })
+  }
+  if (questionsFailed.match(action)) return { ...state, questions: failed(state.questions, action.payload) }
   if (eventsCame.match(action)) return settled(withEvents(state, action.payload))
   if (messageCame.match(action)) return settled(withMessage(state, action.payload))
   if (statusCame.match(action)) {
@@ -215,14 +243,31 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
     task = foldTask(task, event)
     deleted ||= task === null
   }
-  return {
+  return withWaiting({
     ...state,
-    task,
+    // The task alone does not know all open questions.
+    task: task && { ...task, waitingFor: state.task?.waitingFor ?? null },
     deleted,
     seen: events.at(-1)?.position ?? state.seen,
     chat: fold(chatView, state.chat, events),
     logs: fold(logView, state.logs, events),
-  }
+    questions: fold(questionsView, state.questions, events),
+  })
+}
+
+/** The task with the kind of its first open question, once the questions are read. */
+function withWaiting(state: OpenTask): OpenTask {
+  const { task, questions } = state
+  if (task === null || questions.load.kind !== 'loaded' || questions.at < task.version) return state
+  const waitingFor = openQuestions(questions)[0]?.kind ?? null
+  return waitingFor === task.waitingFor ? state : { ...state, task: { ...task, waitingFor } }
+}
+
+/** The open questions, oldest first. */
+export function openQuestions({ documents }: OpenTask['questions']): readonly QuestionDocument[] {
+  return Object.values(documents)
+    .filter(({ status }) => status === 'open')
+    .toSorted((a, b) => (a.order < b.order ? -1 : 1))
 }
 
 function withMessage(state: OpenTask, message: ChatMessage): OpenTask {
@@ -275,6 +320,11 @@ function messageDocument(message: ChatMessage): MessageDocument {
   const id = messageDocumentId(message.task, messageId)
   // Images are kept separately in `chat/pictures.ts`, because their addresses expire.
   return { ...document, id, messageId, images: [], order: sortKey(message.position) }
+}
+
+function questionDocument({ id: questionId, ...shown }: ShownQuestion, task: string): QuestionDocument {
+  const id = questionDocumentId(task, questionId)
+  return { ...shown, id, questionId, task, order: sortKey(shown.position) }
 }
 
 function logDocument(entry: LogEntry): LogDocument {

@@ -68,6 +68,7 @@ function server(log: () => readonly TaskEventMessage[], terminal: () => readonly
       })
     }
     if (path.endsWith('/commands')) return json(200, { version, logs: [] })
+    if (path.endsWith('/questions')) return json(200, { version, questions: [] })
     if (path.endsWith('/terminal')) {
       const lines = terminal().map((text, index) => output(index, text))
       return json(200, { version: lines.length - 1, output: lines, deltas: [] })

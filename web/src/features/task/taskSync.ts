@@ -23,6 +23,8 @@ import {
   logsFailed,
   logsLoaded,
   messageCame,
+  questionsFailed,
+  questionsLoaded,
   statusCame,
   taskClosed,
   taskFailed,
@@ -235,9 +237,10 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
   }
   const query = { taskId: sync.taskId, minPosition }
   const fresh = { forceRefetch: true, subscribe: false } as const
-  const [chat, logs, output] = await Promise.all([
+  const [chat, logs, questions, output] = await Promise.all([
     sync.dispatch(taskApi.endpoints.chat.initiate(query, fresh)),
     sync.dispatch(taskApi.endpoints.commands.initiate(query, fresh)),
+    sync.dispatch(taskApi.endpoints.questions.initiate(query, fresh)),
     readTerminal(sync.taskId, minPosition, sync.leaving.signal),
   ])
   if (!isCurrent()) return
@@ -251,6 +254,11 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
       ? logsFailed(faultOf(logs.error))
       : logsLoaded({ ...logs.data, more: logs.data.logs.length >= historyPage.calls }),
   )
+  sync.dispatch(
+    questions.data === undefined
+      ? questionsFailed(faultOf(questions.error))
+      : questionsLoaded(questions.data),
+  )
   if ('data' in output) {
     sync.writing.reset(output.data.deltas)
     await sync.terminal.reset(output.data.output, output.whole)
@@ -258,8 +266,8 @@ async function readHistory(sync: Sync, minPosition: Position | undefined): Promi
   } else {
     sync.terminal.fail(output.reason)
   }
-  const covered = [task.version, chat.data?.version, logs.data?.version].filter(
-    (version) => version !== undefined,
+  const covered = [task, chat.data, logs.data, questions.data].flatMap((read) =>
+    read === undefined ? [] : [read.version],
   )
   takeTask(sync, cover(sync.taskStream, Math.min(...covered)))
   // If the output could not be read, new output has nothing to follow, so it is held until a read succeeds.

@@ -42,6 +42,8 @@ test('a task is loaded 100 ms after it was opened, then its chat, its tool calls
   await vi.advanceTimersByTimeAsync(1)
   const paths = server.asked.map(({ path }) => path)
   expect(paths[0]).toBe(at)
-  expect(new Set(paths.slice(1))).toEqual(new Set([`${at}/chat`, `${at}/commands`, `${at}/terminal`]))
+  expect(new Set(paths.slice(1))).toEqual(
+    new Set([`${at}/chat`, `${at}/commands`, `${at}/questions`, `${at}/terminal`]),
+  )
   room.close()
 })

@@ -19,6 +19,7 @@ const unreadable: Readonly<Record<NonNullable<Task['unreadable']>['reason'], str
 export const texts = {
   notLoaded: 'Failed to load task data',
   notFetched: 'Failed to fetch task',
+  questionsNotFetched: 'Failed to fetch the questions of the agent',
   chatNotFetched: 'Failed to fetch chat history',
   commandsNotFetched: 'Failed to fetch command logs',
   terminalNotFetched: 'Failed to fetch terminal output',

@@ -17,6 +17,12 @@ export function isRunning(task: Pick<Task, 'status' | 'unreadable'>): boolean {
   return task.status === 'running' && !isRecordDamaged(task)
 }
 
-export function shownStatusOf(task: Pick<Task, 'status' | 'unreadable'>): StatusName {
-  return isRecordDamaged(task) ? 'damaged' : statusOf(task.status)
+/** Whether its agent waits for a person. */
+export function isWaiting(task: Pick<Task, 'status' | 'unreadable' | 'waitingFor'>): boolean {
+  return isRunning(task) && task.waitingFor !== null
+}
+
+export function shownStatusOf(task: Pick<Task, 'status' | 'unreadable' | 'waitingFor'>): StatusName {
+  if (isRecordDamaged(task)) return 'damaged'
+  return isWaiting(task) ? 'waiting' : statusOf(task.status)
 }

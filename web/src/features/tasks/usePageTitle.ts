@@ -1,12 +1,14 @@
-/** Sets the title of the browser's tab: the page's title after the number of running tasks. */
+/** Sets the title of the browser's tab: the page's title after the number of tasks that wait for the person, or else that run. */
 import { useEffect } from 'react'
-import { useRunningCount } from './useRunningCount.ts'
+import { useRunningCount, useWaitingCount } from './useRunningCount.ts'
 import { brand } from '../../ui/text/Brand.tsx'
 
 export function usePageTitle(title: string | undefined): void {
   const running = useRunningCount()
+  const waiting = useWaitingCount()
   useEffect(() => {
     const name = title === undefined ? brand : `${title} · ${brand}`
-    document.title = running > 0 ? `(${running}) ${name}` : name
-  }, [title, running])
+    const count = waiting > 0 ? `(${waiting} waiting) ` : running > 0 ? `(${running}) ` : ''
+    document.title = count + name
+  }, [title, running, waiting])
 }

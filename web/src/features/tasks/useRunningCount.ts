@@ -1,22 +1,25 @@
-/** The number of the person's running tasks. */
+/** The number of the person's running tasks, and of those whose agent waits for them. */
 import { useSelector } from 'react-redux'
 import { selectSignedIn } from '../../api/session.ts'
 import { useMeQuery } from '../auth/authApi.ts'
 import { selectDeletions, withoutDeleted } from '../deletions/deletions.ts'
-import { isRunning } from './taskStatus.ts'
+import { isRunning, isWaiting } from './taskStatus.ts'
 import { recentTasksApi } from './recentTasksApi.ts'
 
-export function useRunningCount(): number {
+export const useRunningCount = () => useCount(isRunning)
+export const useWaitingCount = () => useCount(isWaiting)
+
+function useCount(isCounted: typeof isWaiting): number {
   const signedIn = useSelector(selectSignedIn)
   const { data: me } = useMeQuery(undefined, { skip: !signedIn })
   const member = signedIn && me?.user.onboardingCompleted === true
   const deleted = useSelector(selectDeletions)
   // Selects only the number, so that other changes of the list cause no render.
-  const { running } = recentTasksApi.useRecentTasksQuery(undefined, {
+  const { count } = recentTasksApi.useRecentTasksQuery(undefined, {
     skip: !member,
     selectFromResult: ({ data }) => ({
-      running: withoutDeleted(data?.tasks, deleted)?.filter(isRunning).length ?? 0,
+      count: withoutDeleted(data?.tasks, deleted)?.filter(isCounted).length ?? 0,
     }),
   })
-  return member ? running : 0
+  return member ? count : 0
 }

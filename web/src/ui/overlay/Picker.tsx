@@ -56,7 +56,7 @@ export function Picker({ icon, placeholder, disabled = false, shrinks = false, .
             chosen === undefined ? 'text-muted' : list.mono && 'mono',
           )}
         >
-          <MiddleCut>{chosen?.label ?? placeholder}</MiddleCut>
+          <MiddleCut>{chosen?.short ?? chosen?.label ?? placeholder}</MiddleCut>
         </span>
         <ChevronDown className="size-3" />
       </button>

@@ -4,6 +4,8 @@ import type { ReactNode } from 'react'
 export interface PickerOption {
   readonly value: string
   readonly label: string
+  /** What the button shows when it is chosen, in place of a long label. */
+  readonly short?: string
   readonly icon?: ReactNode
   /** Options of one group are shown together under this heading, in the given order. */
   readonly group?: string

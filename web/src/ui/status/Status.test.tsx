@@ -50,6 +50,6 @@ test('a status that nobody knows counts as pending, the others as themselves', (
 })
 
 test('a task with a status of a newer server is shown as pending', () => {
-  const task = { status: JSON.parse('"paused"') }
+  const task = { status: JSON.parse('"paused"'), waitingFor: null }
   expect(render(<Status status={shownStatusOf(task)} />).container.textContent).toBe('Pending')
 })

@@ -1,10 +1,27 @@
 /** A status: an icon and its word in the status colour, on the plain surface. The icon alone keeps a hidden word. */
-import { Ban, CircleCheck, CircleDashed, CircleX, Clock, FileWarning, type LucideIcon } from 'lucide-react'
+import {
+  Ban,
+  CircleCheck,
+  CircleDashed,
+  CircleQuestionMark,
+  CircleX,
+  Clock,
+  FileWarning,
+  type LucideIcon,
+} from 'lucide-react'
 import type { ReactNode } from 'react'
 import { classes } from '../classes.ts'
 
-/** Statuses of tasks and commands; `damaged` is for a task with a damaged stream. */
-export type StatusName = 'pending' | 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'damaged'
+/** Statuses of tasks and commands; `waiting` is for a task that runs while its agent waits for a person, `damaged` for one with a damaged stream. */
+export type StatusName =
+  | 'pending'
+  | 'queued'
+  | 'running'
+  | 'waiting'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'damaged'
 
 interface StatusProps {
   readonly status: StatusName
@@ -24,6 +41,7 @@ const styles: Record<StatusName, readonly [word: string, colour: string, Icon: L
   pending: ['Pending', 'text-warn', CircleDashed],
   queued: ['Queued', 'text-muted', Clock],
   running: ['Running', 'text-run', null],
+  waiting: ['Waiting for you', 'text-warn', CircleQuestionMark],
   completed: ['Completed', 'text-ok', CircleCheck],
   failed: ['Failed', 'text-bad', CircleX],
   cancelled: ['Cancelled', 'text-muted', Ban],

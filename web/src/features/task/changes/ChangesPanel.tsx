@@ -17,7 +17,6 @@ import { ChangesTools, useFind, useWhitespace } from './ChangesTools.tsx'
 import { DiffList } from './list/DiffList.tsx'
 import { FileTree } from './FileTree.tsx'
 import { maxMatches } from './diff/findInDiff.ts'
-import { commentMessage } from './quote.ts'
 import { type DiffFile, readDiffs } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
 import { type Comment, useComment } from './useComment.ts'
@@ -174,10 +173,8 @@ function useSearch({ files, known, folds, active, onGo }: SearchOf) {
 function useSendComment(task: Task, comment: Comment, reload: () => void, chatIsShown: boolean) {
   const dispatch = useDispatch()
   const { send } = useSendMessage(task.id, reload)
-  return () => {
-    if (comment.target === null) return
-    const { fileName, lines } = comment.target
-    send(commentMessage(fileName, lines, comment.text), false, task.agent)
+  return (message: string) => {
+    send(message, false, task.agent)
     comment.write('')
     if (!chatIsShown) dispatch(notified('info', texts.sent(agentNamed(task.agent).label)))
   }

@@ -6,7 +6,7 @@ import { tooLong } from '../../../ui/form/lengthLimit.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { KeyCap } from '../../../ui/text/KeyCap.tsx'
 import type { DiffLine } from './diff/parseDiff.ts'
-import { placeOf, quoteOf } from './quote.ts'
+import { commentMessage, placeOf, quoteOf } from './quote.ts'
 import { splitName } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
 import { isComposingKey } from '../../../ui/composition.ts'
@@ -17,11 +17,13 @@ interface CommentBoxProps {
   readonly agent: string
   readonly text: string
   readonly onText: (text: string) => void
-  readonly onSend: () => void
+  /** Receives the message to the agent. */
+  readonly onSend: (message: string) => void
   readonly onCancel: () => void
 }
 
 export function CommentBox({ fileName, lines, agent, text, onText, onSend, onCancel }: CommentBoxProps) {
+  const send = () => onSend(commentMessage(fileName, lines, text))
   const box = useRef<HTMLTextAreaElement>(null)
   const head = useId()
   const { place, isBefore } = placeOf(lines)
@@ -33,7 +35,7 @@ export function CommentBox({ fileName, lines, agent, text, onText, onSend, onCan
   useEffect(() => box.current?.focus({ preventScroll: true }), [])
   const onKeyDown = (event: KeyboardEvent) => {
     if (isComposingKey(event.nativeEvent)) return
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && maySend) onSend()
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && maySend) send()
     else if (event.key === 'Escape') onCancel()
     else return
     event.preventDefault()
@@ -75,7 +77,7 @@ export function CommentBox({ fileName, lines, agent, text, onText, onSend, onCan
           <Button kind="ghost" size="small" onClick={onCancel}>
             {texts.cancel}
           </Button>
-          <Button kind="primary" size="small" disabled={!maySend} title={why} onClick={onSend}>
+          <Button kind="primary" size="small" disabled={!maySend} title={why} onClick={send}>
             {texts.send}
             <span className="hidden items-center gap-1 md:inline-flex" aria-hidden="true">
               {keyCaps('mod+enter', isMac()).map((cap) => (

@@ -4,6 +4,7 @@ import { type ReactNode, type RefObject, useMemo, useRef, useState, useSyncExter
 import { createPortal } from 'react-dom'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
+import { sortKey } from '#domain/kernel/event.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../../actions/Keys.tsx'
@@ -13,7 +14,7 @@ import { SearchBar } from '../../../ui/form/SearchBar.tsx'
 import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
 import { AgentPicker, useAgentOptions } from '../../agents/AgentPicker.tsx'
 import { isRecordDamaged } from '../../tasks/taskStatus.ts'
-import { selectOpenTask } from '../taskSlice.ts'
+import { openQuestions, selectOpenTask } from '../taskSlice.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
 import { useReplayed } from '../replayed.ts'
 import { chatTimeline, messagesIn, matchingEntries, matchingQueue, type ChatEntry } from './chatTimeline.ts'
@@ -89,6 +90,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
           agentChoice={agentChoice}
           tools={logs.documents}
           queue={queue}
+          onReload={open.reload}
           onSend={(text, isCommand, images, withSecrets) => {
             follow.jumpToEnd()
             send.send(text, isCommand, agent, images, withSecrets)
@@ -101,7 +103,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
 
 /** The recorded chat, with the text being written and the messages sent since. */
 function useTimeline(task: Task, open: OpenTaskSync) {
-  const { chat, logs, sent } = useSelector(selectOpenTask)
+  const { chat, logs, questions, sent } = useSelector(selectOpenTask)
   const writing = useSyncExternalStore(open.writing.subscribe, open.writing.read)
   return useMemo(
     () =>
@@ -109,11 +111,14 @@ function useTimeline(task: Task, open: OpenTaskSync) {
         task,
         messages: Object.values(chat.documents),
         logs: Object.values(logs.documents),
+        questions: Object.values(questions.documents).filter(
+          ({ order }) => chat.before === null || order > sortKey(chat.before),
+        ),
         moreLogs: logs.before !== null,
         writing,
         sent: sent.filter(({ taskId }) => taskId === task.id),
       }),
-    [task, chat.documents, logs, writing, sent],
+    [task, chat, logs, questions.documents, writing, sent],
   )
 }
 
@@ -203,11 +208,18 @@ interface AnnouncerProps {
 
 /** Announces to screen readers what a sighted person would notice: the agent is done or has a question. Never the text word by word. */
 function Announcer({ status, entries }: AnnouncerProps) {
+  const { questions } = useSelector(selectOpenTask)
+  const asked = openQuestions(questions).at(-1)?.id ?? null
+  const [askedBefore, setAskedBefore] = useState(asked)
   const [before, setBefore] = useState(status)
   const [announced, setAnnounced] = useState('')
   if (before !== status) {
     setBefore(status)
     setAnnounced(announcement(before, status, entries))
+  }
+  if (askedBefore !== asked) {
+    setAskedBefore(asked)
+    if (asked !== null) setAnnounced(texts.chat.asks(questions.documents[asked]?.title ?? ''))
   }
   return (
     <p role="status" className="sr-only">

@@ -5,6 +5,7 @@
 import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { byPlaceInQueue, type MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/log.ts'
+import type { QuestionDocument } from '#domain/views/questions.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { SentMessage } from '../taskSlice.ts'
@@ -14,6 +15,7 @@ export type TurnPart = { readonly key: string; readonly order: string } & (
   | { readonly kind: 'text'; readonly message: MessageDocument }
   | { readonly kind: 'tool'; readonly log: LogDocument }
   | { readonly kind: 'writing'; readonly writing: WrittenMessage }
+  | { readonly kind: 'question'; readonly question: QuestionDocument }
 )
 
 export interface MessageEntry {
@@ -57,6 +59,8 @@ export interface ChatMaterial {
   readonly task: Task
   readonly messages: readonly MessageDocument[]
   readonly logs: readonly LogDocument[]
+  /** Those that were asked after the oldest loaded message. */
+  readonly questions?: readonly QuestionDocument[]
   readonly moreLogs?: boolean
   readonly writing: readonly WrittenMessage[]
   readonly sent: readonly SentMessage[]
@@ -68,12 +72,19 @@ const groupingPeriodMs = 5 * 60_000
 const last = '~'
 
 export function chatTimeline(material: ChatMaterial): ChatTimeline {
-  const { task, messages, logs, moreLogs, writing, sent } = isRecordDamaged(material.task)
-    ? asEnded(material)
-    : material
+  const {
+    task,
+    messages,
+    logs,
+    questions = [],
+    moreLogs,
+    writing,
+    sent,
+  } = isRecordDamaged(material.task) ? asEnded(material) : material
   const visible = messages.filter(({ isVisible }) => isVisible)
   const running = runningExecution(task)
-  const turns = turnsOf({ task, messages: visible, logs, moreLogs: moreLogs ?? false, writing, running })
+  const parts = { logs, questions, moreLogs: moreLogs ?? false, writing }
+  const turns = turnsOf({ task, messages: visible, ...parts, running })
   const waiting = visible.filter(isWaiting).toSorted(byPlaceInQueue)
   // While a turn is requested, the first waiting message is the one that it will begin with.
   const beginning = task.status === 'queued' ? waiting.at(0) : undefined
@@ -112,6 +123,9 @@ function asEnded(material: ChatMaterial): ChatMaterial {
       commandStatus: over(message.commandStatus),
     })),
     logs: material.logs.map((log) => ({ ...log, status: over(log.status) })),
+    questions: (material.questions ?? []).map((question) =>
+      question.status === 'open' ? { ...question, status: 'withdrawn' } : question,
+    ),
     writing: [],
   }
 }
@@ -140,7 +154,7 @@ interface Turn {
 function turnsOf(
   material: Omit<ChatMaterial, 'sent'> & { readonly running: string | null },
 ): ReadonlyMap<string, Turn> {
-  const { task, messages, logs, moreLogs, writing, running } = material
+  const { task, messages, logs, questions = [], moreLogs, writing, running } = material
   const completed = new Set(messages.map(({ messageId }) => messageId))
   const parts = new Map<string, TurnPart[]>()
   const add = (executionId: string, part: TurnPart) => {
@@ -157,6 +171,8 @@ function turnsOf(
     // A person's command is already shown as a message.
     if (!log.messageId && log.executionId !== null)
       add(log.executionId, { kind: 'tool', key: log.id, order: log.order, log })
+  for (const question of questions)
+    add(question.executionId, { kind: 'question', key: question.id, order: question.order, question })
   for (const each of writing) {
     // The complete message replaces the text being written.
     if (!completed.has(each.messageId))
@@ -242,6 +258,7 @@ function agentOf(parts: readonly TurnPart[]): AgentName | null {
 
 function startOf(part: TurnPart | undefined): string | null {
   if (part?.kind === 'text') return part.message.createdAt
+  if (part?.kind === 'question') return part.question.askedAt
   return part?.kind === 'tool' ? part.log.timestamp : null
 }
 
@@ -297,6 +314,7 @@ function grouped(entries: readonly ChatEntry[]): readonly ChatEntry[] {
 export function samePart(a: TurnPart, b: TurnPart | undefined): boolean {
   if (a.kind === 'text' && b?.kind === 'text') return a.message === b.message
   if (a.kind === 'tool' && b?.kind === 'tool') return a.log === b.log
+  if (a.kind === 'question' && b?.kind === 'question') return a.question === b.question
   if (a.kind === 'writing' && b?.kind === 'writing') return a.writing === b.writing
   return false
 }
@@ -336,7 +354,11 @@ export function matchingEntries(entries: readonly ChatEntry[], words: string): r
       case 'message':
         return matches(entry.message, isMatch) ? [{ ...entry, grouped: false }] : []
       case 'turn': {
-        const parts = entry.parts.filter((part) => part.kind === 'text' && isMatch(part.message.message))
+        const parts = entry.parts.filter(
+          (part) =>
+            (part.kind === 'text' && isMatch(part.message.message)) ||
+            (part.kind === 'question' && isMatch(part.question.title)),
+        )
         return parts.length === 0 ? [] : [{ ...entry, parts }]
       }
       case 'sent':

@@ -89,6 +89,7 @@ export const texts = {
     send: 'Send',
     stop: 'Stop',
     working: 'Working',
+    waitingForYou: 'Waiting for you',
     stopping: 'Stopping',
     turn: (turn: number, time: string) => `Turn ${turn} · ${time}`,
     queued: (count: number) =>

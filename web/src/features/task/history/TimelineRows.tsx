@@ -13,6 +13,7 @@ import {
   GitPullRequest,
   Globe,
   ListChecks,
+  MessageCircleQuestionMark,
   MessageSquare,
   MessagesSquare,
   Search,
@@ -276,6 +277,7 @@ const icons: Readonly<Record<RowKind, LucideIcon>> = {
   commit: GitCommitHorizontal,
   pull_request: GitPullRequest,
   turn: CircleDot,
+  question: MessageCircleQuestionMark,
 }
 
 function RowIcon({ row: { kind, outcome } }: { readonly row: TimelineRow }) {

@@ -117,7 +117,7 @@ function endOf({ at, durationMs, output }: TimelineRow): number {
 }
 
 const kindsOf: Readonly<Partial<Record<Filter, readonly TimelineRow['kind'][]>>> = {
-  turns: ['message', 'answer', 'turn'],
+  turns: ['message', 'answer', 'turn', 'question'],
   commands: ['command'],
   commits: ['commit', 'pull_request'],
 }

@@ -60,6 +60,7 @@ async function livePage(items: readonly HistoryItem[]): Promise<readonly string[
     const { pathname } = new URL(url, 'http://localhost')
     if (pathname.endsWith('/chat')) return answer({ version: 0, messages: [] })
     if (pathname.endsWith('/commands')) return answer({ version: 0, logs: [] })
+    if (pathname.endsWith('/questions')) return answer({ version: 0, questions: [] })
     if (pathname.endsWith('/terminal')) return answer({ version: -1, output: [], deltas: [] })
     return answer({ task: made, data: { changedFiles: [] } })
   })

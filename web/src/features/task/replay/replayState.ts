@@ -17,6 +17,7 @@ import {
   eventsCame,
   logsLoaded,
   nothingOpen,
+  questionsLoaded,
   openTaskReducer,
   statusCame,
   taskLoaded,
@@ -112,5 +113,6 @@ function opened(document: TaskDocument, { id, project, images }: TaskBase): Open
     taskLoaded(task),
     chatLoaded({ messages: [], version }),
     logsLoaded({ logs: [], version }),
+    questionsLoaded({ questions: [], version }),
   ].reduce(openTaskReducer, nothingOpen)
 }

@@ -2,11 +2,10 @@
  * The changed files as one long list of which only visible rows are rendered; the head of a file stays above its lines. Tab reaches one
  * line: the arrow keys move between lines, and with Shift they select.
  */
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { lazy, type KeyboardEvent, type ReactNode, Suspense, useEffect, useMemo, useRef } from 'react'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
 import { Button } from '../../../../ui/form/Button.tsx'
 import { useStable } from '../../../../ui/hooks.ts'
-import { CommentBox } from '../CommentBox.tsx'
 import {
   type CommentPlace,
   type DiffRow,
@@ -46,7 +45,7 @@ interface DiffListProps {
   readonly comment: Comment
   /** The agent that gets the comment, by its displayed name. */
   readonly agent: string
-  readonly onSend: () => void
+  readonly onSend: (message: string) => void
   readonly onCurrent: (fileName: string) => void
   readonly onScrolled: (scrolled: boolean) => void
   readonly visible: boolean
@@ -315,21 +314,25 @@ function rowOf(row: DiffRow, index: number, drawing: Drawing): ReactNode {
   }
 }
 
+const CommentBox = lazy(async () => ({ default: (await import('../CommentBox.tsx')).CommentBox }))
+
 function commentOf({ comment, agent, onSend, onCloseComment }: Drawing): ReactNode {
   if (comment.target === null) return null
   return (
-    <CommentBox
-      fileName={comment.target.fileName}
-      lines={comment.target.lines}
-      agent={agent}
-      text={comment.text}
-      onText={comment.write}
-      onSend={() => {
-        onSend()
-        onCloseComment()
-      }}
-      onCancel={onCloseComment}
-    />
+    <Suspense fallback={null}>
+      <CommentBox
+        fileName={comment.target.fileName}
+        lines={comment.target.lines}
+        agent={agent}
+        text={comment.text}
+        onText={comment.write}
+        onSend={(message) => {
+          onSend(message)
+          onCloseComment()
+        }}
+        onCancel={onCloseComment}
+      />
+    </Suspense>
   )
 }
 

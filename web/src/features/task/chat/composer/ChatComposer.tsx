@@ -1,17 +1,18 @@
 /** The dock below the chat: the queue, the running turn, and the box for the next message. */
 import { Square } from 'lucide-react'
-import { type ReactNode, useMemo, useState } from 'react'
+import { type ReactNode, Suspense, useMemo, useState } from 'react'
 import { useSelector } from 'react-redux'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/log.ts'
-import type { AgentName } from '#domain/agents.ts'
+import { agentNamed, type AgentName } from '#domain/agents.ts'
 import { selectLive } from '../../../../live/connection.ts'
 import { Button } from '../../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../../ui/form/Choice.tsx'
 import { elapsed } from '../../../../ui/text/clock.ts'
 import { KeyCap } from '../../../../ui/text/KeyCap.tsx'
+import { optionalPart } from '../../../../ui/optionalPart.ts'
 import { Status } from '../../../../ui/status/Status.tsx'
 import { useMedia, useNow, useStable } from '../../../../ui/hooks.ts'
 import { maxImages } from '../../../images/acceptFiles.ts'
@@ -27,12 +28,19 @@ import { ModelPicker } from '../../../agents/ModelPicker.tsx'
 import { useChooseModelMutation } from '../../taskApi.ts'
 import { texts as taskTexts } from '../../texts.ts'
 
+const OpenQuestions = optionalPart(async () => (await import('../../questions/cards.ts')).OpenQuestions)
+const TaskMode = optionalPart(async () => (await import('./TaskMode.tsx')).TaskMode)
+/** Nothing beside it moves when it comes. */
+const modePlace = <span className="w-11 flex-none md:w-28" />
+
 interface ChatComposerProps {
   readonly task: Task
   readonly agent: AgentName
   readonly agentChoice: ReactNode
   readonly tools: Readonly<Record<string, LogDocument>>
   readonly queue: readonly MessageDocument[]
+  /** Reads the task's history again. */
+  readonly onReload: () => void
   readonly onSend: (
     text: string,
     isCommand: boolean,
@@ -41,7 +49,15 @@ interface ChatComposerProps {
   ) => void
 }
 
-export function ChatComposer({ task, agent, agentChoice, tools, queue, onSend }: ChatComposerProps) {
+export function ChatComposer({
+  task,
+  agent,
+  agentChoice,
+  tools,
+  queue,
+  onReload,
+  onSend,
+}: ChatComposerProps) {
   const [isCommand, setCommand] = useState(false)
   const [withSecrets, setWithSecrets] = useState(false)
   const { data } = useProjectSettingsQuery(task.project.id, { skip: !isCommand })
@@ -59,15 +75,29 @@ export function ChatComposer({ task, agent, agentChoice, tools, queue, onSend }:
     setWithSecrets(false)
   })
   const stop = useStable(cancel)
-  const { id, codexModel, modelAgent } = task
+  const { id, codexModel, modelAgent, mode } = task
   const used = task.usage.model
   const model = useMemo(
-    () => <TaskModel task={{ id, codexModel, modelAgent }} used={used} agent={agent} />,
-    [id, codexModel, modelAgent, used, agent],
+    () => (
+      <>
+        <TaskModel task={{ id, codexModel, modelAgent }} used={used} agent={agent} />
+        {agentNamed(agent).modes && (
+          <Suspense fallback={modePlace}>
+            <TaskMode taskId={id} mode={mode} agent={agent} running={running} />
+          </Suspense>
+        )}
+      </>
+    ),
+    [id, codexModel, modelAgent, used, agent, mode, running],
   )
 
   return (
     <div className={`w-full flex-none md:px-4 md:pb-4 ${chatWidth}`}>
+      {task.waitingFor !== null && (
+        <Suspense fallback={null}>
+          <OpenQuestions onReload={onReload} />
+        </Suspense>
+      )}
       <Queue task={task} queue={queue} onSend={onSend} />
       <div
         {...drop.handlers}
@@ -124,18 +154,21 @@ function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
     ({ status, executionId }) => status === 'running' && executionId === execution?.id,
   )
   const isCommand = execution?.kind === 'command'
+  const isWaiting = task.waitingFor !== null
   const since = execution?.startedAt ?? execution?.requestedAt ?? null
   return (
     <div className="flex h-8 items-center gap-2 border-b border-line-soft pr-1 pl-3 text-meta">
-      <Status status="running" small wordHidden>
+      <Status status={isWaiting && !cancelling ? 'waiting' : 'running'} small wordHidden>
         <span className="max-w-40 truncate">
           {cancelling
             ? texts.composer.stopping
-            : isCommand
-              ? activities.run
-              : tool === undefined
-                ? texts.composer.working
-                : activity(tool)}
+            : isWaiting
+              ? texts.composer.waitingForYou
+              : isCommand
+                ? activities.run
+                : tool === undefined
+                  ? texts.composer.working
+                  : activity(tool)}
         </span>
       </Status>
       <span className="min-w-0 flex-1 truncate text-muted">

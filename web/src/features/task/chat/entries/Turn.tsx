@@ -1,11 +1,12 @@
 /** A turn of an agent. While it is running all its parts are shown; afterwards its tool calls collapse to one line. */
 import { ChevronRight, Wrench } from 'lucide-react'
-import { memo, useState } from 'react'
+import { memo, Suspense, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { agentNamed } from '#domain/agents.ts'
 import { retrySentence } from '#domain/task/modelRetry.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { AgentMark } from '../../../../ui/AgentMark.tsx'
+import { optionalPart } from '../../../../ui/optionalPart.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { took, clockTime, elapsed } from '../../../../ui/text/clock.ts'
 import { samePart, spanOf, summaryOf, type TurnEntry, type TurnPart } from '../chatTimeline.ts'
@@ -18,6 +19,8 @@ import { ToolRow } from './ToolRow.tsx'
 import { texts } from '../texts.ts'
 import { usageText } from '../composer/usageText.ts'
 import { useTaskSeconds } from '../../replayed.ts'
+
+const QuestionCard = optionalPart(async () => (await import('../../questions/cards.ts')).QuestionCard)
 
 export type TurnUsage = NonNullable<NonNullable<Task['execution']>['usage']>
 
@@ -105,6 +108,12 @@ function PartContent({ part, wasSeen }: PartProps) {
   switch (part.kind) {
     case 'tool':
       return <ToolRow log={part.log} />
+    case 'question':
+      return (
+        <Suspense fallback={null}>
+          <QuestionCard question={part.question} />
+        </Suspense>
+      )
     case 'text': {
       const { messageId, message, messageType, modelRetry } = part.message
       return (

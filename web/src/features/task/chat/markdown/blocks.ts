@@ -10,7 +10,11 @@ const beginsBlock = /^(?![-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))\S/
  * all its items is one block.
  */
 export function blocksOf(text: string): readonly string[] {
-  if (reachesFar.test(text)) return [text]
+  return reachesFar.test(text) ? [text] : passagesOf(text)
+}
+
+/** The same, but a link's definition only counts in its own passage. */
+export function passagesOf(text: string): readonly string[] {
   const blocks: string[] = []
   let start = 0
   let fence: string | null = null

@@ -1,0 +1,19 @@
+/** What a question of an agent may be, and what may be chosen in one; without a schema, for the web client. */
+
+/** `question`: with options or free text. `plan`: to approve. `permission`: to use a tool. `form`: fields of an MCP server. */
+export const questionKinds = ['question', 'plan', 'permission', 'form'] as const
+
+/** `plan`: plans first and asks for approval. `free`: works freely in the sandbox. `ask`: asks before each change. */
+export const agentModes = ['plan', 'free', 'ask'] as const
+
+/** The values of the options of plans, permissions and forms. */
+export const planOptions = { approve: 'approve', approveAndAsk: 'approve_and_ask', sendBack: 'send_back' }
+export const formOptions = { decline: 'decline' }
+export const permissionOptions = { allow: 'allow', allowInTask: 'allow_in_task', deny: 'deny' }
+
+/** The names that people see. */
+export const modeLabels: Readonly<Record<(typeof agentModes)[number], string>> = {
+  plan: 'Plan first',
+  free: 'Work freely in the sandbox',
+  ask: 'Ask before each change',
+}

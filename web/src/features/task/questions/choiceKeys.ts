@@ -1,0 +1,43 @@
+/** The keys that choose in a card: a number takes the option with that number, arrows move between options, Ctrl or Cmd with Enter sends. */
+import type { KeyboardEvent } from 'react'
+import { takesText } from '../../../actions/keys.ts'
+import { isComposingKey } from '../../../ui/composition.ts'
+
+/** Marks what can be chosen, in order: an input is ticked by its number, a button only gets the focus, because it acts at once. */
+export const choice = { 'data-choice': '' } as const
+/** Marks the button that Ctrl or Cmd with Enter presses. */
+export const sends = { 'data-sends': '' } as const
+
+export function onChoiceKey(event: KeyboardEvent<HTMLElement>): void {
+  if (isComposingKey(event.nativeEvent)) return
+  const { currentTarget: card, target, key } = event
+  if (key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault()
+    event.stopPropagation()
+    card.querySelector<HTMLButtonElement>('[data-sends]')?.click()
+    return
+  }
+  if (takesText(target) || event.ctrlKey || event.metaKey || event.altKey) return
+  const choices = [...card.querySelectorAll<HTMLInputElement | HTMLButtonElement>('[data-choice]')]
+  const chosen = /^[1-9]$/.test(key) ? choices[Number(key) - 1] : neighbour(choices, target, key)
+  if (chosen === undefined) return
+  event.preventDefault()
+  event.stopPropagation()
+  chosen.focus()
+  if (chosen instanceof HTMLInputElement && (chosen.type === 'radio' || /^[1-9]$/.test(key))) chosen.click()
+}
+
+const steps: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }
+
+/** The choice after or before the one with the focus; from elsewhere, the first or the last. */
+function neighbour(
+  choices: readonly HTMLElement[],
+  target: EventTarget,
+  key: string,
+): (typeof choices)[number] | undefined {
+  const step = steps[key]
+  if (step === undefined || choices.length === 0) return undefined
+  const at = choices.findIndex((one) => one === target)
+  if (at === -1) return choices.at(step === 1 ? 0 : -1)
+  return choices.at((at + step) % choices.length)
+}
