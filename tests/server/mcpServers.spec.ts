@@ -184,6 +184,7 @@ describe('a run', () => {
     await choose([
       { ...tiny(), name: 'away', url: `${remote.origin}/away`, auth: none },
       { ...tiny(), name: 'inside', url: 'http://localhost.localdomain:1/', auth: none },
+      { ...tiny(), name: 'hangs', url: `${remote.origin}/hang`, auth: none },
       { ...local, name: 'lacking', secrets: ['NOT_THERE'] },
       { ...local, name: 'off', enabled: false },
     ])
@@ -191,6 +192,7 @@ describe('a run', () => {
     expect(terminal).toContain(
       'MCP server away: failed: It redirects to another address, which is not followed.',
     )
+    expect(terminal).toContain('MCP server hangs: failed: It did not answer within 10 seconds.')
     expect(terminal).toMatch(/MCP server inside: failed: It (cannot be reached|leads into)/)
     expect(terminal).toContain('MCP server lacking: left out: The project has no secret NOT_THERE.')
     expect(terminal).not.toContain('MCP server off')

@@ -23,7 +23,7 @@ export interface McpGateway {
 const prefix = '/mcp/'
 const maxOpen = 32
 /** Connecting and listing; a call may take longer. */
-const answerWithinMs = 30_000
+const answerWithinMs = 10_000
 export const callWithinMs = 600_000
 const maxPixels = 40_000_000
 

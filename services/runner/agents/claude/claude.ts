@@ -147,8 +147,8 @@ const tokenVariable = 'FLIGHTDECK_MCP_TOKEN'
 
 const mcpEnvironment = (runToken: string) => ({
   [tokenVariable]: runToken,
-  // A server that hangs delays the first turn for this long.
-  MCP_TIMEOUT: '10000',
+  // A server that hangs delays the first turn for this long. The gateway gives up before, and says why.
+  MCP_TIMEOUT: '15000',
   // Longer than the gateway waits, which then says what was wrong.
   MCP_TOOL_TIMEOUT: '620000',
 })
