@@ -89,7 +89,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
       const { startGitHub } = await import('./github/github.ts')
       running.push(...startGitHub(config, engines))
     }
-    const agents = startAgents(engines.bus)
+    const agents = startAgents(engines.bus, engines.modelKeys)
     running.push({ stop: async () => agents.stop() })
     const apis = await apisOf(config, engines, agents)
     // Before the runner, whose first words it hears.
@@ -179,13 +179,18 @@ async function apisOf(
   const apis = new Map<Callee, Middleware>()
   if (config.services.has('command')) {
     const { commandApi } = await import('./command/command.ts')
-    apis.set('command', commandApi(engines, { ...config, agents }, mounting))
+    apis.set('command', commandApi(engines, { ...config, agents, models: modelPlaces(config) }, mounting))
   }
   if (config.services.has('query')) {
     const { queryApi } = await import('./query/query.ts')
     apis.set('query', queryApi({ ...engines, isSealing: config.seals.everyMs !== null }, mounting))
   }
   return apis
+}
+
+function modelPlaces({ agents, privateEgress }: Config) {
+  const addresses = { anthropic: agents.claude.baseUrl ?? '', openai: agents.codex.baseUrl ?? '' }
+  return { addresses, mayReachPrivate: privateEgress }
 }
 
 /** What this process answers on its port: the product, where it has the gateway; else its services, to other services. */

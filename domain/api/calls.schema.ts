@@ -1,6 +1,7 @@
 /** All calls, by subject and by their name in the documentation. */
 import * as abilities from './abilities.schema.ts'
 import * as admin from './admin.schema.ts'
+import * as agentKeys from './agentKeys.schema.ts'
 import * as auth from './auth.schema.ts'
 import type { AnyCall } from './call.schema.ts'
 import * as chat from './chat.schema.ts'
@@ -42,8 +43,8 @@ export const subjects = {
   History: { of: history, says: 'Everything that was recorded of a task, in order.' },
   Images: { of: images, says: 'Images for tasks and messages.' },
   Agents: {
-    of: { getAgents: server.getAgents, ...abilities },
-    says: 'The agents that can work on tasks, and what they can be told to use.',
+    of: { getAgents: server.getAgents, ...abilities, ...agentKeys },
+    says: "The agents that can work on tasks, what they can be told to use, and people's own keys for their models.",
   },
   Figures: { of: figures, says: 'What tasks took, by project, agent, model, person and week.' },
   Administration: {

@@ -4,7 +4,9 @@ import { saying } from '../kernel/readInput.ts'
 import { ProjectId } from '../kernel/ids.schema.ts'
 import { feedbackLimits, feedbackModes } from '../task/codeHost/feedbackRule.ts'
 import { issueFailures, issueLimits, issuePasses, issueTriggers } from '../project/issueRule.ts'
+import { agentKeyLimits, keyProviders } from '../agentKeys.ts'
 import { bytesOf, isReservedName, settingsLimits } from '../project/settings.ts'
+import { KeyValue, ProjectModelKey } from './agentKeys.schema.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { Moment, success, Text } from './fields.schema.ts'
 import { projectSettingsRoutes } from './projectSettings.ts'
@@ -56,6 +58,14 @@ const SubmoduleRepository = z
     /^[a-z0-9][a-z0-9_-]{0,38}\/(?!\.{1,2}$|-)[a-z0-9._-]{1,100}$/,
     'Submodules are fetched from the code host alone: enter a repository there as owner/name.',
   )
+
+/** Of a gateway that speaks the protocol of a provider; a path in it is kept. */
+const ModelAddress = Text.trim()
+  .max(agentKeyLimits.addressLength)
+  .pipe(z.url({ protocol: /^https?$/, error: 'Enter an address such as https://gateway.example.org.' }))
+  .refine((address) => !/[@?#]/.test(address), 'Enter the address without a password or parameters.')
+  // Requests name the version themselves.
+  .transform((address) => address.replace(/\/+$/, '').replace(/\/v1$/, ''))
 
 const Mode = z.enum(feedbackModes)
 const tries = (most: number) =>
@@ -110,6 +120,8 @@ export const ShownSettings = z.object({
   variables: z.array(z.object({ name: z.string(), value: z.string() })),
   /** For the setup and commands, and for the agent where marked. No answer contains a value. */
   secrets: z.array(z.object({ name: z.string(), forAgent: z.boolean(), updatedAt: Moment })),
+  /** The project's own keys for the models of agents, without their values. */
+  modelKeys: z.array(ProjectModelKey),
   /** Hosts that may be reached in addition to the code host, on ports 80 and 443 unless a port is given, and repositories of the local code host. */
   egress: z.array(z.string()),
   /** Whether agents may use their model provider's web search, page fetching and tool servers, which bypass the host list above. */
@@ -177,7 +189,7 @@ export const getProjectSettings = defineRead(projectSettingsRoutes.getProjectSet
 
 export const updateProjectSettings = defineWrite(projectSettingsRoutes.updateProjectSettings, {
   summary:
-    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, all filters that may go unapplied, all repositories of submodules, whether turns open drafts of pull requests, web access through the model provider, or parts of the rules for feedback and for issues.',
+    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, all filters that may go unapplied, all repositories of submodules, whether turns open drafts of pull requests, a key for models, web access through the model provider, or parts of the rules for feedback and for issues.',
   params,
   body: z.object({
     setupCommand: Text.max(settingsLimits.setupCommandLength).optional(),
@@ -207,9 +219,17 @@ export const updateProjectSettings = defineWrite(projectSettingsRoutes.updatePro
       .optional(),
     feedback: ShownRule.partial().optional(),
     issues: ShownIssueRule.partial().optional(),
+    /** A key with its address, which replaces the one at this provider; `value: null` removes it. It is tried first; one that is refused is not stored. */
+    modelKey: z
+      .object({
+        provider: z.enum(keyProviders),
+        baseUrl: ModelAddress.nullable().default(null),
+        value: KeyValue.nullable(),
+      })
+      .optional(),
   }),
   answer: { settings: ShownSettings },
-  faults: ['not_found'],
+  faults: ['not_found', 'key_refused'],
 })
 
 const secretParams = z.object({ projectId: ProjectId, name: EnvironmentName })

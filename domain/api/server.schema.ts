@@ -1,5 +1,7 @@
 /** Information about the server and its agents, and the counting of page views. */
 import { z } from 'zod'
+import { keyProviders } from '../agentKeys.ts'
+import { ProjectId } from '../kernel/ids.schema.ts'
 import { AgentName } from '../task/events.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { success } from './fields.schema.ts'
@@ -32,6 +34,8 @@ export const AgentState = z.object({
   missing: z.string().nullable(),
   /** Whether its key is passed into its sandbox, where every process can read it. */
   keyInSandbox: z.boolean(),
+  /** Whose key a person or a project may bring for it; absent when it takes none. */
+  ownKey: z.enum(keyProviders).optional(),
   /** Its known models, by the names used to request them; it may have others. */
   models: z.array(AgentModel),
 })
@@ -41,5 +45,8 @@ export const getAgents = defineRead(serverRoutes.getAgents, {
   summary:
     "The agents, with their versions, and why an agent can't run. None can run while no runner is connected.",
   open: 'signed_in',
+  /** Whose keys count, besides the person's own; without it, those of each of the person's projects. */
+  query: { project: ProjectId.optional() },
   answer: { agents: z.array(AgentState) },
+  faults: ['not_found'],
 })

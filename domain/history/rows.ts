@@ -78,9 +78,10 @@ const sentences: Sentences = {
   ExecutionStarted: ({ data: { attempt } }) =>
     attempt === 1 ? null : ran('setup', `Another runner took the work up, attempt ${attempt}`),
   WorkspacePreparing: () => ran('setup', 'Cloning the repository', { outcome: 'running' }),
-  AgentStarted({ data: { agent, version, resumed } }) {
+  AgentStarted({ data: { agent, version, resumed, payer } }, { person }) {
     const began = resumed ? 'continued the conversation' : 'started'
-    return ran('setup', `${labelOf(agent)} ${version} ${began}`)
+    const paid = { person: `Paid by the key of ${person}`, project: "Paid by the project's key", server: '' }
+    return ran('setup', `${labelOf(agent)} ${version} ${began}`, { detail: paid[payer ?? 'server'] })
   },
   McpServersReported({ content }) {
     const servers = content?.servers ?? []

@@ -1,5 +1,6 @@
 /** The events of a project. */
 import { z } from 'zod'
+import { keyProviders } from '../agentKeys.ts'
 import { event, fact, type EventOf } from '../kernel/event.schema.ts'
 import { ProjectId, UserId, TaskId } from '../kernel/ids.schema.ts'
 import { feedbackModes } from '../task/codeHost/feedbackRule.ts'
@@ -136,6 +137,12 @@ export const ProjectSecretRemoved = event('ProjectSecretRemoved', 1, {
   data: z.object({}),
   content: z.object({ name: z.string() }),
 })
+/** The project's own key for the models of agents, with the address that it is for; `null`: the provider's. Its value is in the vault and in no event. */
+export const ProjectModelKeySet = event('ProjectModelKeySet', 1, {
+  data: z.object({ provider: z.enum(keyProviders), checked: z.boolean() }),
+  content: z.object({ ending: z.string().max(4), baseUrl: z.string().nullable() }),
+})
+export const ProjectModelKeyRemoved = fact('ProjectModelKeyRemoved', { provider: z.enum(keyProviders) })
 /** How feedback on the project's pull requests is handled from now on. */
 export const ProjectFeedbackRuleChanged = fact('ProjectFeedbackRuleChanged', {
   reviews: z.enum(feedbackModes),
@@ -158,6 +165,8 @@ export const projectEvents = [
   ProjectSubmodulesChosen,
   ProjectSecretSet,
   ProjectSecretRemoved,
+  ProjectModelKeySet,
+  ProjectModelKeyRemoved,
   ProjectFeedbackRuleChanged,
   ProjectMcpServersChosen,
   ...projectIssueEvents,

@@ -5,6 +5,8 @@ import { projectId, userId } from '../../tests/domain/ids.ts'
 import {
   ProjectCreated,
   ProjectDeleted,
+  ProjectModelKeyRemoved,
+  ProjectModelKeySet,
   ProjectSecretRemoved,
   ProjectSecretSet,
   ProjectDraftsChanged,
@@ -167,6 +169,20 @@ describe('its settings', () => {
       .when({ type: 'SetSecret', name: 'S63', forAgent: false })
       .then([ProjectSecretSet.of({ forAgent: false }, { name: 'S63' })])
   })
+})
+
+test('a key for models is set with its address, and removed once', () => {
+  const set = ProjectModelKeySet.of(
+    { provider: 'openai', checked: false },
+    { ending: '0004', baseUrl: 'https://gateway.example' },
+  )
+  const removed = ProjectModelKeyRemoved.of({ provider: 'openai' })
+  const remove = { type: 'RemoveModelKey', provider: 'openai' } as const
+  given(projectDecider, created)
+    .when({ type: 'SetModelKey', ...set.data, ...set.content })
+    .then([set])
+  given(projectDecider, created, set).when(remove).then([removed])
+  given(projectDecider, created, set, removed).when(remove).thenNothing()
 })
 
 test('a project is deleted once', () => {

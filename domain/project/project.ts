@@ -1,4 +1,5 @@
 /** The project: its state, its commands, and its decisions. */
+import type { KeyProvider } from '../agentKeys.ts'
 import { canonicalJson } from '../kernel/canonicalJson.ts'
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
@@ -10,6 +11,8 @@ import {
   ProjectFeedbackRuleChanged,
   ProjectFiltersAllowed,
   ProjectMcpServersChosen,
+  ProjectModelKeyRemoved,
+  ProjectModelKeySet,
   ProjectSecretRemoved,
   ProjectSecretSet,
   ProjectSettingsChanged,
@@ -37,6 +40,8 @@ export type ProjectState =
       readonly settings: ProjectSettings
       /** By name. Their values are in the vault. */
       readonly secrets: ReadonlyMap<string, { readonly forAgent: boolean }>
+      /** The providers that the project has a key of its own at. */
+      readonly modelKeys: ReadonlySet<KeyProvider>
       readonly feedback: FeedbackRule
       readonly issues: ProjectIssues
       readonly mcpServers: readonly McpServer[]
@@ -68,6 +73,14 @@ export type ProjectCommand =
   | { readonly type: 'ChooseSubmodules'; readonly repositories: readonly string[] }
   | { readonly type: 'SetSecret'; readonly name: string; readonly forAgent: boolean }
   | { readonly type: 'RemoveSecret'; readonly name: string }
+  | {
+      readonly type: 'SetModelKey'
+      readonly provider: KeyProvider
+      readonly checked: boolean
+      readonly ending: string
+      readonly baseUrl: string | null
+    }
+  | { readonly type: 'RemoveModelKey'; readonly provider: KeyProvider }
   /** Fields that are left out stay as they are. */
   | ({ readonly type: 'ChangeFeedbackRule' } & { readonly [Name in keyof FeedbackRule]?: FeedbackRule[Name] })
   | { readonly type: 'ChooseMcpServers'; readonly servers: readonly McpServer[] }
@@ -150,10 +163,23 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
     }
     case 'DeleteProject':
       return [ProjectDeleted.of({})]
+    default:
+      return onModelKey(command, state.modelKeys)
   }
 }
 
 type Living = Extract<ProjectState, { kind: 'project' }>
+
+function onModelKey(
+  command: Extract<ProjectCommand, { type: 'SetModelKey' | 'RemoveModelKey' }>,
+  known: ReadonlySet<KeyProvider>,
+): Decision<ProjectEvent> {
+  const { provider } = command
+  if (command.type === 'RemoveModelKey')
+    return known.has(provider) ? [ProjectModelKeyRemoved.of({ provider })] : []
+  const { checked, ending, baseUrl } = command
+  return [ProjectModelKeySet.of({ provider, checked }, { ending, baseUrl })]
+}
 
 function changeSettings(
   command: Extract<ProjectCommand, { type: 'ChangeSettings' }>,
@@ -186,6 +212,7 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
         description: event.content?.description ?? '',
         settings: noSettings,
         secrets: new Map(),
+        modelKeys: new Set(),
         feedback: defaultRule,
         issues: noIssues,
         mcpServers: [],
@@ -218,6 +245,16 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
       const name = event.content?.name
       return state.kind === 'project'
         ? { ...state, secrets: new Map([...state.secrets].filter(([known]) => known !== name)) }
+        : state
+    }
+    case 'ProjectModelKeySet':
+      return state.kind === 'project'
+        ? { ...state, modelKeys: new Set([...state.modelKeys, event.data.provider]) }
+        : state
+    case 'ProjectModelKeyRemoved': {
+      const { provider } = event.data
+      return state.kind === 'project'
+        ? { ...state, modelKeys: new Set([...state.modelKeys].filter((known) => known !== provider)) }
         : state
     }
     case 'ProjectFeedbackRuleChanged':

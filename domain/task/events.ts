@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
+import { payers } from '../agentKeys.ts'
 import { imageFacts } from '../image.ts'
 import {
   BlobRef,
@@ -192,6 +193,8 @@ export const AgentStarted = fact('AgentStarted', {
   version: Named,
   sessionId: Named,
   resumed: z.boolean(),
+  /** Whose account its model is paid from; absent for the scripted model, and in what was recorded before people had keys. */
+  payer: z.enum(payers).optional(),
 })
 export const ToolStarted = event('ToolStarted', 1, {
   data: z.object({ ...execution, toolId: Named, kind: ToolKind }),

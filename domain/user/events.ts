@@ -1,5 +1,6 @@
 /** Events of a user: signing in through the code host or with a password, onboarding, the profile. Names and addresses are content. */
 import { z } from 'zod'
+import { keyKinds, keyProviders } from '../agentKeys.ts'
 import { event, fact, type EventOf } from '../kernel/event.schema.ts'
 import { McpServer } from '../mcp/mcpServers.ts'
 import { UserId } from '../kernel/ids.schema.ts'
@@ -52,6 +53,13 @@ export const PersonMcpServersChosen = event('PersonMcpServersChosen', 1, {
   data: z.object({}),
   content: z.object({ servers: z.array(McpServer) }),
 })
+/** The person's own key for the models of agents. Its value is in the vault and in no event. */
+export const AgentKeySet = event('AgentKeySet', 1, {
+  data: z.object({ provider: z.enum(keyProviders), kind: z.enum(keyKinds), checked: z.boolean() }),
+  /** The last characters of the key. */
+  content: z.object({ ending: z.string().max(4) }),
+})
+export const AgentKeyRemoved = fact('AgentKeyRemoved', { provider: z.enum(keyProviders) })
 /** The person deleted their account. Their data is erased; the stream accepts no further events. */
 export const AccountDeleted = fact('AccountDeleted', {})
 
@@ -66,6 +74,8 @@ export const userEvents = [
   OnboardingCompleted,
   InstructionsChanged,
   PersonMcpServersChosen,
+  AgentKeySet,
+  AgentKeyRemoved,
   AccountDeleted,
 ] as const
 export type UserEvent = EventOf<(typeof userEvents)[number]>

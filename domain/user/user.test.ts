@@ -4,6 +4,8 @@ import { given, historyOf, stateAfter } from '../../tests/domain/given.ts'
 import { credentialId, sessionId, userId } from '../../tests/domain/ids.ts'
 import { erased, recorded } from '../../tests/domain/recorded.ts'
 import {
+  AgentKeyRemoved,
+  AgentKeySet,
   GitHubConnected,
   GitHubDisconnected,
   OnboardingCompleted,
@@ -325,3 +327,15 @@ test('own instructions and commands are words of the person, and no facts', () =
   given(user, ada)
     .when({ type: 'ChangeInstructions', to: ownWords })
     .then([InstructionsChanged.of({}, ownWords)]))
+
+test('a key of one’s own is set, set again and removed once', () => {
+  const registered = UserRegistered.of({ userId: userId(1) }, { name: 'Ada', email: null })
+  const set = AgentKeySet.of({ provider: 'anthropic', kind: 'api_key', checked: true }, { ending: '0001' })
+  const command = { type: 'SetAgentKey', ...set.data, ...set.content } as const
+  given(user, registered).when(command).then([set])
+  given(user, registered, set).when(command).then([set])
+  const removed = AgentKeyRemoved.of({ provider: 'anthropic' })
+  given(user, registered, set).when({ type: 'RemoveAgentKey', provider: 'anthropic' }).then([removed])
+  given(user, registered, set).when({ type: 'RemoveAgentKey', provider: 'openai' }).thenNothing()
+  given(user, registered, set, removed).when({ type: 'RemoveAgentKey', provider: 'anthropic' }).thenNothing()
+})

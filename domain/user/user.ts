@@ -6,6 +6,8 @@ import type { RecordedOf } from '../kernel/event.ts'
 import type { McpServer } from '../mcp/mcpServers.ts'
 import {
   AccountDeleted,
+  AgentKeyRemoved,
+  AgentKeySet,
   GitHubConnected,
   GitHubDisconnected,
   OnboardingCompleted,
@@ -19,6 +21,7 @@ import {
   type UserEvent,
 } from './events.ts'
 import { InstructionsChanged, type OwnInstructions } from './instructions.ts'
+import type { KeyKind, KeyProvider } from '../agentKeys.ts'
 import type { z } from 'zod'
 import type { CompanySize, Role } from './events.ts'
 
@@ -42,6 +45,8 @@ export type UserState =
       /** Expiry times of all sessions that had not expired when the latest one began, including those that were ended since. */
       readonly begun: readonly string[]
       readonly mcpServers: readonly McpServer[]
+      /** The providers that the person has a key of their own at. */
+      readonly agentKeys: ReadonlySet<KeyProvider>
     }
 
 export interface NewSession {
@@ -111,6 +116,14 @@ export type UserCommand =
       readonly companySize: z.infer<typeof CompanySize>
       readonly role: z.infer<typeof Role>
     }
+  | {
+      readonly type: 'SetAgentKey'
+      readonly provider: KeyProvider
+      readonly kind: KeyKind
+      readonly checked: boolean
+      readonly ending: string
+    }
+  | { readonly type: 'RemoveAgentKey'; readonly provider: KeyProvider }
 
 function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
   if (state.kind === 'deleted') return refuse('not_found', 'This account was deleted.')
@@ -189,7 +202,19 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
         OnboardingCompleted.of({ companySize, role }, { fullName, email: state.email ?? command.email }),
       ]
     }
+    default:
+      return onAgentKey(command, state.agentKeys)
   }
+}
+
+function onAgentKey(
+  command: Extract<UserCommand, { type: 'SetAgentKey' | 'RemoveAgentKey' }>,
+  known: ReadonlySet<KeyProvider>,
+): Decision<UserEvent> {
+  const { provider } = command
+  if (command.type === 'RemoveAgentKey') return known.has(provider) ? [AgentKeyRemoved.of({ provider })] : []
+  const { kind, checked, ending } = command
+  return [AgentKeySet.of({ provider, kind, checked }, { ending })]
 }
 
 const allEnded = (sessions: ReadonlyMap<string, string>): readonly UserEvent[] =>
@@ -220,6 +245,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
       sessions: new Map(),
       begun: [],
       mcpServers: [],
+      agentKeys: new Set(),
     }
   }
   if (state.kind !== 'user') return state
@@ -258,6 +284,12 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
       return { ...state, mcpServers: event.content?.servers ?? [] }
     case 'OnboardingCompleted':
       return { ...state, onboardingCompleted: true, email: event.content?.email ?? state.email }
+    case 'AgentKeySet':
+      return { ...state, agentKeys: new Set([...state.agentKeys, event.data.provider]) }
+    case 'AgentKeyRemoved': {
+      const { provider } = event.data
+      return { ...state, agentKeys: new Set([...state.agentKeys].filter((known) => known !== provider)) }
+    }
   }
 }
 

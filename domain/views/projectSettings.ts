@@ -9,6 +9,8 @@ import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface ProjectSettingsDocument extends ViewDocument, ProjectSettings {
   readonly secrets: ShownSettings['secrets']
+  /** Missing until one is set. */
+  readonly modelKeys?: ShownSettings['modelKeys']
   /** Missing until first changed. */
   readonly feedback?: FeedbackRule
   readonly issues?: IssueRule
@@ -28,6 +30,8 @@ const changing = [
   'ProjectSubmodulesChosen',
   'ProjectSecretSet',
   'ProjectSecretRemoved',
+  'ProjectModelKeySet',
+  'ProjectModelKeyRemoved',
   'ProjectFeedbackRuleChanged',
   'ProjectIssueRuleChanged',
   'ProjectIssueTaken',
@@ -69,6 +73,13 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
       }
       case 'ProjectSecretRemoved':
         return { ...seen, secrets: without(seen.secrets, event.content?.name) }
+      case 'ProjectModelKeySet': {
+        const { ending = '', baseUrl = null } = event.content ?? {}
+        const set = { ...event.data, ending, baseUrl, setAt: event.at }
+        return { ...seen, modelKeys: [...withoutKey(before, set.provider), set] }
+      }
+      case 'ProjectModelKeyRemoved':
+        return { ...seen, modelKeys: withoutKey(before, event.data.provider) }
       case 'ProjectFeedbackRuleChanged':
         return { ...seen, feedback: event.data }
       case 'ProjectIssueRuleChanged': {
@@ -129,6 +140,7 @@ export function settingsOf(document: ProjectSettingsDocument | undefined): Shown
     setupCommand,
     variables: [...variables],
     secrets: document?.secrets ?? [],
+    modelKeys: document?.modelKeys ?? [],
     egress: [...egress],
     modelFetches,
     allowedFilters: [...allowedFilters],
@@ -146,6 +158,11 @@ export function settingsOf(document: ProjectSettingsDocument | undefined): Shown
 type Secrets = ShownSettings['secrets']
 
 const byName = (one: Secrets[number], other: Secrets[number]): number => (one.name < other.name ? -1 : 1)
+
+const withoutKey = (
+  { modelKeys = [] }: Pick<ProjectSettingsDocument, 'modelKeys'>,
+  provider: string,
+): ShownSettings['modelKeys'] => modelKeys.filter((known) => known.provider !== provider)
 
 function without(secrets: Secrets, name: string | undefined): Secrets {
   return secrets.filter((secret) => secret.name !== name)

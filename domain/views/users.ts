@@ -1,4 +1,5 @@
 /** A user as the API shows them. */
+import type { AgentKey } from '../api/agentKeys.schema.ts'
 import type { User } from '../api/auth.schema.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 
@@ -7,6 +8,8 @@ export interface UserDocument extends User, Omit<ViewDocument, 'id'> {
   readonly sessions: readonly KnownSession[]
   /** Ended sessions that may not have expired yet; their tokens are refused. */
   readonly endedSessions: readonly { readonly sessionId: string; readonly endedAt: string }[]
+  /** Missing until one is set. */
+  readonly agentKeys?: readonly AgentKey[]
 }
 
 export interface KnownSession {
@@ -83,11 +86,21 @@ export const usersView: View<UserDocument> = {
         const { fullName, email } = event.content ?? { fullName: '', email: null }
         return { ...seen, name: fullName, fullName, email, onboardingCompleted: true }
       }
+      case 'AgentKeySet': {
+        const { provider } = event.data
+        const set = { ...event.data, ending: event.content?.ending ?? '', setAt: event.at }
+        return { ...seen, agentKeys: [...withoutKey(user, provider), set] }
+      }
+      case 'AgentKeyRemoved':
+        return { ...seen, agentKeys: withoutKey(user, event.data.provider) }
       default:
         return seen
     }
   },
 }
+
+const withoutKey = ({ agentKeys = [] }: UserDocument, provider: string): readonly AgentKey[] =>
+  agentKeys.filter((known) => known.provider !== provider)
 
 /** A session lasts seven days: one that ended longer ago has expired anyway. */
 const sessionMs = 7 * 86_400_000

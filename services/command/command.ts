@@ -4,6 +4,7 @@ import { commandsFrom } from '#platform/commands/causation.ts'
 import { serializeByKey } from '#platform/async/queue.ts'
 import { mount, type Mounting, type Route } from '#platform/http/route.ts'
 import { admission, type AdmissionOptions } from '#platform/commands/admission.ts'
+import { agentKeyRoutes } from './routes/agentKeys.ts'
 import { authRoutes } from './routes/auth.ts'
 import { chatRoutes } from './routes/chat.ts'
 import { comparisonRoutes } from './routes/comparison.ts'
@@ -21,6 +22,7 @@ import type { CommandServices } from './services.ts'
 
 export const commandRoutes = [
   ...authRoutes,
+  ...agentKeyRoutes,
   ...projectRoutes,
   ...projectSettingsRoutes,
   ...mcpServerRoutes,
@@ -37,18 +39,23 @@ export const commandRoutes = [
 ]
 
 /** The part of the routes' services that the engines provide. */
-export type CommandEngines = Omit<CommandServices, 'admission' | 'agents' | 'serialized'> &
+export type CommandEngines = Omit<CommandServices, 'admission' | 'agents' | 'models' | 'serialized'> &
   Pick<AdmissionOptions, 'ballast'>
 
 /** The writes of the API, below `/api`. The caller has authenticated the request. */
 export function commandApi(
   engines: CommandEngines,
-  { tasksAtOnce, agents }: { readonly tasksAtOnce: number } & Pick<CommandServices, 'agents'>,
+  {
+    tasksAtOnce,
+    agents,
+    models,
+  }: { readonly tasksAtOnce: number } & Pick<CommandServices, 'agents' | 'models'>,
   mounting: Mounting,
 ): Middleware {
   const services: CommandServices = {
     ...engines,
     agents,
+    models,
     admission: admission({ ...engines, tasksAtOnce }),
     serialized: serializeByKey(),
   }

@@ -55,12 +55,20 @@ test('a defect is no answer of the host', async () => {
   )
 })
 
-test('an agent that no runner can run is refused with the reason, and its field', () => {
-  const agents = { whyNone: (name: string) => (name === 'cursor' ? 'It is not installed.' : null) }
-  expect(() => requireAgent('cursor', { agents })).toThrow(
-    expect.objectContaining({ code: 'agent_unavailable', message: 'It is not installed.', field: 'agent' }),
-  )
-  expect(() => requireAgent('claude', { agents })).not.toThrow()
+test('an agent that no runner can run is refused with the reason, and its field, unless it runs with an own key', async () => {
+  const agents = {
+    whyNone: (name: string) => (name === 'cursor' ? 'It has no key.' : null),
+    runsWithOwnKey: async (_name: string, { ownerId }: { readonly ownerId: string }) =>
+      ownerId === 'with a key',
+  }
+  const of = (ownerId: string) => ({ ownerId, projectId: projectId(1) })
+  await expect(requireAgent('cursor', of('without one'), { agents })).rejects.toMatchObject({
+    code: 'agent_unavailable',
+    message: 'It has no key.',
+    field: 'agent',
+  })
+  await requireAgent('cursor', of('with a key'), { agents })
+  await requireAgent('claude', of('without one'), { agents })
 })
 
 describe('a task of claude whose last turn was cursor’s', () => {
@@ -94,7 +102,10 @@ describe('a task of claude whose last turn was cursor’s', () => {
   }
   const knowing = () => ({
     commands: engines.commands,
-    agents: { whyNone: (name: AgentName) => (name === gone ? 'It is not installed.' : null) },
+    agents: {
+      whyNone: (name: AgentName) => (name === gone ? 'It is not installed.' : null),
+      runsWithOwnKey: async () => false,
+    },
   })
   const asksFor = (agent: AgentName | null, id?: string, commandId: string = randomUUID()) =>
     requireAgentOfMessage({ taskId: taskId(1), commandId, messageId: id, agent }, knowing())

@@ -9,6 +9,7 @@ import type { AgentName } from '#domain/agents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { hasMessage, retriedOf, task } from '#domain/task/task.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
+import type { Paying } from '#platform/credentials/modelKeys.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { CommandServices } from './services.ts'
@@ -16,10 +17,15 @@ import type { CommandServices } from './services.ts'
 type Knowing = Pick<CommandServices, 'agents' | 'commands'>
 type KnowingHost = Knowing & Pick<CommandServices, 'access' | 'codeHost' | 'documents'>
 
-/** Throws `agent_unavailable` when no runner that is there can run the agent. */
-export function requireAgent(name: AgentName, { agents }: Pick<Knowing, 'agents'>): void {
+/** Throws `agent_unavailable` when no runner that is there can run the agent, with the server's key or with that of who would pay. */
+export async function requireAgent(
+  name: AgentName,
+  by: Paying,
+  { agents }: Pick<Knowing, 'agents'>,
+): Promise<void> {
   const missing = agents.whyNone(name)
-  if (missing !== null) throw new Fault('agent_unavailable', missing, 'agent')
+  if (missing === null || (await agents.runsWithOwnKey(name, by))) return
+  throw new Fault('agent_unavailable', missing, 'agent')
 }
 
 /** A write that starts an agent on a task. */
@@ -61,9 +67,10 @@ async function requireAgentOf(
   const { commands } = services
   const stream = taskStream(taskId)
   const { state } = await commands.load(task, stream)
-  const agent = state.kind === 'task' ? agentOf(state) : undefined
+  if (state.kind !== 'task') return
+  const agent = agentOf(state)
   if (agent === undefined || services.agents.whyNone(agent) === null) return
-  if (!(await commands.hasTakenEffect(task, stream, commandId))) requireAgent(agent, services)
+  if (!(await commands.hasTakenEffect(task, stream, commandId))) await requireAgent(agent, state, services)
 }
 
 interface NewTask {
@@ -78,7 +85,7 @@ interface NewTask {
 export async function requireStartable(newTask: NewTask, services: KnowingHost): Promise<void> {
   const { state } = await services.commands.load(task, taskStream(newTask.taskId))
   if (state.kind !== 'none') return
-  requireAgent(newTask.agent, services)
+  await requireAgent(newTask.agent, newTask, services)
   const project = await services.documents.get(projectsView, newTask.projectId)
   if (project && (await isWithout(project, newTask, services))) {
     const sentence = `The repository has no branch ${newTask.branch}. Choose one that exists, or push it first.`

@@ -16,6 +16,7 @@ import { presentTask } from '#platform/reads/present.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { Agents } from '#platform/connectedRunners.ts'
+import type { ModelPlaces } from './ownKeys.ts'
 import type { Admission } from '#platform/commands/admission.ts'
 
 export interface CommandServices extends Pick<
@@ -32,10 +33,13 @@ export interface CommandServices extends Pick<
   | 'access'
   | 'projectSecrets'
   | 'mcpHeaders'
+  | 'modelKeys'
   | 'codeHost'
 > {
   readonly admission: Admission
-  readonly agents: Pick<Agents, 'whyNone'>
+  readonly agents: Pick<Agents, 'whyNone' | 'runsWithOwnKey'>
+  /** Where the server reaches each provider of models, and whether projects may name private addresses. */
+  readonly models: ModelPlaces
   /** Runs a person's work that must not overlap, one piece after the other. */
   readonly serialized: SerializeByKey
 }

@@ -4,8 +4,11 @@ import { createServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { listen } from '#platform/http/listen.ts'
-import { getAgents, getNotices, countPageView } from '#domain/api/server.schema.ts'
+import { getAgents, getNotices, countPageView, type AgentState } from '#domain/api/server.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
+import { projectsView } from '#domain/views/projects.ts'
+import { agentFor } from '#platform/connectedRunners.ts'
+import { pagesOf } from '#platform/reads/pages.ts'
 import { answers } from '#platform/http/answers.ts'
 import { createBodies, readJson } from '#platform/http/bodies.ts'
 import { networkOf } from '#platform/http/network.ts'
@@ -223,8 +226,34 @@ async function isKeyRefusedFor(
   )
 }
 
+const mostProjects = 100
+
+async function ownProjects(
+  documents: GatewayServices['documents'],
+  owner: string,
+): Promise<readonly string[]> {
+  const pages = pagesOf(documents, projectsView, { where: { owner }, limit: mostProjects })
+  for await (const page of pages) return page.map(({ id }) => id)
+  return []
+}
+
 const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewayServices>[] => [
-  route(getAgents, signedIn, fresh, async () => ({ agents: [...(await agents())] })),
+  route(getAgents, signedIn, fresh, async ({ user, query }, { documents, modelKeys }) => {
+    const { project: projectId = '' } = query
+    if (projectId !== '' && (await documents.get(projectsView, projectId))?.owner !== user.id)
+      throw new Fault('not_found', 'There is no such project.')
+    // Without a project, an agent that can run in one of the person's can be chosen: the task's own project decides.
+    const own = projectId === '' ? await ownProjects(documents, user.id) : [projectId]
+    const shown = async (agent: AgentState): Promise<AgentState> => {
+      if (agent.ownKey === undefined || agent.missing === null) return agent
+      for (const id of ['', ...own]) {
+        const state = await agentFor(agent, { ownerId: user.id, projectId: id }, modelKeys)
+        if (state.missing === null) return state
+      }
+      return agent
+    }
+    return { agents: await Promise.all((await agents()).map(shown)) }
+  }),
 ]
 
 /** Limit for one address; no reader views more pages. */

@@ -26,6 +26,7 @@ export type GatewayServices = Pick<
   | 'installations'
   | 'leases'
   | 'sessions'
+  | 'modelKeys'
   | 'vault'
   | 'ids'
   | 'clock'

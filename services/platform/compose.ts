@@ -56,6 +56,7 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { RecentKeys } from '#platform/ports/recentKeys.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import type { Vault } from '#platform/ports/vault.ts'
+import { modelKeys, type ModelKeys } from '#platform/credentials/modelKeys.ts'
 import { mcpHeaders, projectSecrets, type ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { sealsFile } from '#platform/seals/sealsFile.ts'
@@ -103,6 +104,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly accessControl: AccessControl
   readonly projectSecrets: ProjectSecrets
   readonly mcpHeaders: ProjectSecrets
+  readonly modelKeys: ModelKeys
   readonly sessions: Sessions
   /** The credentials of the product at the local code host; `null` with GitHub itself. */
   readonly localCodeHost: LocalCredentials | null
@@ -408,6 +410,7 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
     accessControl: openAccessControl(entering, { documents: docs, access, codeHost, vault, clock, logger }),
     projectSecrets: projectSecrets({ vault }),
     mcpHeaders: mcpHeaders({ vault }),
+    modelKeys: modelKeys({ vault }),
     sessions: sessions({ vault, clock, ids }),
     localCodeHost,
     ballast,

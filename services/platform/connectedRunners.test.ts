@@ -12,13 +12,21 @@ let notices: Notices
 beforeEach(() => {
   bus = hearingBus()
   now = 1_000_000
-  agents = startAgents(bus, () => now)
+  agents = startAgents(bus, { paying: async ({ ownerId }) => keyOf(ownerId) }, () => now)
   notices = startNotices(bus, () => now)
 })
 afterEach(() => {
   agents.stop()
   notices.stop()
 })
+
+const keyOf = (ownerId: string) =>
+  ownerId === 'with a key'
+    ? {
+        payer: 'person' as const,
+        key: { kind: 'api_key' as const, value: 'a key of ones own', baseUrl: null },
+      }
+    : undefined
 
 const opus = { name: 'opus', label: 'Opus' }
 const claude: AgentState = {
@@ -139,4 +147,18 @@ test('once it is stopped nothing is heard any more', () => {
   notices.stop()
   notify('a', 'There is no sandbox.')
   expect(notices.read()).toEqual([])
+})
+
+test('an agent that lacks nothing but a key runs for who has one, and for nobody else', async () => {
+  const codex: AgentState = { ...claude, name: 'codex', missing: 'It has no key.', ownKey: 'openai' }
+  speaks('a', codex, keyless)
+  const runs = (name: 'codex' | 'cursor' | 'claude', ownerId: string) =>
+    agents.runsWithOwnKey(name, { ownerId, projectId: '' })
+  expect(await runs('codex', 'with a key')).toBe(true)
+  expect(await runs('codex', 'without one')).toBe(false)
+  // Its key would enter the sandbox, and nobody has told of the other.
+  expect(await runs('cursor', 'with a key')).toBe(false)
+  expect(await runs('claude', 'with a key')).toBe(false)
+  speaks('a', { ...codex, installed: false, version: null })
+  expect(await runs('codex', 'with a key')).toBe(false)
 })

@@ -1,6 +1,7 @@
 /** The connected runners, each by its last heartbeat: which agents can run on them, and what they want every page to show. */
 import type { AgentState } from '#domain/api/server.schema.ts'
 import { agentNames, type AgentName } from '#domain/agents.ts'
+import type { ModelKeys, Paying } from '#platform/credentials/modelKeys.ts'
 import type { Bus, BusMessages } from '#platform/ports/bus.ts'
 
 interface HeardRunners {
@@ -46,11 +47,23 @@ export interface Agents {
   read(): Promise<readonly AgentState[]>
   /** Why no connected runner can run the agent, in the sentence of `read`; `null` when one can, or when none has reported yet. */
   whyNone(name: AgentName): string | null
+  /** Whether the agent lacks nothing but a key, and one of those who would pay for its run has one. */
+  runsWithOwnKey(name: AgentName, by: Paying): Promise<boolean>
   stop(): void
 }
 
+/** An agent as it is for those who would pay for its run: with a key of their own it may need none of the server's. */
+export async function agentFor(
+  state: AgentState,
+  by: Paying,
+  modelKeys: Pick<ModelKeys, 'paying'>,
+): Promise<AgentState> {
+  if (!state.installed || state.missing === null || state.ownKey === undefined) return state
+  return (await modelKeys.paying(by, state.ownKey)) === undefined ? state : { ...state, missing: null }
+}
+
 /** Starts listening. `now` is monotonic, in milliseconds. */
-export function startAgents(bus: Bus, now?: () => number): Agents {
+export function startAgents(bus: Bus, modelKeys: Pick<ModelKeys, 'paying'>, now?: () => number): Agents {
   const waiting = new Set<() => void>()
   const runners = hearRunners(bus, now, () => {
     if (hasTold()) release()
@@ -74,6 +87,10 @@ export function startAgents(bus: Bus, now?: () => number): Agents {
   const best = (name: AgentName) => bestOf(told().filter((state) => state.name === name))
   return {
     whyNone: (name) => best(name)?.missing ?? null,
+    async runsWithOwnKey(name, by) {
+      const state = best(name)
+      return state !== undefined && (await agentFor(state, by, modelKeys)).missing === null
+    },
     async read() {
       if (!hasTold() && !runners.isSettled()) await oneTells()
       return agentNames.map((name) => best(name) ?? unknown(name))

@@ -18,6 +18,7 @@ import type { Jobs } from '#platform/ports/jobs.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import type { Emit } from '#platform/telemetry/telemetry.ts'
+import type { ModelKeys } from '#platform/credentials/modelKeys.ts'
 import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import type { InstalledAgents } from './agents/installed.ts'
 import type { Egress } from './egress/egress.ts'
@@ -56,6 +57,7 @@ export interface RunnerEngines {
   readonly installations: Installations
   readonly projectSecrets: ProjectSecrets
   readonly mcpHeaders: ProjectSecrets
+  readonly modelKeys: ModelKeys
   readonly codeHost: CodeHost
   readonly ids: Ids
   readonly clock: Clock
@@ -121,10 +123,12 @@ export interface WorkspaceDeps extends Pick<
 /** Runs agents and commands in sandboxes. */
 export interface AgentDeps extends Pick<
   RunnerEngines,
-  'commands' | 'projectSecrets' | 'mcpHeaders' | 'ids' | 'logger' | 'emit'
+  'commands' | 'projectSecrets' | 'mcpHeaders' | 'modelKeys' | 'ids' | 'logger' | 'emit'
 > {
   readonly isRoot: boolean
   readonly sandbox: AvailableSandbox
+  /** Why nothing but the scripted model may run here, in a sentence; `null` where a real one may. */
+  readonly onlyScripted: string | null
   readonly installed: InstalledAgents
   readonly abilities: Abilities
   readonly limits: RunLimits

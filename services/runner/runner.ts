@@ -172,6 +172,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
     ...runDeps(config, engines, { threads, scratch }),
     installed: agents,
     abilities: openAbilities({ git, logger }),
+    onlyScripted: opened.onlyScripted,
   }
   const prewarm = await openPrewarm(deps, {
     agents: warm,

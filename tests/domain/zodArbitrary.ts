@@ -11,12 +11,16 @@ export function arbitraryOf<S extends z.ZodType>(schema: S): fc.Arbitrary<z.outp
 function valuesOf(schema: unknown): fc.Arbitrary<unknown> {
   if (schema instanceof z.ZodObject) {
     const members = Object.entries(schema.shape).map(([name, member]) => [name, valuesOf(member)] as const)
-    return fc.record(Object.fromEntries(members))
+    const requiredKeys = members
+      .map(([name]) => name)
+      .filter((name) => !(schema.shape[name] instanceof z.ZodOptional))
+    return fc.record(Object.fromEntries(members), { requiredKeys })
   }
   if (schema instanceof z.ZodArray) return fc.array(valuesOf(schema.element), { maxLength: 5 })
   if (schema instanceof z.ZodTuple) return fc.tuple(...schema.def.items.map(valuesOf))
   if (schema instanceof z.ZodDiscriminatedUnion) return fc.oneof(...schema.options.map(valuesOf))
   if (schema instanceof z.ZodLiteral) return fc.constantFrom(...schema.values)
+  if (schema instanceof z.ZodOptional) return valuesOf(schema.unwrap())
   if (schema instanceof z.ZodNullable) return fc.option(valuesOf(schema.unwrap()))
   if (schema instanceof z.ZodEnum) return fc.constantFrom(...schema.options)
   if (schema instanceof z.ZodNull) return fc.constant(null)

@@ -14,6 +14,8 @@ export function formsOf(schema: unknown): readonly unknown[] {
   }
   if (schema instanceof z.ZodDiscriminatedUnion) return schema.options.flatMap((option) => formsOf(option))
   if (schema instanceof z.ZodLiteral) return [...schema.values]
+  // Absent first: a kind that gains a member keeps the forms that were frozen of it.
+  if (schema instanceof z.ZodOptional) return [undefined, ...formsOf(schema.unwrap())]
   if (schema instanceof z.ZodNullable) return [...formsOf(schema.unwrap()), null]
   if (schema instanceof z.ZodEnum) return schema.options
   if (schema instanceof z.ZodNull) return [null]
@@ -50,7 +52,9 @@ function formsOfObject(
   members: readonly (readonly [string, unknown])[],
 ): readonly Readonly<Record<string, unknown>>[] {
   const forms = members.map(([name, schema]) => [name, formsOf(schema)] as const)
-  const fullest = Object.fromEntries(forms.map(([name, [first]]) => [name, first]))
+  const fullest = Object.fromEntries(
+    forms.flatMap(([name, [first]]) => (first === undefined ? [] : [[name, first] as const])),
+  )
   const others = forms.flatMap(([name, [, ...rest]]) => rest.map((form) => ({ ...fullest, [name]: form })))
   return [fullest, ...others]
 }

@@ -298,6 +298,7 @@ test('every agent is there, each with its version and what people should know of
         missing: null,
         keyInSandbox: false,
         models: expect.arrayContaining([{ name: 'opus', label: 'Opus' }]),
+        ownKey: 'anthropic',
       },
       {
         name: 'cursor',
@@ -314,6 +315,7 @@ test('every agent is there, each with its version and what people should know of
         missing: codex.found ? null : codex.reason,
         keyInSandbox: false,
         models: expect.arrayContaining([{ name: 'gpt-5', label: 'GPT-5' }]),
+        ownKey: 'openai',
       },
     ],
   })

@@ -16,6 +16,7 @@ export function goodBody(
     'PUT /auth/profile': { fullName: 'Somebody Else' },
     'PUT /profile/instructions': { instructions: 'Taken over' },
     'POST /auth/complete-onboarding': { fullName: 'Somebody', companySize: 'solo', role: 'developer' },
+    'PUT /profile/agent-keys': { provider: 'openai', value: null },
     'POST /projects': { repoUrl },
     'PUT /projects/:projectId': { name: 'Taken over' },
     'POST /projects/:projectId/prepare': { taskId: randomUUID(), branch: 'main' },

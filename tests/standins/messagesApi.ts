@@ -58,6 +58,8 @@ export interface MessagesApi {
   readonly baseUrl: string
   /** Every request, in order; side requests (without tools) too. */
   readonly requests: readonly SeenRequest[]
+  /** The headers of requests for the list of models, by which keys are tried. */
+  readonly asked: readonly IncomingHttpHeaders[]
   close(): Promise<void>
 }
 
@@ -104,6 +106,7 @@ export function renewableGate(): { readonly gate: Gate; renew(): void } {
 /** Starts the stand-in on a free port of 127.0.0.1. */
 export async function startMessagesApi(scripts: readonly Script[]): Promise<MessagesApi> {
   const requests: SeenRequest[] = []
+  const asked: IncomingHttpHeaders[] = []
   const used = new Map<string, number>()
 
   const nextTurn = (request: MessagesRequest, session: string): Turn => {
@@ -119,6 +122,10 @@ export async function startMessagesApi(scripts: readonly Script[]): Promise<Mess
   }
 
   const server = createServer((request, response) => {
+    if (request.method === 'GET' && request.url === '/v1/models') {
+      asked.push(request.headers)
+      return answerModels(request.headers, response)
+    }
     void (async () => {
       const body: unknown = JSON.parse(await bodyOf(request))
       const seen: SeenRequest = { path: request.url ?? '', headers: request.headers, body, aborted: false }
@@ -126,9 +133,9 @@ export async function startMessagesApi(scripts: readonly Script[]): Promise<Mess
       response.on('close', () => {
         seen.aborted = !response.writableFinished
       })
-      const asked = MessagesRequest.parse(body)
+      const parsed = MessagesRequest.parse(body)
       const session = request.headers['x-claude-code-session-id']
-      await answer(response, asked, nextTurn(asked, typeof session === 'string' ? session : ''))
+      await answer(response, parsed, nextTurn(parsed, typeof session === 'string' ? session : ''))
     })().catch(() => response.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -138,12 +145,20 @@ export async function startMessagesApi(scripts: readonly Script[]): Promise<Mess
   return {
     baseUrl: `http://127.0.0.1:${port}`,
     requests,
+    asked,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
         server.closeAllConnections()
       }),
   }
+}
+
+/** It knows every key but those that say of themselves that they are revoked. */
+function answerModels(headers: IncomingHttpHeaders, response: ServerResponse): void {
+  const isRefused = `${headers['x-api-key']} ${headers.authorization}`.includes('revoked')
+  response.writeHead(isRefused ? 401 : 200, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ data: [] }))
 }
 
 async function answer(response: ServerResponse, request: MessagesRequest, turn: Turn): Promise<void> {

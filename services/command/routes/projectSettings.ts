@@ -6,6 +6,7 @@ import {
   updateProjectSettings,
   type ShownSettings,
 } from '#domain/api/projectSettings.schema.ts'
+import { endingOf } from '#domain/agentKeys.ts'
 import type { BodyOf } from '#domain/api/call.schema.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -16,10 +17,13 @@ import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.t
 import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
+import { storeKey } from '../ownKeys.ts'
 import { executeOnProject, ownProject, route, written, type CommandServices } from '../services.ts'
 
 export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
   route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...request }, services) => {
+    // First, since it is the only part that may be refused.
+    if (body.modelKey) await setModelKey(services, params.projectId, request, body.modelKey)
     const { setupCommand, variables, egress, modelFetches } = body
     // Each under a command id of its own, by which a repeat is known.
     for (const [name, command] of rulesIn(body))
@@ -58,6 +62,28 @@ export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
     return { success: true as const, ...(await written(position, services)) }
   }),
 ]
+
+async function setModelKey(
+  services: CommandServices,
+  projectId: string,
+  request: Parameters<typeof executeOnProject>[2],
+  { provider, value, baseUrl }: NonNullable<BodyOf<typeof updateProjectSettings>['modelKey']>,
+): Promise<void> {
+  const commandId = uuidv5('model key', request.commandId)
+  if (!(await isNew(services, projectId, commandId))) return
+  const execute = (command: ProjectCommand) =>
+    executeOnProject(services, projectId, { ...request, commandId }, command)
+  const holder = { kind: 'project', id: projectId } as const
+  if (value === null) {
+    await services.modelKeys.remove(holder, provider)
+    await execute({ type: 'RemoveModelKey', provider })
+    return
+  }
+  const key = { kind: 'api_key', value, baseUrl } as const
+  await storeKey(services, { holder, provider, key }, (checked) =>
+    execute({ type: 'SetModelKey', provider, checked, baseUrl, ending: endingOf(value) }),
+  )
+}
 
 /** The commands for settings that are apart from the others, by the name that their command ids are made of. */
 function rulesIn(

@@ -176,7 +176,7 @@ export const variables = {
   ],
   PRIVATE_EGRESS: [
     onOrOff.default(false),
-    '1: projects may allow IP addresses of this machine and of private networks for their sandboxes (0)',
+    '1: projects may allow IP addresses of this machine and of private networks for their sandboxes, and name them for their models (0)',
   ],
   TRUST_PROXY: [
     count.default(0),

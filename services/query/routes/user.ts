@@ -1,5 +1,6 @@
 /** Reads of the signed-in person: their account, their sessions, and what they reach at the code host. */
 import { tokenKindOf } from '#domain/codeHostToken.ts'
+import { listAgentKeys } from '#domain/api/agentKeys.schema.ts'
 import { getMe, listSessions } from '#domain/api/auth.schema.ts'
 import { userOf } from '#domain/views/users.ts'
 import { fresh, identified, signedIn } from '#platform/http/guards.ts'
@@ -18,6 +19,7 @@ export const authRoutes: readonly Route<QueryServices>[] = [
     user: userOf(user),
     isAdmin: await accessControl.isAdmin(user),
   })),
+  route(listAgentKeys, fresh, signedIn, async ({ user: { agentKeys = [] } }) => ({ keys: [...agentKeys] })),
   route(listSessions, fresh, identified, async ({ user: { sessions = [] }, sessionId }, { clock }) => {
     const now = clock.now().getTime()
     const open = sessions.filter(({ expiresAt }) => Date.parse(expiresAt) > now)

@@ -1,8 +1,10 @@
 /** Which agents can run here: their programs, looked for once, and how each reaches its model. */
 import { agentNamed, agentNames, type AgentName } from '#domain/agents.ts'
 import { agentConfigurations, byAgent } from '#domain/agents/configuration.ts'
+import type { KeyProvider } from '#domain/agentKeys.ts'
 import type { AgentState } from '#domain/api/server.schema.ts'
 import type { AgentConfig, AgentsConfig } from '#platform/config/agents.ts'
+import { isInNumbers, useOf, type StoredKey } from '#platform/credentials/modelKeys.ts'
 import type { Model } from '../model/broker.ts'
 import { modelApis } from '../model/apis.ts'
 import type { Located } from './locate.ts'
@@ -22,6 +24,8 @@ export interface InstalledAgents {
   /** The agent's program; the first who ask wait for it to say its version. */
   located(name: AgentName): Promise<Located>
   backend(name: AgentName): AgentBackend
+  /** The agent's model with a key that a person or a project brings; `undefined` for an agent that reaches its model by itself. */
+  withKey(name: AgentName, key: StoredKey): Extract<AgentBackend, { kind: 'broker' }> | undefined
   /** The keys that are configured, with what each is. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[]
   /** What people are told of each agent; empty until every program has been looked for. */
@@ -50,6 +54,7 @@ export function installedAgents({
   return {
     located: (name) => found[name],
     backend: (name) => backends[name],
+    withKey: (name, key) => withKey(agents[name], configs[name], key),
     secrets: agentNames.flatMap((name) => secretOf(agents[name], configs[name])),
     told: () => told,
   }
@@ -65,8 +70,31 @@ function backendOf(
       : { kind: 'broker', model: { kind: 'http', api: access.api, apiKey, baseUrl } }
   if (access.kind !== 'key' && modelApis[access.api].scripted !== undefined)
     return { kind: 'broker', model: { kind: 'scripted', api: access.api } }
-  const why = `No API key is set for ${name}. Set ${agentConfigurations[name].variables.key} on the server.`
+  const own =
+    ownKeyOf(access) === undefined ? '' : ' Or add a key of your own under Settings, Agents and Keys.'
+  const why = `No API key is set for ${name}. Set ${agentConfigurations[name].variables.key} on the server.${own}`
   return { kind: 'missing', why }
+}
+
+/** Whose keys people and projects may bring for an agent. */
+export const ownKeyOf = (access: Agent['access']): KeyProvider | undefined =>
+  access.kind === 'key' ? undefined : modelApis[access.api].provider
+
+function withKey(
+  { access }: Pick<Agent, 'access'>,
+  { baseUrl = '' }: Pick<AgentConfig, 'baseUrl'>,
+  key: StoredKey,
+): ReturnType<InstalledAgents['withKey']> {
+  if (access.kind === 'key') return undefined
+  const model = {
+    kind: 'http',
+    api: access.api,
+    apiKey: key.value,
+    use: useOf(key),
+    baseUrl: key.baseUrl ?? baseUrl,
+    isForeign: key.baseUrl !== null && !isInNumbers(key.baseUrl),
+  } as const
+  return { kind: 'broker', model }
 }
 
 function secretOf({ name, access }: Agent, { apiKey }: AgentConfig): InstalledAgents['secrets'] {
@@ -82,14 +110,20 @@ export function scriptedNotices({ backend }: Pick<InstalledAgents, 'backend'>): 
     const { label } = agentNamed(name)
     const { variables } = agentConfigurations[name]
     return [
-      `No model key is set, so a built-in scripted model stands in for ${label} and makes one small change. Set ${variables.key} on the server to use a real model. Commands work without a key.`,
+      `No model key is set, so a built-in scripted model stands in for ${label} and makes one small change. Set ${variables.key} on the server, or a key of your own under Settings, to use a real model. Commands work without a key.`,
     ]
   })
 }
 
 function agentState(name: AgentName, located: Located, backend: AgentBackend): AgentState {
   const { access, models } = agents[name]
-  const known = { name, keyInSandbox: access.kind === 'key', models: [...models] }
+  const ownKey = ownKeyOf(access)
+  const known = {
+    name,
+    keyInSandbox: access.kind === 'key',
+    models: [...models],
+    ...(ownKey !== undefined && { ownKey }),
+  }
   if (!located.found) return { ...known, installed: false, version: null, missing: located.reason }
   const missing = backend.kind === 'missing' ? backend.why : null
   return { ...known, installed: true, version: located.version, missing }

@@ -1,10 +1,11 @@
 /** What went wrong at a model, in words that a person can act on, whichever agent asked it. */
 import { stripVTControlCharacters } from 'node:util'
+import type { KeyKind } from '#domain/agentKeys.ts'
 import type { PassingFault } from '#domain/task/modelRetry.ts'
 import type { AgentError } from './port.ts'
 import { shortened } from './shorten.ts'
 
-/** The service that answers an agent. Its key is always the server's: no person has one of their own here. */
+/** The service that answers an agent, with the server's key; `toldTo` tells of another's. */
 export interface ModelService {
   readonly name: string
   /** The variable that holds its key on the server. */
@@ -58,6 +59,51 @@ export function faultSentence(
     case 'other':
       if (httpStatus === 400) return `${name} refused the request${answered}.${inBrackets(detail)}`
       return detail === '' ? 'The agent failed without saying why.' : detail
+  }
+}
+
+/** An account that is not the server's. */
+export interface PayingAccount {
+  readonly payer: 'person' | 'project'
+  readonly kind: KeyKind
+  /** Whom its key is for. */
+  readonly service: string
+}
+
+/** The error as it is told when another account than the server's was used: whose key it was, and what to do. */
+export function toldTo(account: PayingAccount | null, error: AgentError): AgentError {
+  const message = account === null ? undefined : ownKeySentence(account, error)
+  return message === undefined ? error : { ...error, message }
+}
+
+function ownKeySentence(
+  { payer, kind, service }: PayingAccount,
+  { code, httpStatus, message }: AgentError,
+): string | undefined {
+  const thing = kind === 'subscription' ? 'subscription' : 'key'
+  const whose = payer === 'person' ? `your own ${thing}` : "the project's key"
+  const place = payer === 'person' ? 'Settings, Agents and Keys' : "the project's settings, Models"
+  const replace = `Replace or remove it under ${place}.`
+  const answered = httpStatus === null ? '' : ` (${httpStatus})`
+  // What the service said is at the end of the sentence about the server's key.
+  const said = inBrackets(/\. \((.+)\)$/s.exec(message)?.[1] ?? '')
+  switch (code) {
+    case 'unauthorized':
+      return kind === 'subscription'
+        ? `${service} refused the token of your own subscription, which may have ended. Run claude setup-token again and enter the new token under ${place}, or remove it there.${said}`
+        : `${service} refused ${whose}. ${replace}${said}`
+    case 'no_credit':
+      return `The account of ${whose} at ${service} has no credit left. Add some there and try again, or remove it under ${place}.`
+    case 'rate_limited':
+      return `${service} takes no more requests with ${whose} at the moment${answered}; its limit may be used up. Try again later, or remove it under ${place}.${said}`
+    case 'bad_model':
+      return `This model does not exist, or ${whose} may not use it. Choose another one in the model picker.${said}`
+    case 'overloaded':
+      return `The model is overloaded${answered}. Neither your task nor ${whose} is at fault. Try again in a few minutes.`
+    case 'api_error':
+      return `${service} failed${answered}. Neither your task nor ${whose} is at fault. Try again in a few minutes.${said}`
+    default:
+      return undefined
   }
 }
 

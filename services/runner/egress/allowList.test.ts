@@ -1,6 +1,6 @@
 /** What may be reached is what is listed, and nothing listed leads into the server's own network. */
 import { describe, expect, test } from 'vitest'
-import { reachOf } from './addresses.ts'
+import { reachOf } from '#platform/http/reach.ts'
 import {
   hostAndPort,
   mayConnect,

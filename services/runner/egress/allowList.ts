@@ -1,6 +1,6 @@
 /** Which hosts a sandbox may reach, and which not. Pure, but for what an address leads to. */
 import { isIP } from 'node:net'
-import { leadsBack, reachOf } from './addresses.ts'
+import { isLoopback, leadsBack, reachOf } from '#platform/http/reach.ts'
 
 export interface Rule {
   /** In lower case; a suffix with its dot matches what is below it. */
@@ -92,11 +92,6 @@ export function hostAndPort(written: string): { readonly host: string; readonly 
 
 function isSameHost(one: string, other: string): boolean {
   return one === other || (isLoopback(one) && isLoopback(other))
-}
-
-/** Whether a host is a machine's own loopback, by name or in numbers. */
-export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
 function plainHost(host: string): string {

@@ -46,11 +46,11 @@ export async function runClaimed(
   if ('kind' in subject) return subject
   const { task, execution } = claimed
   const session = sessionOf(task, execution.agent)
-  const { projectId } = subject.document
+  const { projectId, owner: ownerId } = subject.document
   const model = modelFor(subject.document, execution.agent)
   const early =
     execution.kind === 'turn' && task.pendingRestore === null
-      ? deps.prewarm.earlySandbox({ projectId, agent: execution.agent, model, session })
+      ? deps.prewarm.earlySandbox({ ownerId, projectId, agent: execution.agent, model, session })
       : undefined
   const { stop } = channels.control
   const unwatchDisk = deps.disk.watch({ taskId: task.taskId, stop })
@@ -86,7 +86,7 @@ async function runInWorkspace(
   const { agent } = execution
   const { projectId } = task
   const envs = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl: access.url })
-  const secrets = valuesOf([...envs.secrets, ...ownSecrets(deps, access)])
+  const secrets = valuesOf([...envs.secrets, ...(await ownSecrets(deps, access, task))])
   const changes = changesReport(deps, { treeGit, workspace, executionId, secrets, reporter })
   const output = runOutput(terminal, { fence, kind: execution.kind, redaction: deps.redaction(secrets) })
   const run = { fence, stopping: stop, steering, answers, waits, reporter, terminal, output, changes }
@@ -150,6 +150,7 @@ async function runMessage(
     model: modelFor(document, agent),
     sandboxEnv: envs.forAgent,
     ownerId: document.owner,
+    projectId: document.projectId,
   })
 }
 

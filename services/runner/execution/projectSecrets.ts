@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { projectDecider as decider } from '#domain/project/project.ts'
 import { noSettings, type ProjectSettings } from '#domain/project/settings.ts'
+import type { Paying } from '#platform/credentials/modelKeys.ts'
 import type { Redaction } from '../redaction/redaction.ts'
 import type { KnownSecret } from '#platform/redaction/secretForms.ts'
 import type { AgentDeps } from '../deps.ts'
@@ -28,21 +29,25 @@ export async function settingsOf(
   return { settings: state.settings, secrets }
 }
 
-/** The server's own secrets: what git and the agents authenticate with. */
-export function ownSecrets(
-  { installed }: Pick<AgentDeps, 'installed'>,
+/** What git and the agents authenticate with: the server's own secrets, and the keys of those whose run it is. */
+export async function ownSecrets(
+  { installed, modelKeys }: Pick<AgentDeps, 'installed' | 'modelKeys'>,
   {
     accessToken,
     gitToken,
     authorization,
   }: { readonly accessToken: string; readonly gitToken: string; readonly authorization: string },
-): readonly KnownSecret[] {
+  by: Paying,
+): Promise<readonly KnownSecret[]> {
+  const keys = await modelKeys.valuesOf(by)
   return [
     { name: 'your access token of the code host', value: accessToken },
     { name: 'the access token of git', value: gitToken },
     { name: 'what git proves itself with at the code host', value: authorization },
     // A sandbox that was given one of these may have kept it in its home, where a later command can print it.
     ...installed.secrets,
+    // A gateway may say the key that it was asked with.
+    ...keys.map((value) => ({ name: 'a key for models', value })),
   ]
 }
 

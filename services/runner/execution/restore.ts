@@ -159,7 +159,7 @@ async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<voi
     if (state.session !== null && !restored.resumes) return
     const secrets = valuesOf([
       ...(await settingsOf(deps, state.projectId)).secrets,
-      ...ownSecrets(deps, access),
+      ...(await ownSecrets(deps, access, state)),
     ])
     const { executionId } = state.pendingRestore
     const work = { git: deps.git, treeGit: deps.treeGitFor(workspace), workspace, executionId, secrets }

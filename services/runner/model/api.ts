@@ -1,16 +1,21 @@
 /** What the broker needs to know of an API of models: each has a folder, and a line in `apis.ts`. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { z } from 'zod'
+import type { KeyProvider } from '#domain/agentKeys.ts'
+import type { KeyUse } from '#platform/credentials/modelKeys.ts'
 import { jsonOf } from '#platform/json.ts'
 import type { ModelUsage, UsageReader } from './meter.ts'
 
 export interface ModelApi extends UsageReader {
   readonly label: string
+  /** Whose keys people and projects may bring for it; absent where they may not. */
+  readonly provider?: KeyProvider
   /** The paths of POST requests that are let through; others could use the key unmetered. */
   readonly paths: readonly string[]
   /** Of these, the one whose answers use tokens. */
   readonly meteredPath: string
-  credentials(apiKey: string): OutgoingHttpHeaders
+  /** `passed`: the headers that are sent besides. */
+  credentials(apiKey: string, use?: KeyUse, passed?: OutgoingHttpHeaders): OutgoingHttpHeaders
   /** The headers to pass on, of a client's headers without credentials and hop-by-hop headers. */
   passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders
   /** The body of an error, in the shape that the clients of this API understand. */

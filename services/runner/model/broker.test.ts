@@ -222,6 +222,37 @@ describe('what passes', () => {
     expect(headers['set-cookie']).toBeUndefined()
   })
 
+  test('the token of a subscription goes in its own header, with its beta beside those of the client', async () => {
+    let seen: IncomingHttpHeaders | undefined
+    const baseUrl = await apiThat((incoming, response) => {
+      seen = incoming.headers
+      response.end('{}')
+    })
+    await brokerFor(baseUrl, {
+      upstream: { kind: 'http', api: 'messages', baseUrl, apiKey: 'sk-ant-oat01-x', use: 'subscription' },
+    })
+    await ask({ headers: { 'anthropic-beta': 'one, two' } })
+    expect(seen).toMatchObject({
+      authorization: 'Bearer sk-ant-oat01-x',
+      'anthropic-beta': 'one,two,oauth-2025-04-20',
+    })
+    expect(seen?.['x-api-key']).toBeUndefined()
+  })
+
+  test('a foreign address whose name leads into a private network is not connected to', async () => {
+    let isAsked = false
+    const baseUrl = await apiThat((_, response) => {
+      isAsked = true
+      response.end('{}')
+    })
+    const foreign = baseUrl.replace('127.0.0.1', 'localhost')
+    await brokerFor(foreign, {
+      upstream: { kind: 'http', api: 'messages', baseUrl: foreign, apiKey: realKey, isForeign: true },
+    })
+    expect((await ask()).status).toBe(502)
+    expect(isAsked).toBe(false)
+  })
+
   test('finding 14: what the model’s side would fetch, or comes in a coding, reaches no API', async () => {
     let reached = 0
     const { faults } = await brokerFor(

@@ -6,6 +6,8 @@ import type { Socket } from 'node:net'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { serialize } from '#platform/async/queue.ts'
+import type { KeyUse } from '#platform/credentials/modelKeys.ts'
+import { publicLookup } from '#platform/http/reach.ts'
 import { endToEndHeaders } from '#platform/http/headers.ts'
 import type { TextThreads } from '../redaction/textThreads.ts'
 import { answerFault, faults, malformed, type ApiFault } from './apiFault.ts'
@@ -19,6 +21,10 @@ export interface HttpOptions {
   /** Such as `https://api.anthropic.com`; a path in it is kept. */
   readonly baseUrl: string
   readonly apiKey: string
+  /** How the key is sent: `api_key` by default. */
+  readonly use?: KeyUse
+  /** The address is none of the operator's: its name may lead to public addresses only. */
+  readonly isForeign?: boolean
   readonly connectTimeoutMs?: number
   /** How long the API may be silent before it counts as gone. */
   readonly idleTimeoutMs?: number
@@ -38,6 +44,7 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
     const { request, response, path, onFault } = exchange
     const body = await checkedBody(api, exchange, check)
     if (body === undefined) return
+    const passed = requestHeaders(api, request.headers, exchange)
     const outgoing = transport.request({
       agent,
       protocol: base.protocol,
@@ -46,12 +53,13 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
       method: 'POST',
       path: `${prefix}${path}${queryOf(request)}`,
       headers: {
-        ...requestHeaders(api, request.headers, exchange),
+        ...passed,
         'content-type': 'application/json',
         host: base.host,
-        ...api.credentials(options.apiKey),
+        ...api.credentials(options.apiKey, options.use, passed),
         'content-length': body.length,
       },
+      ...(options.isForeign === true && { lookup: publicLookup }),
     })
     /** What ended the exchange first: whatever fails after it is only its consequence. */
     let verdict: ApiFault | 'client_left' | undefined

@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { AgentName } from '#domain/agents.ts'
+import type { Paying } from '#platform/credentials/modelKeys.ts'
 import type { AgentDeps } from '../deps.ts'
 import type { OpenedAgent } from '../execution/turn/agentProcess.ts'
 import { agentSetup, freeMode, openSandboxFor } from '../execution/turn/agentSetup.ts'
@@ -27,8 +28,7 @@ export interface OpenedFor {
 }
 
 /** The agent that a turn will ask for. */
-export interface EarlyRequest {
-  readonly projectId: string
+export interface EarlyRequest extends Paying {
   readonly agent: AgentName
   readonly model: string | null
   readonly session: string | null

@@ -181,7 +181,8 @@ async function make(
   const repositoryUrl = refreshed.access.url
   const { forAgent } = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl })
   const own = await ownInstructionsOf(deps, ownerId)
-  await startWarmAgent(deps, { ...freeMode, workspace, agent, model, sandboxEnv: forAgent, own })
+  const by = { ownerId, projectId }
+  await startWarmAgent(deps, { ...freeMode, ...by, workspace, agent, model, sandboxEnv: forAgent, own })
   return workspace
 }
 

@@ -29,7 +29,8 @@ export async function pushAndRecord(
   const { sandbox } = deps
   const lastCommit = state.pullRequest?.headCommit ?? null
   const { settings, secrets: ofProject } = await settingsOf(deps, task.projectId)
-  const secrets = [...ofProject, ...ownSecrets(deps, access)]
+  const by = { ownerId: task.owner, projectId: task.projectId }
+  const secrets = [...ofProject, ...(await ownSecrets(deps, access, by))]
   const work = { git: deps.git, treeGit: deps.treeGitFor(workspace), workspace, secrets }
   const record = (from: 'tree' | StagedTree) => recordChanges(deps, publication, work, from)
   let published: StagedTree | undefined

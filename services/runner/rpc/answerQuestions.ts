@@ -131,7 +131,7 @@ function ofOwnWorkspace<
 /** What a task changed against another branch than the recorded one. */
 type ChangesDeps = WorkspaceDeps &
   Pick<RecordingDeps, 'blobs' | 'redaction'> &
-  Pick<AgentDeps, 'commands' | 'projectSecrets' | 'installed'>
+  Pick<AgentDeps, 'commands' | 'projectSecrets' | 'modelKeys' | 'installed'>
 
 const answerTimeoutMs = 9_000
 
@@ -152,7 +152,9 @@ async function changesAgainst(
   if (changes.kind === 'base_not_found') return { kind: 'base_not_found' }
   const { ahead, behind, total, truncated } = changes
   const { secrets } = await settingsOf(deps, task.projectId)
-  const redaction = deps.redaction(valuesOf([...secrets, ...ownSecrets(deps, refreshed.access)]))
+  const by = { ownerId: task.owner, projectId: task.projectId }
+  const own = await ownSecrets(deps, refreshed.access, by)
+  const redaction = deps.redaction(valuesOf([...secrets, ...own]))
   const { changes: redacted, files } = await redactChanges(changes, redaction)
   const { currentBranch } = redacted
   const scope = scopeOfStream(taskStream(taskId))

@@ -15,6 +15,8 @@ export interface OpenedSandbox {
   readonly sandbox: AvailableSandbox
   /** What every page tells people about it, if anything. */
   readonly notice: string | null
+  /** Why nothing but the scripted model may run in it, in a sentence; `null` where a real one may. */
+  readonly onlyScripted: string | null
   /** What it lacks of what a sandbox promises, in sentences. */
   readonly shortcomings: readonly string[]
   /** How its memory is counted, where there is a sandbox: a sentence. */
@@ -44,7 +46,14 @@ export async function openSandbox(config: Config, places: SandboxPlaces): Promis
   const { path } = config
   const none = noSandbox({ path, git: places.git })
   if (config.sandbox === 'none')
-    return { sandbox: none, notice: unsandboxedNotice, shortcomings: [], memory: [], close }
+    return {
+      sandbox: none,
+      notice: unsandboxedNotice,
+      onlyScripted: null,
+      shortcomings: [],
+      memory: [],
+      close,
+    }
   if (config.sandbox === 'container') {
     const detected = await tryContainers(config, places, config.containers.sockets)
     if (detected.kind === 'fails') throw new Error(`SANDBOX=container: ${detected.why}`)
@@ -89,12 +98,12 @@ function ofContainers(config: Config, detected: WorkingSandbox<ContainerSandbox>
 
 function withoutSandbox(config: Config, reason: string, none: Sandbox): OpenedSandbox {
   const why = `There is no sandbox for agents here. ${reason}`
-  const nothing = { shortcomings: [], memory: [], close }
+  const missing = `${why} SANDBOX=none runs agents without one, at your own risk.`
+  const nothing = { onlyScripted: missing, shortcomings: [], memory: [], close }
   if (!hasRealModel(config)) {
     const notice = `${why} Until then only the scripted model runs, without one.`
     return { sandbox: none, notice, ...nothing }
   }
-  const missing = `${why} SANDBOX=none runs agents without one, at your own risk.`
   return { sandbox: { missing }, notice: why, ...nothing }
 }
 
@@ -105,13 +114,14 @@ function asAllowed(
 ): Omit<OpenedSandbox, 'close'> {
   const lacks = { shortcomings: shortcomings.map(({ says }) => says), memory: [memory] }
   const wanting = notAllowed(shortcomings, config.weakerSandbox)
-  if (wanting.length === 0) return { sandbox, notice: null, ...lacks }
+  if (wanting.length === 0) return { sandbox, notice: null, onlyScripted: null, ...lacks }
   const lacking = shortcomings.filter(({ name }) => name !== null && wanting.includes(name))
   const why = `The sandbox for agents is weaker here than it should be. ${lacking.map((each) => each.says).join(' ')}`
-  if (!hasRealModel(config))
-    return { sandbox, notice: `${why} Until then only the scripted model runs.`, ...lacks }
   const missing = `${why} ALLOW_WEAKER_SANDBOX=${[...config.weakerSandbox, ...wanting].join(',')} runs agents in it, at your own risk.`
-  return { sandbox: { missing }, notice: why, ...lacks }
+  const only = { onlyScripted: missing, ...lacks }
+  if (!hasRealModel(config))
+    return { sandbox, notice: `${why} Until then only the scripted model runs.`, ...only }
+  return { sandbox: { missing }, notice: why, ...only }
 }
 
 /** Whether anything but our own script may tell an agent what to do. */

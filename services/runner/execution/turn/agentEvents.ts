@@ -8,6 +8,7 @@ import {
   ToolStarted,
   UsageRecorded,
 } from '#domain/task/events.ts'
+import type { Payer } from '#domain/agentKeys.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { Fence } from '#domain/task/commands.ts'
 import type { AgentError, AgentEvent } from '../../agents/port.ts'
@@ -45,7 +46,12 @@ interface RecordedTurn {
   readonly onBegun: () => void
   readonly onSeen: (ids: readonly string[]) => Promise<void>
   readonly questions: Pick<AgentQuestions, 'hear' | 'seen'>
-  readonly agent: { readonly name: AgentName; readonly version: string; readonly resumed: boolean }
+  readonly agent: {
+    readonly name: AgentName
+    readonly version: string
+    readonly resumed: boolean
+    readonly payer?: Payer
+  }
   readonly reporter: Reporter
   readonly output: RunOutput
   readonly texts: MessageTexts
@@ -144,10 +150,8 @@ function sessionRecorder({ fence: { executionId }, agent, reporter }: RecordedTu
     async begin(): Promise<void> {
       if (session !== undefined || opened === undefined) return
       session = opened
-      const { name, version, resumed } = agent
-      await reporter.report(
-        AgentStarted.of({ executionId, agent: name, version, sessionId: session, resumed }),
-      )
+      const { name, ...known } = agent
+      await reporter.report(AgentStarted.of({ executionId, agent: name, sessionId: session, ...known }))
     },
     id: () => session,
   }

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import type { AgentName } from '#domain/agents.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { OwnInstructions } from '#domain/user/instructions.ts'
+import type { Paying } from '#platform/credentials/modelKeys.ts'
+import { accountOf, type Account } from '../../agents/account.ts'
 import { agents } from '../../agents/registry.ts'
 import { instructionFiles, writeHome } from '../../agents/home.ts'
 import type { Found } from '../../agents/locate.ts'
@@ -12,12 +14,12 @@ import type { Agent, HomeFile } from '../../agents/port.ts'
 import type { AgentDeps } from '../../deps.ts'
 import type { Sandbox } from '../../sandbox/port.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
-import { openAgent, type AgentProcess, type OpenedAgent, type ReadyBackend } from './agentProcess.ts'
+import { openAgent, type AgentProcess, type OpenedAgent } from './agentProcess.ts'
 import { failed, type Failed } from '../failure.ts'
 import type { SandboxEnv } from '../sandboxEnv.ts'
 
 /** Which agent is wanted for a task. */
-export interface AgentRequest {
+export interface AgentRequest extends Paying {
   readonly workspace: Workspace
   readonly agent: AgentName
   /** As the client sent it; passed on only when the agent takes it. */
@@ -43,26 +45,25 @@ export interface AgentSetup {
   readonly agent: Agent
   readonly program: Found
   readonly sandbox: Sandbox
-  readonly backend: ReadyBackend
+  readonly account: Account
   /** Equal for setups whose sandboxes can stand in for each other. */
   readonly fingerprint: string
 }
 
 /** Finds what the agent needs, or the sentence that says what is missing. Looks at nothing in the workspace. */
 export async function agentSetup(
-  deps: Pick<AgentDeps, 'installed' | 'sandbox'>,
-  { agent: name, model, mode, sandboxEnv }: AgentRequest,
+  deps: Pick<AgentDeps, 'installed' | 'sandbox' | 'modelKeys' | 'onlyScripted' | 'egress'>,
+  { agent: name, model, mode, sandboxEnv, ...by }: AgentRequest,
 ): Promise<AgentSetup | Failed> {
   const agent = agents[name]
   const located = await deps.installed.located(name)
   if (!located.found) return failed('no_agent', located.reason)
   const { sandbox } = deps
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
-  const backend = deps.installed.backend(name)
-  if (backend.kind === 'missing')
-    return failed('no_key', `This server has no API key for ${name}. Ask its operator to set one.`)
-  const fingerprint = JSON.stringify([agent.name, located, model, mode, sandboxEnv.fingerprint])
-  return { kind: 'set_up', agent, program: located, sandbox, backend, fingerprint }
+  const account = await accountOf(deps, agent, by)
+  if (account.kind === 'none') return failed(account.code, account.why)
+  const started = [agent.name, located, model, mode, account.fingerprint, sandboxEnv.fingerprint]
+  return { kind: 'set_up', agent, program: located, sandbox, account, fingerprint: JSON.stringify(started) }
 }
 
 /** Opens the sandbox of an agent that will resume a session, or begin one (`null`). */
@@ -72,7 +73,7 @@ export function openSandboxFor(
   setup: AgentSetup,
   session: string | null,
 ): Promise<OpenedAgent> {
-  return openAgent(deps, { ...request, ...setup, session })
+  return openAgent(deps, { ...request, ...setup, backend: setup.account.backend, session })
 }
 
 /** The files of an agent's home, which depend on the instruction files in the workspace, its repository and the person. */

@@ -6,9 +6,9 @@ import { ModelRetryScheduled } from '#domain/task/events.ts'
 import { AnswerDelivered } from '#domain/task/questionEvents.ts'
 import { retrySentence, timeInUtc, type PassingFault } from '#domain/task/modelRetry.ts'
 import { messageFor } from '../../agents/images.ts'
-import { passingFault } from '../../agents/modelFaults.ts'
+import { passingFault, toldTo } from '../../agents/modelFaults.ts'
 import type { AgentError, AgentImage } from '../../agents/port.ts'
-import type { Budget } from '../../model/budget.ts'
+import { anyAmount, type Budget } from '../../model/budget.ts'
 import type { SandboxExit } from '../../sandbox/port.ts'
 import { eventRecorder } from './agentEvents.ts'
 import type { AgentProcess, TurnListener } from './agentProcess.ts'
@@ -40,8 +40,6 @@ export interface TurnRequest extends EquippedRequest {
   /** The session to resume, when the agent had one in this task. */
   readonly session: string | null
   readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
-  /** Whose daily budget the turn uses. */
-  readonly ownerId: string
   /** Nothing that is recorded may show these. */
   readonly secrets: readonly string[]
 }
@@ -50,7 +48,10 @@ export async function runTurn(deps: ExecutionDeps, request: TurnRequest): Promis
   const setup = await agentSetup(deps, request)
   if (setup.kind === 'failed') return setup
   const { executionId } = request.run.fence
-  const budget = deps.budgets.ofRun({ userId: request.ownerId, executionId })
+  const { payer } = setup.account
+  // What others pay is not limited by the server's budgets.
+  const isOwn = payer === 'person' || payer === 'project'
+  const budget = isOwn ? anyAmount : deps.budgets.ofRun({ userId: request.ownerId, executionId })
   // An agent with a key of its own does not pass the broker, so the budget can only refuse the whole turn.
   const refusal = setup.agent.access.kind === 'key' ? await budget.refusal() : undefined
   if (refusal !== undefined) return failed('budget', refusal)
@@ -167,7 +168,11 @@ async function turnOn(
     const exit = await process.close(listener)
     const stopped = outcomeOfStop(run.stopping)
     if (stopped) return stopped
-    const error = recorder.lastError() ?? process.agent.faultOf(stderr(), exit.code)
+    const unreported = () => {
+      const fault = process.agent.faultOf(stderr(), exit.code)
+      return fault && toldTo(started.setup.account.told, fault)
+    }
+    const error = recorder.lastError() ?? unreported()
     const isUnknown = error?.code === 'unknown_session'
     if (isUnknown || (started.isWarm && session === undefined)) return 'not_taken'
     if (messages.isCompleted()) return { kind: 'completed', exitCode: null }
@@ -189,6 +194,7 @@ function openTurn(
   { setup, process, budget, isWarm, onWaiting }: StartedAgent & Pick<TurnLimits, 'onWaiting'>,
 ) {
   const { fence, reporter, terminal, changes } = run
+  const { account } = setup
   const { agent, version, isScripted } = process
   changes.hide(process.secrets)
   // A redaction of its own, since the secrets that only the process was given are known only now.
@@ -213,7 +219,12 @@ function openTurn(
     ...parts,
     onBegun: steering.begin,
     onSeen,
-    agent: { name: agent.name, version, resumed: process.resumed || (isWarm && session !== null) },
+    agent: {
+      name: agent.name,
+      version,
+      resumed: process.resumed || (isWarm && session !== null),
+      ...(account.payer !== null && { payer: account.payer }),
+    },
     texts: messageTexts({ terminal, fence, redaction, clock: deps.clock }),
     elapsed: () => performance.now(),
   })
@@ -226,7 +237,7 @@ function openTurn(
     onEvent(event) {
       // The usage of an agent without a key is metered by the broker, request by request.
       if (event.type === 'usage' && agent.access.kind === 'key') budget.spend(event)
-      return recorder.record(event)
+      return recorder.record(event.type === 'error' ? toldTo(account.told, event) : event)
     },
     // An agent that was interrupted need not answer messages that it has not taken up.
     isOver: () => messages.isOver() || (run.stopping.reason() === 'cancelled' && messages.hasEnded()),

@@ -1,6 +1,7 @@
 /** Anthropic's Messages API. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { z } from 'zod'
+import { keyHeaders } from '#platform/credentials/modelKeys.ts'
 import {
   fetches,
   invalid,
@@ -16,9 +17,11 @@ import { answerAsEvents, answerAsJson, MessagesRequest } from './wire.ts'
 
 export const messagesApi: ModelApi = {
   label: 'Messages API',
+  provider: 'anthropic',
   paths: ['/v1/messages', '/v1/messages/count_tokens'],
   meteredPath: '/v1/messages',
-  credentials: (apiKey) => ({ 'x-api-key': apiKey }),
+  credentials: (apiKey, use = 'api_key', passed = {}) =>
+    keyHeaders('anthropic', apiKey, use, String(passed['anthropic-beta'] ?? '')),
   passedHeaders,
   errorBody: (type, message) => ({ type: 'error', error: { type, message } }),
   readUsage,

@@ -1,13 +1,15 @@
 /** OpenAI's Responses API. */
 import { z } from 'zod'
+import { keyHeaders } from '#platform/credentials/modelKeys.ts'
 import { fetches, invalid, outside, type MayFetch, type ModelApi } from '../api.ts'
 import type { ModelUsage } from '../meter.ts'
 
 export const responsesApi: ModelApi = {
   label: 'Responses API',
+  provider: 'openai',
   paths: ['/v1/responses'],
   meteredPath: '/v1/responses',
-  credentials: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+  credentials: (apiKey, use = 'api_key') => keyHeaders('openai', apiKey, use),
   // The key alone decides whose account is used.
   passedHeaders: ({ 'openai-organization': _organization, 'openai-project': _project, ...others }) => others,
   errorBody: (type, message) => ({ error: { type, code: type, message } }),

@@ -2,8 +2,6 @@
 import { type FormEvent, lazy, Suspense, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.schema.ts'
-import type { AgentState } from '#domain/api/server.schema.ts'
-import { agentNamed } from '#domain/agents.ts'
 import { messageFor } from '../../api/fault.ts'
 import { chooseTheme, themes, useChosenTheme } from '../../state/theme.ts'
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
@@ -12,14 +10,13 @@ import { Panel } from '../../ui/layout/Panel.tsx'
 import { Segmented } from '../../ui/form/Segmented.tsx'
 import { notifiedOutcome } from '../notifications/notifications.ts'
 import { NotificationsPart } from '../notifications/NotificationsPart.tsx'
+import { AgentsPart } from './AgentsPart.tsx'
 import { DeleteAccountPart } from './DeleteAccountPart.tsx'
 import { InstructionsPart } from './InstructionsPart.tsx'
 import { SessionsPart } from './SessionsPart.tsx'
 import { useUpdateProfileMutation } from './settingsApi.ts'
 import { adminTexts, texts } from './texts.ts'
 import { useMeQuery } from '../auth/authApi.ts'
-import { AgentMark } from '../../ui/AgentMark.tsx'
-import { useAgentsQuery } from '../../api/serverApi.ts'
 
 const McpServersPart = lazy(async () => ({
   default: (await import('../mcp/McpServersPart.tsx')).McpServersPart,
@@ -128,40 +125,5 @@ function AdministrationPart() {
         </ButtonLink>
       </div>
     </section>
-  )
-}
-
-const agentTexts = texts.agents
-
-/** The agents of this server: their versions, what they lack, and whether their key enters the sandbox. */
-function AgentsPart() {
-  const { data } = useAgentsQuery()
-  if (data === undefined) return null
-  return (
-    <section className="mt-8">
-      <h2 className="mb-3 font-semibold">{agentTexts.title}</h2>
-      <Panel label={agentTexts.title} className="divide-y divide-line-soft">
-        {data.agents.map((agent) => (
-          <Agent key={agent.name} agent={agent} />
-        ))}
-      </Panel>
-    </section>
-  )
-}
-
-function Agent({ agent: { name, version, missing, keyInSandbox } }: { readonly agent: AgentState }) {
-  return (
-    <div className="flex gap-3 px-5 py-3.5">
-      <AgentMark agent={name} />
-      <div className="min-w-0 flex-1">
-        <p className="flex flex-wrap gap-x-2">
-          <span className="font-medium">{agentNamed(name).label}</span>
-          {version !== null && <span className="text-muted">{version}</span>}
-          {missing === null && <span className="font-medium text-ok">{agentTexts.ready}</span>}
-        </p>
-        {missing !== null && <p className="text-ui text-muted">{missing}</p>}
-        {keyInSandbox && <p className="text-ui text-muted">{agentTexts.keyInSandbox}</p>}
-      </div>
-    </div>
   )
 }

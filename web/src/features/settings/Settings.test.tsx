@@ -195,6 +195,103 @@ test('the agents are told of: which can run, what the others are missing, and wh
     expect(agents.getAllByText(text)).toHaveLength(1)
 })
 
+describe('own keys', () => {
+  const stored = {
+    provider: 'anthropic',
+    kind: 'api_key',
+    ending: '0001',
+    checked: true,
+    setAt: new Date().toISOString(),
+  }
+  const open = async (keys: readonly object[], more: Readonly<Record<string, unknown>> = {}) => {
+    const server = openPage('/settings', { answers: { 'GET /profile/agent-keys': { keys }, ...more } })
+    const slot = within(await screen.findByRole('group', { name: 'Anthropic (Claude)' }))
+    return { server, slot }
+  }
+  const enter = async (slot: Awaited<ReturnType<typeof open>>['slot'], label: string, value: string) => {
+    fireEvent.click(slot.getByRole('button', { name: /^(Add Key|Replace): / }))
+    const field = slot.getByLabelText(label)
+    expect(field.getAttribute('type')).toBe('password')
+    fireEvent.change(field, { target: { value } })
+    fireEvent.click(slot.getByRole('button', { name: 'Save Key' }))
+  }
+
+  test('that are none are said to be, with what is used instead and what cannot be', async () => {
+    const { slot } = await open([])
+    expect(slot.getByText("No key of your own: the project's or the server's is used.")).toBeTruthy()
+    expect(screen.getByText(/^A ChatGPT plan cannot be used/)).toBeTruthy()
+    expect(slot.queryByRole('button', { name: /^Remove/ })).toBeNull()
+  })
+
+  test('one is checked while it is saved, and then shown by its end alone', async () => {
+    let answer = (_keys: unknown) => {}
+    const answered = new Promise((resolve) => (answer = resolve))
+    const { server, slot } = await open([], { 'PUT /profile/agent-keys': () => answered })
+    await enter(slot, 'API key', ' sk-ant-api03-of-ada-0001 ')
+    expect(await slot.findByText('Checking...')).toBeTruthy()
+    server.answer({ 'GET /profile/agent-keys': { keys: [stored] } })
+    answer({ keys: [stored] })
+    expect(await slot.findByText(/^Key ending in 0001/)).toBeTruthy()
+    expect(slot.getByText('Accepted when it was entered')).toBeTruthy()
+    expect(server.of('PUT /profile/agent-keys')[0]?.body).toEqual({
+      provider: 'anthropic',
+      kind: 'api_key',
+      value: 'sk-ant-api03-of-ada-0001',
+    })
+    expect(document.body.textContent).not.toContain('sk-ant-api03-of-ada')
+  })
+
+  test('one that is refused says why, and stays to be mended', async () => {
+    const why = 'Anthropic refused this key, so it was not stored.'
+    const { slot } = await open([], { 'PUT /profile/agent-keys': () => refusal(422, why, 'key_refused') })
+    await enter(slot, 'API key', 'sk-ant-api03-wrong')
+    expect(await slot.findByText(why)).toBeTruthy()
+    expect(slot.getByLabelText('API key')).toHaveProperty('value', 'sk-ant-api03-wrong')
+  })
+
+  test('one that could not be checked says so', async () => {
+    const { slot } = await open([{ ...stored, checked: false, ending: '' }])
+    expect(slot.getByText(/^Key stored/)).toBeTruthy()
+    expect(slot.getByText(/^Not checked: the provider gave no answer/)).toBeTruthy()
+  })
+
+  test('the token of a subscription is sent as one', async () => {
+    const { server, slot } = await open([], { 'PUT /profile/agent-keys': { keys: [stored] } })
+    fireEvent.click(slot.getByRole('button', { name: 'Add Key: Anthropic (Claude)' }))
+    fireEvent.click(slot.getByRole('button', { name: 'Subscription' }))
+    expect(slot.getByText(/^Run claude setup-token on your machine/)).toBeTruthy()
+    fireEvent.change(slot.getByLabelText('Subscription token'), { target: { value: 'sk-ant-oat01-plan' } })
+    fireEvent.click(slot.getByRole('button', { name: 'Save Key' }))
+    await waitFor(() => expect(server.of('PUT /profile/agent-keys')).toHaveLength(1))
+    expect(server.of('PUT /profile/agent-keys')[0]?.body).toMatchObject({ kind: 'subscription' })
+  })
+
+  test('one is removed once that was confirmed', async () => {
+    const { server, slot } = await open([stored], { 'PUT /profile/agent-keys': { keys: [] } })
+    fireEvent.click(slot.getByRole('button', { name: 'Remove: Anthropic (Claude)' }))
+    const dialog = within(
+      await screen.findByRole('dialog', { name: 'Remove the key for Anthropic (Claude)?' }),
+    )
+    expect(server.of('PUT /profile/agent-keys')).toEqual([])
+    server.answer({ 'GET /profile/agent-keys': { keys: [] } })
+    fireEvent.click(dialog.getByRole('button', { name: 'Remove' }))
+    expect(await screen.findByText('Key removed')).toBeTruthy()
+    expect(server.of('PUT /profile/agent-keys')[0]?.body).toMatchObject({
+      provider: 'anthropic',
+      value: null,
+    })
+  })
+
+  test('that cannot be read say so, and are read again', async () => {
+    const server = openPage('/settings', { answers: { 'GET /profile/agent-keys': () => refusal(500) } })
+    const part = within(await screen.findByRole('region', { name: 'Your Own Keys' }))
+    expect(await part.findByText('Failed to fetch your keys')).toBeTruthy()
+    server.answer({ 'GET /profile/agent-keys': { keys: [stored] } })
+    fireEvent.click(part.getByRole('button'))
+    expect(await part.findByText(/^Key ending in 0001/)).toBeTruthy()
+  })
+})
+
 const installed = {
   id: '7',
   account: 'acme',

@@ -6,12 +6,6 @@ import { signInError } from '../auth/texts.ts'
 export const texts = {
   pageTitle: 'Settings',
   tabs: { label: 'Settings', profile: 'Profile', github: 'GitHub' },
-  agents: {
-    title: 'Agents',
-    ready: 'Ready',
-    keyInSandbox:
-      "Its API key is passed into the sandbox. Anything that runs there, including your repository's code, can read it.",
-  },
   personal: 'Personal Information',
   fullName: 'Full Name',
   email: 'Email Address',
@@ -106,6 +100,27 @@ export const installationTexts = {
     `Not granted: ${missing.map(({ name, level }) => `${name} (${level})`).join(', ')}. ${whoGrants(account, isOrganization)} can grant it on GitHub.`,
   waiting: (account: string) => `Waiting for an owner of ${account}.`,
   waitingForSomebody: 'Waiting for an owner of the organization.',
+} as const
+
+export const agentKeyTexts = {
+  title: 'Agents and Keys',
+  agents: 'Agents',
+  ready: 'Ready',
+  keyInSandbox:
+    "Its API key is passed into the sandbox. Anything that runs there, including your repository's code, can read it. It takes no key of your own.",
+  keys: 'Your Own Keys',
+  why: [
+    "Your runs use your own key first, then the project's, then the server's. The key stays outside the sandbox, is never shown again, and only your runs use it. The server's budgets do not limit what you pay.",
+    'A ChatGPT plan cannot be used: Codex signs in to one on a device of its own, which Flightdeck does not support. Codex needs an API key.',
+  ],
+  none: "No key of your own: the project's or the server's is used.",
+  kind: 'Kind of key',
+  kinds: { api_key: 'API Key', subscription: 'Subscription' },
+  tokenHelp:
+    'Run claude setup-token on your machine, sign in, and paste what it prints. It begins with sk-ant-oat.',
+  removeWhy:
+    "It is deleted permanently. Your next runs use the project's key or the server's; where there is none, the agent cannot run.",
+  notFetched: 'Failed to fetch your keys',
 } as const
 
 export const accountTexts = {

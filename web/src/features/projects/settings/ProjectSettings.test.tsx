@@ -12,6 +12,7 @@ const settings: ShownSettings = {
   setupCommand: 'npm ci',
   variables: [{ name: 'STAGE', value: 'test' }],
   secrets: [{ name: 'TOKEN', forAgent: true, updatedAt: project.createdAt }],
+  modelKeys: [],
   egress: ['example.org'],
   modelFetches: false,
   allowedFilters: ['lfs'],
@@ -51,6 +52,45 @@ test('a part that is not changed cannot be saved, and is saved alone when it is'
   fireEvent.change(screen.getByLabelText('Setup command'), { target: { value: 'make' } })
   save('Setup')
   expect(await sent()).toEqual({ setupCommand: 'make' })
+})
+
+test('a key for models is sent with its address, and one that is stored is shown by its end', async () => {
+  const { sent, server } = await open()
+  const slot = within(await screen.findByRole('group', { name: 'Anthropic (Claude)' }))
+  expect(slot.getByText("No key: the server's is used.")).toBeTruthy()
+  fireEvent.click(slot.getByRole('button', { name: 'Add Key: Anthropic (Claude)' }))
+  fireEvent.change(slot.getByLabelText('Base address'), {
+    target: { value: ' https://gateway.example.org ' },
+  })
+  fireEvent.change(slot.getByLabelText('API key'), { target: { value: 'sk-gateway-0004' } })
+  const stored = {
+    provider: 'anthropic',
+    baseUrl: 'https://gateway.example.org',
+    ending: '0004',
+    checked: true,
+    setAt: project.createdAt,
+  }
+  const after = { settings: { ...settings, modelKeys: [stored] }, suggestions }
+  server.answer({ [`GET ${path}/settings`]: after, [`PUT ${path}/settings`]: after })
+  fireEvent.click(slot.getByRole('button', { name: 'Save Key' }))
+  expect(await sent()).toEqual({
+    modelKey: { provider: 'anthropic', baseUrl: 'https://gateway.example.org', value: 'sk-gateway-0004' },
+  })
+  expect(await slot.findByText(/^Key ending in 0004/)).toBeTruthy()
+  expect(slot.getByText('https://gateway.example.org')).toBeTruthy()
+})
+
+test('an address that a project may not use says why', async () => {
+  const why = "This address leads to the server's own machine."
+  const { server } = await open()
+  const slot = within(await screen.findByRole('group', { name: 'OpenAI (Codex)' }))
+  server.answer({
+    [`PUT ${path}/settings`]: () => json(400, { error: why, code: 'invalid_input', field: 'baseUrl' }),
+  })
+  fireEvent.click(slot.getByRole('button', { name: 'Add Key: OpenAI (Codex)' }))
+  fireEvent.change(slot.getByLabelText('API key'), { target: { value: 'sk-0123456789' } })
+  fireEvent.click(slot.getByRole('button', { name: 'Save Key' }))
+  expect((await slot.findByRole('alert')).textContent).toBe(why)
 })
 
 test('a setup script and a secret that are too long stay whole, say by how much, and are not sent', async () => {

@@ -19,6 +19,8 @@ import { SecretsPart } from './SecretsPart.tsx'
 import { SetupPart, VariablesPart } from './EnvironmentParts.tsx'
 import { texts } from './texts.ts'
 
+const ModelsPart = lazy(async () => ({ default: (await import('./ModelsPart.tsx')).ModelsPart }))
+
 const McpServersPart = lazy(async () => ({
   default: (await import('../../mcp/McpServersPart.tsx')).McpServersPart,
 }))
@@ -64,6 +66,9 @@ function Parts({ suggestions, ...part }: ComponentProps<typeof HostsPart>) {
       <SecretsPart {...part} />
       <Suspense fallback={null}>
         <McpServersPart owner={part.projectId} />
+      </Suspense>
+      <Suspense>
+        <ModelsPart {...part} />
       </Suspense>
       <DraftsPart {...part} />
       <FeedbackPart {...part} />

@@ -40,6 +40,18 @@ export const texts = {
     remove: 'Remove Secret',
     removing: 'Removing...',
   },
+  models: {
+    title: 'Models',
+    why: "A key that pays for this project's runs instead of the server's, unless whoever runs the task has a key of their own. With an address, requests go to a gateway that speaks the provider's protocol, such as LiteLLM or OpenRouter. The key stays outside the sandbox and is never shown again.",
+    none: "No key: the server's is used.",
+    address: 'Base address',
+    addressHelp:
+      'Empty for the provider itself. The key goes to this address only: to change it, enter the key again.',
+    addressPlaceholder: 'https://gateway.example.org',
+    valueHelp: 'It is tried at the address before it is stored.',
+    removeWhy:
+      "It is deleted permanently. The project's next runs use the server's key; where there is none, the agent cannot run.",
+  },
   feedback: {
     title: 'Feedback on Pull Requests',
     why: 'What happens with reviews, comments and failed checks. Ask: you see them in the task and decide. Automatic: the agent starts by itself on what people wrote who may write to the repository and use this server, and on failed checks; at most 6 times an hour for one pull request. Everything else is only shown. Bots and outsiders never start an agent.',

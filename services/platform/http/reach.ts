@@ -1,5 +1,6 @@
 /** What an IP address leads to, so that no name leads into the server's own network. */
-import { BlockList, isIP } from 'node:net'
+import { lookup } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 /** `inside`: this machine or a private network. `nowhere`: link-local (and so what a cloud tells its machines), multicast, reserved. */
@@ -17,6 +18,27 @@ export function reachOf(address: string): Reach {
     default:
       return 'nowhere'
   }
+}
+
+/** Whether a host is a machine's own loopback, by name or in numbers. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+/** A name leads into the server's own network, where its connection may not go. */
+export class LeadsInside extends Error {
+  override readonly name = 'LeadsInside'
+}
+
+/** Resolves names for connections that may go to public addresses only. */
+export const publicLookup: LookupFunction = (hostname, options, done) => {
+  lookup(hostname, { ...options, all: true }, (fault, found) => {
+    if (fault) return done(fault, [])
+    const reached = found.filter(({ address }) => reachOf(address) === 'public')
+    const [first] = reached
+    if (first === undefined) return done(new LeadsInside(`${hostname} leads into a private network.`), [])
+    return options.all === true ? done(null, reached) : done(null, first.address, first.family)
+  })
 }
 
 /** Whether an address leads to this machine itself, by loopback or as others reach it, also one that carries another in it. */

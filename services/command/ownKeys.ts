@@ -1,0 +1,68 @@
+/** Storing a key that a person or a project brings: tried at its provider first, then put into the vault, then recorded. */
+import { isSubscriptionToken, providerLabels, type KeyProvider } from '#domain/agentKeys.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { checkKey } from '#platform/credentials/keyCheck.ts'
+import {
+  addressFault,
+  leadsInside,
+  type KeyHolder,
+  type ModelKeys,
+  type StoredKey,
+} from '#platform/credentials/modelKeys.ts'
+
+export interface ModelPlaces {
+  /** Where the server reaches each provider. */
+  readonly addresses: Readonly<Record<KeyProvider, string>>
+  /** Whether a project may name addresses of this machine and of private networks, in numbers. */
+  readonly mayReachPrivate: boolean
+}
+
+interface Entered {
+  readonly holder: KeyHolder
+  readonly provider: KeyProvider
+  readonly key: StoredKey
+}
+
+/**
+ * Stores the key, records it by `record`, and takes it back out when that fails. Throws `key_refused` for one that its provider refuses, and
+ * `invalid_input` for one of the wrong kind or for an address that may not be used.
+ */
+export async function storeKey<Answer>(
+  { modelKeys, models }: { readonly modelKeys: ModelKeys; readonly models: ModelPlaces },
+  { holder, provider, key }: Entered,
+  record: (checked: boolean) => Promise<Answer>,
+): Promise<Answer> {
+  refuseWrongKind(provider, key)
+  const fault = key.baseUrl === null ? undefined : addressFault(key.baseUrl, models)
+  if (fault !== undefined) throw new Fault('invalid_input', fault, 'baseUrl')
+  const check = await checkKey(provider, key, { address: models.addresses[provider] })
+  if (check === 'inside') throw new Fault('invalid_input', leadsInside, 'baseUrl')
+  if (check === 'refused') throw new Fault('key_refused', refusalOf(provider, key), 'value')
+  if (!(await modelKeys.set(holder, provider, key))) throw new Fault('not_found')
+  try {
+    return await record(check === 'accepted')
+  } catch (thrown) {
+    await modelKeys.remove(holder, provider)
+    throw thrown
+  }
+}
+
+function refuseWrongKind(provider: KeyProvider, { kind, value, baseUrl }: StoredKey): void {
+  if (kind === 'subscription' && provider !== 'anthropic')
+    throw new Fault('invalid_input', 'Only a subscription of Anthropic has a token for this.', 'kind')
+  if (kind === 'subscription' && !isSubscriptionToken(value))
+    throw new Fault(
+      'invalid_input',
+      'This is no token of a subscription. Run claude setup-token on your machine and enter what it prints; it begins with sk-ant-oat.',
+      'value',
+    )
+  if (kind === 'api_key' && baseUrl === null && isSubscriptionToken(value))
+    throw new Fault('invalid_input', 'This is the token of a subscription, not an API key.', 'value')
+}
+
+function refusalOf(provider: KeyProvider, { kind, baseUrl }: StoredKey): string {
+  const who = baseUrl === null ? providerLabels[provider] : new URL(baseUrl).host
+  return kind === 'subscription'
+    ? `${who} refused this token, so it was not stored. Run claude setup-token again and enter the new one.`
+    : `${who} refused this key, so it was not stored. Check that it is whole and has not been revoked.`
+}

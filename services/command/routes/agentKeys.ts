@@ -1,0 +1,37 @@
+/** Writes of a person's own keys for the models of agents. A value goes to the vault, and into no event. */
+import { setAgentKey } from '#domain/api/agentKeys.schema.ts'
+import { endingOf } from '#domain/agentKeys.ts'
+import { userStream } from '#domain/kernel/streams.ts'
+import { user as userDecider, type UserCommand } from '#domain/user/user.ts'
+import { usersView } from '#domain/views/users.ts'
+import { signedIn } from '#platform/http/guards.ts'
+import type { Route } from '#platform/http/route.ts'
+import { storeKey } from '../ownKeys.ts'
+import { route, written, type CommandServices } from '../services.ts'
+
+export const agentKeyRoutes: readonly Route<CommandServices>[] = [
+  route(setAgentKey, signedIn, async ({ body, user, actor, commandId }, services) => {
+    const { provider, kind, value } = body
+    const { commands, modelKeys, documents } = services
+    const stream = userStream(user.id)
+    const holder = { kind: 'person', id: user.id } as const
+    const execute = (command: UserCommand) =>
+      commands.execute(userDecider, stream, command, { actor, commandId })
+    // A repeat must change no key that was set since.
+    const isNew = !(await commands.hasTakenEffect(userDecider, stream, commandId))
+    const remove = async () => {
+      if (isNew) await modelKeys.remove(holder, provider)
+      return execute({ type: 'RemoveAgentKey', provider })
+    }
+    const set = (key: string) => {
+      const record = (checked: boolean) =>
+        execute({ type: 'SetAgentKey', provider, kind, checked, ending: endingOf(key) })
+      if (!isNew) return record(false)
+      return storeKey(services, { holder, provider, key: { kind, value: key, baseUrl: null } }, record)
+    }
+    const { head, position } = await (value === null ? remove() : set(value))
+    const placed = await written(position, services)
+    const document = await documents.asOf(usersView, stream, user.id, head)
+    return { keys: [...(document?.agentKeys ?? [])], ...placed }
+  }),
+]

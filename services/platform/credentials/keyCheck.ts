@@ -1,0 +1,54 @@
+/** Tries a key at its provider with one cheap request, before it is stored. */
+import * as http from 'node:http'
+import * as https from 'node:https'
+import type { LookupFunction } from 'node:net'
+import type { KeyProvider } from '#domain/agentKeys.ts'
+import { LeadsInside, publicLookup } from '#platform/http/reach.ts'
+import { isInNumbers, keyHeaders, useOf, type StoredKey } from './modelKeys.ts'
+
+/**
+ * `refused`: the provider does not know the key. `unknown`: it was not reached, or its answer says nothing of the key; a key may be for models alone.
+ * `inside`: the name leads into the server's own network.
+ */
+export type KeyCheck = 'accepted' | 'refused' | 'unknown' | 'inside'
+
+const patienceMs = 10_000
+
+/** `address`: where the server reaches the provider, for a key without an address of its own. */
+export function checkKey(
+  provider: KeyProvider,
+  key: StoredKey,
+  {
+    address,
+    withinMs = patienceMs,
+    lookup = publicLookup,
+  }: {
+    readonly address: string
+    readonly withinMs?: number
+    /** Resolves the names of addresses that are not the operator's. */
+    readonly lookup?: LookupFunction
+  },
+): Promise<KeyCheck> {
+  const base = key.baseUrl ?? address
+  const url = new URL(`${base.replace(/\/+$/, '')}/v1/models`)
+  const { request } = url.protocol === 'https:' ? https : http
+  const isForeign = key.baseUrl !== null && !isInNumbers(key.baseUrl)
+  return new Promise((resolve) => {
+    const outgoing = request(url, {
+      agent: false,
+      headers: {
+        ...(provider === 'anthropic' && { 'anthropic-version': '2023-06-01' }),
+        ...keyHeaders(provider, key.value, useOf(key)),
+      },
+      signal: AbortSignal.timeout(withinMs),
+      ...(isForeign && { lookup }),
+    })
+    outgoing.once('response', (answer) => {
+      const { statusCode = 0 } = answer
+      answer.destroy()
+      resolve(statusCode === 401 ? 'refused' : statusCode >= 200 && statusCode < 300 ? 'accepted' : 'unknown')
+    })
+    outgoing.on('error', (fault) => resolve(fault instanceof LeadsInside ? 'inside' : 'unknown'))
+    outgoing.end()
+  })
+}

@@ -1,0 +1,142 @@
+/** The keys for models that people and projects bring: stored in the vault only, each with all that says how it is used. */
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import { keyKinds, keyProviders, type KeyProvider } from '#domain/agentKeys.ts'
+import { KeyDestroyed } from '#platform/ports/faults.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { isLoopback, reachOf } from '#platform/http/reach.ts'
+
+const StoredKey = z.object({
+  kind: z.enum(keyKinds),
+  value: z.string(),
+  /** Where a project's key is used; `null`: where the server reaches the provider. It is stored with the key, so that a key goes nowhere else. */
+  baseUrl: z.string().nullable(),
+})
+export type StoredKey = z.infer<typeof StoredKey>
+
+export interface KeyHolder {
+  readonly kind: 'person' | 'project'
+  readonly id: string
+}
+
+/** A task's owner and its project, in the order in which they pay. */
+export interface Paying {
+  readonly ownerId: string
+  readonly projectId: string
+}
+
+export interface ModelKeys {
+  keyOf(holder: KeyHolder, provider: KeyProvider): Promise<StoredKey | undefined>
+  /** The key that a run uses instead of the server's: the person's, else the project's. */
+  paying(by: Paying, provider: KeyProvider): Promise<{ payer: KeyHolder['kind']; key: StoredKey } | undefined>
+  /** All keys of both. */
+  valuesOf(by: Paying): Promise<readonly string[]>
+  /** Stores a key, replacing an older one. False, and nothing is stored, when the holder was deleted meanwhile. */
+  set(holder: KeyHolder, provider: KeyProvider, key: StoredKey): Promise<boolean>
+  remove(holder: KeyHolder, provider: KeyProvider): Promise<void>
+}
+
+export function modelKeys({
+  vault,
+}: {
+  readonly vault: Pick<Vault, 'getSecret' | 'putSecret' | 'removeSecret'>
+}): ModelKeys {
+  const keyOf: ModelKeys['keyOf'] = async (holder, provider) => {
+    const secret = await vault.getSecret(scopeOf(holder), nameOf(provider))
+    return secret === undefined ? undefined : StoredKey.parse(JSON.parse(secret))
+  }
+  return {
+    keyOf,
+    async paying(by, provider) {
+      for (const holder of holdersOf(by)) {
+        const key = await keyOf(holder, provider)
+        if (key !== undefined) return { payer: holder.kind, key }
+      }
+      return undefined
+    },
+    async valuesOf(by) {
+      const asked = holdersOf(by).flatMap((holder) => keyProviders.map((provider) => keyOf(holder, provider)))
+      return (await Promise.all(asked)).flatMap((key) => (key === undefined ? [] : [key.value]))
+    },
+    async set(holder, provider, key) {
+      try {
+        await vault.putSecret(scopeOf(holder), nameOf(provider), JSON.stringify(key))
+        return true
+      } catch (fault) {
+        if (fault instanceof KeyDestroyed) return false
+        throw fault
+      }
+    },
+    remove: (holder, provider) => vault.removeSecret(scopeOf(holder), nameOf(provider)),
+  }
+}
+
+/** Both scopes are destroyed with their holder. */
+const scopeOf = ({ kind, id }: KeyHolder): string =>
+  kind === 'person' ? `user:${id}` : `project-secrets:${id}`
+
+/** No variable can have this name, so that it is no project's secret. */
+const nameOf = (provider: KeyProvider): string => `agent-key:${provider}`
+
+const holdersOf = ({ ownerId, projectId }: Paying): readonly KeyHolder[] => [
+  { kind: 'person', id: ownerId },
+  { kind: 'project', id: projectId },
+]
+
+/** How a key is sent. A gateway may read either of two headers, so it is sent both. */
+export type KeyUse = 'api_key' | 'subscription' | 'gateway'
+
+export const useOf = ({ kind, baseUrl }: StoredKey): KeyUse =>
+  kind === 'subscription' ? kind : baseUrl === null ? 'api_key' : 'gateway'
+
+const subscriptionBeta = 'oauth-2025-04-20'
+
+/** The headers that authenticate a request; `betas`: those that it asks for by itself. */
+export function keyHeaders(
+  provider: KeyProvider,
+  key: string,
+  use: KeyUse,
+  betas = '',
+): Readonly<Record<string, string>> {
+  const authorization = `Bearer ${key}`
+  if (provider === 'openai') return { authorization }
+  switch (use) {
+    case 'api_key':
+      return { 'x-api-key': key }
+    case 'gateway':
+      return { 'x-api-key': key, authorization }
+    case 'subscription':
+      return {
+        authorization,
+        'anthropic-beta': [betas, subscriptionBeta].filter((beta) => beta !== '').join(','),
+      }
+  }
+}
+
+export const leadsInside =
+  "This address leads to the server's own machine or into a private network. The operator of the server can allow such addresses, in numbers, with PRIVATE_EGRESS=1."
+
+/**
+ * Why a project's key may not be sent to an address, in a sentence. Like the hosts of its sandboxes, it leads to this machine or into a private network
+ * only in numbers, and if the operator allows that; a name is checked when it is resolved.
+ */
+export function addressFault(
+  baseUrl: string,
+  { mayReachPrivate }: { readonly mayReachPrivate: boolean },
+): string | undefined {
+  const { protocol } = new URL(baseUrl)
+  if (isInNumbers(baseUrl)) {
+    const host = hostOf(baseUrl)
+    return mayReachPrivate && (isLoopback(host) || reachOf(host) === 'inside') ? undefined : leadsInside
+  }
+  return protocol === 'https:' ? undefined : 'Enter an https address: without TLS, others could read the key.'
+}
+
+/** Whether an address says by itself that it is none of the public network. */
+export function isInNumbers(baseUrl: string): boolean {
+  const host = hostOf(baseUrl)
+  return isLoopback(host) || (isIP(host) !== 0 && reachOf(host) !== 'public')
+}
+
+const hostOf = (baseUrl: string): string =>
+  new URL(baseUrl).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')

@@ -1,0 +1,63 @@
+/** Whose account answers an agent's model calls: the person's own key before the project's, before the server's. */
+import { createHash } from 'node:crypto'
+import { providerLabels, type Payer } from '#domain/agentKeys.ts'
+import { addressFault, type ModelKeys, type Paying } from '#platform/credentials/modelKeys.ts'
+import { ownKeyOf, type AgentBackend, type InstalledAgents } from './installed.ts'
+import type { PayingAccount } from './modelFaults.ts'
+import type { Agent } from './port.ts'
+
+export interface Account {
+  readonly kind: 'account'
+  readonly backend: Exclude<AgentBackend, { kind: 'missing' }>
+  /** `null`: the scripted model answers, which nobody pays. */
+  readonly payer: Payer | null
+  /** For the sentences of its faults; `null` for the server's. */
+  readonly told: PayingAccount | null
+  /** Equal for accounts with the same key, without saying it. */
+  readonly fingerprint: string
+}
+
+export interface NoAccount {
+  readonly kind: 'none'
+  readonly code: 'no_key' | 'no_box'
+  readonly why: string
+}
+
+export interface AccountDeps {
+  readonly installed: Pick<InstalledAgents, 'backend' | 'withKey'>
+  readonly modelKeys: Pick<ModelKeys, 'paying'>
+  /** Why nothing but the scripted model may run here, in a sentence; `null` where a real one may. */
+  readonly onlyScripted: string | null
+  readonly egress: { readonly mayReachPrivate: boolean }
+}
+
+export async function accountOf(
+  { installed, modelKeys, onlyScripted, egress }: AccountDeps,
+  { name, access }: Pick<Agent, 'name' | 'access'>,
+  by: Paying,
+): Promise<Account | NoAccount> {
+  const provider = ownKeyOf(access)
+  const own = provider === undefined ? undefined : await modelKeys.paying(by, provider)
+  const backend = own && installed.withKey(name, own.key)
+  if (provider === undefined || own === undefined || backend === undefined) return ofServer(name, installed)
+  if (onlyScripted !== null) return { kind: 'none', code: 'no_box', why: onlyScripted }
+  const { payer, key } = own
+  // The operator may have allowed another address when it was entered.
+  const why = key.baseUrl === null ? undefined : addressFault(key.baseUrl, egress)
+  if (why !== undefined) return { kind: 'none', code: 'no_key', why: `The project's key is not used. ${why}` }
+  const service = key.baseUrl === null ? providerLabels[provider] : new URL(key.baseUrl).host
+  const fingerprint = createHash('sha256').update(JSON.stringify(backend)).digest('hex')
+  return { kind: 'account', backend, payer, told: { payer, kind: key.kind, service }, fingerprint }
+}
+
+function ofServer(name: Agent['name'], { backend: of }: AccountDeps['installed']): Account | NoAccount {
+  const backend = of(name)
+  if (backend.kind === 'missing')
+    return {
+      kind: 'none',
+      code: 'no_key',
+      why: `This server has no API key for ${name}. Ask its operator to set one, or add your own under Settings, Agents and Keys.`,
+    }
+  const isScripted = backend.kind === 'broker' && backend.model.kind === 'scripted'
+  return { kind: 'account', backend, payer: isScripted ? null : 'server', told: null, fingerprint: 'server' }
+}

@@ -1,0 +1,47 @@
+/** The agents of this server: what they are and lack, and the person's own keys for their models. */
+import { lazy, Suspense } from 'react'
+import { agentNamed } from '#domain/agents.ts'
+import type { AgentState } from '#domain/api/server.schema.ts'
+import { useAgentsQuery } from '../../api/serverApi.ts'
+import { AgentMark } from '../../ui/AgentMark.tsx'
+import { Panel } from '../../ui/layout/Panel.tsx'
+import { Skeleton } from '../../ui/status/Loading.tsx'
+import { agentKeyTexts as texts } from './texts.ts'
+
+const OwnKeys = lazy(async () => ({ default: (await import('./OwnKeys.tsx')).OwnKeys }))
+
+export function AgentsPart() {
+  const { data } = useAgentsQuery()
+  return (
+    <section className="mt-8">
+      <h2 className="mb-3 font-semibold">{texts.title}</h2>
+      {data !== undefined && (
+        <Panel label={texts.agents} className="divide-y divide-line-soft">
+          {data.agents.map((agent) => (
+            <Agent key={agent.name} agent={agent} />
+          ))}
+        </Panel>
+      )}
+      <Suspense fallback={<Skeleton className="mt-4 h-40 w-full" />}>
+        <OwnKeys />
+      </Suspense>
+    </section>
+  )
+}
+
+function Agent({ agent: { name, version, missing, keyInSandbox } }: { readonly agent: AgentState }) {
+  return (
+    <div className="flex gap-3 px-5 py-3.5">
+      <AgentMark agent={name} />
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap gap-x-2">
+          <span className="font-medium">{agentNamed(name).label}</span>
+          {version !== null && <span className="text-muted">{version}</span>}
+          {missing === null && <span className="font-medium text-ok">{texts.ready}</span>}
+        </p>
+        {missing !== null && <p className="text-ui text-muted">{missing}</p>}
+        {keyInSandbox && <p className="text-ui text-muted">{texts.keyInSandbox}</p>}
+      </div>
+    </div>
+  )
+}
