@@ -8,7 +8,7 @@ import { Field, FieldNote } from '../../../ui/form/Field.tsx'
 import { MarkdownText } from '../chat/entries/MessageBody.tsx'
 import { faultOf, valuesOf } from './answerDraft.ts'
 import { choice, sends } from './choiceKeys.ts'
-import type { AnswerProps } from './QuestionCard.tsx'
+import type { AnswerProps } from './useAnswer.ts'
 import { texts } from './texts.ts'
 
 export function FormAnswer({ question, answering }: AnswerProps) {

@@ -4,7 +4,7 @@ import { Button } from '../../../ui/form/Button.tsx'
 import { AskedContent } from './AskedContent.tsx'
 import { AnswerText } from './AnswerText.tsx'
 import { choice, sends } from './choiceKeys.ts'
-import type { AnswerProps } from './QuestionCard.tsx'
+import type { AnswerProps } from './useAnswer.ts'
 import { texts } from './texts.ts'
 
 const { allow, allowInTask, deny } = permissionOptions

@@ -9,7 +9,7 @@ import { sendBackText, type AnswerDraft } from './answerDraft.ts'
 import { choice, sends } from './choiceKeys.ts'
 import { PlanComments } from './PlanComments.tsx'
 import { PlanText } from './PlanText.tsx'
-import type { AnswerProps } from './QuestionCard.tsx'
+import type { AnswerProps } from './useAnswer.ts'
 import { texts } from './texts.ts'
 
 const { approve, approveAndAsk, sendBack } = planOptions

@@ -7,7 +7,7 @@ import { KeyCap } from '../../../ui/text/KeyCap.tsx'
 import { MarkdownText } from '../chat/entries/MessageBody.tsx'
 import { AnswerText } from './AnswerText.tsx'
 import { choice, sends } from './choiceKeys.ts'
-import type { AnswerProps } from './QuestionCard.tsx'
+import type { AnswerProps } from './useAnswer.ts'
 import { texts } from './texts.ts'
 
 export function QuestionAnswer({ question, answering }: AnswerProps) {

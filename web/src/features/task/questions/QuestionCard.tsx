@@ -22,14 +22,8 @@ import { PlanAnswer } from './PlanAnswer.tsx'
 import { QuestionAnswer } from './QuestionAnswer.tsx'
 import { Settled } from './Settled.tsx'
 import { texts } from './texts.ts'
-import { useAnswer, type Answering } from './useAnswer.ts'
+import { useAnswer, type AnswerProps } from './useAnswer.ts'
 import { onChoiceKey } from './choiceKeys.ts'
-
-/** Props of what answers a question of a kind. */
-export interface AnswerProps {
-  readonly question: QuestionDocument
-  readonly answering: Answering
-}
 
 export function QuestionCard({ question }: { readonly question: QuestionDocument }) {
   return useReplayed() === null ? <LiveCard question={question} /> : <ShownCard question={question} />

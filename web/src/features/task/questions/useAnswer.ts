@@ -62,3 +62,9 @@ export function useAnswer({ task: taskId, questionId }: QuestionDocument, onSent
     refusal: error === undefined || isLate || isLoading ? null : reasonOf(error, texts.notSent),
   }
 }
+
+/** Props of what answers a question of a kind. */
+export interface AnswerProps {
+  readonly question: QuestionDocument
+  readonly answering: Answering
+}
