@@ -19,6 +19,7 @@ const tiny: ShownMcpServer = {
 }
 const suggestion = { name: 'theirs', kind: 'local', command: 'npx', args: ['theirs'], secrets: ['KEY'] }
 const settings = {
+  modelKeys: [],
   setupCommand: '',
   variables: [],
   secrets: [],

@@ -11,7 +11,7 @@ import { splitName } from './diff/readDiffs.ts'
 import { texts } from './texts.ts'
 import { isComposingKey } from '../../../ui/composition.ts'
 
-interface CommentBoxProps {
+export interface CommentBoxProps {
   readonly fileName: string
   readonly lines: readonly DiffLine[]
   readonly agent: string

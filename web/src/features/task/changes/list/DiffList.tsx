@@ -2,7 +2,16 @@
  * The changed files as one long list of which only visible rows are rendered; the head of a file stays above its lines. Tab reaches one
  * line: the arrow keys move between lines, and with Shift they select.
  */
-import { lazy, type KeyboardEvent, type ReactNode, Suspense, useEffect, useMemo, useRef } from 'react'
+import {
+  type ComponentType,
+  lazy,
+  type KeyboardEvent,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useMemo,
+  useRef,
+} from 'react'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
 import { Button } from '../../../../ui/form/Button.tsx'
 import { useStable } from '../../../../ui/hooks.ts'
@@ -18,6 +27,7 @@ import {
 import type { Match } from '../diff/findInDiff.ts'
 import { lineKey } from '../diff/parseDiff.ts'
 import type { DiffFile } from '../diff/readDiffs.ts'
+import type { CommentBoxProps } from '../CommentBox.tsx'
 import { texts } from '../texts.ts'
 import type { Comment } from '../useComment.ts'
 import type { Folds, Viewed } from '../useFileMarks.ts'
@@ -79,6 +89,7 @@ export function DiffList(props: DiffListProps) {
   useCommentInSight(list, commentIndex, place, comment.text)
 
   const currentName = rows[heads.findLast((head) => head <= position) ?? 0]?.file.name
+  useEffect(() => void loadCommentBox().catch(() => undefined), [])
   useEffect(() => {
     if (currentName !== undefined) onCurrent(currentName)
   }, [currentName, onCurrent])
@@ -314,10 +325,18 @@ function rowOf(row: DiffRow, index: number, drawing: Drawing): ReactNode {
   }
 }
 
-const CommentBox = lazy(async () => ({ default: (await import('../CommentBox.tsx')).CommentBox }))
+/** The box, once its chunk is loaded: a lazy one would lose the first keys that are typed. */
+let loadedCommentBox: ComponentType<CommentBoxProps> | undefined
+async function loadCommentBox() {
+  const { CommentBox } = await import('../CommentBox.tsx')
+  loadedCommentBox = CommentBox
+  return { default: CommentBox }
+}
+const LazyCommentBox = lazy(loadCommentBox)
 
 function commentOf({ comment, agent, onSend, onCloseComment }: Drawing): ReactNode {
   if (comment.target === null) return null
+  const CommentBox = loadedCommentBox ?? LazyCommentBox
   return (
     <Suspense fallback={null}>
       <CommentBox
