@@ -1,4 +1,4 @@
-/** The instructions and commands of each person. */
+/** The instructions and commands of each person who has written some. */
 import type { OwnInstructions } from '../user/instructions.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 
@@ -15,8 +15,6 @@ export const instructionsView: View<InstructionsDocument> = {
   evolve: (document, event, id) => {
     const at = { position: event.position, version: event.revision }
     switch (event.type) {
-      case 'UserRegistered':
-        return { id, ...noInstructions, ...at }
       case 'InstructionsChanged':
         return { id, ...(event.content ?? noInstructions), ...at }
       case 'AccountDeleted':

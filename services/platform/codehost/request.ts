@@ -134,7 +134,7 @@ export function requestsTo({
       ...(auth === undefined ? {} : { auth }),
     })
     octokit.hook.error('request', (error) => {
-      throw Object.assign(error, { asked: requester })
+      throw Object.assign(error, { requester })
     })
     return octokit
   }
@@ -327,12 +327,12 @@ const isTimeout = (error: unknown): boolean =>
 export function faultOf(error: unknown): unknown {
   const read = HttpError.safeParse(error)
   if (!read.success) return isTimeout(error) ? unreachable() : error
-  const { status, response, requester: asked } = read.data
+  const { status, response, requester } = read.data
   if (!response) return unreachable()
   const headers = new Headers(
     Object.entries(response.headers).map(([name, value]): [string, string] => [name, String(value)]),
   )
-  return refused(status, headers, response.data, asked)
+  return refused(status, headers, response.data, requester)
 }
 
 export const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', sentences.unavailable)
