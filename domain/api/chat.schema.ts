@@ -52,15 +52,18 @@ export const ChatMessage = z.object({
 })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
-/** A tool call of the agent, or a command that a person ran. */
+/** Of a log entry: the kind of its tool, or `thinking` for what the agent thought, which is its `output`. */
+export const LogKind = z.enum([...ToolKind.options, 'thinking'])
+
+/** A tool call of the agent, what it thought, or a command that a person ran. */
 export const LogEntry = z.object({
   id: z.string(),
   task: z.string(),
-  /** The message of a person's command; `null` for a tool call of the agent. */
+  /** The message of a person's command; `null` for what the agent did. */
   messageId: z.string().nullable(),
   /** `null` for a queued command. */
   executionId: z.string().nullable(),
-  kind: ToolKind,
+  kind: LogKind,
   name: z.string().nullable(),
   /** The path, command, pattern or address that it applies to. */
   target: z.string().nullable(),

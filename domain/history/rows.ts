@@ -102,6 +102,13 @@ const sentences: Sentences = {
     // The row for the end of the turn tells of an error too.
     return data.messageType === 'error' ? null : ran('task', 'Note', { detail })
   },
+  ThinkingRecorded: ({ data: { agent, durationMs }, content }) => ({
+    kind: 'answer',
+    sentence: 'Thought',
+    detail: plainExcerpt(content?.text),
+    who: { agent },
+    durationMs,
+  }),
   ExecutionCompleted(event, { kind }) {
     const outcome = outcomeOf(event, kind === 'command')
     return outcome === 'failed'

@@ -42,6 +42,7 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   MessageEdited: ['prompts'],
   MessagePosted: ['answers'],
   MessageTextRecorded: ['answers'],
+  ThinkingRecorded: ['answers'],
   QuestionAsked: ['answers', 'tools'],
   QuestionAnswered: ['prompts'],
   McpServersReported: ['tools'],

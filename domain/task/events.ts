@@ -36,6 +36,7 @@ import {
   WorkspaceRestored,
   WorkspaceSnapshotTaken,
 } from './snapshotEvents.ts'
+import { ThinkingRecorded } from './thinkingEvents.ts'
 
 export const AgentName = z.enum(agentNames)
 
@@ -336,6 +337,7 @@ export const progressEvents = [
   McpServersReported,
   ModelRetryScheduled,
   MessagePosted,
+  ThinkingRecorded,
   ToolStarted,
   ToolFinished,
   CommandOutputRecorded,

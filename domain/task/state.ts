@@ -86,10 +86,8 @@ function evolveTask(
       return { ...task, model: { agent: event.data.agent, name: event.content?.model ?? null } }
     case 'TaskDeleted':
       return { kind: 'deleted', ownerId: task.ownerId }
-    case 'MessageQueued': {
-      const { images: _images, ...queued } = event.data
-      return { ...task, phase: sentIn(task.phase, queued.messageId), queue: [...task.queue, queued] }
-    }
+    case 'MessageQueued':
+      return messageQueued(task, event.data)
     case 'MessageWithdrawn': {
       const { messageId } = event.data
       const feedback = withdrawnWith(task.feedback, messageId)
@@ -140,6 +138,7 @@ function evolveTask(
     case 'ToolFinished':
       return { ...task, openTools: new Set([...task.openTools].filter((id) => id !== event.data.toolId)) }
     case 'MessagePosted':
+    case 'ThinkingRecorded':
     case 'AgentActedUnasked':
     case 'McpServersReported':
     case 'ModelRetryScheduled':
@@ -149,6 +148,10 @@ function evolveTask(
     case 'UsageRecorded':
       return task
   }
+}
+
+function messageQueued(task: LiveTask, { images: _images, ...queued }: DataOf<'MessageQueued'>): LiveTask {
+  return { ...task, phase: sentIn(task.phase, queued.messageId), queue: [...task.queue, queued] }
 }
 
 function withPullRequest(

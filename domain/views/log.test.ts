@@ -12,6 +12,7 @@ import {
   ToolFinished,
   type TaskEvent,
 } from '../task/events.ts'
+import { ThinkingRecorded } from '../task/thinkingEvents.ts'
 import { messageDocumentId } from './chat.ts'
 import { logEntryOf, logView } from './log.ts'
 import { foldView } from '../../tests/domain/fold.ts'
@@ -33,6 +34,42 @@ const finished = (ok: boolean) =>
 const logOf = (...events: readonly TaskEvent[]) => historyOf<TaskEvent>(...events)
 const entryOf = (log: ReturnType<typeof logOf>) =>
   foldView(logView, new Map(), log).get(`${executionId(1)}:tool-1`)
+
+test('a thought is an entry of its own kind, with its text and from when it began', () => {
+  const data = {
+    executionId: executionId(1),
+    messageId: messageId(9),
+    agent: 'claude',
+    durationMs: 2_000,
+  } as const
+  const log = logOf(started, ThinkingRecorded.of(data, { text: 'Which file?' }))
+  const thought = foldView(logView, new Map(), log).get(`${executionId(1)}:${messageId(9)}`)
+  const {
+    id: _id,
+    task: _task,
+    position: _position,
+    version: _version,
+    order: _order,
+    timestamp,
+    ...shown
+  } = thought ?? { id: '', task: '', position: '', version: 0, order: '', timestamp: '' }
+  expect(shown).toEqual({
+    kind: 'thinking',
+    name: 'thinking',
+    messageId: null,
+    executionId: executionId(1),
+    target: null,
+    input: null,
+    status: 'completed',
+    exitCode: null,
+    durationMs: 2_000,
+    additions: null,
+    deletions: null,
+    summary: null,
+    output: 'Which file?',
+  })
+  expect(Date.parse(log.at(-1)?.at ?? '') - Date.parse(timestamp)).toBe(2_000)
+})
 
 describe('a tool call', () => {
   test('runs until it ends', () =>

@@ -1,4 +1,4 @@
-/** The command log of a task: one document per tool call of the agent and per command of a person. */
+/** The command log of a task: one document per tool call and thought of the agent, and per command of a person. */
 import type { LogEntry } from '../api/chat.schema.ts'
 import { sortKey } from '../kernel/event.ts'
 import { endOf, goneWithTask, type MessageDocument, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
@@ -24,13 +24,14 @@ export const logView: View<LogDocument> = {
   collection: 'logs',
   version: 1,
   streams: ['task'],
-  types: [...ofTool, ...ofCommand, 'MessageQueued', 'TaskDeleted'],
+  types: [...ofTool, ...ofCommand, 'ThinkingRecorded', 'MessageQueued', 'TaskDeleted'],
   indexes: [
     ['task', 'order'],
     ['task', 'status', 'order'],
   ],
   touches: (event) => {
     if (isOneOf(ofTool, event)) return [`${event.data.executionId}:${event.data.toolId}`]
+    if (event.type === 'ThinkingRecorded') return [`${event.data.executionId}:${event.data.messageId}`]
     const isQueued = event.type === 'MessageQueued' && event.data.kind === 'command'
     return isQueued || isOneOf(ofCommand, event) ? [commandId(event, event.data)] : []
   },
@@ -65,6 +66,8 @@ export const logView: View<LogDocument> = {
           version: event.revision,
         }
       }
+      case 'ThinkingRecorded':
+        return thoughtOf(event, id)
       case 'MessageQueued': {
         // Clients may choose message ids: a second message with the same id is ignored.
         if (entry !== undefined) return entry
@@ -132,6 +135,23 @@ function queuedCommand(
 ): LogDocument {
   const command = { kind: 'run', name: 'command', target: text, input: text, status: 'queued' } as const
   return { ...entry, ...command, messageId, executionId: null }
+}
+
+function thoughtOf(event: Extract<AnyRecorded, { type: 'ThinkingRecorded' }>, id: string): LogDocument {
+  const { executionId, durationMs } = event.data
+  return {
+    ...begun(event, id),
+    messageId: null,
+    executionId,
+    kind: 'thinking',
+    name: 'thinking',
+    target: null,
+    input: null,
+    status: 'completed',
+    durationMs,
+    timestamp: new Date(Date.parse(event.at) - (durationMs ?? 0)).toISOString(),
+    output: event.content?.text ?? null,
+  }
 }
 
 function begun(event: AnyRecorded, id: string) {

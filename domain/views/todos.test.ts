@@ -1,11 +1,60 @@
 /** What agents say that is still to be done, as a pull request or an issue shows it. */
 import { describe, expect, test } from 'vitest'
 import { todoLines } from '../task/codeHost/issue.ts'
-import { todosAfter, type Todo } from './todos.ts'
+import { todosAfter, todosOf, type Todo } from './todos.ts'
 
 const call = (name: string, input: unknown) => ({ name, input: JSON.stringify(input) })
 const after = (...calls: readonly { readonly name: string; readonly input: string }[]) =>
   calls.reduce<readonly Todo[]>(todosAfter, [])
+
+describe('the list of several turns', () => {
+  const made = (executionId: string, subject: string, number: number) => ({
+    ...call('TaskCreate', { subject }),
+    executionId,
+    status: 'completed',
+    output: `Task #${number} created successfully: ${subject}`,
+  })
+  const updated = (executionId: string, taskId: string, status: string) => ({
+    ...call('TaskUpdate', { taskId, status }),
+    executionId,
+    status: 'completed',
+    output: null,
+  })
+  const seen = (todos: readonly Todo[]) =>
+    todos.filter(({ state }) => state !== 'gone').map(({ text, state }) => `${text}: ${state}`)
+
+  test('what was done in an earlier turn is gone, and numbers go on', () =>
+    expect(
+      seen(
+        todosOf([
+          made('a', 'Read', 1),
+          made('a', 'Fix', 2),
+          updated('a', '1', 'completed'),
+          made('b', 'Test', 3),
+          updated('b', '2', 'completed'),
+        ]),
+      ),
+    ).toEqual(['Fix: done', 'Test: open']))
+
+  test('calls that are missing shift no number', () =>
+    expect(
+      seen(todosOf([updated('a', '1', 'completed'), made('a', 'Test', 3), updated('a', '3', 'completed')])),
+    ).toEqual(['Test: done']))
+
+  test('a numbering that begins anew replaces the list', () =>
+    expect(seen(todosOf([made('a', 'Old', 1), made('b', 'New', 1)]))).toEqual(['New: open']))
+
+  test('a call that failed or was erased changes nothing', () =>
+    expect(
+      seen(
+        todosOf([
+          made('a', 'Read', 1),
+          { ...made('a', 'Not made', 2), status: 'failed' },
+          { ...updated('a', '1', 'completed'), input: null },
+        ]),
+      ),
+    ).toEqual(['Read: open']))
+})
 
 describe('github gap 9: the to-do list of an agent', () => {
   test.each([

@@ -29,6 +29,40 @@ export function todosAfter(
   )
 }
 
+export interface TodoCall {
+  readonly executionId: string | null
+  readonly name: string | null
+  /** `null` when it was erased. */
+  readonly input: string | null
+  readonly status: string
+  readonly output: string | null
+}
+
+/** The list after calls of several turns, in their order; calls before the first of them may be missing. */
+export function todosOf(calls: readonly TodoCall[]): readonly Todo[] {
+  let todos: readonly Todo[] = []
+  let turn: string | null | undefined
+  for (const { executionId, name, input, status, output } of calls) {
+    if (turn !== executionId) todos = withoutDone(todos)
+    turn = executionId
+    if (name === null || input === null || status === 'failed') continue
+    const number = Number(/^Task #(\d{1,3}) created/.exec(output ?? '')?.[1] ?? todos.length + 1)
+    if (name === 'TaskCreate') todos = upToNumber(todos, number)
+    todos = todosAfter(todos, { name, input })
+  }
+  return todos
+}
+
+/** The items before this number. Those of calls that are missing count as gone, and so do those of an earlier numbering. */
+function upToNumber(todos: readonly Todo[], number: number): readonly Todo[] {
+  const known = number > todos.length ? todos : []
+  const missing = Math.min(number - 1, most.items) - known.length
+  return [
+    ...known,
+    ...Array.from({ length: Math.max(0, missing) }, () => ({ text: '', state: 'gone' as const })),
+  ]
+}
+
 /** The list at the start of the next turn. */
 export const withoutDone = (todos: readonly Todo[]): readonly Todo[] =>
   todos.map((todo) => (todo.state === 'done' ? { ...todo, state: 'gone' } : todo))

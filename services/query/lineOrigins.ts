@@ -13,7 +13,7 @@ export interface Writers {
 }
 
 /** Kinds of calls that write no file of the workspace. */
-const reading: ReadonlySet<LogDocument['kind']> = new Set(['read', 'search', 'fetch', 'todo'])
+const reading: ReadonlySet<LogDocument['kind']> = new Set(['read', 'search', 'fetch', 'todo', 'thinking'])
 
 interface LinesQuery {
   /** The file's path when the turn ended. */

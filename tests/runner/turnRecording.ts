@@ -16,7 +16,7 @@ export interface TurnRecording {
   answersSeen(): number
 }
 
-export function recordingOf(executionId: string): TurnRecording {
+export function recordingOf(executionId: string, redacted = (text: string) => text): TurnRecording {
   const recorded: ProgressEvent[] = []
   const seen: string[] = []
   let hasBegun = false
@@ -44,7 +44,7 @@ export function recordingOf(executionId: string): TurnRecording {
     },
     texts: { write: nothing, restart: nothing, finish: async (key) => `message of ${key}` },
     changes: { hide: unused, record: unused, recordSoon: () => undefined, stop: unused },
-    redaction: { stream: unused, text: async (text) => text, diff: unused },
+    redaction: { stream: unused, text: async (text) => redacted(text), diff: unused },
     elapsed: () => 0,
   })
   return {

@@ -124,5 +124,14 @@ async function turnsOf(
 }
 
 function callOf({ id, kind, name, target, additions, deletions, version: moment }: LogDocument) {
-  return { id, kind, name, target, additions, deletions, moment }
+  // A thought writes no lines.
+  return {
+    id,
+    kind: kind === 'thinking' ? 'other' : kind,
+    name,
+    target,
+    additions,
+    deletions,
+    moment,
+  } as const
 }

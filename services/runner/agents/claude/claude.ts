@@ -64,6 +64,9 @@ export const claude = {
         'stream-json',
         '--verbose',
         '--include-partial-messages',
+        // Newer models leave their thoughts out unless they are asked for.
+        '--thinking-display',
+        'summarized',
         ...modeArguments(mode, allowedRules),
         // It asks us, on standard output, what it would ask a person at its own terminal.
         '--permission-prompt-tool',
@@ -89,6 +92,8 @@ export const claude = {
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
         // Writes the session before the result is reported, since the process is stopped right after that.
         CLAUDE_CODE_EAGER_FLUSH: '1',
+        // Else it keeps no to-do list where nobody sits at its terminal.
+        CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
         CLAUDE_CODE_MAX_RETRIES: String(maxRetries),
         DISABLE_AUTOUPDATER: '1',
         ...(mcpServers.length > 0 && mcpEnvironment(access.runToken)),

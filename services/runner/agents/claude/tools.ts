@@ -21,6 +21,8 @@ const kinds: Readonly<Record<string, ToolKind>> = {
   WebSearch: 'fetch',
   TaskCreate: 'todo',
   TaskUpdate: 'todo',
+  TaskGet: 'todo',
+  TaskList: 'todo',
   TodoWrite: 'todo',
 }
 

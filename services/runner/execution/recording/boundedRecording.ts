@@ -140,6 +140,7 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
         if (!openTools.delete(event.data.toolId)) return leaveOut(event, bytes)
         return fits() ? event : ToolFinished.of(event.data, { summary: '', output: '' })
       case 'MessagePosted':
+      case 'ThinkingRecorded':
       case 'AgentActedUnasked':
         return fits() ? event : leaveOut(event, bytes)
       case 'UsageRecorded':

@@ -3,6 +3,35 @@ import { executionId } from '../../../../tests/domain/ids.ts'
 import { recordingOf } from '../../../../tests/runner/turnRecording.ts'
 
 describe('what an agent reports', () => {
+  test('a thought is recorded once it is whole, redacted and bounded, and never as a message', async () => {
+    const { recorder, messages, recorded } = recordingOf(executionId(1), (text) => `redacted: ${text}`)
+    messages.add('mine')
+    await recorder.record({ type: 'taken_up', messageIds: ['mine'] })
+    await recorder.record({ type: 'thinking_delta', messageKey: 't', text: 'Let me' })
+    expect(recorded).toEqual([])
+    await recorder.record({ type: 'thinking', messageKey: 't', text: 'Let me see.', cut: false })
+    await recorder.record({ type: 'thinking', messageKey: 'empty', text: ' \n', cut: false })
+    await recorder.record({ type: 'thinking', messageKey: 'long', text: 'x'.repeat(99_999), cut: true })
+    expect(recorded.map(({ type, content }) => [type, content])).toEqual([
+      ['ThinkingRecorded', { text: 'redacted: Let me see.' }],
+      [
+        'ThinkingRecorded',
+        { text: expect.stringMatching(/^redacted: x+\n… 67999 characters left out …\nx+$/) },
+      ],
+    ])
+    expect(recorded.map(({ data }) => data)).toMatchObject([
+      { messageId: 'message of t', agent: 'claude', durationMs: 0 },
+      { messageId: 'message of long', agent: 'claude', durationMs: null },
+    ])
+  })
+
+  test('what it thinks unasked is not recorded', async () => {
+    const { recorder, recorded } = recordingOf(executionId(1))
+    await recorder.record({ type: 'unasked' })
+    await recorder.record({ type: 'thinking', messageKey: 't', text: 'Why am I awake?', cut: false })
+    expect(recorded).toEqual([])
+  })
+
   // Holds findings 1.135.
   test('agents D1: a line of JSON that nobody knows is not shown in the terminal, words are', async () => {
     const { recorder, stderr } = recordingOf(executionId(1))

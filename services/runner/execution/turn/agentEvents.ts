@@ -9,6 +9,7 @@ import {
   UsageRecorded,
 } from '#domain/task/events.ts'
 import type { Payer } from '#domain/agentKeys.ts'
+import { ThinkingRecorded } from '#domain/task/thinkingEvents.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { Fence } from '#domain/task/commands.ts'
 import type { AgentError, AgentEvent } from '../../agents/port.ts'
@@ -37,6 +38,10 @@ const named = (name: string): string => name.slice(0, 200)
 /** The terminal has all that a tool printed; the chat keeps this many characters of it. */
 const keptOutput = 4_000
 const keptInput = 4_000
+/** A to-do list is shown as a list only if all of it is there. */
+const keptTodos = 16_384
+/** Characters that are kept of a thought. */
+const keptThought = 32_000
 /** Characters that are kept of what the agent said unasked. */
 const keptUnasked = 16_000
 
@@ -66,6 +71,7 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
   const { executionId } = turn.fence
   const lines = createTerminal()
   const tools = toolRecorder(turn)
+  const thoughts = thoughtRecorder(turn)
   const unasked = unaskedRecorder(turn)
   const session = sessionRecorder(turn)
   let error: AgentError | undefined
@@ -108,10 +114,8 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
         return tools.started(event)
       case 'tool_finished':
         return tools.finished(event)
-      case 'usage': {
-        const { type: _type, ...usage } = event
-        return reporter.report(UsageRecorded.of({ executionId, ...usage, model: named(usage.model) }))
-      }
+      case 'usage':
+        return reporter.report(usageOf(executionId, event))
       case 'error':
         error = event
         return
@@ -124,6 +128,7 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
         return /^\s*[[{]/.test(event.line) ? undefined : output.stderr.write(`${event.line}\n`)
       case 'thinking_delta':
       case 'thinking':
+        return unasked.isGoingOn() ? undefined : thoughts.hear(event)
       case 'notice':
       case 'write':
         return
@@ -139,6 +144,10 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
     lastError: () => (messages.hasEnded() ? ownError : error),
     session: session.id,
   }
+}
+
+function usageOf(executionId: string, { type: _type, ...usage }: Extract<AgentEvent, { type: 'usage' }>) {
+  return UsageRecorded.of({ executionId, ...usage, model: named(usage.model) })
 }
 
 /** Records once that the agent has begun with the turn. */
@@ -179,6 +188,29 @@ function unaskedRecorder({ fence: { executionId }, agent, reporter, redaction }:
   }
 }
 
+/** Records a thought once it is whole. */
+function thoughtRecorder({ fence, agent, reporter, texts, redaction, elapsed }: RecordedTurn) {
+  const begunAt = new Map<string, number>()
+  return {
+    async hear({
+      type,
+      messageKey,
+      text,
+    }: Extract<AgentEvent, { type: 'thinking' | 'thinking_delta' }>): Promise<void> {
+      const begun = begunAt.get(messageKey)
+      if (type === 'thinking_delta') return void begunAt.set(messageKey, begun ?? elapsed())
+      begunAt.delete(messageKey)
+      if (text.trim() === '') return
+      const durationMs = begun === undefined ? null : Math.max(0, Math.round(elapsed() - begun))
+      const messageId = await texts.finish(messageKey)
+      const data = { executionId: fence.executionId, messageId, agent: agent.name, durationMs }
+      await reporter.report(
+        ThinkingRecorded.of(data, { text: await redaction.text(shortened(text, keptThought)) }),
+      )
+    },
+  }
+}
+
 function toolRecorder({ fence: { executionId }, reporter, changes, redaction, elapsed }: RecordedTurn) {
   const startedAt = new Map<string, number>()
   return {
@@ -187,7 +219,7 @@ function toolRecorder({ fence: { executionId }, reporter, changes, redaction, el
       const toolId = named(event.toolId)
       startedAt.set(toolId, elapsed())
       const target = await redaction.text(event.target)
-      const input = await redaction.text(shortened(event.input, keptInput))
+      const input = await redaction.text(shortened(event.input, kind === 'todo' ? keptTodos : keptInput))
       await reporter.report(ToolStarted.of({ executionId, toolId, kind }, { name, target, input }))
     },
     async finished(event: Extract<AgentEvent, { type: 'tool_finished' }>): Promise<void> {

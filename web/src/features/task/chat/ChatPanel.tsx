@@ -1,6 +1,15 @@
 /** The chat of a task: its history, the queue, and the composer. */
 import { Search } from 'lucide-react'
-import { type ReactNode, type RefObject, useMemo, useRef, useState, useSyncExternalStore } from 'react'
+import {
+  lazy,
+  type ReactNode,
+  type RefObject,
+  Suspense,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import { createPortal } from 'react-dom'
 import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -23,6 +32,8 @@ import { ChatHistory } from './ChatHistory.tsx'
 import { SearchContext, useMarks } from './searchMarks.ts'
 import { texts } from './texts.ts'
 import { useSendMessage } from './composer/useSendMessage.ts'
+
+const TodoList = lazy(() => import('./TodoList.tsx').then((chunk) => ({ default: chunk.TodoList })))
 
 interface ChatPanelProps {
   readonly task: Task
@@ -68,6 +79,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
         tools !== null && createPortal(searchButton, tools)
       )}
       <Find search={search} />
+      <Todos entries={entries} />
       <SearchContext value={search.words}>
         <ChatHistory
           task={task}
@@ -119,6 +131,19 @@ function useTimeline(task: Task, open: OpenTaskSync) {
         sent: sent.filter(({ taskId }) => taskId === task.id),
       }),
     [task, chat, logs, questions.documents, writing, sent],
+  )
+}
+
+/** The agent's list, in the running or last turn. */
+function Todos({ entries }: { readonly entries: readonly ChatEntry[] }) {
+  const turn = entries.findLast((entry) => entry.kind === 'turn')
+  const isPlanned = turn?.parts.some((part) => part.kind === 'tool' && part.log.kind === 'todo') ?? false
+  return (
+    isPlanned && (
+      <Suspense fallback={null}>
+        <TodoList running={turn?.live ?? false} />
+      </Suspense>
+    )
   )
 }
 

@@ -336,10 +336,11 @@ export function summaryOf(logs: readonly LogDocument[]): string {
     ...phrase('fetch', (count) => `fetched ${plural(count, 'page', 'pages')}`),
     ...phrase('todo', (count) => plural(count, 'plan update', 'plan updates')),
     ...phrase('other', (count) => `${count} other`),
+    ...phrase('thinking', (count) => plural(count, 'thought', 'thoughts')),
   ].join(', ')
 }
 
-/** Milliseconds from the first tool's start to the last one's end. */
+/** Milliseconds from the first step's start to the last one's end. */
 export function spanOf(logs: readonly LogDocument[]): number {
   const starts = logs.map(({ timestamp }) => Date.parse(timestamp))
   const ends = logs.map(({ timestamp, durationMs }) => Date.parse(timestamp) + (durationMs ?? 0))

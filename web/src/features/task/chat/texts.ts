@@ -32,6 +32,8 @@ export const texts = {
     /** `partial`: there were more before them. */
     toolCalls: (count: number, partial = false) =>
       `${count}${partial ? '+' : ''} tool ${count === 1 && !partial ? 'call' : 'calls'}`,
+    /** `time`: how long it took, if that is known. */
+    thought: (time: string | null) => (time === null ? 'Thought' : `Thought for ${time}`),
     failed: 'The turn failed',
     retry: 'Try Again',
     retrying: 'Trying...',
@@ -58,6 +60,12 @@ export const texts = {
       setup: "running the project's setup, then starting the agent",
       agent_started: 'the model has not answered yet',
     },
+  },
+  todos: {
+    label: 'To-do list of the agent',
+    progress: (done: number, count: number) => `${done} of ${count}`,
+    done: 'Done:',
+    open: 'To do:',
   },
   queue: {
     label: 'Queued messages',

@@ -199,6 +199,7 @@ const activities: Readonly<Record<LogDocument['kind'], string>> = {
   search: 'Searching',
   fetch: 'Fetching',
   todo: 'Planning',
+  thinking: 'Thinking',
   other: 'Working',
 }
 

@@ -20,21 +20,21 @@ import { RunningTime } from '../../RunningTime.tsx'
 import { withoutColours } from '../../terminal/log/outputLines.ts'
 
 /** The icon of each kind of tool, and what it is doing and did; without a verb, the tool's name is shown. */
-const kinds: Readonly<Record<LogDocument['kind'], readonly [icon: LucideIcon, now?: string, then?: string]>> =
-  {
-    read: [FileText, 'Reading', 'Read'],
-    edit: [FilePen, 'Editing', 'Edited'],
-    run: [Terminal, 'Running', 'Ran'],
-    search: [Search, 'Searching', 'Searched'],
-    fetch: [Globe, 'Fetching', 'Fetched'],
-    todo: [ListTodo, 'Planning', 'Planned'],
-    other: [Wrench],
-  }
+const kinds: Readonly<
+  Partial<Record<LogDocument['kind'], readonly [icon: LucideIcon, now?: string, then?: string]>>
+> = {
+  read: [FileText, 'Reading', 'Read'],
+  edit: [FilePen, 'Editing', 'Edited'],
+  run: [Terminal, 'Running', 'Ran'],
+  search: [Search, 'Searching', 'Searched'],
+  fetch: [Globe, 'Fetching', 'Fetched'],
+  todo: [ListTodo, 'Planning', 'Planned'],
+}
 
 export function ToolRow({ log }: { readonly log: LogDocument }) {
   const [unfolded, setUnfolded] = useState(false)
   const running = log.status === 'running'
-  const [Icon, now, then] = kinds[log.kind]
+  const [Icon, now, then] = kinds[log.kind] ?? [Wrench]
   return (
     <div className="my-0.5 -mx-2 md:ml-5">
       <button

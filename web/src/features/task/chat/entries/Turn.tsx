@@ -21,6 +21,7 @@ import { usageText } from '../composer/usageText.ts'
 import { useTaskSeconds } from '../../replayed.ts'
 
 const QuestionCard = optionalPart(async () => (await import('../../questions/cards.ts')).QuestionCard)
+const Thought = optionalPart(async () => (await import('./Thought.tsx')).Thought)
 
 export type TurnUsage = NonNullable<NonNullable<Task['execution']>['usage']>
 
@@ -41,7 +42,8 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
   const { items, dialog } = useTurnActions(finished)
   const [unfolded, setUnfolded] = useState(false)
   const [renderedCount, setRenderedCount] = useState(partsPerStep)
-  const tools = turn.parts.flatMap((part) => (part.kind === 'tool' ? [part.log] : []))
+  const steps = turn.parts.flatMap((part) => (part.kind === 'tool' ? [part.log] : []))
+  const tools = steps.filter(({ kind }) => kind !== 'thinking')
   const folds = !turn.live && tools.length > 0
   const all = folds && !unfolded ? turn.parts.filter(({ kind }) => kind !== 'tool') : turn.parts
   // A turn with thousands of steps must not slow the page: only the latest are rendered, more on request.
@@ -71,8 +73,8 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
           <span className="flex-none font-medium text-text">
             {texts.chat.toolCalls(tools.length, turn.partial)}
           </span>
-          <span className="min-w-0 flex-1 truncate">{summaryOf(tools)}</span>
-          <span className="flex-none text-meta">{took(spanOf(tools))}</span>
+          <span className="min-w-0 flex-1 truncate">{summaryOf(steps)}</span>
+          <span className="flex-none text-meta">{took(spanOf(steps))}</span>
           <ChevronRight className={classes('size-3 transition-transform', unfolded && 'rotate-90')} />
         </button>
       )}
@@ -107,7 +109,13 @@ const Part = memo(
 function PartContent({ part, wasSeen }: PartProps) {
   switch (part.kind) {
     case 'tool':
-      return <ToolRow log={part.log} />
+      return part.log.kind === 'thinking' ? (
+        <Suspense fallback={<div className="my-0.5 h-11 md:h-7" />}>
+          <Thought log={part.log} />
+        </Suspense>
+      ) : (
+        <ToolRow log={part.log} />
+      )
     case 'question':
       return (
         <Suspense fallback={null}>

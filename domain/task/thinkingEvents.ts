@@ -1,0 +1,16 @@
+/** What an agent thinks before it answers: its own event, so that nobody takes it for an answer. */
+import { z } from 'zod'
+import { agentNames } from '../agents.ts'
+import { event } from '../kernel/event.schema.ts'
+import { ExecutionId, MessageId } from '../kernel/ids.schema.ts'
+
+export const ThinkingRecorded = event('ThinkingRecorded', 1, {
+  data: z.object({
+    executionId: ExecutionId,
+    messageId: MessageId,
+    agent: z.enum(agentNames),
+    /** `null` when the thought came whole. */
+    durationMs: z.int().nonnegative().nullable(),
+  }),
+  content: z.object({ text: z.string() }),
+})

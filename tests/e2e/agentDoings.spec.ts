@@ -1,0 +1,77 @@
+/** What a person sees of an agent's work beside its answers: its thoughts, and its list of what is to be done. */
+import { afterAll, test } from 'vitest'
+import { createGate } from '../standins/messagesApi.ts'
+import { expect } from './expect.ts'
+import { violations } from './axe.ts'
+import { openTask } from './pages/task.ts'
+import { openStage } from './stage.ts'
+import { visiting } from './visiting.ts'
+
+const working = createGate()
+const make = (subject: string) => ({ name: 'TaskCreate', input: { subject, description: `${subject}.` } })
+const done = (taskId: string) => ({ name: 'TaskUpdate', input: { taskId, status: 'completed' } })
+const stage = await openStage({
+  repositories: { notes: { 'README.md': '# Notes\n' } },
+  scripts: [
+    {
+      when: /^Think/,
+      turns: [{ thinking: 'Is it a note, or two? It is **one**.', text: 'It is one note.', pauseMs: 120 }],
+    },
+    {
+      when: /^Plan/,
+      turns: [
+        { tools: [make('Read the notes'), make('Write the note'), make('Check it')] },
+        { tools: [done('1')] },
+        { text: 'I write the note now.', hold: { afterWords: 2, gate: working } },
+      ],
+    },
+    { when: /^Go on/, turns: [{ text: 'There is nothing to plan.' }] },
+  ],
+})
+afterAll(() => stage.close())
+const ada = await stage.product.signIn('ada')
+const project = await ada.project('notes')
+
+test('a thought is one quiet line until somebody reads it, by key too', async () => {
+  const { page } = await visiting(stage, { as: ada })
+  const { id } = await ada.task(project, 'Think')
+  const task = await openTask(page, id)
+  await expect(task.status('Completed')).toBeVisible()
+  await expect(task.chat).toContainText('It is one note.')
+  const thought = task.chat.getByRole('button', { name: /^Thought for \d+s$/ })
+  await expect(thought).toHaveAttribute('aria-expanded', 'false')
+  await expect(task.chat).not.toContainText('Is it a note')
+  await thought.focus()
+  await page.keyboard.press('Enter')
+  await expect(thought).toHaveAttribute('aria-expanded', 'true')
+  await expect(task.chat).toContainText('Is it a note, or two? It is one.')
+  expect(await violations(page)).toEqual([])
+  await page.reload()
+  await expect(task.chat.getByRole('button', { name: /^Thought for/ })).toBeVisible()
+})
+
+test('the to-do list is above the chat while the agent works, and folds to what comes next', async () => {
+  const { page } = await visiting(stage, { as: ada })
+  const { id } = await ada.task(project, 'Plan')
+  const task = await openTask(page, id)
+  await working.reached
+  const list = task.chat.getByRole('region', { name: 'To-do list of the agent' })
+  const head = list.getByRole('button')
+  await expect(head).toContainText('1 of 3')
+  await expect(list.getByRole('listitem')).toContainText([
+    'Done: Read the notes',
+    'To do: Write the note',
+    'To do: Check it',
+  ])
+  expect(await violations(page)).toEqual([])
+  await head.click()
+  await expect(list.getByRole('listitem')).toHaveCount(0)
+  await expect(head).toContainText('Write the note')
+
+  working.release()
+  await expect(task.status('Completed')).toBeVisible()
+  await expect(head).toContainText('1 of 3')
+  await task.send('Go on')
+  await expect(task.chat).toContainText('There is nothing to plan.')
+  await expect(list).toBeHidden()
+})

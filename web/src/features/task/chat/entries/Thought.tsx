@@ -1,0 +1,34 @@
+/** What the agent thought before it went on: one quiet line, and the text when it is unfolded. */
+import { Brain, ChevronRight } from 'lucide-react'
+import { useState } from 'react'
+import type { LogDocument } from '#domain/views/log.ts'
+import { classes } from '../../../../ui/classes.ts'
+import { elapsed } from '../../../../ui/text/clock.ts'
+import { texts } from '../texts.ts'
+import { MarkdownText } from './MessageBody.tsx'
+
+export function Thought({ log: { durationMs, output } }: { readonly log: LogDocument }) {
+  const [unfolded, setUnfolded] = useState(false)
+  return (
+    <div className="my-0.5 -mx-2 md:ml-5">
+      <button
+        type="button"
+        aria-expanded={unfolded}
+        onClick={() => setUnfolded(!unfolded)}
+        className="focus-inset flex h-11 w-full items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:h-7"
+      >
+        <Brain className="size-3.5" />
+        <span className="flex-1">
+          {/* A shorter thought is not worth a figure. */}
+          {texts.chat.thought(durationMs === null || durationMs < 1_000 ? null : elapsed(durationMs))}
+        </span>
+        <ChevronRight className={classes('size-3 transition-transform', unfolded && 'rotate-90')} />
+      </button>
+      {unfolded && (
+        <div className="mx-2 mb-1.5 border-l-2 border-line pl-3 text-ui text-muted">
+          {output === null ? <p>{texts.chat.erased}</p> : <MarkdownText text={output} />}
+        </div>
+      )}
+    </div>
+  )
+}
