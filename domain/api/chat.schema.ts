@@ -64,6 +64,8 @@ export const LogEntry = z.object({
   /** `null` for a queued command. */
   executionId: z.string().nullable(),
   kind: LogKind,
+  /** The entry of the sub-agent that did it; absent for what the agent did itself. */
+  parentId: z.string().optional(),
   name: z.string().nullable(),
   /** The path, command, pattern or address that it applies to. */
   target: z.string().nullable(),

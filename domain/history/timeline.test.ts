@@ -50,7 +50,10 @@ const sentences = (events: readonly TaskEvent[]) =>
   timeline(events).map(({ rows }) => rows.map(({ sentence }) => sentence))
 
 const tool = (toolId: string, kind: ToolKind, target: string) =>
-  ToolStarted.of({ executionId: executionId(1), toolId, kind }, { name: kind, target, input: '{}' })
+  ToolStarted.of(
+    { executionId: executionId(1), toolId, kind, parentToolId: null },
+    { name: kind, target, input: '{}' },
+  )
 const toolEnd = (toolId: string, exitCode: number | null = null, output = '') =>
   ToolFinished.of(
     {

@@ -197,9 +197,20 @@ export const AgentStarted = fact('AgentStarted', {
   /** Whose account its model is paid from; absent for the scripted model, and in what was recorded before people had keys. */
   payer: z.enum(payers).optional(),
 })
-export const ToolStarted = event('ToolStarted', 1, {
-  data: z.object({ ...execution, toolId: Named, kind: ToolKind }),
-  content: z.object({ name: z.string(), target: z.string(), input: z.string() }),
+const ToolCall = z.object({ ...execution, toolId: Named, kind: ToolKind })
+const ToolInput = z.object({ name: z.string(), target: z.string(), input: z.string() })
+export const ToolStarted = event('ToolStarted', 2, {
+  data: ToolCall.extend({
+    /** The call of the sub-agent that makes this one; `null` for the agent's own, and in events of version 1. */
+    parentToolId: Named.nullable(),
+  }),
+  content: ToolInput,
+  upcasts: [
+    upcast({ data: ToolCall, content: ToolInput }, ({ data, content }) => ({
+      data: { ...data, parentToolId: null },
+      content,
+    })),
+  ],
 })
 export const ToolFinished = event('ToolFinished', 1, {
   data: z.object({

@@ -77,7 +77,7 @@ test('github gap 9: the comment of an issue goes on with its pull request', () =
 test('github gap 9: the to-do list of the agent is told of, without what was done in earlier turns', () => {
   const wrote = (...todos: readonly (readonly [string, string])[]) =>
     ToolStarted.of(
-      { executionId: executionId(1), toolId: 't', kind: 'todo' },
+      { executionId: executionId(1), toolId: 't', kind: 'todo', parentToolId: null },
       {
         name: 'TodoWrite',
         target: '',

@@ -10,6 +10,7 @@ import {
   MessageEdited,
   MessageWithdrawn,
   ToolFinished,
+  ToolStarted,
   type TaskEvent,
 } from '../task/events.ts'
 import { ThinkingRecorded } from '../task/thinkingEvents.ts'
@@ -72,6 +73,14 @@ test('a thought is an entry of its own kind, with its text and from when it bega
 })
 
 describe('a tool call', () => {
+  test('of a sub-agent names the entry of the call that it works for', () => {
+    const { data, content } = started
+    const log = logOf(started, ToolStarted.of({ ...data, toolId: 'below', parentToolId: 'tool-1' }, content))
+    const entries = foldView(logView, new Map(), log)
+    expect(entries.get(`${executionId(1)}:below`)).toMatchObject({ parentId: `${executionId(1)}:tool-1` })
+    expect(entries.get(`${executionId(1)}:tool-1`)).not.toHaveProperty('parentId')
+  })
+
   test('runs until it ends', () =>
     expect(entryOf(logOf(started))).toMatchObject({
       status: 'running',

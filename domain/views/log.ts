@@ -44,6 +44,9 @@ export const logView: View<LogDocument> = {
           messageId: null,
           executionId: event.data.executionId,
           kind: event.data.kind,
+          ...(event.data.parentToolId !== null && {
+            parentId: `${event.data.executionId}:${event.data.parentToolId}`,
+          }),
           name: event.content?.name ?? null,
           target: event.content?.target ?? null,
           input: event.content?.input ?? null,

@@ -23,7 +23,10 @@ function after(...events: readonly TaskEvent[]) {
 const second = (n: number) => new Date(Date.UTC(2026, 0, 1) + n * 1_000).toISOString()
 
 const command = (toolId: string, target: string, kind: 'run' | 'read' = 'run') =>
-  ToolStarted.of({ executionId: executionId(1), toolId, kind }, { name: 'Bash', target, input: '' })
+  ToolStarted.of(
+    { executionId: executionId(1), toolId, kind, parentToolId: null },
+    { name: 'Bash', target, input: '' },
+  )
 const finished = (toolId: string, exitCode: number | null, ok = exitCode === 0) =>
   ToolFinished.of(
     { executionId: executionId(1), toolId, ok, durationMs: 1, exitCode, additions: null, deletions: null },

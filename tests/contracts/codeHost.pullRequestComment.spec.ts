@@ -112,7 +112,12 @@ const todos = (n: number, ...list: readonly (readonly [string, string])[]) =>
     fence: fence(n),
     progress: [
       ToolStarted.of(
-        { executionId: executionId(n), toolId: `t${list.map(([, status]) => status).join()}`, kind: 'todo' },
+        {
+          executionId: executionId(n),
+          toolId: `t${list.map(([, status]) => status).join()}`,
+          kind: 'todo',
+          parentToolId: null,
+        },
         {
           name: 'TodoWrite',
           target: '',

@@ -120,7 +120,7 @@ export const agentStarted = (n: number, agent: AgentName = 'claude') =>
 
 export const toolStarted = (n: number, toolId: string) =>
   ToolStarted.of(
-    { executionId: executionId(n), toolId, kind: 'run' },
+    { executionId: executionId(n), toolId, kind: 'run', parentToolId: null },
     { name: 'Bash', target: 'npm test', input: '{"command":"npm test"}' },
   )
 

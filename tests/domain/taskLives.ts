@@ -294,7 +294,7 @@ function reportOf(
       )
     case 'tool':
       return ToolStarted.of(
-        { executionId, toolId: `tool-${n}`, kind: 'edit' },
+        { executionId, toolId: `tool-${n}`, kind: 'edit', parentToolId: null },
         { name: 'words', target: 'words.ts', input: 'words' },
       )
     case 'toolEnd':

@@ -8,6 +8,7 @@ import { openStage } from './stage.ts'
 import { visiting } from './visiting.ts'
 
 const working = createGate()
+const looking = createGate()
 const make = (subject: string) => ({ name: 'TaskCreate', input: { subject, description: `${subject}.` } })
 const done = (taskId: string) => ({ name: 'TaskUpdate', input: { taskId, status: 'completed' } })
 const stage = await openStage({
@@ -23,6 +24,27 @@ const stage = await openStage({
         { tools: [make('Read the notes'), make('Write the note'), make('Check it')] },
         { tools: [done('1')] },
         { text: 'I write the note now.', hold: { afterWords: 2, gate: working } },
+      ],
+    },
+    {
+      when: /^Delegate/,
+      turns: [
+        {
+          tools: [
+            {
+              name: 'Agent',
+              input: { subagent_type: 'general-purpose', description: 'Look', prompt: 'Look around' },
+            },
+          ],
+        },
+        { text: 'It was looked at.' },
+      ],
+    },
+    {
+      when: /^Look around/,
+      turns: [
+        { tools: [{ name: 'Bash', input: { command: 'echo looked', description: 'Look' } }] },
+        { text: 'Nothing here.', hold: { afterWords: 1, gate: looking } },
       ],
     },
     { when: /^Go on/, turns: [{ text: 'There is nothing to plan.' }] },
@@ -74,4 +96,22 @@ test('the to-do list is above the chat while the agent works, and folds to what 
   await task.send('Go on')
   await expect(task.chat).toContainText('There is nothing to plan.')
   await expect(list).toBeHidden()
+})
+
+test('what a subagent does is under its own call: in sight while it works, folded when it is done', async () => {
+  const { page } = await visiting(stage, { as: ada })
+  const { id } = await ada.task(project, 'Delegate')
+  const task = await openTask(page, id)
+  await looking.reached
+  const call = task.chat.getByRole('button', { name: /^Agent Look 1 step/ })
+  const below = task.chat.getByRole('button', { name: /^Ran echo looked/ })
+  await expect(call).toHaveAttribute('aria-expanded', 'true')
+  await expect(below).toBeVisible()
+  looking.release()
+  await expect(task.status('Completed')).toBeVisible()
+  await task.chat.getByRole('button', { name: /^2 tool calls/ }).click()
+  await expect(call).toHaveAttribute('aria-expanded', 'false')
+  await expect(below).toBeHidden()
+  await call.click()
+  await expect(below).toBeVisible()
 })

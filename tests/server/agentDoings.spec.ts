@@ -21,6 +21,27 @@ const scripts: readonly Script[] = [
       { text: 'One is done.' },
     ],
   },
+  {
+    when: /^Delegate/,
+    turns: [
+      {
+        tools: [
+          {
+            name: 'Agent',
+            input: { subagent_type: 'general-purpose', description: 'Look', prompt: 'Look around' },
+          },
+        ],
+      },
+      { text: 'It was looked at.' },
+    ],
+  },
+  {
+    when: /^Look around/,
+    turns: [
+      { tools: [{ name: 'Bash', input: { command: 'ls src', description: 'List' } }] },
+      { text: 'There is a src.' },
+    ],
+  },
 ]
 
 let scene: Scene
@@ -80,4 +101,15 @@ test('the to-do list of claude is folded from its calls', async () => {
     { text: 'Fix', state: 'open' },
     { text: 'Test', state: 'open' },
   ])
+})
+
+test('what a subagent does names the call that it works for', async () => {
+  const { ada, projectId } = scene
+  const { id: taskId } = await ada.task(projectId, 'Delegate')
+  expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'completed' })
+  const [call, below, ...others] = await logsOf(taskId)
+  expect(others).toEqual([])
+  expect(call).toMatchObject({ name: 'Agent', target: 'Look', status: 'completed' })
+  expect(call).not.toHaveProperty('parentId')
+  expect(below).toMatchObject({ name: 'Bash', target: 'ls src', output: 'greet.js', parentId: call?.id })
 })

@@ -261,7 +261,10 @@ async function appendTask(
   const progress = Array.from({ length: toolCalls }, (_, index) => {
     const of = { executionId, toolId: `tool ${index + 1}` }
     return [
-      ToolStarted.of({ ...of, kind: 'run' }, { name: 'Bash', target: `call ${index + 1}`, input: fresh }),
+      ToolStarted.of(
+        { ...of, kind: 'run', parentToolId: null },
+        { name: 'Bash', target: `call ${index + 1}`, input: fresh },
+      ),
       ToolFinished.of(
         { ...of, ok: true, durationMs: 1, exitCode: 0, additions: null, deletions: null },
         { summary: 'passed', output: fresh },

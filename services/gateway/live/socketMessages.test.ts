@@ -267,7 +267,7 @@ describe('an execution', () => {
 
 test('progress is a change of status too', () => {
   const tool = ToolStarted.of(
-    { executionId: executionId(1), toolId: 't', kind: 'run' },
+    { executionId: executionId(1), toolId: 't', kind: 'run', parentToolId: null },
     { name: 'Bash', target: 'ls', input: '' },
   )
   expect(saidOf(toRunning('turn'), tool)).toMatchObject([

@@ -38,7 +38,7 @@ const agentStarted = AgentStarted.of({
 const completed = ExecutionCompleted.of({ ...work, exitCode: null, terminal: null })
 const tool = (kind: 'run' | 'other', name: string, toolId = 'toolu_1') =>
   ToolStarted.of(
-    { ...execution, toolId, kind },
+    { ...execution, toolId, kind, parentToolId: null },
     { name, target: 'words-of-a-file', input: 'words-of-an-agent' },
   )
 const finished = (ok: boolean, durationMs: number | null = 5, toolId = 'toolu_1') =>

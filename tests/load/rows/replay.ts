@@ -98,7 +98,7 @@ function longHistory(): readonly HistoryItem[] {
   for (let step = 0; items.length < events; step += 1) {
     const tool = { executionId: executionId(1), toolId: `tool-${step}` }
     const words = { name: 'Bash', target: `npm test ${step}`, input: '{"command":"npm test"}' }
-    happens(ToolStarted.of({ ...tool, kind: 'run' }, words))
+    happens(ToolStarted.of({ ...tool, kind: 'run', parentToolId: null }, words))
     for (let line = 0; line < 12; line += 1) {
       const text = `line ${line} of what the command ${step} prints, as long as such lines are\n`
       prints(TerminalOutputRecorded.of({ ...attempt, kind: 'turn', channel: 'stdout' }, { text }))

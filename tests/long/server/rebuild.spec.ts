@@ -100,7 +100,7 @@ function callOf(n: number, index: number): readonly DomainEvent[] {
   }
   return [
     ToolStarted.of(
-      { ...of, kind: 'run' },
+      { ...of, kind: 'run', parentToolId: null },
       { name: 'Bash', target: 'npm test', input: JSON.stringify({ command: 'npm test' }) },
     ),
     ToolFinished.of(

@@ -104,7 +104,10 @@ describe('finding 5: the chat', () => {
     const { recording, chat, messages } = scene(runOf(100_000))
     const { executionId: of } = fence
     const tool = (toolId: string) =>
-      ToolStarted.of({ executionId: of, toolId, kind: 'run' }, { name: 'Bash', target: 'x', input: '' })
+      ToolStarted.of(
+        { executionId: of, toolId, kind: 'run', parentToolId: null },
+        { name: 'Bash', target: 'x', input: '' },
+      )
     const finished = (toolId: string) =>
       ToolFinished.of(
         { executionId: of, toolId, ok: true, durationMs: 1, exitCode: 0, additions: null, deletions: null },

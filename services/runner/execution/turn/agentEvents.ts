@@ -220,7 +220,10 @@ function toolRecorder({ fence: { executionId }, reporter, changes, redaction, el
       startedAt.set(toolId, elapsed())
       const target = await redaction.text(event.target)
       const input = await redaction.text(shortened(event.input, kind === 'todo' ? keptTodos : keptInput))
-      await reporter.report(ToolStarted.of({ executionId, toolId, kind }, { name, target, input }))
+      const parentToolId = event.parentToolId === null ? null : named(event.parentToolId)
+      await reporter.report(
+        ToolStarted.of({ executionId, toolId, kind, parentToolId }, { name, target, input }),
+      )
     },
     async finished(event: Extract<AgentEvent, { type: 'tool_finished' }>): Promise<void> {
       const { ok, exitCode, additions, deletions } = event

@@ -249,7 +249,7 @@ describe('a history that is read in pages', () => {
     })
     const tool = recorded(
       ToolStarted.of(
-        { executionId: executionId(1), toolId: 'tool', kind: 'run' },
+        { executionId: executionId(1), toolId: 'tool', kind: 'run', parentToolId: null },
         { name: 'Bash', target: 'ls', input: 'ls' },
       ),
       { stream, revision: 1 },

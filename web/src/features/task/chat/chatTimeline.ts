@@ -9,14 +9,17 @@ import type { QuestionDocument } from '#domain/views/questions.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { SentMessage } from '../taskSlice.ts'
+import { nested, sameTools } from './nestedTools.ts'
 import type { WrittenMessage } from './streamingText.ts'
 
 export type TurnPart = { readonly key: string; readonly order: string } & (
   | { readonly kind: 'text'; readonly message: MessageDocument }
-  | { readonly kind: 'tool'; readonly log: LogDocument }
+  | { readonly kind: 'tool'; readonly log: LogDocument; readonly nested?: readonly ToolPart[] }
   | { readonly kind: 'writing'; readonly writing: WrittenMessage }
   | { readonly kind: 'question'; readonly question: QuestionDocument }
 )
+
+export type ToolPart = Extract<TurnPart, { kind: 'tool' }>
 
 export interface MessageEntry {
   readonly kind: 'message'
@@ -209,7 +212,7 @@ function turnsOf(
           ? 'running'
           : (begun?.status ?? (givenUp.has(executionId) ? endOf(ordered) : 'completed')),
         live,
-        parts: ordered,
+        parts: nested(ordered),
         partial: moreLogs === true && oldest?.executionId === executionId,
       }
       return [executionId, { order, first: firstOf.get(executionId) ?? order, entry }]
@@ -313,7 +316,7 @@ function grouped(entries: readonly ChatEntry[]): readonly ChatEntry[] {
 /** Whether two parts look the same because they show the same document. */
 export function samePart(a: TurnPart, b: TurnPart | undefined): boolean {
   if (a.kind === 'text' && b?.kind === 'text') return a.message === b.message
-  if (a.kind === 'tool' && b?.kind === 'tool') return a.log === b.log
+  if (a.kind === 'tool' && b?.kind === 'tool') return sameTools(a, b)
   if (a.kind === 'question' && b?.kind === 'question') return a.question === b.question
   if (a.kind === 'writing' && b?.kind === 'writing') return a.writing === b.writing
   return false

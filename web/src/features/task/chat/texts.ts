@@ -34,6 +34,8 @@ export const texts = {
       `${count}${partial ? '+' : ''} tool ${count === 1 && !partial ? 'call' : 'calls'}`,
     /** `time`: how long it took, if that is known. */
     thought: (time: string | null) => (time === null ? 'Thought' : `Thought for ${time}`),
+    /** Of a sub-agent. */
+    steps: (count: number) => `${count} ${count === 1 ? 'step' : 'steps'}`,
     failed: 'The turn failed',
     retry: 'Try Again',
     retrying: 'Trying...',

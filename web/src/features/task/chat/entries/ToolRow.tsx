@@ -17,6 +17,8 @@ import { took } from '../../../../ui/text/clock.ts'
 import { Count } from '../../../../ui/status/Count.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'
 import { RunningTime } from '../../RunningTime.tsx'
+import type { ToolPart } from '../chatTimeline.ts'
+import { texts } from '../texts.ts'
 import { withoutColours } from '../../terminal/log/outputLines.ts'
 
 /** The icon of each kind of tool, and what it is doing and did; without a verb, the tool's name is shown. */
@@ -31,16 +33,18 @@ const kinds: Readonly<
   todo: [ListTodo, 'Planning', 'Planned'],
 }
 
-export function ToolRow({ log }: { readonly log: LogDocument }) {
-  const [unfolded, setUnfolded] = useState(false)
+export function ToolRow({ part: { log, nested = [] } }: { readonly part: ToolPart }) {
+  const [chosen, setChosen] = useState<boolean | null>(null)
   const running = log.status === 'running'
+  // What a sub-agent does is seen while it does it.
+  const unfolded = chosen ?? (running && nested.length > 0)
   const [Icon, now, then] = kinds[log.kind] ?? [Wrench]
   return (
     <div className="my-0.5 -mx-2 md:ml-5">
       <button
         type="button"
         aria-expanded={unfolded}
-        onClick={() => setUnfolded(!unfolded)}
+        onClick={() => setChosen(!unfolded)}
         className="focus-inset flex h-11 w-full items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:h-7"
       >
         <Icon className="size-3.5" />
@@ -52,11 +56,19 @@ export function ToolRow({ log }: { readonly log: LogDocument }) {
           {firstLine(log.target ?? '')}
         </span>
         <span className="inline-flex flex-none items-center gap-2 text-meta">
+          {nested.length > 0 && <span>{texts.chat.steps(nested.length)}</span>}
           {running ? <RunningTime since={log.timestamp} /> : <Result log={log} />}
           {(running || log.status === 'failed') && <Status status={log.status} iconOnly />}
           <ChevronRight className={classes('size-3 transition-transform', unfolded && 'rotate-90')} />
         </span>
       </button>
+      {unfolded && nested.length > 0 && (
+        <div className="ml-4 border-l-2 border-line pl-2 md:ml-0">
+          {nested.map((part) => (
+            <ToolRow key={part.key} part={part} />
+          ))}
+        </div>
+      )}
       {unfolded && <Details log={log} />}
     </div>
   )

@@ -12,6 +12,7 @@ import { took, clockTime, elapsed } from '../../../../ui/text/clock.ts'
 import { samePart, spanOf, summaryOf, type TurnEntry, type TurnPart } from '../chatTimeline.ts'
 import { texts as forkTexts } from '../../fork/headerTexts.ts'
 import { useTurnActions } from '../../fork/useTurnActions.tsx'
+import { logsIn } from '../nestedTools.ts'
 import { Boot } from './Boot.tsx'
 import { MarkdownText, MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
@@ -42,7 +43,7 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
   const { items, dialog } = useTurnActions(finished)
   const [unfolded, setUnfolded] = useState(false)
   const [renderedCount, setRenderedCount] = useState(partsPerStep)
-  const steps = turn.parts.flatMap((part) => (part.kind === 'tool' ? [part.log] : []))
+  const steps = logsIn(turn.parts)
   const tools = steps.filter(({ kind }) => kind !== 'thinking')
   const folds = !turn.live && tools.length > 0
   const all = folds && !unfolded ? turn.parts.filter(({ kind }) => kind !== 'tool') : turn.parts
@@ -114,7 +115,7 @@ function PartContent({ part, wasSeen }: PartProps) {
           <Thought log={part.log} />
         </Suspense>
       ) : (
-        <ToolRow log={part.log} />
+        <ToolRow part={part} />
       )
     case 'question':
       return (

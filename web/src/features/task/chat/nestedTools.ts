@@ -1,0 +1,39 @@
+/** The tool calls of sub-agents, each under the call that the sub-agent works for. Pure. */
+import type { LogDocument } from '#domain/views/log.ts'
+import type { ToolPart, TurnPart } from './chatTimeline.ts'
+
+/** The parts of a turn in their order. A call whose parent is not loaded, or did not begin before it, stands for itself. */
+export function nested(parts: readonly TurnPart[]): readonly TurnPart[] {
+  if (!parts.some((part) => part.kind === 'tool' && part.log.parentId !== undefined)) return parts
+  const begun = new Set<string>()
+  const own: TurnPart[] = []
+  const ofParent = new Map<string, ToolPart[]>()
+  for (const part of parts) {
+    const parentId = part.kind === 'tool' ? part.log.parentId : undefined
+    if (part.kind !== 'tool' || parentId === undefined || !begun.has(parentId)) own.push(part)
+    else ofParent.set(parentId, [...(ofParent.get(parentId) ?? []), part])
+    begun.add(part.key)
+  }
+  const withNested = (part: ToolPart): ToolPart => {
+    const its = ofParent.get(part.key)
+    return its === undefined ? part : { ...part, nested: its.map(withNested) }
+  }
+  return own.map((part) => (part.kind === 'tool' ? withNested(part) : part))
+}
+
+export function sameTools(a: ToolPart, b: ToolPart): boolean {
+  const [its = [], others = []] = [a.nested, b.nested]
+  return (
+    a.log === b.log &&
+    its.length === others.length &&
+    its.every((part, index) => {
+      const other = others[index]
+      return other !== undefined && sameTools(part, other)
+    })
+  )
+}
+
+/** The calls among these parts, those of sub-agents included. */
+export function logsIn(parts: readonly TurnPart[]): readonly LogDocument[] {
+  return parts.flatMap((part) => (part.kind === 'tool' ? [part.log, ...logsIn(part.nested ?? [])] : []))
+}
