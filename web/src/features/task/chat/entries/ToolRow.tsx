@@ -10,7 +10,7 @@ import {
   Wrench,
   type LucideIcon,
 } from 'lucide-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import type { LogDocument } from '#domain/views/log.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { took } from '../../../../ui/text/clock.ts'
@@ -19,7 +19,8 @@ import { Status } from '../../../../ui/status/Status.tsx'
 import { RunningTime } from '../../RunningTime.tsx'
 import type { ToolPart } from '../chatTimeline.ts'
 import { texts } from '../texts.ts'
-import { withoutColours } from '../../terminal/log/outputLines.ts'
+
+const ToolDetails = lazy(() => import('./ToolDetails.tsx').then((chunk) => ({ default: chunk.ToolDetails })))
 
 /** The icon of each kind of tool, and what it is doing and did; without a verb, the tool's name is shown. */
 const kinds: Readonly<
@@ -69,7 +70,11 @@ export function ToolRow({ part: { log, nested = [] } }: { readonly part: ToolPar
           ))}
         </div>
       )}
-      {unfolded && <Details log={log} />}
+      {unfolded && (
+        <Suspense fallback={null}>
+          <ToolDetails log={log} />
+        </Suspense>
+      )}
     </div>
   )
 }
@@ -81,58 +86,6 @@ function Result({ log }: { readonly log: LogDocument }) {
   const exit = exitCode === null || exitCode === 0 ? [] : [`exit ${exitCode}`]
   const detail = kind === 'read' && summary ? [summary] : []
   return [...detail, ...exit, ...(kind === 'run' ? time : [])].join(' · ')
-}
-
-function Details({ log }: { readonly log: LogDocument }) {
-  const target = log.target ?? ''
-  const output = withoutColours(log.output ?? '')
-  return (
-    <div className="mx-2 mb-1.5 overflow-hidden rounded-control border border-line-soft bg-panel">
-      {(target.includes('\n') || log.kind === 'run') && (
-        <Text text={log.kind === 'run' ? `$ ${target}` : target} strong />
-      )}
-      {output !== '' && (log.kind === 'edit' ? <Diff text={output} /> : <Text text={output} />)}
-      {output === '' && log.summary !== null && log.summary !== '' && <Text text={log.summary} />}
-    </div>
-  )
-}
-
-const block = 'max-h-80 overflow-auto px-3 py-2 font-mono text-code tracking-normal whitespace-pre'
-
-function Text({ text, strong = false }: { readonly text: string; readonly strong?: boolean }) {
-  return (
-    <pre
-      tabIndex={0}
-      className={classes(
-        block,
-        'focus-inset',
-        strong ? 'border-b border-line-soft last:border-b-0' : 'text-muted',
-      )}
-    >
-      {text}
-    </pre>
-  )
-}
-
-function Diff({ text }: { readonly text: string }) {
-  return (
-    <pre tabIndex={0} className={classes(block, 'focus-inset px-0')}>
-      {text.split('\n').map((line, index) => (
-        // Lines are only identified by number.
-        <span
-          key={index}
-          className={classes(
-            'block min-w-max px-3',
-            line.startsWith('+') && 'bg-add-bg',
-            line.startsWith('-') && 'bg-del-bg',
-            line.startsWith('@@') && 'text-muted',
-          )}
-        >
-          {line === '' ? ' ' : line}
-        </span>
-      ))}
-    </pre>
-  )
 }
 
 function firstLine(text: string): string {

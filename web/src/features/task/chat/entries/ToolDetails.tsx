@@ -1,0 +1,56 @@
+/** The input and output of a tool call. */
+import type { LogDocument } from '#domain/views/log.ts'
+import { classes } from '../../../../ui/classes.ts'
+import { withoutColours } from '../../terminal/log/outputLines.ts'
+
+export function ToolDetails({ log }: { readonly log: LogDocument }) {
+  const target = log.target ?? ''
+  const output = withoutColours(log.output ?? '')
+  return (
+    <div className="mx-2 mb-1.5 overflow-hidden rounded-control border border-line-soft bg-panel">
+      {(target.includes('\n') || log.kind === 'run') && (
+        <Text text={log.kind === 'run' ? `$ ${target}` : target} strong />
+      )}
+      {output !== '' && (log.kind === 'edit' ? <Diff text={output} /> : <Text text={output} />)}
+      {output === '' && log.summary !== null && log.summary !== '' && <Text text={log.summary} />}
+    </div>
+  )
+}
+
+const block = 'max-h-80 overflow-auto px-3 py-2 font-mono text-code tracking-normal whitespace-pre'
+
+function Text({ text, strong = false }: { readonly text: string; readonly strong?: boolean }) {
+  return (
+    <pre
+      tabIndex={0}
+      className={classes(
+        block,
+        'focus-inset',
+        strong ? 'border-b border-line-soft last:border-b-0' : 'text-muted',
+      )}
+    >
+      {text}
+    </pre>
+  )
+}
+
+function Diff({ text }: { readonly text: string }) {
+  return (
+    <pre tabIndex={0} className={classes(block, 'focus-inset px-0')}>
+      {text.split('\n').map((line, index) => (
+        // Lines are only identified by number.
+        <span
+          key={index}
+          className={classes(
+            'block min-w-max px-3',
+            line.startsWith('+') && 'bg-add-bg',
+            line.startsWith('-') && 'bg-del-bg',
+            line.startsWith('@@') && 'text-muted',
+          )}
+        >
+          {line === '' ? ' ' : line}
+        </span>
+      ))}
+    </pre>
+  )
+}
