@@ -1,7 +1,6 @@
 /** The chat of a task: its history, the queue, and the composer. */
 import { Search } from 'lucide-react'
 import {
-  lazy,
   type ReactNode,
   type RefObject,
   Suspense,
@@ -18,6 +17,7 @@ import type { AgentName } from '#domain/agents.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import { shortcutOf } from '../../../actions/Keys.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
+import { optionalPart } from '../../../ui/optionalPart.ts'
 import { Segmented } from '../../../ui/form/Segmented.tsx'
 import { SearchBar } from '../../../ui/form/SearchBar.tsx'
 import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
@@ -33,7 +33,7 @@ import { SearchContext, useMarks } from './searchMarks.ts'
 import { texts } from './texts.ts'
 import { useSendMessage } from './composer/useSendMessage.ts'
 
-const TodoList = lazy(() => import('./TodoList.tsx').then((chunk) => ({ default: chunk.TodoList })))
+const TodoList = optionalPart(async () => (await import('./TodoList.tsx')).TodoList)
 
 interface ChatPanelProps {
   readonly task: Task

@@ -6,7 +6,7 @@ import { todosOf } from '#domain/views/todos.ts'
 import { classes } from '../../../ui/classes.ts'
 import { useMedia } from '../../../ui/hooks.ts'
 import { selectOpenTask } from '../taskSlice.ts'
-import { texts } from './texts.ts'
+import { texts } from './todoTexts.ts'
 
 export function TodoList({ running }: { readonly running: boolean }) {
   const { documents } = useSelector(selectOpenTask).logs

@@ -63,12 +63,6 @@ export const texts = {
       agent_started: 'the model has not answered yet',
     },
   },
-  todos: {
-    label: 'To-do list of the agent',
-    progress: (done: number, count: number) => `${done} of ${count}`,
-    done: 'Done:',
-    open: 'To do:',
-  },
   queue: {
     label: 'Queued messages',
     count: (count: number) => `${count} queued`,

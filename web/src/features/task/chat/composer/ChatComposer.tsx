@@ -1,20 +1,13 @@
 /** The dock below the chat: the queue, the running turn, and the box for the next message. */
-import { Square } from 'lucide-react'
 import { type ReactNode, Suspense, useMemo, useState } from 'react'
-import { useSelector } from 'react-redux'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/log.ts'
 import { agentNamed, type AgentName } from '#domain/agents.ts'
-import { selectLive } from '../../../../live/connection.ts'
-import { Button } from '../../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../../ui/form/Choice.tsx'
-import { elapsed } from '../../../../ui/text/clock.ts'
-import { KeyCap } from '../../../../ui/text/KeyCap.tsx'
 import { optionalPart } from '../../../../ui/optionalPart.ts'
-import { Status } from '../../../../ui/status/Status.tsx'
-import { useMedia, useNow, useStable } from '../../../../ui/hooks.ts'
+import { useMedia, useStable } from '../../../../ui/hooks.ts'
 import { maxImages } from '../../../images/acceptFiles.ts'
 import { DropHint, useImageDrop } from '../../../images/useImageDrop.tsx'
 import { usePendingImages } from '../../../images/usePendingImages.ts'
@@ -32,6 +25,8 @@ const OpenQuestions = optionalPart(async () => (await import('../../questions/ca
 const TaskMode = optionalPart(async () => (await import('./TaskMode.tsx')).TaskMode)
 /** Nothing beside it moves when it comes. */
 const modePlace = <span className="w-11 flex-none md:w-28" />
+
+const TurnHead = optionalPart(async () => (await import('./TurnHead.tsx')).TurnHead)
 
 interface ChatComposerProps {
   readonly task: Task
@@ -117,7 +112,12 @@ export function ChatComposer({
             )}
           </div>
         ) : (
-          running && wide && <TurnHead task={task} tools={tools} cancel={cancel} cancelling={cancelling} />
+          running &&
+          wide && (
+            <Suspense fallback={<div className="h-8 border-b border-line-soft" />}>
+              <TurnHead task={task} tools={tools} cancel={cancel} cancelling={cancelling} />
+            </Suspense>
+          )
         )}
         <MessageBox
           taskId={task.id}
@@ -136,75 +136,6 @@ export function ChatComposer({
       </div>
     </div>
   )
-}
-
-interface TurnHeadProps {
-  readonly task: Task
-  readonly tools: Readonly<Record<string, LogDocument>>
-  readonly cancel: () => void
-  readonly cancelling: boolean
-}
-
-/** What the agent is doing and since when, with a stop button. */
-function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
-  const live = useSelector(selectLive)
-  const now = useNow(1_000, live)
-  const { execution } = task
-  const tool = Object.values(tools).findLast(
-    ({ status, executionId }) => status === 'running' && executionId === execution?.id,
-  )
-  const isCommand = execution?.kind === 'command'
-  const isWaiting = task.waitingFor !== null
-  const since = execution?.startedAt ?? execution?.requestedAt ?? null
-  return (
-    <div className="flex h-8 items-center gap-2 border-b border-line-soft pr-1 pl-3 text-meta">
-      <Status status={isWaiting && !cancelling ? 'waiting' : 'running'} small wordHidden>
-        <span className="max-w-40 truncate">
-          {cancelling
-            ? texts.composer.stopping
-            : isWaiting
-              ? texts.composer.waitingForYou
-              : isCommand
-                ? activities.run
-                : tool === undefined
-                  ? texts.composer.working
-                  : activity(tool)}
-        </span>
-      </Status>
-      <span className="min-w-0 flex-1 truncate text-muted">
-        {execution !== null &&
-          since !== null &&
-          (isCommand
-            ? elapsed(now - Date.parse(since))
-            : texts.composer.turn(execution.turn, elapsed(now - Date.parse(since))))}
-      </span>
-      <Button
-        kind="ghost"
-        size="touch"
-        icon={<Square className="size-3 fill-current" />}
-        busy={cancelling}
-        onClick={cancel}
-      >
-        {texts.composer.stop}
-        <KeyCap>esc</KeyCap>
-      </Button>
-    </div>
-  )
-}
-
-const activities: Readonly<Record<LogDocument['kind'], string>> = {
-  read: 'Reading',
-  edit: 'Editing',
-  run: 'Running a command',
-  search: 'Searching',
-  fetch: 'Fetching',
-  todo: 'Planning',
-  thinking: 'Thinking',
-  other: 'Working',
-}
-
-function activity({ kind, name }: LogDocument): string {
-  return kind === 'other' && name !== null ? name : activities[kind]
 }
 
 /** The model requested for the next message's agent, which may change between turns. */

@@ -10,17 +10,18 @@ import {
   Wrench,
   type LucideIcon,
 } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { Suspense, useState } from 'react'
 import type { LogDocument } from '#domain/views/log.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { took } from '../../../../ui/text/clock.ts'
+import { optionalPart } from '../../../../ui/optionalPart.ts'
 import { Count } from '../../../../ui/status/Count.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'
 import { RunningTime } from '../../RunningTime.tsx'
 import type { ToolPart } from '../chatTimeline.ts'
 import { texts } from '../texts.ts'
 
-const ToolDetails = lazy(() => import('./ToolDetails.tsx').then((chunk) => ({ default: chunk.ToolDetails })))
+const ToolDetails = optionalPart(async () => (await import('./ToolDetails.tsx')).ToolDetails)
 
 /** The icon of each kind of tool, and what it is doing and did; without a verb, the tool's name is shown. */
 const kinds: Readonly<

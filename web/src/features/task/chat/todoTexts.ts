@@ -1,0 +1,9 @@
+/** What the to-do list says. */
+export const texts = {
+  todos: {
+    label: 'To-do list of the agent',
+    progress: (done: number, count: number) => `${done} of ${count}`,
+    done: 'Done:',
+    open: 'To do:',
+  },
+} as const
