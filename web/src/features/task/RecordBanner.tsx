@@ -3,11 +3,15 @@ import { CircleAlert, TriangleAlert } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../ui/classes.ts'
 import { isRecordDamaged } from '../tasks/taskStatus.ts'
-import { texts } from './texts.ts'
+import { texts } from './recordTexts.ts'
 
-export function RecordBanner({ task }: { readonly task: Task }) {
-  const { unreadable } = task
-  if (!unreadable) return null
+export function RecordBanner({
+  task,
+  unreadable,
+}: {
+  readonly task: Task
+  readonly unreadable: NonNullable<Task['unreadable']>
+}) {
   const isWhole = isRecordDamaged(task)
   const Icon = isWhole ? CircleAlert : TriangleAlert
   return (
@@ -20,9 +24,8 @@ export function RecordBanner({ task }: { readonly task: Task }) {
     >
       <Icon className={classes('mt-0.5', isWhole ? 'text-bad' : 'text-warn')} />
       <p className="min-w-0 flex-1 wrap-anywhere">
-        <b className="font-medium">{isWhole ? texts.record.damaged : texts.record.terminalDamaged}</b>{' '}
-        {isWhole ? texts.record.what : texts.record.terminalWhat}{' '}
-        {texts.record.why(unreadable.revision, unreadable.reason)}
+        <b className="font-medium">{isWhole ? texts.damaged : texts.terminalDamaged}</b>{' '}
+        {isWhole ? texts.what : texts.terminalWhat} {texts.why(unreadable.revision, unreadable.reason)}
       </p>
     </div>
   )

@@ -5,13 +5,13 @@ import { useLocation, useParams } from 'react-router-dom'
 import { useAppStore } from '../../state/hooks.ts'
 import { isUnknownId } from '../../api/isUnknownId.ts'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
+import { optionalPart } from '../../ui/optionalPart.ts'
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'
 import { PageSpinner, Skeleton, Spinner } from '../../ui/status/Loading.tsx'
 import { useIsDeleted } from '../deletions/deletions.ts'
 import { selectOpenTask } from './taskSlice.ts'
 import { notSelected } from './taskSync.ts'
-import { RecordBanner } from './RecordBanner.tsx'
 import { TaskHeader } from './TaskHeader.tsx'
 import { TaskPanels } from './TaskPanels.tsx'
 import { ReplayedContext, type Replayed } from './replayed.ts'
@@ -19,6 +19,7 @@ import { texts } from './texts.ts'
 import { useReplayMoment, useTaskHistory, type TaskHistory } from './useTaskHistory.ts'
 import { useTaskSync, type OpenTaskSync } from './useTaskSync.ts'
 
+const RecordBanner = optionalPart(async () => (await import('./RecordBanner.tsx')).RecordBanner)
 const ComparePage = lazy(async () => ({ default: (await import('./compare/ComparePage.tsx')).ComparePage }))
 
 export function TaskDetail() {
@@ -101,7 +102,11 @@ function ShownTask({ open, history, children }: ShownTaskProps) {
   return (
     <>
       <TaskHeader task={task} />
-      <RecordBanner task={task} />
+      {task.unreadable && (
+        <Suspense fallback={null}>
+          <RecordBanner task={task} unreadable={task.unreadable} />
+        </Suspense>
+      )}
       {children}
       <TaskPanels task={task} open={open} history={history} />
     </>
