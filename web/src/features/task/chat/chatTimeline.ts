@@ -11,15 +11,7 @@ import type { AgentName } from '#domain/agents.ts'
 import type { SentMessage } from '../taskSlice.ts'
 import { nested, sameTools } from './nestedTools.ts'
 import type { WrittenMessage } from './streamingText.ts'
-
-export type TurnPart = { readonly key: string; readonly order: string } & (
-  | { readonly kind: 'text'; readonly message: MessageDocument }
-  | { readonly kind: 'tool'; readonly log: LogDocument; readonly nested?: readonly ToolPart[] }
-  | { readonly kind: 'writing'; readonly writing: WrittenMessage }
-  | { readonly kind: 'question'; readonly question: QuestionDocument }
-)
-
-export type ToolPart = Extract<TurnPart, { kind: 'tool' }>
+import type { TurnPart } from './turnParts.ts'
 
 export interface MessageEntry {
   readonly kind: 'message'

@@ -1,7 +1,7 @@
 /** Calls of sub-agents under the calls that they work for. */
 import { expect, test } from 'vitest'
 import type { LogDocument } from '#domain/views/log.ts'
-import type { ToolPart, TurnPart } from './chatTimeline.ts'
+import type { ToolPart, TurnPart } from './turnParts.ts'
 import { logsIn, nested, sameTools } from './nestedTools.ts'
 
 const log = (id: string, parentId?: string): LogDocument => ({

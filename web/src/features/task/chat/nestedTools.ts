@@ -1,6 +1,6 @@
 /** The tool calls of sub-agents, each under the call that the sub-agent works for. Pure. */
 import type { LogDocument } from '#domain/views/log.ts'
-import type { ToolPart, TurnPart } from './chatTimeline.ts'
+import type { ToolPart, TurnPart } from './turnParts.ts'
 
 /** The parts of a turn in their order. A call whose parent is not loaded, or did not begin before it, stands for itself. */
 export function nested(parts: readonly TurnPart[]): readonly TurnPart[] {

@@ -18,7 +18,7 @@ import { optionalPart } from '../../../../ui/optionalPart.ts'
 import { Count } from '../../../../ui/status/Count.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'
 import { RunningTime } from '../../RunningTime.tsx'
-import type { ToolPart } from '../chatTimeline.ts'
+import type { ToolPart } from '../turnParts.ts'
 import { texts } from '../texts.ts'
 
 const ToolDetails = optionalPart(async () => (await import('./ToolDetails.tsx')).ToolDetails)
