@@ -118,6 +118,11 @@ const answersOf = async (task: { readonly id: string }) =>
   (await scene.ada.ask(getChat, of(task))).messages
     .filter(({ messageType }) => messageType === 'response')
     .map(({ message, agent }) => `${agent}: ${message}`)
+/** What its agent did; what it thought is in the log as well. */
+async function toolCallsOf(task: Parameters<typeof of>[0]) {
+  const { logs } = await scene.ada.ask(getCommands, of(task))
+  return logs.filter(({ kind }) => kind !== 'thinking')
+}
 /** A task whose agent has begun to speak and stays at it, and what it runs as. */
 async function waiting(agent: AgentName) {
   const task = await begin(agent, 'Wait')
@@ -149,7 +154,7 @@ describe.each(agentNames)('%s', (agent) => {
     expect(await answersOf(task)).toEqual([`${agent}: I write it.`, `${agent}: Written.`])
     const { data } = await scene.ada.ask(getTaskDiff, of(task))
     expect(data.changedFiles).toMatchObject([{ fileName: 'note.txt', additions: 1, deletions: 0 }])
-    const { logs } = await scene.ada.ask(getCommands, of(task))
+    const logs = await toolCallsOf(task)
     expect(logs).toMatchObject([
       // `codex` does not tell what an edit changed.
       {
@@ -168,7 +173,7 @@ describe.each(agentNames)('%s', (agent) => {
     const task = await run(agent, 'Run what fails')
     expect(task).toMatchObject({ status: 'completed', failure: null })
     expect(await answersOf(task)).toEqual([`${agent}: It failed.`])
-    const { logs } = await scene.ada.ask(getCommands, of(task))
+    const logs = await toolCallsOf(task)
     expect(logs).toMatchObject([
       {
         kind: 'run',
@@ -276,7 +281,7 @@ describe('cursor, whose process is its own affair,', () => {
   test('shows its key in nothing that is recorded or logged', async () => {
     const task = await run('cursor', 'Print the key')
     const { output } = await scene.ada.ask(getTerminal, of(task))
-    const { logs } = await scene.ada.ask(getCommands, of(task))
+    const logs = await toolCallsOf(task)
     expect(logs).toMatchObject([{ kind: 'run', target: 'printenv CURSOR_API_KEY', status: 'completed' }])
     const recorded = JSON.stringify([
       output,

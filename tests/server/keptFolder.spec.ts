@@ -37,8 +37,15 @@ const Expected = z.object({
 /** Without what each answer makes: the right to see an image for some hours, and the words proposed for a pull request. */
 const recorded = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value).replaceAll(/grant=[\w-]+/g, 'grant=…'), (name, member: unknown) =>
-    name === 'proposal' ? null : member,
+    name === 'proposal' ? null : asToday(member),
   )
+
+/** An event of an older version is lifted when it is read. */
+const Lifted = z.looseObject({ type: z.literal('ToolStarted'), version: z.number() })
+function asToday(member: unknown): unknown {
+  const lifted = Lifted.safeParse(member)
+  return lifted.success ? { ...lifted.data, version: 2 } : member
+}
 
 /** As the client takes it, which knows the events by their types alone. */
 const HistoryItems = z.object({
