@@ -110,8 +110,13 @@ test('finding low: a foreign name is refused, for requests and for the live conn
   const socket = '/socket.io/?EIO=4&transport=polling'
   expect((await ask(socket, foreign)).status).toBe(403)
   expect((await ask(socket, { origin: 'https://evil.example' })).status).toBe(403)
-  expect((await ask(socket, { origin: product.base })).status).toBe(200)
+  const opened = await ask(socket, { origin: product.base })
+  expect(opened.status).toBe(200)
   expect((await ask('/healthz', foreign)).status).toBe(200)
+  // The session is closed, so that it takes nobody's place.
+  const sid = /"sid":"([^"]+)"/.exec(opened.text)?.[1] ?? ''
+  const closing = { method: 'POST', headers: { 'content-type': 'text/plain' }, body: '1' }
+  expect((await fetch(`${product.base}${socket}&sid=${sid}`, closing)).status).toBe(200)
 })
 
 // Holds findings 1.57.
