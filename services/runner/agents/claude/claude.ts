@@ -152,8 +152,9 @@ const tokenVariable = 'FLIGHTDECK_MCP_TOKEN'
 
 const mcpEnvironment = (runToken: string) => ({
   [tokenVariable]: runToken,
-  // A server that hangs delays the first turn for this long. The gateway gives up before, and says why.
-  MCP_TIMEOUT: '15000',
+  // claude asks for 5 s how the server speaks, and then opens a session. The gateway ends that after 10 s
+  // and says why, so claude must wait longer than both.
+  MCP_TIMEOUT: '25000',
   // Longer than the gateway waits, which then says what was wrong.
   MCP_TOOL_TIMEOUT: '620000',
 })
