@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTerminal } from '#domain/api/chat.schema.ts'
 import { uploadImage } from '#domain/api/images.schema.ts'
+import { answerQuestion, listQuestions } from '#domain/api/questions.schema.ts'
 import { createPullRequest, createTask, executeTask, getTask, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import {
   nineEvents,
@@ -18,18 +19,42 @@ import { changeSomething, openApartScene, readyTask, type ApartScene } from '../
 import { counted, counting, linesOf, printedBy, saidBy } from '../../server/counting.ts'
 import { eventually } from '../../server/engines.ts'
 import { picture } from '../../server/pictures.ts'
+import type { Script } from '../../standins/messagesApi.ts'
 import { hasEnded, watching } from '../../server/scene.ts'
 
 const mongo = await forMongo()
 let scene: ApartScene
 const saySomething = { when: /Say something/, turns: [{ text: 'Said.' }] }
+const askSomething: Script = {
+  when: /Ask something/,
+  turns: [
+    {
+      tools: [
+        {
+          name: 'AskUserQuestion',
+          input: {
+            questions: [
+              {
+                question: 'Which colour?',
+                header: 'Colour',
+                multiSelect: false,
+                options: ['Red', 'Blue'].map((label) => ({ label, description: label })),
+              },
+            ],
+          },
+        },
+      ],
+    },
+    { text: 'Painted.' },
+  ],
+}
 
 describe.skipIf('missing' in mongo)('services apart', () => {
   beforeAll(async () => {
     if ('missing' in mongo) return
     const count = { gateway: 2, query: 2, command: 2 }
     const env = { PASSWORD_SIGN_IN: '1' }
-    scene = await openApartScene(mongo.server, [changeSomething, saySomething], count, { env })
+    scene = await openApartScene(mongo.server, [changeSomething, saySomething, askSomething], count, { env })
   })
   afterAll(() => scene?.close())
 
@@ -128,6 +153,28 @@ describe.skipIf('missing' in mongo)('services apart', () => {
       for (const tab of tabs) tab.close()
     },
   )
+
+  test('a question that is asked over both gateways is answered once, though a command process is killed meanwhile', async () => {
+    const { ada, adaAt, projectId, product } = scene
+    const { id: taskId } = await ada.task(projectId, 'Ask something')
+    const params = { taskId }
+    const tabs = [await watching(ada, taskId), await watching(adaAt(1), taskId)]
+    for (const tab of tabs) await tab.until('the question', ({ name }) => name === 'question_asked')
+    const [question] = (await adaAt(1).ask(listQuestions, { params })).questions
+    const asked = { params: { taskId, questionId: question?.id ?? '' } }
+
+    await product.of.command[0]?.kill9()
+    await adaAt(1).ask(answerQuestion, { ...asked, body: { answer: 'Blue' } })
+    await product.of.command[0]?.start()
+    expect(await ada.refused(answerQuestion, { ...asked, body: { answer: 'Red' } })).toMatchObject({
+      status: 409,
+      code: 'already_answered',
+    })
+    for (const tab of tabs) await tab.until('the answer', ({ name }) => name === 'question_answered')
+    expect(await adaAt(1).taskOnce(taskId, hasEnded)).toMatchObject({ status: 'completed', waitingFor: null })
+    expect(await saidBy(ada, taskId)).toEqual(['Ask something', 'Painted.'])
+    for (const tab of tabs) tab.close()
+  })
 
   test.each([0, 1])('without query process %i the other one projects', async (index) => {
     const { adaAt, projectId, product } = scene
