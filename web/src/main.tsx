@@ -22,7 +22,7 @@ followOtherTabs(store)
 
 const root = document.getElementById('root')
 if (root === null) throw new Error('No #root')
-/** Not awaited by the module, or the bundler would load code on every page that only the panels of tasks share. */
+/** The module does not await this function: with a top-level await, the bundler would load code on every page that only the panels of tasks share. */
 async function render(into: HTMLElement): Promise<void> {
   await firstRenderReady(store, location.pathname)
   createRoot(into).render(

@@ -4,12 +4,12 @@ import { KeyCap } from '../ui/text/KeyCap.tsx'
 import { actions, type ActionId } from './actions.ts'
 import { ariaKeys, isMac, keyCaps, strokesOf } from './keys.ts'
 
-/** `Ctrl K`, `G then D`. */
+/** Renders keys such as `Ctrl K` or `G then D`. */
 export function Keys({ keys }: { readonly keys: string }) {
   return (
     <span className="inline-flex items-center gap-1">
       {strokesOf(keys).map((stroke, index) => (
-        // The same key may occur twice.
+        // The same key may occur twice, so its index is part of the React key.
         <Fragment key={`${index}${stroke}`}>
           {index > 0 && <span className="text-meta text-muted">then</span>}
           <KeyCap>{keyCaps(stroke, isMac()).join(' ')}</KeyCap>
@@ -25,7 +25,7 @@ export function keysOf(id: ActionId): readonly string[] {
 }
 
 interface ShortcutProps {
-  /** For a tooltip: `Ctrl K`. */
+  /** The keys as a tooltip shows them: `Ctrl K`. */
   readonly shortcut?: string
   readonly 'aria-keyshortcuts'?: string
 }

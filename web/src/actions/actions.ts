@@ -1,17 +1,15 @@
 /**
  * All actions that have a key or are in the palette, as data, in one list from which the keys, the palette and the list of shortcuts are made. A part
- * of the page offers an action with `useAction`; an action that no part offers does nothing.
- *
- * When two actions share a key, the first available one in the list runs: so the order of those on Escape is the order in which Escape closes things
- * (an overlay takes Escape before any of them).
+ * of the page offers an action with `useAction`; an action that no part offers does nothing. When two actions share a key, the first available one in
+ * the list runs: actions on Escape are therefore listed in the order in which Escape closes things. An overlay handles Escape before any of them.
  */
 export interface ActionFacts {
   readonly id: string
   readonly label: string
   readonly group: 'Everywhere' | 'Dashboard' | 'Project' | 'Task' | 'Chat' | 'Terminal' | 'Code Changes'
   /**
-   * For example `mod+k` (Ctrl, on a Mac Cmd), `?`, `n`: lower case, in the order mod, shift, alt, key. `g d` is one key after the other. Empty: only
-   * the palette offers it.
+   * For example `mod+k` (Ctrl, on a Mac Cmd), `?` or `n`: in lower case, in the order mod, shift, alt, key. `g d` means G, then D. Empty when only
+   * the palette offers the action.
    */
   readonly keys: readonly string[]
 }
@@ -22,7 +20,7 @@ export const actions = [
   { id: 'stopVoice', label: 'Stop voice recording', group: 'Everywhere', keys: ['escape'] },
   { id: 'toggleVoice', label: 'Start or stop voice recording', group: 'Everywhere', keys: ['mod+shift+m'] },
   { id: 'undoDelete', label: 'Undo last delete', group: 'Everywhere', keys: ['z'] },
-  // Before the other action on its key: this one is only available while a line has the focus.
+  // Listed before the other action on `c`, because this one is only available while a line has the focus.
   { id: 'commentOnLine', label: 'Comment on line', group: 'Code Changes', keys: ['c'] },
   { id: 'newTask', label: 'New task', group: 'Everywhere', keys: ['c'] },
   { id: 'goDashboard', label: 'Go to dashboard', group: 'Everywhere', keys: ['g d'] },

@@ -89,7 +89,7 @@ describe('an action', () => {
     at('g', 4_000, document.createElement('textarea'))
     at('p', 4_100)
     expect(projects).toHaveBeenCalledTimes(1)
-    // What comes in between is a key of its own.
+    // A third key in between is handled as a key of its own.
     at('g', 5_000)
     at('c', 5_100)
     at('p', 5_200)

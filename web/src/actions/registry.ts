@@ -62,9 +62,9 @@ export function createActionRegistry(mac: boolean): ActionRegistry {
       return () => void watching.delete(changed)
     },
     onKeyDown: (event) => {
-      // Some part of the page already handled the key, or it composes a character.
+      // Some part of the page already handled the key, or an input method uses it to compose a character.
       if (event.defaultPrevented || isComposingKey(event) || event.repeat) return
-      // Only a modifier.
+      // A modifier alone is no shortcut.
       if (['Shift', 'Control', 'Alt', 'Meta'].includes(event.key)) return
       const first = pending
       pending = null

@@ -7,7 +7,7 @@ import { request, type ApiAnswer, type ApiCall } from './request.ts'
 import { sessionEnded, wroteAhead, type SessionState } from './session.ts'
 import { dropToken, readToken } from './tokenStore.ts'
 
-/** Section 5. */
+/** The message that section 5 of the contract names. */
 const tokenMissing = 'Authentication token not found'
 
 export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
@@ -54,7 +54,7 @@ function endOf(path: string, { code, message, status }: ApiFault) {
   return status === 401 && endsSession(path) && sessionEnded('unauthorised')
 }
 
-/** Whether a 401 ends the session: not for paths of the code host and of branches, where the code host itself refuses. */
+/** Whether a 401 ends the session: not for paths of the code host and of branches, where a 401 comes from the code host. */
 function endsSession(path: string): boolean {
   return !path.includes('github') && !path.includes('/branches')
 }

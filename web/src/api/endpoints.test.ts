@@ -19,7 +19,7 @@ const once = { subscribe: false } as const
 const onboarding = { fullName: 'Ada', companySize: 'solo', role: 'cto' } as const
 const newTask = { description: 'Words', projectId: 'p1', branch: 'main' }
 
-/** Every call of the client whose failure has words of its own: who asks it, where, and the words (contract, section 8). */
+/** Every call whose failure has a message of its own (contract, section 8): the message, the call, and how to make the call. */
 const calls: readonly (readonly [words: string, call: string, ask: (to: Store) => Promise<unknown>])[] = [
   [
     'Profile update failed',
@@ -203,7 +203,7 @@ test('a deleted task is out of every list at once', async () => {
   const recent = recentTasksApi.endpoints.recentTasks
   const ofProject = tasksApi.endpoints.projectTasks
   await Promise.all([lists.dispatch(recent.initiate()), lists.dispatch(ofProject.initiate('p1'))])
-  // What reads them again finds nobody: what shows then is what is known here.
+  // The lists cannot be read again, so they show what the client knows.
   server.answer({ 'GET /tasks': () => refusal(503) })
   await lists.dispatch(tasksApi.endpoints.deleteTask.initiate('t1'))
   const left = [{ id: 't2' }]

@@ -4,10 +4,10 @@ import { memberOf, textOf } from './memberOf.ts'
 export interface ApiFault {
   /** The HTTP status; `null` when there was no answer. */
   readonly status: number | null
-  /** The server's code, or the reason for no answer. */
+  /** The server's error code, or the reason why there was no answer. */
   readonly code: string
   readonly message: string
-  /** The input at fault. */
+  /** The name of the input at fault; `null` when the fault is not about one input. */
   readonly field: string | null
   /** When to retry, in ms since the epoch, if the server says so. */
   readonly retryAt?: number
@@ -24,12 +24,12 @@ export function retryAtOf(error: unknown): number | null {
   return typeof retryAt === 'number' ? retryAt : null
 }
 
-/** The message of a fault of this input; `undefined` when the fault is another, or none. */
+/** The message of a fault of this input; `undefined` when the error is not about this input. */
 export function messageFor(error: unknown, field: string): string | undefined {
   return textOf(error, 'field') === field ? textOf(error, 'message') : undefined
 }
 
-/** Whether it is a fault with this code. */
+/** Whether the error is an `ApiFault` with this code. */
 export function isFault(error: unknown, code: string): boolean {
   return textOf(error, 'code') === code
 }

@@ -1,4 +1,4 @@
-/** Apart from the other faults, because the pages that everybody loads first do not need it. */
+/** Separate from `fault.ts`, because the pages that everybody loads first do not need it. */
 import { memberOf, textOf } from './memberOf.ts'
 
 /** Whether the task or project does not exist: its id is unknown or malformed. */

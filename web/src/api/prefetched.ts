@@ -1,9 +1,9 @@
 /** Reads that are sent before any component can ask, so that their answers arrive while the libraries start. */
 
-/** The time-out of every call (contract, section 9), in milliseconds. It stands here because this file is loaded first. */
+/** The time-out of every call (contract, section 9), in milliseconds. Defined here because this file is loaded first. */
 export const callTimeoutMs = 30_000
 
-/** How long an answer may be used: later it would be outdated. In milliseconds. */
+/** For how long a prefetched answer may be used before it counts as outdated, in milliseconds. */
 const freshMs = 5_000
 
 /** How many of the newest tasks are fetched. */

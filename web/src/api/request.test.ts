@@ -3,7 +3,7 @@ import { request, type ApiCall } from './request.ts'
 
 const call: ApiCall = { method: 'GET', path: '/tasks', fallback: 'Failed to fetch tasks' }
 
-/** A server that says this, and what it was asked. */
+/** A server that gives this answer, and a list of the requests that it received. */
 function server(answer: (signal: AbortSignal) => Promise<Response> | Response) {
   const asked: { url: string; init: RequestInit }[] = []
   const fetch: typeof globalThis.fetch = async (url, init = {}) => {

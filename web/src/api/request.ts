@@ -26,7 +26,7 @@ interface RequestOptions {
   readonly token: string | null
   /** Aborts the call when the page no longer needs it. */
   readonly signal?: AbortSignal
-  /** The browser's own by default. */
+  /** Defaults to the browser's `fetch`. */
   readonly fetch?: (address: string, init: RequestInit) => Promise<Answer>
   readonly newId?: () => string
   readonly timeoutMs?: number

@@ -7,12 +7,12 @@ import { requestOf } from './endpoint.ts'
 
 export const serverApi = api.injectEndpoints({
   endpoints: (build) => ({
-    /** The agents that can run, and what the others are missing. */
+    /** The agents that can run, and what is missing for each of the others. */
     agents: build.query<AnswerOf<typeof getAgents>, void>({
       query: () =>
         requestOf<typeof getAgents>(serverRoutes.getAgents, { fallback: 'Failed to fetch agents' }),
     }),
-    /** A failure is not shown to anybody. */
+    /** When the notices cannot be loaded, nothing is shown. */
     notices: build.query<AnswerOf<typeof getNotices>, void>({
       query: () => requestOf<typeof getNotices>(serverRoutes.getNotices, { fallback: '' }),
     }),

@@ -9,7 +9,7 @@ export interface SessionState {
   readonly end: SessionEnd
   /** The server's message when access was refused. */
   readonly refusal: string | null
-  /** The last write that reads may not show yet: they ask for it with `minPosition`. */
+  /** The position of the last write that reads may not show yet; reads send it as `minPosition`. */
   readonly awaiting: string | null
 }
 

@@ -161,7 +161,7 @@ describe('the top bar', () => {
     const person = within(bar).getByRole('link', { name: 'Ada Lovelace, Settings' })
     expect(person.getAttribute('href')).toBe('/settings')
     expect(within(bar).getByRole('button', { name: 'Logout' })).toBeTruthy()
-    // Where there is no room for them they are in a menu.
+    // On a narrow screen the pages are in a menu.
     fireEvent.click(within(bar).getByRole('button', { name: 'Menu' }))
     const menu = within(await screen.findByRole('dialog', { name: 'Menu' }))
     expect(menu.getByRole('link', { name: 'Ada Lovelace, Settings' }).getAttribute('href')).toBe('/settings')

@@ -9,7 +9,7 @@ import { Guard } from './Guard.tsx'
 import { PageSpinner } from '../ui/status/Loading.tsx'
 import { pages } from './loading/pages.ts'
 
-/** Loaded after the visible page. A lost count is not an error. */
+/** Loads the page-view call after the visible page. A count that is lost is not an error. */
 function tellPageView(path: string): void {
   void import('./pageView.ts').then(
     (pageView) => pageView.tellPageView(path),
@@ -18,7 +18,7 @@ function tellPageView(path: string): void {
 }
 
 interface AppProps {
-  /** The outcome in the address of the sign-in callback, if the page was opened there. */
+  /** The outcome that the address of the sign-in callback contains; `null` when the page was opened at another address. */
   readonly callback: CallbackOutcome | null
 }
 

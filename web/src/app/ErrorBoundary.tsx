@@ -18,7 +18,8 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly erro
 
   private gone: AbortController | null = null
 
-  // A missing chunk may come with a new build, or when the connection is back; checking loses nothing on the screen.
+  // A missing chunk can often be loaded after a reload: from a new build, or once the connection is back. Checking for that changes nothing on the
+  // screen.
   override componentDidCatch(error: unknown) {
     if (!isMissingChunk(error)) return
     this.gone = new AbortController()

@@ -1,4 +1,4 @@
-/** Only lets the right people through, and redirects others to where they can proceed. */
+/** Shows a page only to the people it is for, and redirects others to where they can proceed. */
 import type { ReactNode } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate, Outlet, useLocation } from 'react-router-dom'
@@ -15,7 +15,7 @@ import { texts } from '../features/auth/texts.ts'
 interface GuardProps {
   /** Pages for people who have completed onboarding, or the onboarding itself. */
   readonly for: 'members' | 'newcomers'
-  /** The route's own element by default. */
+  /** Defaults to the route's own element. */
   readonly children?: ReactNode
 }
 

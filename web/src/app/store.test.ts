@@ -17,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => localStorage.clear())
 
-/** A client of Ada's, who has a draft. */
+/** A client in which Ada is signed in and has a draft. */
 async function client() {
   const server = fakeServer({ 'GET /auth/me': { user: ada, isAdmin: false } })
   const { store } = createStore(true)

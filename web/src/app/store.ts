@@ -10,7 +10,7 @@ import { createLive } from '../live/live.ts'
 import { forgetPersonal, keepFor } from '../state/persisted.ts'
 import { rootReducer } from '../state/rootReducer.ts'
 
-/** After these session ends the same person may sign in again. */
+/** When a session has ended in one of these ways, the same person is likely to sign in again. */
 const mayComeBack: readonly SessionEnd[] = ['unauthorised', 'lost']
 
 /** Creates the store; `signedIn` when there is a stored token. */
@@ -30,7 +30,7 @@ export function createStore(signedIn: boolean) {
     matcher: matchFulfilled,
     effect: ({ payload }) => keepFor(payload.user.id),
   })
-  // Reads the user again: a refusal ends the session, as it does for any other call.
+  // Reads the user again: if the server refuses that read, the session ends, as it does for any other call.
   listener.startListening({
     actionCreator: turnedAway,
     effect: (_action, { dispatch }) =>

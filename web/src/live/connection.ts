@@ -6,13 +6,13 @@ type ConnectionStatus = 'disconnected' | 'connecting' | 'connected' | 'error'
 
 export interface ConnectionState {
   readonly status: ConnectionStatus
-  /** The start of this state, in milliseconds since 1970; `null` before the first attempt. */
+  /** When the connection entered this state, in milliseconds since 1970; `null` before the first attempt. */
   readonly since: number | null
-  /** Events still being fetched after a gap; 0 when nothing is missing. */
+  /** How many events are still being fetched after a gap; 0 when nothing is missing. */
   readonly behind: number
   /** Connected, but the server has been silent for longer than usual: the connection may be lost. */
   readonly quiet: boolean
-  /** Why the server refused the last attempt, in its words; `null` when it did not. */
+  /** The server's words when it refused the last attempt; `null` when it did not refuse. */
   readonly refusal: string | null
 }
 
@@ -48,7 +48,7 @@ const connection = createSlice({
               refusal: payload.refusal,
             },
     },
-    /** Whether the server is silent. */
+    /** The server has become silent, or has sent something again. */
     quietChanged: (state, { payload }: PayloadAction<boolean>): ConnectionState =>
       state.quiet === payload ? state : { ...state, quiet: payload },
     catchingUp: (state, { payload }: PayloadAction<number>): ConnectionState => ({

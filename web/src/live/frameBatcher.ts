@@ -1,6 +1,6 @@
 /** Batches work per frame: the first request after a pause runs at once, further ones run once per frame. */
 
-/** A hidden page gets no frames, so it runs at least this often, in milliseconds. */
+/** A hidden page gets no frames, so the work runs at least this often, in milliseconds. */
 const maxIntervalMs = 100
 
 export interface FrameBatcher {

@@ -16,7 +16,7 @@ const open = vi.fn<typeof openSocket>(() => ({
   close,
 }))
 
-/** A client whose socket's chunk fails to come so often. */
+/** A client for which loading the socket's chunk fails this many times. */
 function client(failures: number) {
   vi.useFakeTimers()
   open.mockClear()

@@ -33,7 +33,7 @@ export function createLive({ userKnown, loadSocket = () => import('./socket.ts')
   let begin = (): void => undefined
   const begun = new Promise<void>((resolve) => (begin = resolve))
 
-  /** Loads the chunk, retrying until the session ends; `null` then. */
+  /** Loads the chunk, retrying until the session ends; `null` once the session has ended. */
   const loaded = async (load: typeof loadSocket, dispatch: Dispatch) => {
     for (;;) {
       const chunk = await load().catch(() => null)

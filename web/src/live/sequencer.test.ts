@@ -4,7 +4,7 @@ import { cover, receive, unsequenced, type Received, type Versioned } from './se
 
 const items = (count: number): Versioned[] => Array.from({ length: count }, (_, version) => ({ version }))
 
-/** Feeds batches and says what came out, in the order it did. */
+/** Receives the batches, and returns the items in the order in which they were delivered. */
 function shown(batches: readonly (readonly Versioned[])[], snapshot: { at: number; before: number }) {
   let sequencer = unsequenced<Versioned>()
   const out: number[] = []

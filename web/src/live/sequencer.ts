@@ -4,12 +4,12 @@
  */
 
 export interface Versioned {
-  /** Revision in its stream. */
+  /** The item's revision in its stream. */
   readonly version: number
 }
 
 export interface Sequencer<Item extends Versioned> {
-  /** The last version delivered or covered by a snapshot; `null` before the first snapshot, while everything is held. */
+  /** The version of the last item that was delivered or is covered by a snapshot; `null` before the first snapshot, when all items are held. */
   readonly at: number | null
   readonly held: ReadonlyMap<number, Item>
 }
@@ -25,7 +25,7 @@ export interface Received<Item extends Versioned> {
 /** The most items to hold; beyond that a snapshot is read instead. */
 const maxWaiting = 10_000
 
-/** The state before the snapshot, which holds everything. */
+/** The state before the first snapshot: all items are held. */
 export function unsequenced<Item extends Versioned>(): Sequencer<Item> {
   return { at: null, held: new Map() }
 }

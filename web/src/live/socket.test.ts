@@ -60,7 +60,7 @@ describe('the live connection', () => {
     localStorage.setItem(tokenKey, 'token-1')
     opened()
     expect(io).toHaveBeenCalledOnce()
-    // No address: that of the page.
+    // Without an address, the socket connects to the host of the page.
     expect(io.mock.calls[0]).toHaveLength(1)
     expect(io.mock.calls[0]?.[0]).toMatchObject({
       withCredentials: true,

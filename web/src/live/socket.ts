@@ -21,14 +21,14 @@ interface SocketHandlers {
   readonly onTaskMessage: (taskId: string, deliver: (viewer: Viewer) => void) => void
 }
 
-/** Milliseconds (contract, section 9). */
+/** The time limit for connecting, in milliseconds (contract, section 9). */
 const connectTimeoutMs = 20_000
-/** The time limit for a join, in milliseconds. */
+/** The time limit for joining a room, in milliseconds. */
 const joinTimeoutMs = 10_000
 /** How long to wait before reconnecting after the server closed or refused the connection, in milliseconds. */
 const turnedAwayMs = 5_000
 
-/** The server sends something every two seconds: after this much silence the connection may be lost, and the page says so. Milliseconds. */
+/** The server sends something every two seconds: after this much silence, in milliseconds, the page says that the connection may be lost. */
 const quietMs = 2_900
 
 export function openSocket(to: SocketHandlers): LiveSocket {
@@ -61,7 +61,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     join: (taskId, last) => joinTask(socket, taskId, last),
     leave: (taskId) => {
       if (socket.connected) socket.emit('leave_task', taskId)
-      // The message of section 5, which only matters for debugging.
+      // Section 5 of the contract names this message, which only matters for debugging.
       else console.warn('Cannot emit event: WebSocket not connected')
     },
     close: () => {
@@ -73,7 +73,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
       to.dispatch(connectionChanged('disconnected'))
     },
   }
-  // The browser notices first; the socket would wait for an answer that cannot come.
+  // The browser notices a lost network before the socket does, which would wait for an answer that cannot come.
   const onOffline = () => socket.disconnect()
   const onOnline = () => socket.connect()
   window.addEventListener('online', onOnline)
@@ -93,7 +93,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
     if (reason === 'io server disconnect') tryAgain()
   })
   socket.on('connect_error', ({ message }) => {
-    // Inactive: the server answered and refused. Otherwise it was not reached, and the socket retries.
+    // An inactive socket was refused by the server. An active one did not reach the server, and retries by itself.
     to.dispatch(socket.active ? connectionChanged('disconnected') : connectionChanged('error', message))
     if (!socket.active) tryAgain()
   })
@@ -103,7 +103,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
   return live
 }
 
-/** Passes the messages of tasks on. */
+/** Passes the messages of a task on to the viewers of that task. */
 function followTasks(
   socket: Socket<ServerEvents, ClientEvents>,
   onTaskMessage: SocketHandlers['onTaskMessage'],

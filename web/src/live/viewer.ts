@@ -1,4 +1,4 @@
-/** A viewer of a task: the part of a page that the live connection tells what happens to the task. */
+/** A viewer of a task: a part of a page that the live connection notifies of what happens to the task. */
 import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { JoinAnswer, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
@@ -8,7 +8,7 @@ export type Join = (last: Position | null) => Promise<JoinAnswer>
 
 export interface Viewer {
   readonly taskId: string
-  /** Called whenever the connection is established, also after a loss: join now. */
+  /** Called whenever the connection is established, also after a loss; the viewer must then join its room. */
   connected(join: Join): void
   taskEvent(event: TaskEventMessage): void
   /** A message that is new, edited or withdrawn. */
@@ -17,6 +17,6 @@ export interface Viewer {
   messageWords(words: MessageWords): void
   messageDelta(delta: MessageDelta): void
   statusChanged(change: TaskStatusChanged): void
-  /** Too much was missed to be sent: read the history again. */
+  /** Called when more was missed than the server sends: the viewer must read the history again. */
   resync(): void
 }

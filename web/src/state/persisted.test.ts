@@ -43,7 +43,7 @@ describe('what the browser keeps', () => {
     expect(again(draftDescription, 'Half a thought')).toBe('Half a thought')
     expect(again(selectedProjectId, 'p1')).toBe('p1')
     expect(again(splitPosition, 55)).toBe(55)
-    // Each has a place of its own.
+    // Each value is stored under its own key.
     expect(recall(selectedAgent, kept)).toBe('cursor')
   })
 

@@ -19,7 +19,7 @@ const personalText = (key: string): Persisted<string> => ({
   read: (stored) => stored,
   write: (value) => value,
 })
-/** Texts, by what they belong to. */
+/** Texts by the id of what each belongs to. */
 const personalTexts = (key: string): Persisted<Readonly<Record<string, string>>> => ({
   key,
   initial: {},
@@ -39,10 +39,10 @@ const oneOf =
 export const selectedAgent = choice<AgentName>('selectedAgent', defaultAgent, (stored) =>
   isAgentName(stored) ? stored : null,
 )
-/** How freely an agent works on a new task. */
 export const selectedModel = choice<string>('selectedModel', defaultModel, (stored) =>
   isModelName(stored) ? stored : null,
 )
+/** How freely an agent works on a new task. */
 export const selectedMode = choice<AgentMode>('selectedMode', 'free', oneOf('plan', 'ask'))
 export const draftDescription = personalText('draftDescription')
 export const selectedProjectId = personalText('selectedProjectId')

@@ -5,7 +5,7 @@ import { sessionReducer } from '../api/session.ts'
 import { connectionReducer } from '../live/connection.ts'
 import { outboxReducer } from '../live/outbox.ts'
 
-/** Slices that features inject, by their path. Each feature declares its own here, beside the call of `rootReducer.inject`. */
+/** Slices that features inject, by their path. A feature extends this interface in the file that calls `rootReducer.inject`. */
 export interface FeatureSlices {}
 
 export const rootReducer = combineSlices({

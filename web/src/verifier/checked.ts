@@ -9,7 +9,7 @@ export type Checked =
   | {
       readonly kind: 'checked'
       readonly verdict: 'whole' | 'intact' | 'not_whole' | 'unknown_key' | 'newer_format' | 'older_format'
-      /** The first faults, as sentences. */
+      /** The first faults that were found, as sentences. */
       readonly faults: readonly string[]
       readonly taskId: string | null
       readonly events: number

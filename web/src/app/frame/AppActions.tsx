@@ -1,4 +1,4 @@
-/** The actions of every signed-in page, and the two overlays about them: the palette and the list of shortcuts. */
+/** The actions of every signed-in page, and the two overlays that list actions: the palette and the list of shortcuts. */
 import { useEffect, useState, type ComponentType } from 'react'
 import { useDispatch } from 'react-redux'
 import { useLocation, useNavigate } from 'react-router-dom'
@@ -16,7 +16,7 @@ const loads: Readonly<Record<Overlay, () => Promise<OverlayPart>>> = {
   palette: async () => (await import('../../features/palette/Palette.tsx')).Palette,
   shortcuts: async () => (await import('../../features/palette/ShortcutSheet.tsx')).ShortcutSheet,
 }
-/** How long after the page the overlays are preloaded, in milliseconds, so that the page comes first. */
+/** How long after the page's first render the overlays are preloaded, in milliseconds, so that they do not delay the page. */
 const preloadDelayMs = 2_000
 
 export function AppActions() {
@@ -27,7 +27,7 @@ export function AppActions() {
   // An overlay belongs to the page on which it was opened: leaving that page closes it.
   const [opened, setOpened] = useState<{ readonly Part: OverlayPart; readonly on: string } | null>(null)
 
-  // Preloads the chunks, since a key press should open an overlay at once; one that fails is requested again then.
+  // Preloads the chunks, since a key press should open an overlay at once. A chunk that fails to load is requested again at the key press.
   useEffect(() => {
     const timer = setTimeout(() => {
       for (const load of Object.values(loads)) load().catch(() => undefined)

@@ -24,7 +24,7 @@ const connecting = { label: 'Connecting', colour: 'text-control' }
 
 function lookOf({ status, since, behind, quiet }: ConnectionState, waiting: number) {
   if (status === 'error') return { label: 'Error', colour: 'text-bad' }
-  // Before the first attempt nothing is lost.
+  // Before the first attempt there is no connection that could be lost.
   if (status === 'connecting' || since === null || (status === 'connected' && quiet)) return connecting
   if (status === 'disconnected')
     return { label: waiting > 0 ? `Offline, ${waiting} queued` : 'Offline', colour: 'text-warn' }
@@ -40,7 +40,7 @@ const graceMs = 3_000
 export function OfflineBar() {
   const { since, refusal } = useSelector(selectConnection)
   const lost = useSelector(selectLost) ? since : null
-  // When the latest loss began that has outlasted the grace period; `null` until one has.
+  // The start of the latest loss that outlasted the grace period; `null` until a loss has.
   const [overdue, setOverdue] = useState<number | null>(null)
   useEffect(() => {
     if (lost === null) return

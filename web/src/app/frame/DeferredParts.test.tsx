@@ -45,7 +45,7 @@ test('how many tasks run, or wait for the person, is in the title and on the ico
   act(() => void store.dispatch(api.util.invalidateTags(['Tasks'])))
   await waitFor(() => expect(document.title).toBe('(1 waiting) Settings · Flightdeck'))
   expect(icon.getAttribute('href')).toBe(badgedIcon(1, 'warn'))
-  // The frame of the pages goes with who is logged out.
+  // Logging out removes the frame of the pages.
   unmount()
   expect(icon.getAttribute('href')).toBe('/favicon.svg')
 })

@@ -21,7 +21,7 @@ export function RunningFavicon() {
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>('link[rel=icon]')
     const icon = waiting > 0 ? badgedIcon(waiting, 'warn') : running > 0 ? badgedIcon(running) : plain
-    // Setting it again makes the browser redraw it, with a flicker.
+    // Setting the same icon again makes the browser redraw it with a flicker.
     if (link !== null && link.getAttribute('href') !== icon) link.setAttribute('href', icon)
   }, [running, waiting])
   // After signing out nothing is running.
@@ -30,7 +30,7 @@ export function RunningFavicon() {
 }
 
 const maxCount = 9
-/** In the light and in the dark theme. */
+/** The colours of the badge in the light and in the dark theme. */
 const badges = { run: ['#0b5cad', '#79b8ff'], warn: ['#835200', '#f0b849'] } as const
 
 /** The product's icon with a number on it, as the address of an image. The colours are those of favicon.svg, and of `--run` or `--warn`. */

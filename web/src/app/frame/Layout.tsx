@@ -45,7 +45,7 @@ function Frame() {
         <div className={onTask ? 'flex-none' : 'sticky top-0 z-20'}>
           <TopBar user={user} />
           <OfflineBar />
-          {/* Only where work begins. */}
+          {/* Only the dashboard shows notices, because work begins there. */}
           {pathname === '/dashboard' && <Notices />}
           <AfterFirstRender>
             <Suspense fallback={null}>
@@ -71,7 +71,7 @@ function Frame() {
   )
 }
 
-/** For parts that are invisible at first: the page is rendered before them. */
+/** Renders parts that are invisible at first, after the page itself. */
 function AfterFirstRender({ children }: { readonly children: ReactNode }) {
   const isRendered = useDeferredValue(true, false)
   return isRendered && children
@@ -81,7 +81,7 @@ const dismissedKey = 'noticesPutAway'
 /** Runners may come and go while the page is open. */
 const pollIntervalMs = 60_000
 
-/** Notices about this server, below the top bar of the dashboard. Dismissed until the tab is closed. */
+/** Notices about this server, below the top bar of the dashboard. Dismissed notices stay away until the tab is closed or the notices change. */
 function Notices() {
   const { data } = useNoticesQuery(undefined, {
     pollingInterval: pollIntervalMs,

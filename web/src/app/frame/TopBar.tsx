@@ -78,7 +78,7 @@ interface MenuSheetProps extends TopBarProps {
   readonly onClose: () => void
 }
 
-/** The menu of a phone. */
+/** The navigation menu on a phone. */
 function MenuSheet({ user, open, onClose }: MenuSheetProps) {
   const logout = useLogout()
   const { run } = useActions()
@@ -116,7 +116,7 @@ function MenuSheet({ user, open, onClose }: MenuSheetProps) {
   )
 }
 
-/** Opens the palette: shown as a field if there is room, otherwise as an icon; on a phone it is in the menu. */
+/** A button that opens the palette. It looks like a field if there is room, otherwise it is an icon; on a phone it is in the menu. */
 function Find() {
   const { run } = useActions()
   const keys = shortcutOf('palette')

@@ -6,10 +6,10 @@ import { preload } from './pages.ts'
 import { serverApi } from '../../api/serverApi.ts'
 import type { createStore } from '../store.ts'
 
-/** How long the first render waits for its data, in milliseconds; on a slow network, loading states are shown after that. */
+/** How long the first render waits for its data, in milliseconds; on a slow network, loading states are shown after this time. */
 const patienceMs = 300
 
-/** Loads the page and the user, then their tasks and notices; resolves when all are there or the time is over. Never fails. */
+/** Loads the page and the user, then the user's tasks and notices. Resolves when all are there or the time is over; never rejects. */
 export async function firstRenderReady(
   { dispatch }: ReturnType<typeof createStore>['store'],
   pathname: string,
@@ -19,10 +19,10 @@ export async function firstRenderReady(
   const { me } = authApi.endpoints
   const { recentTasks } = recentTasksApi.endpoints
   const { notices } = serverApi.endpoints
-  // Every page counts running tasks: they are requested as soon as the user is known.
+  // Every page shows the number of running tasks, so the tasks are requested as soon as the user is known.
   const reads = dispatch(me.initiate(undefined, { subscribe: false })).then(({ data }) => {
     if (data?.user.onboardingCompleted !== true) return undefined
-    // Notices that arrive later would shift the whole page, of which they are the largest part.
+    // Notices that arrive later would shift the whole page, and they are often its largest visible part.
     return Promise.all([
       dispatch(recentTasks.initiate(undefined, { subscribe: false })),
       dispatch(notices.initiate(undefined, { subscribe: false })),

@@ -69,7 +69,7 @@ test('a page that was loaded before is shown without a wait, also where it did n
 })
 
 describe('a part that is missing', () => {
-  /** A browser whose server answers so often with a fault before it is there. */
+  /** A browser whose server fails this many times before it answers. */
   function browser(faults: number, kept = new Map<string, string>()) {
     const reload = vi.fn<() => void>()
     const fetch = vi.fn<typeof globalThis.fetch>(async () => {

@@ -2,7 +2,7 @@
 import { createElement, lazy, type ComponentType, type ReactNode } from 'react'
 import { attempt } from '../../api/attempt.ts'
 
-/** Milliseconds (contract, section 9). */
+/** The time limit for loading a chunk, in milliseconds (contract, section 9). */
 const chunkTimeoutMs = 120_000
 
 /** A chunk did not load in time, or not at all. */
@@ -57,7 +57,7 @@ export function isMissingChunk(error: unknown): boolean {
   return error instanceof ChunkLoadError || (error instanceof TypeError && browsersOwn.test(error.message))
 }
 
-/** What reloading needs from the browser. */
+/** What reloading a page needs from the browser. */
 interface Reloading {
   readonly location: Pick<Location, 'pathname' | 'reload'>
   readonly sessionStorage: Pick<Storage, 'getItem' | 'setItem'>
@@ -80,8 +80,8 @@ const firstDelayMs = 1_000
 const maxDelayMs = 10_000
 
 /**
- * After a deployment the old chunks are gone, and offline no chunk loads: reloads the page once the server answers, but a page of a
- * build at most once, so that it cannot loop. `signal` ends the wait.
+ * After a deployment the old chunks are gone, and offline no chunk loads: reloads the page once the server answers, but each page at most once per
+ * build, so that reloading cannot loop. `signal` ends the wait.
  */
 export async function reloadOnMissingChunk(
   { location, sessionStorage, fetch, build }: Reloading,

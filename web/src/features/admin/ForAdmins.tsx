@@ -9,7 +9,7 @@ const texts = { back: 'Go to Dashboard' }
 
 interface ForAdminsProps {
   readonly title: string
-  /** The sentence for others. */
+  /** The sentence that people who are not administrators see. */
   readonly refusal: string
   readonly children: ReactNode
 }

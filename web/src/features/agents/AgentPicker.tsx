@@ -1,4 +1,4 @@
-/** The choice of an agent. One that cannot run gives the reason. */
+/** The choice of an agent. An agent that cannot run is shown with the reason. */
 import { useMemo } from 'react'
 import { type AgentName, agents, isAgentName } from '#domain/agents.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
@@ -6,7 +6,7 @@ import { Picker } from '../../ui/overlay/Picker.tsx'
 import { useAgentsQuery } from '../../api/serverApi.ts'
 import { texts } from './texts.ts'
 
-/** Runners may come and go while the page is open. */
+/** Runners may come and go while the page is open, so the agents are read again at this interval. */
 const pollIntervalMs = 60_000
 
 interface AgentPickerProps {

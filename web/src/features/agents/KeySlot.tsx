@@ -18,23 +18,23 @@ export interface StoredKey {
   readonly checked: boolean
 }
 
-/** What came of a write: the key as it is stored now, or the fault. */
+/** The outcome of a write: the key as it is stored now, or the fault. */
 type Outcome = { readonly stored: StoredKey | undefined } | { readonly error: unknown }
 
 export interface KeySlotProps {
-  /** The provider. */
+  /** The name of the provider. */
   readonly name: string
   readonly stored: StoredKey | undefined
-  /** Said while there is none. */
+  /** The text shown while no key is stored. */
   readonly none: string
-  /** Said beside the stored key. */
+  /** The text shown beside the stored key. */
   readonly note?: string | undefined
   readonly removeWhy: string
   readonly valueLabel: string
   readonly valueHelp?: string | undefined
-  /** Fields above that of the key. */
+  /** Fields above the field for the key. */
   readonly children?: ReactNode
-  /** `null` removes it. */
+  /** Stores the key, or removes it when the value is `null`. */
   readonly onSet: (value: string | null) => Promise<Outcome>
 }
 

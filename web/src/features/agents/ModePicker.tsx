@@ -1,4 +1,4 @@
-/** The choice of how freely an agent works; nothing for an agent that leaves no choice. */
+/** The choice of how freely an agent works. Renders nothing for an agent that offers only one way. */
 import { ShieldHalf } from 'lucide-react'
 import { agentNamed, type AgentName } from '#domain/agents.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'

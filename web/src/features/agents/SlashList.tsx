@@ -1,4 +1,6 @@
-/** What is offered for what is being typed, beside the text field. The field keeps the focus and passes its keys on. */
+/**
+ * Suggestions for the command or mention that is being typed, beside the text field. The field keeps the focus and passes its keys on to this list.
+ */
 import {
   useEffect,
   useImperativeHandle,
@@ -17,14 +19,14 @@ import { commandSuggestions, mentionSuggestions, texts, type Suggestion } from '
 import type { Typing } from './typingAt.ts'
 
 export interface SlashKeys {
-  /** Handles a key of the field; returns whether it was for the list. */
+  /** Handles a key pressed in the field; returns whether the key was for the list. */
   take(event: KeyboardEvent): boolean
 }
 
 interface SlashListProps {
   readonly id: string
   readonly agent: AgentName
-  /** Where the message is written; `null` while that is not known. */
+  /** Where the message is written; `null` until that is known. */
   readonly place: WritingPlace | null
   readonly text: string
   readonly typing: Typing
@@ -115,7 +117,7 @@ export function SlashList(props: SlashListProps) {
   )
 }
 
-/** What was typed is searched for once it rests this long. */
+/** How long typing must pause before files are searched for, in milliseconds. */
 const restMs = 150
 
 function useSuggestions({ agent, place, typing, begins }: SlashListProps): readonly Suggestion[] {

@@ -1,4 +1,4 @@
-/** What the agent of a task can be told to use, and files to mention. */
+/** Reads what the agent of a task can be told to use, and finds files to mention. */
 import { abilityRoutes } from '#domain/api/abilities.ts'
 import type {
   findProjectFiles,
@@ -11,7 +11,7 @@ import type { AgentName } from '#domain/agents.ts'
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 
-/** Where a message is written: in a task, or for a new one. */
+/** Where a message is written: in an existing task, or for a new one. */
 export type WritingPlace =
   | { readonly taskId: string }
   | { readonly projectId: string; readonly branch: string | null }

@@ -1,4 +1,4 @@
-/** What is offered while a message is written: commands and skills at its beginning, files and subagents after an `@`. */
+/** The suggestions while a message is written: commands and skills at its beginning, files and subagents after an `@`. */
 import { abilitiesFor, abilityMark } from '#domain/agents/abilities.ts'
 import { slashCommandsOf } from '#domain/task/slashCommands.ts'
 import type { Ability } from '#domain/api/abilities.schema.ts'
@@ -7,10 +7,10 @@ import type { AgentName } from '#domain/agents.ts'
 export interface Suggestion {
   readonly id: string
   readonly label: string
-  /** What may follow the label. */
+  /** A placeholder for what may follow the label. */
   readonly argument: string | null
   readonly help: string
-  /** What takes the place of what was typed. */
+  /** The text that replaces what was typed. */
   readonly insert: string
 }
 
@@ -24,7 +24,7 @@ export const texts = {
   subagent: 'Subagent',
 } as const
 
-/** The commands and skills whose name has what was typed. `begins`: the message is the first of its task. */
+/** The commands and skills whose name contains what was typed. `begins`: the message is the first of its task. */
 export function commandSuggestions(
   agent: AgentName,
   abilities: readonly Ability[] | undefined,
@@ -49,7 +49,7 @@ export function commandSuggestions(
     }))
 }
 
-/** Subagents whose name has what was typed, then files. */
+/** The subagents whose name contains what was typed, followed by files. */
 export function mentionSuggestions(
   abilities: readonly Ability[],
   files: readonly string[],

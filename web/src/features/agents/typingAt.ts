@@ -1,6 +1,6 @@
-/** What a person is typing that something can be offered for. */
+/** Finds the command or mention that a person is typing, so that suggestions can be offered for it. */
 
-/** What is being typed: a command, or after an `@` a file or subagent. `from`: where it begins, with its mark. */
+/** A command that is being typed, or a file or subagent after an `@`. `from` is the index of its first character, the slash or the `@`. */
 export interface Typing {
   readonly kind: 'command' | 'mention'
   readonly from: number
@@ -8,7 +8,7 @@ export interface Typing {
   readonly typed: string
 }
 
-/** What is being typed at the caret; `null` for plain words. */
+/** The command or mention at the caret; `null` when the caret is in plain words. */
 export function typingAt(text: string, caret: number): Typing | null {
   const command = /^\/([\p{L}\p{N}_:.-]*)$/u.exec(text)
   if (command !== null) return { kind: 'command', from: 0, to: text.length, typed: command[1] ?? '' }

@@ -1,4 +1,7 @@
-/** Offers commands while a message begins with a slash, and files after an `@`. Their list is a chunk of its own, loaded when it is first needed. */
+/**
+ * Suggests commands while a message begins with a slash, and files after an `@`. The list of suggestions is a chunk of its own, loaded when it is
+ * first needed.
+ */
 import { Suspense, useId, useRef, useState, type KeyboardEvent, type SyntheticEvent } from 'react'
 import type { AgentName } from '#domain/agents.ts'
 import { optionalPart } from '../../ui/optionalPart.ts'
@@ -8,13 +11,13 @@ import { typingAt } from './typingAt.ts'
 
 interface SlashCommandsOptions {
   readonly agent: AgentName
-  /** Where the message is written; `null` while that is not known. */
+  /** Where the message is written; `null` until that is known. */
   readonly place: WritingPlace | null
   readonly text: string
   readonly onWrite: (text: string) => void
-  /** Whether the text begins a task. Then the list is below the field, otherwise above it. */
+  /** Whether the text begins a task. If so, the list is below the field, otherwise above it. */
   readonly begins: boolean
-  /** Whether the text is not for the agent. */
+  /** Whether suggestions are switched off, because the text is not for the agent. */
   readonly off?: boolean
 }
 
@@ -34,7 +37,7 @@ export function useSlashCommands({ off = false, text, onWrite, ...options }: Sla
     requestAnimationFrame(() => field.current?.setSelectionRange(at, at))
   }
   return {
-    /** Handles a key of the field; returns whether it was for the list. */
+    /** Handles a key pressed in the field; returns whether the key was for the list. */
     take: (event: KeyboardEvent): boolean => typing !== null && keys.current?.take(event) === true,
     /** Props for the field, which keeps the focus. */
     field: {

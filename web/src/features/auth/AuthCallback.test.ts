@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { takeToken } from './AuthCallback.tsx'
 
-/** What a tab keeps that began a sign-in with this nonce, or none. */
+/** The storage of a tab that began a sign-in with this nonce; of a tab that began none when it is left out. */
 function tab(nonce?: string) {
   const kept = new Map<string, string>(nonce === undefined ? [] : [['signIn', nonce]])
   return {

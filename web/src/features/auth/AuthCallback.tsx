@@ -1,4 +1,4 @@
-/** The page that a sign-in returns to. Its outcome is read before the page begins, and decides where to go. */
+/** The page that a sign-in returns to. The outcome of the sign-in is read before the page is rendered, and decides where to go. */
 import { lazy, Suspense } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate } from 'react-router-dom'
@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 import { keepToken, type TokenStorage } from '../../api/tokenStore.ts'
 import { takeNonce, type NonceStorage } from './signInNonce.ts'
 
-/** Rarely needed, so no sign-in page loads it. */
+/** Rarely needed, so it is a chunk of its own. */
 const ConfirmAccount = lazy(async () => ({
   default: (await import('./ConfirmAccount.tsx')).ConfirmAccount,
 }))
@@ -37,15 +37,15 @@ export function AuthCallback({ outcome }: { readonly outcome: CallbackOutcome | 
 export type CallbackOutcome =
   | { readonly kind: 'error'; readonly error: string }
   | { readonly kind: 'token'; readonly onboarding: boolean }
-  /** A token for a sign-in that this tab did not begin. Somebody may have sent a link to their own account, so the person decides. */
+  /** A token for a sign-in that this tab did not begin. The link may lead to somebody else's account, so the person decides whether to use it. */
   | { readonly kind: 'unasked'; readonly token: string; readonly onboarding: boolean }
   | { readonly kind: 'nothing' }
 
 const callbackPath = '/auth/callback'
 
 /**
- * Takes the outcome of a sign-in out of the address before any request is made, because a token in a URL ends up in logs. `null` when the page is not
- * the callback. An error wins over a token; a token is only stored for a sign-in that this tab began.
+ * Takes the outcome of a sign-in out of the address before any request is made, because a token in a URL ends up in logs. Returns `null` when the
+ * page is not the callback. An error wins over a token; a token is only stored for a sign-in that this tab began.
  */
 export function takeToken(
   location: Pick<Location, 'pathname' | 'search'>,

@@ -63,7 +63,7 @@ function Confirming({ offered, onRetry }: ConfirmAccountProps & { readonly onRet
     // A full reload, because no data of the previous person may stay in this page.
     window.location.replace(offered.onboarding ? '/onboarding' : '/dashboard')
   }
-  // It is the same person, so there is nothing to decide.
+  // The token is for the person who is already signed in, so there is nothing to decide.
   if (tokenOwner.kind === 'owner' && tokenOwner.owner.id === now?.id)
     return <Navigate to="/dashboard" replace />
   return (
@@ -125,7 +125,7 @@ type TokenOwner =
   | { readonly kind: 'owner'; readonly owner: User }
   | { readonly kind: 'failed'; readonly message: string; readonly canRetry: boolean }
 
-/** The owner of the token, as the server says. The token stays out of the store. */
+/** Asks the server who owns the token. The token stays out of the store. */
 function useOwner(token: string): TokenOwner {
   const [owner, setOwner] = useState<TokenOwner>({ kind: 'loading' })
   useEffect(() => {

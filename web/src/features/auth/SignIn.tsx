@@ -59,7 +59,7 @@ export function SignIn() {
       </section>
       <section className="grid place-items-center px-6 py-10">
         <div className="w-full max-w-84">
-          {/* On a wide screen the left column has the name. */}
+          {/* On a wide screen the name is in the left column. */}
           <Brand large className="mb-6" nameClassName="lg:hidden" />
           <h1 className="text-page font-semibold">{texts.title}</h1>
           <p className="mt-1 mb-6 text-muted">{texts.subtitle}</p>
@@ -78,7 +78,7 @@ export function SignIn() {
 
 function Continue({ another }: { readonly another: boolean }) {
   const [leaving, setLeaving] = useState(false)
-  // The browser's history may restore the page as it was left, with a busy button.
+  // The browser's back button may restore the page as it was left, with a busy button.
   useWindowEvent('pageshow', () => setLeaving(false))
   return (
     <Button

@@ -36,7 +36,7 @@ export const authApi = api.injectEndpoints({
   }),
 })
 
-/** Whether the server refuses the person. One that is down or busy may accept them later; `baseQuery` handles a 401. */
+/** Whether the server refuses the person. A server that is down or busy may accept them later, and `baseQuery` handles a 401. */
 function refusesUser({ status, code }: ApiFault): boolean {
   if (status === null || status >= 500 || code === 'not_allowed') return false
   return ![401, 408, 429].includes(status)
@@ -45,8 +45,8 @@ function refusesUser({ status, code }: ApiFault): boolean {
 export const { useMeQuery, useRefusalQuery } = authApi
 
 /**
- * Stores the user that a write returned. As an answer to `me` and not as an update, because the live connection begins when an answer says
- * that the onboarding is complete.
+ * Stores the user that a write returned as an answer to `me` and not as a cache update, because the live connection begins when an answer to `me`
+ * says that the onboarding is complete.
  */
 export const notifyUser =
   (user: User) =>

@@ -34,6 +34,6 @@ test('logging out forgets the token and who was signed in, at once', async () =>
   expect(localStorage.getItem(tokenKey)).toBeNull()
   expect(store.getState().session).toMatchObject({ signedIn: false, end: 'logout' })
   expect(user()).toBeUndefined()
-  // The server is told with the token of before.
+  // The request carries the token that was stored before the logout.
   expect(server.of('POST /auth/logout').map(({ authorization }) => authorization)).toEqual(['Bearer token-1'])
 })

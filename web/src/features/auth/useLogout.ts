@@ -1,4 +1,4 @@
-/** Logs out, at once in this browser and whatever the server answers. */
+/** Logs out: in this browser at once, whatever the server answers. */
 import { useDispatch, useStore } from 'react-redux'
 import { authRoutes } from '#domain/api/auth.ts'
 import type { logout } from '#domain/api/auth.schema.ts'
@@ -16,12 +16,12 @@ export function useLogout(): () => void {
   const dispatch = useDispatch()
   const store = useStore<WithDeletions>()
   return () => {
-    // While there is still a token to send them with: leaving must not undo a deletion.
+    // Sent while there is still a token: logging out must not undo a deletion.
     sendDeletions(store)
     const token = readToken()
     dropToken()
     dispatch(sessionEnded('logout'))
-    // Not through the store: its calls read the token when they are sent, and it is gone by then.
+    // Not sent through the store, whose calls read the token when they are sent: by then it is gone.
     if (token !== null) void request(logoutCall, { token })
   }
 }

@@ -139,7 +139,7 @@ export function Composer() {
   )
 }
 
-/** The draft, and its latest text for dictated words, of which several may come before the next render. */
+/** The draft, and a ref to its latest text, because several dictated words may arrive before the next render. */
 function useDescription() {
   const [description, setDescription] = usePersisted(draftDescription)
   const latest = useRef(description)
@@ -158,7 +158,7 @@ function useAgentAndModel() {
   const [agent, chooseAgent] = usePersisted(selectedAgent)
   const [codexModel, setModel] = usePersisted(selectedModel)
   const setAgent = (chosen: typeof agent) => {
-    // Another agent has other models.
+    // The previous model may not exist for another agent.
     if (chosen !== agent) setModel(selectedModel.initial)
     chooseAgent(chosen)
   }

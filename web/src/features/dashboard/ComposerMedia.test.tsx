@@ -6,7 +6,7 @@ import { projectOf, taskOf } from '../../../../tests/client/samples.ts'
 import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
 import { fakeUploads, uploadedOf } from '../../../../tests/client/uploads.ts'
 
-// The page is loaded before the first test waits for it: on a busy machine that takes a while.
+// Loads the page before the first test waits for it: on a busy machine that takes a while.
 beforeAll(() => import('./Dashboard.tsx'), 60_000)
 
 const project = projectOf(1)
@@ -24,7 +24,7 @@ const names = () =>
     .queryAllByRole('listitem')
     .map((item) => item.querySelector('p')?.textContent)
 
-/** The dashboard with a task that only has to be started. */
+/** The dashboard with everything that a task needs filled in, so that only Start has to be pressed. */
 async function open(over: Answers = {}) {
   const uploads = fakeUploads()
   const server = openPage('/dashboard', { answers: { ...answers, ...over } })
@@ -39,7 +39,7 @@ function pick(...files: readonly File[]) {
   if (input === null) throw new Error('There is no file picker.')
   fireEvent.change(input, { target: { files } })
 }
-/** As a browser hands files over that are dropped or pasted. */
+/** The data of a browser's drop or paste event with these files. */
 const transfer = (types: readonly string[], ...files: readonly File[]) => ({ types, files, dropEffect: '' })
 
 // Holds screens 2.28, 2.31.
@@ -100,7 +100,7 @@ describe('an image of a task', () => {
     fireEvent.click(start())
     await waitFor(() => expect(server.of('POST /tasks')[0]?.body).toMatchObject({ images: ['image-b'] }))
 
-    // The task was refused: nothing is lost, and the image comes before the other, as it was attached.
+    // The server refused the task, so nothing is lost. The image comes before the other, in the order in which they were attached.
     fireEvent.click(screen.getByRole('button', { name: 'Upload a.png again' }))
     uploads.made[2]?.answer(201, uploadedOf('image-a', 'a.png'))
     await waitFor(() => expect(screen.queryByText('Upload failed')).toBeNull())
@@ -172,7 +172,7 @@ describe('an image of a task', () => {
 })
 
 describe('voice', () => {
-  /** A browser that hears what the test says. */
+  /** A browser's speech recognition, which hears what the test says. */
   class Recognition extends EventTarget {
     static last: Recognition | null = null
     start = vi.fn<() => void>(() => void this.dispatchEvent(new Event('start')))

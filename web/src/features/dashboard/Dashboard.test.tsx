@@ -18,7 +18,7 @@ const start = () => screen.getByRole('button', { name: 'Start Coding' })
 const write = async (text: string) => {
   fireEvent.change(await description(), { target: { value: text } })
 }
-/** Starts by the keyboard, which says what is missing where the button is only disabled. */
+/** Starts the task by the keyboard: the page then says what is missing, while the button is only disabled. */
 const startByKeys = async () => {
   fireEvent.keyDown(await description(), { key: 'Enter', ctrlKey: true })
 }

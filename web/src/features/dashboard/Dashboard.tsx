@@ -9,9 +9,9 @@ import { RecentTasks } from './RecentTasks.tsx'
 import { texts } from './texts.ts'
 import { isNewTask } from './newTaskLocation.ts'
 
-// Only newcomers need it. It is last on the page, so it moves nothing when it comes.
+// Only newcomers need the first steps. They are last on the page, so nothing moves when they arrive.
 const FirstSteps = optionalPart(async () => (await import('./FirstSteps.tsx')).FirstSteps)
-// Only shown once a task was begun, by when it has loaded.
+// The offer is only shown after a task was started, and its chunk has loaded by then.
 const AskToNotify = optionalPart(async () => (await import('../notifications/AskToNotify.tsx')).AskToNotify)
 
 export function Dashboard() {

@@ -57,7 +57,7 @@ const texts = {
   ownRepository: 'Use Your Own Repository',
 } as const
 
-/** A person with more tasks than this needs no next step. */
+/** With more tasks than this, no next step is shown. */
 const maxTasks = 3
 
 interface FirstStepsProps {
@@ -113,7 +113,7 @@ function Step({ title, why, children }: { title: string; why: string; children?:
 function FirstProject() {
   const dispatch = useDispatch()
   const sample = useSampleProject()
-  // Until it is known which button is right, no button is better than one that changes.
+  // Shows no button until it is known which one is right, because a button must not change under the pointer.
   if (sample.isLoading) return <Step title={texts.project.title} why={texts.project.why} />
   if (!sample.exists)
     return (

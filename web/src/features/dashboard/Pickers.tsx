@@ -11,7 +11,7 @@ import { selectedProjectId, usePersisted } from '../../state/persisted.ts'
 import { Picker } from '../../ui/overlay/Picker.tsx'
 import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 
-/** The chosen project; until one is chosen the only project, or else the one of the latest task. */
+/** The chosen project. Until one is chosen, it is the only project, or else the project of the latest task. */
 export function useProject(listed: readonly Project[] | undefined) {
   const [projectId, setProjectId] = usePersisted(selectedProjectId)
   const options = useMemo(() => projectOptions(listed ?? []), [listed])
@@ -41,7 +41,7 @@ export function projectOptions(projects: readonly Project[]): readonly PickerOpt
 }
 
 interface ProjectPickerProps extends Pick<ComponentProps<typeof Picker>, 'options' | 'chosen' | 'onChoose'> {
-  /** The person has no project yet. */
+  /** Whether the person has no project yet. */
   readonly isEmpty: boolean
 }
 
@@ -64,13 +64,14 @@ export function ProjectPicker({ isEmpty, ...choice }: ProjectPickerProps) {
 const firstBranch = 'main'
 
 /**
- * The project's default branch until another is chosen. `isEmpty`: the repository has no branch, so `main` is created when the agent starts.
+ * The branch of a new task: the project's default branch until another is chosen. `isEmpty`: the repository has no branch, so `main` is created when
+ * the agent starts.
  */
 export function useBranchChoice(project: Project | undefined) {
   const { currentData, error, isFetching } = useBranchesQuery(project?.id ?? '', {
     skip: project === undefined,
   })
-  // A choice is for one project; another project begins with its own default.
+  // A choice holds for one project; another project starts with its own default branch.
   const [choice, setChoice] = useState<{ projectId: string; branch: string } | null>(null)
   const names = currentData?.branches.map(({ name }) => name)
   const isEmpty = names !== undefined && names.length === 0

@@ -44,7 +44,7 @@ describe('a recent task', () => {
     const task = taskOf(1, { status: 'running', progress: 40 })
     const { store } = openPart(<TaskRow task={task} when="Nov 20" />)
     const row = within(screen.getByRole('listitem'))
-    // While it is first made nothing is lost.
+    // The first attempt to connect is not a lost connection.
     expect(row.queryByText('Last known:')).toBeNull()
     act(() => void store.dispatch(connectionChanged('disconnected')))
     expect(row.getByText('Last known:').nextElementSibling?.textContent).toBe('Running')

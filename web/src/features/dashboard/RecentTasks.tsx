@@ -13,7 +13,7 @@ import { TaskRow } from '../tasks/TaskRow.tsx'
 import { texts as taskTexts } from '../tasks/texts.ts'
 import { texts } from './texts.ts'
 
-/** Section 9. */
+/** The contract, section 9. */
 const maxTasks = 8
 
 export function RecentTasks() {
@@ -46,7 +46,7 @@ export function RecentTasks() {
   )
 }
 
-/** For a person without projects the next steps offer to create one; when those are hidden, this does. */
+/** The next steps offer people without projects to create one; this note does when the steps are hidden. */
 function NoTask() {
   const projects = useProjectsQuery().data?.projects
   const [putAway] = usePersisted(firstStepsPutAway)

@@ -1,7 +1,7 @@
 /** The state of a navigation to the dashboard in order to write a task: the description then gets the focus. */
 import { memberOf } from '../../api/memberOf.ts'
 
-/** A new object each time, so that a second navigation moves the focus too. */
+/** Returns a new object each time, so that a second navigation moves the focus too. */
 export const newTaskState = () => ({ newTaskState: true })
 
 export function isNewTask(state: unknown): boolean {

@@ -1,4 +1,4 @@
-/** Creates the task of the composer once its images are uploaded, and has the server prepare for it before. */
+/** Creates the task of the composer once its images are uploaded. Until then it lets the server prepare for the task. */
 import { type FormEvent, useEffect, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { titleOf } from '#domain/api/tasks.ts'
@@ -26,7 +26,7 @@ export function useStart({ task, mode, images, takeDescription, clear }: StartOp
   const dispatch = useDispatch()
   const [create, { isLoading }] = useCreateTaskMutation()
   const [attempted, setAttempted] = useState(false)
-  // One id until the server has the task, so that a repetition after a lost answer creates no second one.
+  // The id stays the same until the server has the task, so that a retry after a lost answer creates no second task.
   const [id, setId] = useState(newId)
   usePrewarm(isLoading || task === null ? null : { taskId: id, ...task })
 
@@ -56,12 +56,12 @@ export function useStart({ task, mode, images, takeDescription, clear }: StartOp
   return { submit, attempted, waiting, stopped, busy: isLoading || waiting }
 }
 
-/** How often a preparation is renewed, in milliseconds, before the server discards it. */
+/** How often a preparation is renewed, in milliseconds: the server discards one that is not renewed in time. */
 const renewalIntervalMs = 50_000
-/** Choices that change within this time are not prepared for. */
+/** How long choices must stay the same before the server prepares for them, in milliseconds. */
 const settledMs = 400
 
-/** Has the server prepare for a task; `null` while there is nothing to prepare for. */
+/** Lets the server prepare for a task; `null` while there is nothing to prepare for. */
 function usePrewarm(preparation: Preparation | null): void {
   const [prepare] = usePrepareTaskMutation()
   const key = preparation === null ? null : JSON.stringify(preparation)

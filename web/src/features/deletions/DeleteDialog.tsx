@@ -20,7 +20,7 @@ export interface DeleteDialogProps {
   readonly onClose: () => void
 }
 
-/** The page to open when the page of the deleted item is left. */
+/** The page to open when the page of a deleted item has to be left. */
 const pagesAfter: Record<Deletion['kind'], string> = { task: '/dashboard', project: '/projects' }
 
 export function DeleteDialog({ kind, id, words, open, onClose }: DeleteDialogProps) {
@@ -47,12 +47,12 @@ export function DeleteDialog({ kind, id, words, open, onClose }: DeleteDialogPro
   )
 }
 
-/** Deletes an item in the page, with a toast that offers to undo it. `Deletions` sends it to the server later. */
+/** Deletes an item in the page, with a toast that offers to undo it. `Deletions` sends the deletion to the server later. */
 export function useDelete(): (kind: Deletion['kind'], id: string) => void {
   const dispatch = useDispatch()
   return (kind, id) => {
     const notice = notified('success', texts.deleted[kind])
-    // The toast comes first, because a deletion without one is sent to the server.
+    // The toast is shown before the deletion, because `Deletions` sends a deletion without a toast to the server.
     dispatch(notice)
     dispatch(deletionBegun({ kind, id, noticeId: notice.payload.id }))
   }

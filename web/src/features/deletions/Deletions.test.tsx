@@ -30,7 +30,7 @@ test('a task is deleted after a question, and comes back by Undo', async () => {
   const question = within(await screen.findByRole('dialog', { name: 'Delete Task' }))
   expect(question.getByText('Are you sure you want to delete this task?')).toBeTruthy()
   fireEvent.click(question.getByRole('button', { name: 'Delete Task' }))
-  // Pointed at, it stays however long the next page takes.
+  // The toast stays while it is pointed at, however long the next page takes.
   fireEvent.pointerEnter(await toast().findByRole('listitem'))
   await screen.findByRole('link', { name: 'Task 2' })
   expect(row('Task 1')).toBeNull()
@@ -53,7 +53,7 @@ describe('what was deleted', () => {
     )
   }
 
-  /** The list, after the first of its two tasks was deleted. */
+  /** The list after the first of its two tasks was deleted. */
   async function deleted() {
     const { server } = openPart(
       <>

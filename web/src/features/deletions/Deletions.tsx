@@ -1,4 +1,4 @@
-/** Sends deletions to the server when their toasts are gone or the page is closed, and offers to undo the last. Renders nothing. */
+/** Sends deletions to the server when their toasts are gone or the page is closed, and offers to undo the latest one. Renders nothing. */
 import { useEffect } from 'react'
 import { useDispatch, useSelector, useStore } from 'react-redux'
 import { useAction } from '../../actions/ActionsContext.tsx'
@@ -28,7 +28,7 @@ export function Deletions() {
     const send = async ({ kind, id }: Deletion) => {
       dispatch(deletionSent(id))
       const { error } = await (kind === 'task' ? deleteTask(id) : deleteProject(id))
-      // An item that does not exist any more is deleted too.
+      // An item that the server no longer knows counts as deleted.
       if (error === undefined || ('status' in error && error.status === 404)) return
       dispatch(deletionEnded(id))
       dispatch(notifiedFailure(texts.failed[kind], error))

@@ -11,9 +11,9 @@ import { rootReducer } from '../../state/rootReducer.ts'
 export interface Deletion {
   readonly kind: 'task' | 'project'
   readonly id: string
-  /** The toast that offers to undo it. */
+  /** The toast that offers to undo the deletion. */
   readonly noticeId: string
-  /** Whether it was sent to the server, so that it cannot be undone. */
+  /** Whether the deletion was sent to the server, so that it cannot be undone. */
   readonly isSent: boolean
 }
 
@@ -29,7 +29,7 @@ const deletions = createSlice({
     ],
     deletionSent: (all, { payload }: PayloadAction<string>) =>
       all.map((deletion) => (deletion.id === payload ? { ...deletion, isSent: true } : deletion)),
-    /** Undone by the person, or refused by the server. */
+    /** The person has undone the deletion, or the server has refused it. */
     deletionEnded: (all, { payload }: PayloadAction<string>) => all.filter(({ id }) => id !== payload),
   },
   extraReducers: (builder) => builder.addCase(sessionEnded, () => []),

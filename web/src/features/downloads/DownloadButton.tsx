@@ -36,7 +36,7 @@ export function DownloadButton({ call, file, label, busyLabel }: DownloadButtonP
   )
 }
 
-/** A file of a long history takes minutes, unlike other answers. In milliseconds. */
+/** Building the file of a long history takes the server minutes, so downloads wait longer than other calls. In milliseconds. */
 const downloadTimeoutMs = 600_000
 
 interface DownloadState {
@@ -79,6 +79,6 @@ function saveFile(file: Blob, name: string): void {
   link.href = address
   link.download = name
   link.click()
-  // Some browsers read it some time after the click.
+  // Some browsers read the address some time after the click.
   setTimeout(() => URL.revokeObjectURL(address), 10_000)
 }

@@ -1,4 +1,4 @@
-/** The figures of a period: their sums, and a chart for each. */
+/** The figures of a period: their totals, and a chart of each. */
 import type { Grouping } from '#domain/figures.ts'
 import { ButtonLink } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'
@@ -26,7 +26,7 @@ import { RankedBars } from './charts/RankedBars.tsx'
 
 interface FigureChartsProps {
   readonly figures: FiguresAnswer
-  /** Whether newer figures are being fetched. */
+  /** Whether these figures are shown while newer ones are being fetched. */
   readonly isOld: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Figures of a period, by group: charts with their tables, and the same as CSV. The choices are in the address. */
+/** Figures of a period, by group: charts with their tables, and the same figures as CSV. The choices are in the address. */
 import { type ComponentProps, useMemo } from 'react'
 import { useSearchParams } from 'react-router-dom'
 import { groupings, type Grouping, dayAfter, weekOf } from '#domain/figures.ts'
@@ -129,7 +129,7 @@ function useFiguresChoice(): FiguresChoice {
   const query = useMemo(() => queryIn(params, today), [params, today])
   const choose = (change: Partial<FiguresQuery>) => {
     const next = { ...query, ...change }
-    // While a date is being typed, it is incomplete.
+    // A date that is still being typed is incomplete.
     if (!isDay(next.from) || !isDay(next.to) || next.from > next.to) return
     setParams({ ...next }, { replace: true })
   }
@@ -141,7 +141,7 @@ function useFiguresChoice(): FiguresChoice {
   }
 }
 
-/** The Monday on which a period of `count` weeks begins whose last week contains `day`. */
+/** The Monday on which a period of `count` weeks begins, if its last week contains `day`. */
 const weeksBack = (day: string, count: number): string => dayAfter(weekOf(day), -7 * (count - 1))
 
 /** Whether the day exists: `Date` would turn February 31 into a day of March. */

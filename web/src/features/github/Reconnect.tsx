@@ -23,7 +23,7 @@ export function Reconnect({ task }: { readonly task: Task }) {
     refetchOnMountOrArgChange: true,
   })
   const { connect, leaving } = useConnectGitHub(task.id)
-  // It may have been connected in another tab.
+  // The person may have connected the account in another tab.
   useWindowEvent('focus', () => {
     if (!isUninitialized) void refetch()
   })

@@ -37,7 +37,7 @@ function Marked({
 
 interface PermissionsProps {
   readonly permissions: Read<GitHubRights['permissions']>
-  /** `null` when they are not known. */
+  /** `null` when the installations are not known. */
   readonly installations: readonly InstallationOfApp[] | null
 }
 
@@ -247,7 +247,7 @@ export function Limits({ installations, own }: LimitsProps) {
   )
 }
 
-/** Coloured below a tenth, which the server reserves for requests that people wait for. */
+/** The number is coloured when less than a tenth is left, which the server reserves for requests that people wait for. */
 function Left({ limit, remaining }: { readonly limit: number; readonly remaining: number }) {
   return <span className={remaining < limit / 10 ? 'text-warn' : undefined}>{grouped(remaining)}</span>
 }

@@ -2,7 +2,7 @@
 import type { InstallationOfPerson } from '#domain/api/github.schema.ts'
 import type { GitHubAccess } from './gitHubApi.ts'
 
-/** Whether the App reaches a repository; if not, why, and the installation to change. */
+/** Whether the App reaches a repository; if not, the reason, and the installation to change. */
 export type Reach =
   | { readonly kind: 'reached' | 'unknown' | 'not_installed' }
   | { readonly kind: 'not_selected' | 'suspended'; readonly installation: InstallationOfPerson }

@@ -4,7 +4,7 @@ import { useDispatch } from 'react-redux'
 import { notifiedFailure } from '../notifications/notifications.ts'
 import { gitHubFaults, useLinkGitHubMutation } from './gitHubApi.ts'
 
-/** Afterwards the browser returns to the task if one is given, otherwise to the settings. */
+/** After connecting, the browser returns to the given task, or else to the settings. */
 export function useConnectGitHub(taskId?: string) {
   const dispatch = useDispatch()
   const [link] = useLinkGitHubMutation()

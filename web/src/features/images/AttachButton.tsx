@@ -25,7 +25,7 @@ export function AttachButton({ images: { most, add }, icon }: AttachButtonProps)
         aria-label={texts.attach(most)}
         onChange={({ currentTarget }) => {
           add([...(currentTarget.files ?? [])])
-          // The same file may be picked again.
+          // Cleared, so that the same file can be picked again.
           currentTarget.value = ''
         }}
       />

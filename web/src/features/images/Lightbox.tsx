@@ -1,4 +1,4 @@
-/** Images over the whole window: the arrow keys move, Escape closes. A chunk of its own, loaded when an image is first opened. */
+/** Shows images over the whole window: the arrow keys move, Escape closes. A chunk of its own, loaded when an image is first opened. */
 import YetAnotherLightbox from 'yet-another-react-lightbox'
 import Captions from 'yet-another-react-lightbox/plugins/captions'
 import 'yet-another-react-lightbox/styles.css'
@@ -46,7 +46,7 @@ export function Lightbox({ pictures, first, onClose }: LightboxProps) {
   )
 }
 
-/** A long name is cut, its position among the images never. */
+/** A long name is truncated; the position among the images is always shown in full. */
 function Caption({ name, position }: { readonly name: string; readonly position: string }) {
   return (
     <span className="flex">

@@ -9,7 +9,7 @@ import type { PendingImages } from './usePendingImages.ts'
 
 interface PendingTrayProps {
   readonly pending: PendingImages
-  /** A sentence below them, such as that the message waits for them. */
+  /** A sentence below the images, such as that the message waits for their uploads. */
   readonly notice: string | null
   readonly className?: string
 }

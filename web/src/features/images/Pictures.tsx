@@ -1,4 +1,4 @@
-/** Thumbnails of a task's pictures: one, side by side, or in a grid. Each opens all of them full-screen. */
+/** Thumbnails of a task's pictures: a single one, some side by side, or a grid. Pressing one opens all of them full-screen. */
 import { ImageOff } from 'lucide-react'
 import { lazy, Suspense, useRef, useState, type MouseEvent } from 'react'
 import { classes } from '../../ui/classes.ts'
@@ -11,7 +11,7 @@ interface PicturesProps {
   readonly taskId: string
   readonly pictures: readonly Picture[]
   readonly layout: keyof typeof layouts
-  /** How many thumbnails are shown; a button beside them has the number of the others. */
+  /** How many thumbnails are shown; a button beside them shows how many more there are. */
   readonly most: number
   readonly className?: string
 }

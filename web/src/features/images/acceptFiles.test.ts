@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { choose, maxImages } from './acceptFiles.ts'
 
 const megabyte = 1_048_576
-/** A file that says it is so large, without the bytes. */
+/** A file that claims this size, without the bytes. */
 function file(name: string, type: string, size = 10): File {
   return Object.defineProperty(new File(['x'], name, { type }), 'size', { value: size })
 }

@@ -4,11 +4,11 @@ import { texts } from './texts.ts'
 
 /** The most images of a task or message (contract, section 9). */
 export const maxImages = {
-  /** The small button of the dashboard. */
+  /** For the small button of the dashboard. */
   compact: imageLimits.aTask,
-  /** A message in the chat. */
+  /** For a message in the chat. */
   message: imageLimits.aMessage,
-  /** The default. */
+  /** For all other buttons. */
   full: 999,
 } as const
 
@@ -21,7 +21,7 @@ export interface ChosenFiles {
   readonly refusals: readonly string[]
 }
 
-/** Chooses among `files` when `have` of at most `most` images are already attached. */
+/** Chooses among `files` when `have` images are attached already and at most `most` are allowed. */
 export function choose(files: readonly File[], have: number, most: number): ChosenFiles {
   const images = files.filter(isImage)
   const fitting = images.filter(({ size }) => size <= imageLimits.bytes)
@@ -37,7 +37,7 @@ export function choose(files: readonly File[], have: number, most: number): Chos
   }
 }
 
-/** Judges by the type, or by the name when the system knows no type. The server looks at the content. */
+/** Decides by the type, or by the name when the system knows no type. The server checks the content. */
 function isImage({ type, name }: File): boolean {
   return type === '' ? /\.(jpe?g|png|gif|webp)$/i.test(name) : /^image\/(jpe?g|png|gif|webp)$/.test(type)
 }

@@ -17,7 +17,7 @@ type Uploaded = AnswerOf<typeof uploadImage>
 
 interface Upload {
   readonly file: File
-  /** The server keeps an image once per key, however often it arrives. */
+  /** The server stores an image once per key, however often the image arrives. */
   readonly key: string
   /** Receives the percentage of the bytes that were sent, 0 to 100. */
   readonly onProgress: (percent: number) => void
@@ -57,12 +57,12 @@ function uploaded(answer: ApiAnswer): { readonly data: Uploaded } | { readonly e
   return isUploaded(answer.data) ? { data: answer.data } : failure('unreadable')
 }
 
-/** Checks the members that are used: the address (contract, section 7), and the id by which the image is attached. */
+/** Checks the members that the client uses: the address (contract, section 7), and the id by which the image is attached. */
 function isUploaded(answer: unknown): answer is Uploaded {
   return textOf(answer, 'id') !== undefined && textOf(answer, 'url') !== undefined
 }
 
-/** Sends a file as a form and reports the progress, which `fetch` cannot. Never rejects. */
+/** Sends a file as a form and reports the progress, which `fetch` cannot report. Never rejects. */
 function send({ file, key, onProgress }: Upload, token: string, signal: AbortSignal): Promise<ApiAnswer> {
   const xhr = new XMLHttpRequest()
   return new Promise<ApiAnswer>((resolve) => {

@@ -1,8 +1,8 @@
-/** Attached images that were not sent yet: the upload of each is under way, complete or failed. Pure. */
+/** The images attached to a message that was not sent yet: the upload of each is under way, complete or failed. Pure. */
 import type { ShownImage } from '#domain/api/images.schema.ts'
 
 export type Upload =
-  /** Percent, 0 to 100. */
+  /** In percent, 0 to 100. */
   | { readonly kind: 'uploading'; readonly progress: number }
   | { readonly kind: 'completed'; readonly image: ShownImage }
   | { readonly kind: 'error'; readonly reason: string }

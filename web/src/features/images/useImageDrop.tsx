@@ -4,7 +4,7 @@ import { ImagePlus } from 'lucide-react'
 import { useWindowEvent } from '../../ui/hooks.ts'
 import { texts } from './texts.ts'
 
-/** `over`: whether files are held over the element. `handlers`: props for it. */
+/** `over`: whether files are held over the element. `handlers`: the props for the element. */
 export function useImageDrop(onFiles: (files: readonly File[]) => void) {
   const [over, setOver] = useState(false)
   useWindowEvent('dragover', refuseDrop)
@@ -32,7 +32,7 @@ export function useImageDrop(onFiles: (files: readonly File[]) => void) {
       },
       onPaste: (event: ClipboardEvent) => {
         const { files } = event.clipboardData
-        // Some programs copy text together with a picture of it; then the text is pasted.
+        // Some programs copy text together with a picture of it; in that case the text is pasted.
         if (files.length === 0 || event.clipboardData.types.includes('text/plain')) return
         event.preventDefault()
         onFiles([...files])
@@ -41,7 +41,7 @@ export function useImageDrop(onFiles: (files: readonly File[]) => void) {
   }
 }
 
-/** A file dropped elsewhere would replace the page, and everything typed in it would be lost. */
+/** A file dropped elsewhere would replace the page, and everything typed in the page would be lost. */
 function refuseDrop(event: globalThis.DragEvent): void {
   if (event.dataTransfer === null || !hasFiles(event.dataTransfer) || event.defaultPrevented) return
   event.preventDefault()
@@ -52,7 +52,7 @@ function hasFiles({ types }: DataTransfer): boolean {
   return types.includes('Files')
 }
 
-/** Covers the element while files are held over it. */
+/** A hint that covers the element while files are held over it. */
 export function DropHint({ most }: { readonly most: number }) {
   return (
     <div className="pointer-events-none absolute inset-1 z-10 flex animate-appear items-center justify-center gap-2 rounded-control border-2 border-dashed border-accent bg-select text-ui font-medium">

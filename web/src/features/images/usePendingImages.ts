@@ -1,4 +1,4 @@
-/** The images attached to an unsent message: they are uploaded at once, and released when they are removed or sent. */
+/** The images attached to an unsent message. Images are uploaded as soon as they are attached, and released when they are removed or sent. */
 import { useCallback, useEffect, useMemo, useReducer, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
@@ -23,7 +23,7 @@ export interface PendingImages {
   readonly completed: () => readonly ShownImage[]
   /** Resolves when no upload is under way, to whether all succeeded. */
   readonly settled: () => Promise<boolean>
-  /** Releases all images, when they were sent. */
+  /** Releases all images, after they were sent. */
   readonly clear: () => void
 }
 
@@ -145,7 +145,7 @@ function pickImage({ id, url, name, size, type }: ShownImage): ShownImage {
   return { id, url, name, size, type }
 }
 
-/** `sendWhenUploaded` waits until all uploads are complete, then sends. `stopped`: an upload failed meanwhile, and nothing was sent. */
+/** `sendWhenUploaded` waits until all uploads are complete, then sends. `stopped` says that an upload failed meanwhile, so that nothing was sent. */
 export function useWhenUploaded({ images, uploading, settled }: PendingImages, send: () => void) {
   const [state, setState] = useState<'idle' | 'waiting' | 'stopped'>('idle')
   // `null` once the component is unmounted, after which nothing is sent.

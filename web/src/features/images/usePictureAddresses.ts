@@ -1,4 +1,4 @@
-/** The addresses of pictures. They expire after some minutes: one that fails to load is fetched again, and so is a missing one. */
+/** The addresses of pictures. Addresses expire after some minutes: one that fails to load is fetched again, and so is a missing one. */
 import { useState } from 'react'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
@@ -6,10 +6,10 @@ import { useImageAddressesQuery } from './imagesApi.ts'
 
 export interface Addressed {
   readonly picture: Picture
-  /** `null` while it is being fetched, and when the picture cannot be shown. */
+  /** `null` while the address is being fetched, and when the picture cannot be shown. */
   readonly url: string | null
   readonly missing: boolean
-  /** To be called when the address fails to load. */
+  /** The caller calls this when the address fails to load. */
   readonly onFailed: () => void
 }
 
@@ -31,7 +31,7 @@ export function usePictureAddresses(taskId: string, pictures: readonly Picture[]
       missing: failedUrls.length >= maxTries || (url === null && needsFetch && !isFetching),
       onFailed: () => {
         if (url === null || failedUrls.length >= maxTries) return
-        // Several may fail before the next render, and one may fail twice.
+        // An updater function, because several addresses may fail before the next render, and one may fail twice.
         setFailed((known) => {
           const already = known.get(picture.id) ?? []
           return already.includes(url) ? known : new Map(known).set(picture.id, [...already, url])

@@ -10,7 +10,7 @@ import type { McpOwner, McpServerChange } from './mcpApi.ts'
 import { texts } from './texts.ts'
 import { useSaveServers } from './useSaveServers.ts'
 
-/** A server that is stored, or one that is not yet. */
+/** A server that is stored, or a new one. */
 export type Draft = ShownMcpServer | McpServerChange
 
 interface McpServerFormProps {
@@ -96,7 +96,7 @@ interface TextFieldProps extends FieldsProps {
   readonly name: Exclude<keyof Fields, 'kind' | 'auth'>
   readonly label: string
   readonly help?: string
-  /** The field of the request that it is. */
+  /** The path of the field in the request, by which a fault names it. */
   readonly at: string
   readonly type?: 'password'
 }

@@ -42,7 +42,7 @@ interface ServersProps {
 }
 
 function Servers({ owner, servers, suggestions = [] }: ServersProps) {
-  /** What is being added or changed. */
+  /** The server that is being added or changed. */
   const [draft, setDraft] = useState<Draft | null>(null)
   const form = (
     <McpServerForm

@@ -1,4 +1,4 @@
-/** MCP servers on the server: of a project, or of the person (`null`). */
+/** Reads and changes the MCP servers of a project, or of the person (`null`). */
 import { mcpServerRoutes } from '#domain/api/mcpServers.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {
@@ -13,7 +13,7 @@ import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { faults } from './texts.ts'
 
-/** The id of a project; `null`: the person's own. */
+/** The id of a project; `null` means the person's own servers. */
 export type McpOwner = string | null
 
 export type McpServerChange = BodyInputOf<typeof setOwnMcpServers>['servers'][number]

@@ -1,4 +1,4 @@
-/** Offers desktop notifications once, after a task was begun. Only after a yes does the browser ask for its permission. */
+/** Offers desktop notifications once, after a task was started. The browser asks for its permission only after the person has said yes. */
 import { Bell } from 'lucide-react'
 import { useDispatch, useSelector } from 'react-redux'
 import { Button } from '../../ui/form/Button.tsx'

@@ -11,7 +11,7 @@ type Ended = keyof typeof texts.ended
 export function DesktopNotifications() {
   const navigate = useNavigate()
   const tasks = useRecentTasksQuery().data?.tasks
-  // As they were last known: what a task said when it was first seen is not reported.
+  // The tasks as they were last read: a status that a task already had when it was first read is not reported.
   const before = useRef<ReadonlyMap<string, Task> | null>(null)
   useEffect(() => {
     if (tasks === undefined) return

@@ -39,7 +39,7 @@ test.each([
       <Toasts />
     </Provider>,
   )
-  // What a toast looks like is a chunk of its own.
+  // The component that draws a toast is a chunk of its own.
   await import('../../ui/overlay/Toast.tsx')
   vi.useFakeTimers()
   act(() => void store.dispatch(notified(type, 'The title', 'The message')))

@@ -1,4 +1,4 @@
-/** The toasts, over the least important part of a page. Their component is loaded after the first render. */
+/** The toasts, over the least important part of a page. The component that draws them is loaded after the first render. */
 import { lazy, Suspense, useEffect } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
 import { deletionEnded, selectDeletions } from '../deletions/deletions.ts'
@@ -23,7 +23,7 @@ export function Toasts() {
       },
     }
   }
-  // Preloaded, because most toasts appear when the server cannot be reached, and nothing could be loaded then.
+  // Preloaded, because most toasts appear when the server cannot be reached, and the component could not be loaded then.
   useEffect(() => void loadToast().catch(() => undefined), [])
   return (
     <section aria-label="Notifications">

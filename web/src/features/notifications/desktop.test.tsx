@@ -14,7 +14,7 @@ import { AskToNotify } from './AskToNotify.tsx'
 import { DesktopNotifications } from './DesktopNotifications.tsx'
 import { NotificationsPart } from './NotificationsPart.tsx'
 
-/** What of the browser tells something outside of the page. */
+/** A stand-in for the browser's `Notification`. */
 class Told extends EventTarget {
   static permission: NotificationPermission = 'default'
   static answer: NotificationPermission = 'granted'
@@ -55,7 +55,7 @@ function look(elsewhere: boolean) {
   vi.spyOn(document, 'hidden', 'get').mockReturnValue(elsewhere)
 }
 
-/** What asks and what tells, over a list with a task that runs; and how a task is begun there. */
+/** The offer to notify and the notifications, over a list with a running task; also a way to start a task there. */
 async function opened() {
   const server = fakeServer({
     ...listed(running),
@@ -74,7 +74,7 @@ async function opened() {
   )
   const list = recentTasksApi.endpoints.recentTasks
   const read = async (...tasks: readonly Task[]) => {
-    // A reading that is under way would be taken for this one.
+    // Otherwise a read that is under way would be taken for this one.
     await waitFor(() => expect(list.select()(store.getState()).status).not.toBe('pending'))
     server.answer(listed(...tasks))
     await act(() => store.dispatch(list.initiate(undefined, { forceRefetch: true, subscribe: false })))
@@ -86,7 +86,7 @@ async function opened() {
   return { begin, read }
 }
 
-/** What the person sees besides: where they are, and how the tasks stand. */
+/** The rest of the page: where the person is, and the statuses of the tasks. */
 function Page() {
   const tasks = useRecentTasksQuery().data?.tasks ?? []
   return (
@@ -117,7 +117,7 @@ describe('notifications of the desktop', () => {
     act(() => void told?.dispatchEvent(new Event('click')))
     expect(focus).toHaveBeenCalledOnce()
     expect(screen.getByText(`/tasks/${running.id}`)).toBeTruthy()
-    // It is told once.
+    // The end of a task is reported once.
     await read(ended, taskOf(3))
     expect(Told.shown).toHaveLength(1)
   })

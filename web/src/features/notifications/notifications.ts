@@ -10,13 +10,13 @@ export interface Notification {
   readonly type: NotificationType
   readonly title: string
   readonly message?: string | undefined
-  /** How long it is shown, in milliseconds. */
+  /** How long the toast is shown, in milliseconds. */
   readonly duration: number
 }
 
-/** More would hide the page, so the oldest is removed. */
+/** The most toasts at a time. More would hide the page, so the oldest is removed. */
 const maxNotifications = 4
-/** Milliseconds (contract, section 9). */
+/** How long toasts of each type are shown, in milliseconds (contract, section 9). */
 const durations: Record<NotificationType, number> = {
   success: 5_000,
   warning: 5_000,
@@ -54,7 +54,7 @@ export function notifiedFailure(title: string, error: unknown, fallback: string 
   return notified('error', title, reason === title ? undefined : reason)
 }
 
-/** The outcome of a change: the title for its success, or a failure as of `notifiedFailure` when there is an error. */
+/** Reports the outcome of a change: a success with this title, or a failure like `notifiedFailure` when there is an error. */
 export function notifiedOutcome(
   error: unknown,
   success: string,

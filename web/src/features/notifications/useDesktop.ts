@@ -21,7 +21,7 @@ export function useDesktop() {
   }
 }
 
-/** Whether a notification may be shown now. */
+/** Whether the person and the browser allow a notification now. */
 export function mayNotify(): boolean {
   return desktopOf(recall(desktopNotifications), permissionNow()) === 'on'
 }

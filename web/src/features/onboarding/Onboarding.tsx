@@ -58,7 +58,7 @@ function Steps({ user }: { readonly user: User }) {
             {step === 1 ? <AboutYou user={user} {...form} /> : <AboutTeam {...form} />}
           </div>
           <div className="mt-auto pt-8 md:mt-0 md:pt-3">
-            {/* Next to the button, since on a phone the top is out of sight. */}
+            {/* The fault is next to the button, since on a phone the top of the page is out of sight. */}
             {form.error !== undefined && (
               <Note kind="error" className="mb-4">
                 {reasonOf(form.error, texts.failed)}

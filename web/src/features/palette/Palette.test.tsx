@@ -27,7 +27,7 @@ const field = () => screen.getByLabelText('Search or run a command', { selector:
 const type = (value: string) => fireEvent.change(field(), { target: { value } })
 const press = (key: string, held: object = {}) => fireEvent.keyDown(field(), { key, ...held })
 
-/** Opens an overlay by its key, which is listened for soon after the page was drawn: one that nobody heard is pressed again. */
+/** Opens an overlay by its key. The page listens for keys only some time after it was drawn, so the key is pressed until the overlay is open. */
 async function openBy(key: KeyboardEventInit) {
   await waitFor(() => {
     const isOpen = () => document.querySelector('dialog[open]') !== null
@@ -41,7 +41,7 @@ function Where() {
 }
 const where = () => screen.getByTestId('where').textContent
 
-/** The palette alone, with an action that can be done. */
+/** The palette on its own, with an action that is available. */
 async function opened(more: Answers = {}) {
   const onClose = vi.fn<() => void>()
   const done = vi.fn<() => void>()
@@ -102,7 +102,7 @@ describe('the palette', () => {
     expect(chosen()?.textContent).toContain('Make webhook')
     press('End')
     expect(chosen()?.textContent).toContain('Open helios')
-    // Keys that choose a composed character are not for the list.
+    // Keys that pick a composed character are not for the list.
     press('ArrowDown', { isComposing: true })
     press('Enter', { keyCode: 229 })
     expect(chosen()?.textContent).toContain('Open helios')
@@ -161,14 +161,14 @@ test('the sheet of shortcuts has every key that there is, by where it works', as
   const everywhere = within(sheet.getByRole('region', { name: 'Everywhere' }))
   expect(everywhere.getByText('Search or run a command').parentElement?.textContent).toContain('Ctrl K')
   expect(everywhere.getByText('Go to projects').parentElement?.textContent).toContain('GthenP')
-  // What has no key is for the palette alone.
+  // Actions without a key are only in the palette.
   expect(sheet.queryByText('Log out')).toBeNull()
 })
 
 test('keys lead through the pages, and C to where a task is written', async () => {
   openPage('/projects', { answers })
   await screen.findByRole('heading', { level: 1, name: 'Manage Projects' })
-  // What listens for keys comes after the page.
+  // The page listens for keys only after it was drawn.
   await waitFor(() => {
     fireEvent.keyDown(document.body, { key: 'g' })
     fireEvent.keyDown(document.body, { key: 's' })

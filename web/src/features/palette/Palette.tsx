@@ -1,6 +1,6 @@
 /**
- * The command palette: finds tasks, projects and actions by a few letters. The field keeps the focus, the arrow keys move, Enter
- * opens, with Ctrl or Cmd in a new tab.
+ * The command palette: finds tasks, projects and actions by a few letters. The field keeps the focus, the arrow keys move, Enter opens, and Enter
+ * with Ctrl or Cmd opens in a new tab.
  */
 import { Search, X } from 'lucide-react'
 import { useId, useState, type KeyboardEvent } from 'react'
@@ -44,7 +44,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     else if (event.key === 'Enter') {
       if (active !== undefined) open(active, mod)
     } else if (event.key.toLowerCase() === 'k' && mod) {
-      // The key that opens the palette also closes it.
+      // Pressing the key of the palette again closes it.
       close()
     } else return
     event.preventDefault()

@@ -32,10 +32,10 @@ interface PaletteInput {
   readonly offered: readonly ActionId[]
 }
 
-/** The most hits per group. Before anything is typed there are fewer, so that the actions are in view. */
+/** The most hits per group. Before anything is typed there are fewer of them, so that the actions are in view. */
 const maxTasks = { initial: 4, searching: 6 }
 const maxProjects = { initial: 2, searching: 4 }
-/** The most projects for which actions are listed. */
+/** The number of projects whose actions are listed. */
 const maxActionProjects = 2
 
 export function hitsOf({ query, tasks, projects, offered }: PaletteInput): readonly HitGroup[] {
@@ -77,7 +77,7 @@ export function hitsOf({ query, tasks, projects, offered }: PaletteInput): reado
 }
 
 function actionHits(offered: readonly ActionId[], query: string): Hit[] {
-  // Without the action that opens the palette, which is open already.
+  // Leaves out the action that opens the palette, since the palette is open.
   const available = actions.filter(({ id }) => id !== 'palette' && offered.includes(id))
   return best(available, ({ label }) => label, query).map(({ item: { id, keys }, ...found }) => ({
     ...found,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { match } from './match.ts'
 
-/** The text with what matched in brackets. */
+/** The text with the matching parts in brackets; `null` when it does not match. */
 function marked(text: string, query: string): string | null {
   const found = match(text, query)
   if (found === null) return null
@@ -19,7 +19,7 @@ describe('what is typed', () => {
     ['Make webhook deliveries idempotent', 'web', 'Make [web]hook deliveries idempotent'],
     ['Make webhook deliveries idempotent', 'ID make', '[Make] webhook deliveries [id]empotent'],
     ['helios-labs/web-console', 'web', 'helios-labs/[web]-console'],
-    // At the beginning of a word rather than within one before it.
+    // The match is at the beginning of a word rather than within an earlier word.
     ['Cobweb for the web', 'web', 'Cobweb for the [web]'],
     ['New project', 'nwp', '[N]e[w] [p]roject'],
     ['New project', 'new ew', '[New] project'],
@@ -30,9 +30,9 @@ describe('what is typed', () => {
   test.each([
     ['Make webhook deliveries', 'webx'],
     ['Make webhook deliveries', 'make nothing'],
-    // Its letters are there, but all over the sentence.
+    // The text has these letters, but spread over the whole sentence.
     ['Why does the nightly import drop the last row of a file without a newline', 'web'],
-    // No word begins with it.
+    // No word begins with these letters.
     ['Rename', 'nm'],
   ])('is not in %s: %s', (text, query) => expect(match(text, query)).toBeNull())
 

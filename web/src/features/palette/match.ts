@@ -1,18 +1,18 @@
 /** Fuzzy matching: whether a text matches a query, how well, and in which parts. Pure. */
 
 export interface Match {
-  /** Higher is better. */
+  /** A higher score is a better match. */
   readonly score: number
   /** The start and end of each matching part, in order; no two are adjacent. */
   readonly marks: readonly (readonly [from: number, to: number])[]
 }
 
-/** Letters that match apart from each other may be spread over this many times their number. */
+/** Letters that match one by one may be spread over this many times their number. */
 const maxSpread = 4
 
 /**
- * Matches every word of `query` somewhere in `text`, in any order and case: as a whole, best at the beginning of a word, or letter by letter
- * from the beginning of a word on (`nwp` in `New project`). `null` when a word does not match.
+ * Matches every word of `query` somewhere in `text`, in any order and case. A word matches as a whole, best at the beginning of a word of the text,
+ * or letter by letter from the beginning of such a word on (`nwp` in `New project`). `null` when a word does not match.
  */
 export function match(text: string, query: string): Match | null {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)

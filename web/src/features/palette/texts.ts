@@ -7,7 +7,7 @@ export const texts = {
   found: (count: number) => (count === 1 ? '1 result' : `${count} results`),
   nothing: 'Nothing found',
   nothingWhy: 'No matching tasks, projects or actions.',
-  /** Older tasks are not searched. */
+  /** The palette does not search older tasks. */
   nothingInLatest: (tasks: number) =>
     `No matching projects or actions, and no match in your latest ${tasks} tasks.`,
   tasks: (count: number) => `${count} ${count === 1 ? 'task' : 'tasks'}`,

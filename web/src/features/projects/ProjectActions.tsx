@@ -67,7 +67,7 @@ export function ProjectActions({ project }: { readonly project: Project }) {
         </Button>
         <Menu button={menuButton} items={items} />
       </div>
-      {/* Mounted only while open, so that discarded input is not there the next time. */}
+      {/* The dialog is mounted only while it is open, so that it does not show discarded input the next time. */}
       {dialog === 'edit' && <EditProject project={project} onClose={leave} />}
       <DeleteQuestion
         kind="project"

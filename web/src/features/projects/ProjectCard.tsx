@@ -32,7 +32,7 @@ export function ProjectCard({ project }: { readonly project: Project }) {
         <p className="mt-1 line-clamp-2 text-ui wrap-anywhere text-muted">
           {project.description || texts.card.noDescription}
         </p>
-        {/* At the same height in all cards of a row. */}
+        {/* The margin puts this line at the same height in all cards of a row. */}
         <div className="mt-auto pt-2.5">
           <RepositoryLine project={project} />
         </div>
@@ -79,7 +79,7 @@ export function ProjectCard({ project }: { readonly project: Project }) {
   )
 }
 
-/** The most titles of running tasks on a card (contract, section 9). */
+/** The most titles of running tasks that a card shows (contract, section 9). */
 const maxTitles = 2
 
 function RunningTitles({ stats: { runningTasks, runningTitles } }: { readonly stats: Project['stats'] }) {
@@ -88,7 +88,7 @@ function RunningTitles({ stats: { runningTasks, runningTitles } }: { readonly st
   return (
     <ul className="pl-5 text-meta/4.5">
       {titles.map((title, index) => (
-        // Two tasks may have the same title.
+        // Two tasks may have the same title, so the index is part of the key.
         <li key={`${index}-${title}`} className="flex gap-2">
           <span className="truncate">{title}</span>
           {more > 0 && index === titles.length - 1 && (

@@ -94,7 +94,7 @@ interface OtherTasksProps {
   readonly running: readonly Task[]
 }
 
-/** The tasks that are not running, with a button for more. */
+/** The tasks that are not running, with a button to load more. */
 function OtherTasks({ project, tasks, running }: OtherTasksProps) {
   const others = tasks.data?.tasks.filter(({ id }) => !running.some((task) => task.id === id)) ?? []
   const isEmpty = others.length === 0 && running.length === 0

@@ -15,7 +15,7 @@ const stats = (totalTasks: number, completedTasks: number, runningTasks: number)
   runningTitles: [],
 })
 const listing = (...projects: readonly Project[]) => ({ 'GET /projects': { projects, next: null } })
-/** A figure of a strip, by its name. */
+/** The value of a figure, by its name. */
 const figure = async (name: string) => (await screen.findByText(name)).nextElementSibling?.textContent
 
 describe('the list of projects', () => {
@@ -327,7 +327,7 @@ describe('a project', () => {
       `/tasks/${running.id}`,
     )
     expect(screen.getAllByRole('link', { name: 'Runs' })).toHaveLength(1)
-    // The way to the repository, and nothing else.
+    // The page names the repository once, in the link to it.
     expect(screen.getAllByText('ada/engine-1')).toHaveLength(1)
   })
 

@@ -7,10 +7,10 @@ import { texts } from './texts.ts'
 const repositoryTexts = texts.detail.repository
 
 export function RepositoryFacts({ projectId }: { readonly projectId: string }) {
-  // A task may have fetched the repository meanwhile, but each answer costs the person requests at the code host.
+  // The answer may be outdated, since a task may have fetched the repository meanwhile; but each read costs the person requests at the code host.
   const { data } = useProjectRepositoryQuery(projectId, { refetchOnMountOrArgChange: refreshAfterSeconds })
   const facts = data?.repository ? factsOf(data.repository, repositoryTexts) : []
-  // Room for one line is kept, so that usually nothing moves when the answer comes.
+  // Keeps room for one line, so that usually nothing moves when the answer comes.
   return (
     <p className="min-h-5 wrap-anywhere text-meta text-muted">
       {data?.repository === null && repositoryTexts.unknown}

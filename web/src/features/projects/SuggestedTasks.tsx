@@ -2,7 +2,7 @@
 import { Button } from '../../ui/form/Button.tsx'
 
 interface SuggestedTasksProps {
-  /** Whether they are for the sample repository, whose content is known. */
+  /** Whether the tasks are for the sample repository, whose content is known. */
   readonly ofSample: boolean
   readonly onChoose: (words: string) => void
 }
@@ -33,7 +33,7 @@ export const suggestions = {
   ],
 } as const
 
-/** A draft with a chosen suggestion, which replaces an earlier one and is added to a text of the person. */
+/** The draft with a suggestion: an earlier suggestion is replaced, and a text of the person is kept, with the suggestion after it. */
 export function withSuggestion(draft: string, words: string): string {
   const own = draft.trim()
   const isOwn =

@@ -1,8 +1,8 @@
-/** How a repository differs from a plain clone, in the texts of the page that shows it. */
+/** Describes how a repository differs from a plain clone, in the texts of the page that shows it. */
 import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
 
 interface FactTexts {
-  /** Left out by a page that lists the submodules. */
+  /** A page that lists the submodules itself leaves this out. */
   readonly submodules?: (count: number) => string
   readonly lfs: string
   readonly filters: (names: string) => string

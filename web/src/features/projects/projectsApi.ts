@@ -1,4 +1,4 @@
-/** Projects on the server, and the repositories they can be made of. */
+/** Projects on the server, and the repositories that they can be made from. */
 import { limits } from '#domain/api/limits.ts'
 import { projectRoutes } from '#domain/api/projects.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
@@ -17,7 +17,7 @@ import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { useNotDeleted } from '../deletions/deletions.ts'
 
-/** The messages of failed calls. Apart from the texts of the pages, because the dashboard makes these calls too. */
+/** The messages of failed calls. Separate from the texts of the pages, because the dashboard makes these calls too. */
 export const errorTexts = {
   notFetched: 'Failed to fetch projects',
   oneNotFetched: 'Failed to fetch project',
@@ -107,7 +107,7 @@ function projectMutations(build: Builder) {
           fallback: errorTexts.notDeleted,
           keepalive: true,
         }),
-      // Removes it from the list at once, before the list is fetched again.
+      // Removes the project from the list at once, before the list is fetched again.
       onQueryStarted: async (projectId, { dispatch, queryFulfilled }) => {
         if ((await queryFulfilled.catch(() => null)) === null) return
         dispatch(

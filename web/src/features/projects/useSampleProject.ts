@@ -5,7 +5,7 @@ import { reasonOf } from '../../api/fault.ts'
 import { useCreateProjectMutation, useRepositoriesQuery } from './projectsApi.ts'
 import { texts } from './texts.ts'
 
-/** While `isLoading` it is not known whether the repository `exists`; `add` returns the project, or `null` when that failed. */
+/** Until `isLoading` is false, it is unknown whether the repository `exists`. `add` returns the project, or `null` when it could not be created. */
 export function useSampleProject() {
   const { data, isLoading } = useRepositoriesQuery()
   const [create, { isLoading: adding, error }] = useCreateProjectMutation()

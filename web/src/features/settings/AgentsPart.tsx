@@ -1,4 +1,4 @@
-/** The agents of this server: what they are and lack, and the person's own keys for their models. */
+/** The agents of this server, what is missing for each of them, and the person's own keys for their models. */
 import { lazy, Suspense } from 'react'
 import { agentNamed } from '#domain/agents.ts'
 import type { AgentState } from '#domain/api/server.schema.ts'

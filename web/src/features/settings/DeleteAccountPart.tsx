@@ -1,4 +1,4 @@
-/** Deletes the person's account. It cannot be undone, so the person has to type their name first. */
+/** Deletes the person's account. This cannot be undone, so the person has to type their name first. */
 import { useState, type FormEvent } from 'react'
 import { useDispatch } from 'react-redux'
 import type { User } from '#domain/api/auth.schema.ts'

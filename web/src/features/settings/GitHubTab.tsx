@@ -62,7 +62,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
   const account = useGitHubUserQuery()
   const repositories = useRepositoriesQuery()
   const organizations = useOrganizationsQuery()
-  // Fetched again, because the person may come back from changing it at the code host.
+  // Fetched again on each visit, because the person may come back from changing the access at the code host.
   const access = useGitHubAccessQuery(null, { refetchOnMountOrArgChange: true })
   // An access that was revoked on GitHub is only noticed when it is used.
   const isLost = isFault(account.error, lostAccess)
@@ -91,7 +91,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
           <div className="min-w-0 flex-1">
             <h2 className="font-semibold">
               {texts.connected}
-              {/* On a phone it would be alone on a line. */}
+              {/* Hidden on a phone, where the icon would be alone on a line. */}
               <CircleCheck className="ml-2 hidden size-3.5 text-ok md:inline" />
             </h2>
             {login !== null && <p className="text-ui text-muted">@{login}</p>}
@@ -108,7 +108,7 @@ function Connected({ handle }: { readonly handle: string | null }) {
           ]}
         />
       </Panel>
-      {/* The notification goes away by itself; this note stays. */}
+      {/* The notification disappears by itself; this note stays. */}
       {error !== undefined && (
         <Note
           kind="warning"

@@ -11,10 +11,10 @@ import { Skeletons } from '../../ui/status/Loading.tsx'
 import { useGitHubAccessQuery, type GitHubAccess } from '../github/gitHubApi.ts'
 import { installationTexts as texts, linkError } from './texts.ts'
 
-/** The outcome of an installation from which the browser returns. One that is not the person's is refused. */
+/** Shows the outcome when the browser returns from an installation. An installation that is not the person's is refused. */
 export function ReturnedFromInstalling() {
   const [query, setQuery] = useSearchParams()
-  // Kept, because the id is removed from the address below.
+  // Kept in the state, because the id is removed from the address below.
   const [id] = useState(() => query.get('installation_id'))
   const read = useGitHubAccessQuery(id, { skip: id === null, refetchOnMountOrArgChange: true })
   const { currentData, error, isFetching } = read

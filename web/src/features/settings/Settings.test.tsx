@@ -152,7 +152,7 @@ describe('the sessions', () => {
     expect(panel.queryByRole('button', { name: 'Sign Out: Firefox on Linux' })).toBeNull()
     fireEvent.click(panel.getByRole('button', { name: 'Sign Out: Safari on iOS' }))
     await waitFor(() => expect(server.of(path)).toHaveLength(1))
-    // What is left is asked for again.
+    // The remaining sessions are read again.
     await waitFor(() => expect(server.of('GET /auth/sessions')).toHaveLength(2))
   })
 
@@ -304,7 +304,7 @@ const installed = {
   missing: [],
   url: 'https://code.example/7',
 }
-/** What the App reaches; nothing is known of it unless told. */
+/** What the App reaches; nothing is known about the App unless the test says so. */
 const withApp = (more: object = {}) => ({
   app: { name: 'Flightdeck', installUrl: 'https://code.example/i', manageUrl: 'https://code.example/m' },
   installations: null,
@@ -532,7 +532,7 @@ describe('the installations of the App', () => {
   test('one that the browser comes back with is told of once, and leaves the address', async () => {
     const server = open(withApp({ installations: [installed] }), '/settings?tab=github&installation_id=7')
     expect(await screen.findByText('The App is installed for acme')).toBeTruthy()
-    // github 4.3: what is next.
+    // The page names the next step (github 4.3).
     expect(screen.getByText(/^Next: make a project/)).toBeTruthy()
     expect(screen.getByRole('link', { name: 'Create Project' }).getAttribute('href')).toBe('/projects/new')
     expect(server.of('GET /github/access').map(({ query }) => query)).toContainEqual({ installation_id: '7' })

@@ -1,4 +1,4 @@
-/** For single-user mode: which kind of token this server uses, and its limits. */
+/** A note for single-user mode: which kind of token this server uses, and the limits of that kind. */
 import type { TokenKind } from '#domain/codeHostToken.ts'
 
 const scopes = 'It needs the scopes repo, read:org and, to change workflow files, workflow.'
@@ -16,7 +16,7 @@ const texts = {
     installation: 'a token of an installation',
     other: 'a token of unknown kind',
   } satisfies Record<TokenKind, string>,
-  /** The limits of each kind; `limits` are those of all kinds. */
+  /** The limits of each kind of token; `limits` are those that all kinds have. */
   limitsOf: {
     classic: [scopes],
     fine_grained: [

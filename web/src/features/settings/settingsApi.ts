@@ -26,7 +26,7 @@ export const settingsApi = api.injectEndpoints({
     disconnectGitHub: build.mutation<AnswerOf<typeof disconnectGitHub>, void>({
       query: () =>
         requestOf<typeof disconnectGitHub>(authRoutes.disconnectGitHub, { fallback: texts.disconnectFailed }),
-      // GitHub's data is not fetched again, because that would fail now and show a fault.
+      // GitHub's data is not fetched again, because that would fail without the account and show a fault.
       onQueryStarted: storeUser,
     }),
     deleteAccount: build.mutation<AnswerOf<typeof deleteAccount>, void>({

@@ -1,4 +1,4 @@
-/** Creates the GitHub App of this server, once. For administrators, and for whoever has the code that the server printed. */
+/** The page that creates the GitHub App of this server, once. It is for administrators, and for whoever has the code that the server printed. */
 import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { useSelector } from 'react-redux'
 import { useSearchParams } from 'react-router-dom'
@@ -19,7 +19,7 @@ import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { useBeginSetupMutation, useSetupQuery } from './setupApi.ts'
 import { texts } from './texts.ts'
 
-/** The texts and the width of the page; it has no top bar, because nobody can sign in yet. */
+/** The title and the layout of the page, which has no top bar, because nobody can sign in yet. */
 const page = { title: texts.title, width: 'narrow', above: <Brand className="mb-8 md:mb-10" /> } as const
 
 export function Setup() {
@@ -176,10 +176,10 @@ function SetupForm({ code, publicUrl, hostUrl }: OpenProps & { readonly code: st
   const [begin, { isLoading, error, data, reset }] = useBeginSetupMutation()
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
-    // The browser itself must send it, with a form, because only the browser is signed in at GitHub.
+    // The browser itself must send this request, with a form, because only the browser is signed in at GitHub.
     if (data !== undefined) form.current?.submit()
   }, [data])
-  // The browser's history may restore the page as it was left, with a busy button.
+  // The browser's back button may restore the page as it was left, with a busy button.
   useWindowEvent('pageshow', ({ persisted }) => {
     if (persisted) reset()
   })

@@ -5,7 +5,7 @@ import { classes } from '../../ui/classes.ts'
 import { safeLink } from '../../ui/text/safeLink.ts'
 import { texts } from './texts.ts'
 
-// Icons that other parts of lists use too, because every page would load further ones.
+// These icons occur in other parts of lists too, so pages need not load further ones.
 const [good, bad, waiting] = [
   [CircleCheck, 'text-ok'],
   [CircleX, 'text-bad'],

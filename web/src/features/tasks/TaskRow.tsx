@@ -15,9 +15,9 @@ import { texts } from './texts.ts'
 
 interface TaskRowProps {
   readonly task: Task
-  /** The last column: a date or an age. */
+  /** The text of the last column: a date or an age. */
   readonly when: string
-  /** Whether it is on the page of its project, which names the repository already. */
+  /** Whether the row is on the page of its project, which names the repository already. */
   readonly ofProject?: boolean
 }
 
@@ -93,7 +93,7 @@ function Origin({ task, ofProject }: Required<Pick<TaskRowProps, 'task' | 'ofPro
         </span>
       )}
       <span className="truncate mono text-muted" title={task.workingBranch ?? task.branch}>
-        {/* Without the prefix that all working branches have. */}
+        {/* The branch without the prefix that all working branches have. */}
         {(task.workingBranch ?? task.branch).replace(/^flightdeck\//, '')}
       </span>
     </div>
@@ -119,8 +119,8 @@ interface ListRowProps {
 }
 
 /**
- * A list row that is a link as a whole. The link covers the row; to keep another link inside it (a pull request) usable, give that one `relative
- * z-10`.
+ * A list row that is a link as a whole. The link covers the row; another link inside the row, such as to a pull request, needs `relative z-10` to
+ * stay usable.
  */
 function ListRow({ to, label, children, className }: ListRowProps) {
   return (

@@ -20,7 +20,7 @@ afterEach(() => {
 const task = taskOf(1, { status: 'running', version: 1 })
 const told = { taskId: task.id, status: 'running', position: '1', commandId: '1' } as const
 
-/** A list that was read before the connection stood. */
+/** A list that was read before the live connection was established. */
 async function opened() {
   localStorage.setItem(tokenKey, 'token-of-ada')
   const server = fakeServer({ 'GET /tasks': { tasks: [task], next: null } })

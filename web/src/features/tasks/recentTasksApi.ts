@@ -1,4 +1,4 @@
-/** Reads the newest tasks. Apart from `tasksApi.ts`, because the first chunk only needs this endpoint. */
+/** Reads the newest tasks. Separate from `tasksApi.ts`, because the first chunk only needs this endpoint. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { listTasks } from '#domain/api/tasks.schema.ts'
 import { taskRoutes } from '#domain/api/tasks.ts'
@@ -9,7 +9,7 @@ import { texts } from './texts.ts'
 
 export const recentTasksApi = api.injectEndpoints({
   endpoints: (build) => ({
-    /** For the dashboard, and for the number of running tasks in the top bar. */
+    /** Used by the dashboard, and for the number of running tasks in the top bar. */
     recentTasks: build.query<AnswerOf<typeof listTasks>, void>({
       query: () =>
         requestOf<typeof listTasks>(taskRoutes.listTasks, {

@@ -17,7 +17,7 @@ export function isRunning(task: Pick<Task, 'status' | 'unreadable'>): boolean {
   return task.status === 'running' && !isRecordDamaged(task)
 }
 
-/** Whether its agent waits for a person. */
+/** Whether the task's agent waits for a person. */
 export function isWaiting(task: Pick<Task, 'status' | 'unreadable' | 'waitingFor'>): boolean {
   return isRunning(task) && task.waitingFor !== null
 }

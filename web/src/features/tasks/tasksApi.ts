@@ -32,7 +32,7 @@ export const tasksApi = api.injectEndpoints({
       // Fetched again each time the palette opens, which shows the earlier result meanwhile.
       keepUnusedDataFor: 60,
     }),
-    /** By page; the parameter of a page is the cursor that it follows. */
+    /** Cached by page; the parameter of a page is the cursor after which it begins. */
     projectTasks: build.infiniteQuery<AnswerOf<typeof listTasks>, string, string | null>({
       infiniteQueryOptions: { initialPageParam: null, getNextPageParam: ({ next }) => next },
       query: ({ queryArg: project, pageParam: after }) =>
@@ -59,7 +59,7 @@ export const tasksApi = api.injectEndpoints({
           fallback: texts.notDeleted,
           keepalive: true,
         }),
-      // Removes it from the lists at once, before they are fetched again.
+      // Removes the task from the lists at once, before they are fetched again.
       onQueryStarted: async (taskId, { dispatch, getState, queryFulfilled }) => {
         if ((await queryFulfilled.catch(() => null)) === null) return
         const leaveOut = (list: AnswerOf<typeof listTasks>) => {
@@ -73,7 +73,7 @@ export const tasksApi = api.injectEndpoints({
       },
       invalidatesTags: ['Tasks', 'Projects'],
     }),
-    /** Has the server prepare for a task that may be created. Its failure is not shown. */
+    /** Lets the server prepare for a task that may be created. A failure is not shown. */
     prepareTask: build.mutation<
       AnswerOf<typeof prepareTask>,
       BodyInputOf<typeof prepareTask> & { readonly projectId: string }

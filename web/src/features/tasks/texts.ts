@@ -4,7 +4,7 @@ export const texts = {
   notCreated: 'Failed to create task',
   notDeleted: 'Failed to delete task',
   progress: 'Progress',
-  /** Before a status, while the connection is lost. */
+  /** Shown before a status while the connection is lost. */
   lastKnown: 'Last known:',
   noChanges: 'No changes',
   pullRequest: (number: number, state: string | null) =>

@@ -1,4 +1,4 @@
-/** Sets the title of the browser's tab: the page's title after the number of tasks that wait for the person, or else that run. */
+/** Sets the title of the browser's tab: the number of tasks that wait for the person, or else of running tasks, followed by the page's title. */
 import { useEffect } from 'react'
 import { useRunningCount, useWaitingCount } from './useRunningCount.ts'
 import { brand } from '../../ui/text/Brand.tsx'

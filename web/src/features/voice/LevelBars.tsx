@@ -4,10 +4,12 @@ import { useMedia } from '../../ui/hooks.ts'
 import type { Level } from './microphoneLevel.ts'
 
 const bars = 5
-/** The height of a bar in silence, as a fraction. */
+/** The height of a bar in silence, as a fraction of the full height. */
 const minHeight = 0.14
 
-/** Updated without React, because it changes many times a second. With reduced motion nothing moves; the seconds show that it records. */
+/**
+ * Updated without React, because the level changes many times a second. With reduced motion nothing moves; the seconds show that the recording runs.
+ */
 export function LevelBars({ level }: { readonly level: Level }) {
   const box = useRef<HTMLSpanElement>(null)
   const still = useMedia('(prefers-reduced-motion: reduce)')

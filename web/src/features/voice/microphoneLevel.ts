@@ -1,20 +1,20 @@
-/** The loudness of the microphone, from a stream of its own. */
+/** Measures the loudness of the microphone, with an audio stream of its own. */
 
 export interface Level {
-  /** The current loudness of each band, low to high, 0 to 1. */
+  /** The current loudness of each frequency band, low to high, 0 to 1. */
   read(bands: number): readonly number[]
   /** Releases the microphone, also while it is still being opened. */
   close(): void
 }
 
-/** Opens the microphone. If that is refused, the level is silence, and the recogniser reports the reason. */
+/** Opens the microphone. If the browser refuses that, the level is silence, and the recogniser reports the reason. */
 export function openMicrophoneLevel(): Level {
   let closed = false
   let opened: { analyser: AnalyserNode; end: () => void } | null = null
   void listen().catch(() => undefined)
 
   async function listen(): Promise<void> {
-    // On an insecure origin there are no media devices.
+    // On an insecure origin `mediaDevices` is undefined.
     const stream = await navigator.mediaDevices?.getUserMedia({ audio: true })
     if (stream === undefined) return
     const stop = () => stream.getTracks().forEach((track) => track.stop())
@@ -57,7 +57,7 @@ export function openMicrophoneLevel(): Level {
   }
 }
 
-/** Whether the level can be read while recognising. On a phone only one of them can use the microphone. */
+/** Whether the level can be measured during recognition. On a phone only one of the two can use the microphone. */
 export function levelFits(): boolean {
   return matchMedia('(pointer: fine)').matches
 }

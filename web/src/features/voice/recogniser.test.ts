@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { browserRecognition } from './recogniser.ts'
 
-/** What a browser has, as far as it is used. */
+/** A stand-in for the browser's recognition, with the members that are used. */
 class Recognition extends EventTarget {
   static made: Recognition[] = []
   lang = ''

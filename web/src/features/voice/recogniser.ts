@@ -5,7 +5,7 @@ export interface RecogniserEvents {
   /** `words` are final; `interim` may still change. */
   readonly onHeard: (words: string, interim: string) => void
   readonly onFailed: (code: string) => void
-  /** No further event follows. */
+  /** The recogniser has ended; it sends no further event. */
   readonly onEnded: () => void
 }
 

@@ -11,11 +11,11 @@ export interface VoiceControl extends VoiceView {
   /** Recognised words that may still change. */
   readonly interim: string
   readonly toggle: () => void
-  /** Ends at once and keeps the recognised words. */
+  /** Ends the recording at once and keeps the recognised words. */
   readonly end: () => void
 }
 
-/** `onWords` receives final words, possibly after the field is unmounted. */
+/** `onWords` receives final words, possibly after the field was unmounted. */
 export function useVoice(onWords: (words: string) => void): VoiceControl {
   const dispatch = useDispatch()
   const [voice] = useState(() =>

@@ -5,7 +5,7 @@ import { createVoice } from './voice.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-/** A recording with a recogniser and a microphone that do what the test says. */
+/** A recording whose recogniser and microphone do what the test says. */
 function recording({ refuses }: { refuses?: Error } = {}) {
   const sessions: { events: RecogniserEvents; did: string[] }[] = []
   const level = { read: () => [], close: vi.fn<() => void>() }

@@ -10,7 +10,7 @@ const renewalMs = 50_000
 const finishTimeoutMs = 3_000
 
 interface Collaborators {
-  /** `null` if the browser has no recognition. */
+  /** `null` if the browser has no speech recognition. */
   readonly recognise: Recognise | null
   readonly openMicrophoneLevel: () => Level | null
   readonly now: () => number
@@ -25,19 +25,19 @@ interface VoiceListener {
 
 export interface VoiceView {
   readonly state: VoiceState
-  /** The start of the recording, in milliseconds since 1970; `null` while there is none. */
+  /** When the recording started, in milliseconds since 1970; `null` without a recording. */
   readonly since: number | null
   readonly level: Level | null
 }
 
 export interface Voice {
-  /** The same object until something changes. */
+  /** The current state; the same object until something changes. */
   read(): VoiceView
   subscribe(listener: () => void): () => void
   speakTo(listener: VoiceListener): void
   toggle(): void
   stop(): void
-  /** Ends at once and without a message, and keeps the recognised words. */
+  /** Ends the recording at once and without a message, and keeps the recognised words. */
   dispose(): void
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { idle, voiceAfter, type VoiceEffect, type VoiceEvent, type VoiceState } from './voiceMachine.ts'
 
-/** The state after these events from nothing, and all that was to be done on the way. */
+/** The state after these events, starting from idle, and all effects on the way. */
 function after(...events: readonly VoiceEvent[]): { state: VoiceState; effects: readonly VoiceEffect[] } {
   let state = idle
   const effects: VoiceEffect[] = []

@@ -20,7 +20,7 @@ export type VoiceState =
   | {
       readonly kind: 'stopping'
       readonly interim: string
-      /** Whether the recording had begun before it was stopped. */
+      /** Whether the recording had started before it was stopped. */
       readonly began: boolean
     }
 
@@ -31,7 +31,7 @@ export type VoiceEvent =
   | { readonly type: 'heard'; readonly words: string; readonly interim: string }
   /** The recogniser must be restarted before it ends by itself. */
   | { readonly type: 'renewalDue' }
-  /** With the recogniser's own code. */
+  /** The recogniser failed with this code. */
   | { readonly type: 'failed'; readonly code: string }
   | { readonly type: 'ended' }
 
@@ -99,7 +99,7 @@ function recording(state: VoiceState & { kind: 'recording' }, event: VoiceEvent)
     case 'stopped':
       return step({ kind: 'stopping', interim, began: true }, { do: 'finish' })
     case 'failed':
-      // The person may be thinking: the recogniser ends, and is restarted.
+      // A silence while the person may be thinking is no failure: the recogniser ends, and is restarted.
       if (event.code === 'no-speech' && hasSpoken) return step({ ...state, hasSpoken: false })
       return failed(interim, event.code)
     case 'ended':
@@ -117,7 +117,7 @@ function stopping(state: VoiceState & { kind: 'stopping' }, event: VoiceEvent): 
     case 'heard':
       return step({ ...state, interim: event.interim }, ...wordsEffect(event.words))
     case 'began':
-      // It was stopped before it had begun, so it must end now.
+      // The person stopped the recording before it had started, so it must end now.
       return step(state, { do: 'finish' })
     case 'failed':
       return event.code === 'no-speech' || event.code === 'aborted'

@@ -1,4 +1,4 @@
-/** A button with a word. Busy means disabled, with a spinner and the busy word, at the same width: nothing beside it moves. */
+/** A button with a word. While busy it is disabled and shows a spinner and the busy word, at the same width, so that nothing beside it moves. */
 import type { ComponentProps, ReactNode } from 'react'
 import { Link } from 'react-router-dom'
 import { classes } from '../classes.ts'
@@ -80,9 +80,9 @@ interface ButtonLinkProps {
   readonly kind?: ButtonKind
   readonly size?: ButtonSize
   readonly icon?: ReactNode
-  /** Opens another site in a new tab. */
+  /** Whether the link leads to another site, which opens in a new tab. */
   readonly outside?: boolean
-  /** Its accessible name, when several links have the same word. */
+  /** The accessible name of the link, when several links have the same word. */
   readonly label?: string
   readonly className?: string
   readonly children: ReactNode
@@ -113,9 +113,11 @@ export function ButtonLink({
   )
 }
 
-/** `primary`: the one button of a view. `danger`: plain with a red word; `danger-filled` only in a dialog that asks. */
+/**
+ * `primary` is for the one main button of a view. `danger` is plain with a red word; `danger-filled` is only for dialogs that ask for confirmation.
+ */
 export type ButtonKind = 'primary' | 'plain' | 'ghost' | 'danger' | 'danger-filled'
-/** 28, 32 and 40 px high; `large` and `touch` are 44 px high below 768 px, and `small` reacts to a touch on as much. */
+/** The buttons are 28, 32 and 40 px high. Below 768 px, `large` and `touch` are 44 px high, and `small` reacts to touches on 44 px. */
 type ButtonSize = 'small' | 'normal' | 'large' | 'touch'
 
 const kinds: Record<ButtonKind, string> = {
@@ -127,7 +129,7 @@ const kinds: Record<ButtonKind, string> = {
   'danger-filled': 'border-bad bg-bad text-panel hover:brightness-110 active:brightness-95',
 }
 const sizes: Record<ButtonSize, string> = {
-  // Below 768 px a finger may miss it by 8 px.
+  // Below 768 px, touches up to 8 px beside the button count as well.
   small:
     'h-7 px-2.5 text-ui [&:not(.absolute)]:relative max-md:before:absolute max-md:before:-inset-y-2 max-md:before:inset-x-0',
   normal: 'h-8 px-3 text-ui',
@@ -135,7 +137,7 @@ const sizes: Record<ButtonSize, string> = {
   touch: 'h-11 px-3 text-ui md:h-8',
 }
 
-/** The classes of a button; disabled ones go grey whatever their kind. */
+/** The classes of a button; a disabled button is grey whatever its kind. */
 export function buttonStyle(kind: ButtonKind, size: ButtonSize): string {
   return classes(
     'inline-flex flex-none items-center justify-center gap-1.5 rounded-control border font-medium whitespace-nowrap transition-colors',

@@ -41,7 +41,7 @@ export function Choice<Value extends string>({ label, options, chosen, onChoose 
 /** A checkbox with its label. */
 interface CheckboxProps {
   readonly checked: boolean
-  /** The id of an element that explains it further. */
+  /** The id of an element that explains the checkbox. */
   readonly describedBy?: string
   readonly onChange: (checked: boolean) => void
   readonly children: ReactNode

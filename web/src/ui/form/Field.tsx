@@ -14,7 +14,7 @@ interface FieldProps extends Omit<ComponentProps<'input'>, 'size' | 'maxLength'>
   readonly help?: string | undefined
   readonly error?: string | undefined
   readonly icon?: ReactNode
-  /** 40 px on sign-in and onboarding, else 32. */
+  /** Whether the input is 40 px high, as on sign-in and onboarding, rather than 32 px. */
   readonly large?: boolean
 }
 
@@ -90,7 +90,7 @@ export function FieldNote({ help, error, ...note }: FieldNoteProps) {
 
 /** A labelled multi-line text input that grows with its content. */
 interface AreaFieldProps extends Omit<ComponentProps<typeof TextArea>, 'className' | 'interim'> {
-  /** Whether its markup depends on columns, so that it needs a fixed-width font. */
+  /** Whether the text depends on columns, and so needs a fixed-width font. */
   readonly mono?: boolean
 }
 

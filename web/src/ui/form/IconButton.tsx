@@ -7,7 +7,7 @@ import { KeyCap } from '../text/KeyCap.tsx'
 import { Spinner } from '../status/Loading.tsx'
 import { Tooltip } from '../overlay/Tooltip.tsx'
 
-/** `row`: 24 px, in dense rows; `small` 28; `normal` 32. All are 44 px to a finger, rows 32. */
+/** `row` is 24 px, for dense rows; `small` is 28 px and `normal` 32 px. For touches, `row` reacts on 32 px and the others on 44 px. */
 type IconButtonSize = 'row' | 'small' | 'normal'
 
 interface IconButtonProps extends Omit<ComponentProps<'button'>, 'aria-label' | 'title' | 'children'> {
@@ -15,7 +15,7 @@ interface IconButtonProps extends Omit<ComponentProps<'button'>, 'aria-label' | 
   readonly icon: LucideIcon
   readonly kind?: ButtonKind
   readonly size?: IconButtonSize
-  /** The keys for the same action, for the tooltip: `Ctrl Shift M`. */
+  /** The keys that do the same as the button, for the tooltip: `Ctrl Shift M`. */
   readonly shortcut?: string
   readonly busy?: boolean
 }

@@ -8,7 +8,7 @@ interface SegmentedProps<Value extends string> {
     readonly value: Value
     readonly label: ReactNode
     readonly icon?: ReactNode
-    /** Why it cannot be chosen, in a sentence. */
+    /** Why the option cannot be chosen, in a sentence. */
     readonly disabled?: string | undefined
   }[]
   readonly chosen: Value
@@ -23,7 +23,7 @@ export function Segmented<Value extends string>({
   onChoose,
   className,
 }: SegmentedProps<Value>) {
-  /** Why the option that was just pressed is disabled, since touch screens show no title. */
+  /** Why the option that was just pressed is disabled; touch screens do not show its title. */
   const [refusal, setRefusal] = useState<string | null>(null)
   return (
     <div

@@ -9,7 +9,7 @@ import { useLengthLimit } from './lengthLimit.ts'
 interface TextAreaProps extends Omit<ComponentProps<'textarea'>, 'ref' | 'rows' | 'value' | 'maxLength'> {
   readonly label: string
   readonly value: string
-  /** Pixels. */
+  /** In pixels. */
   readonly minHeight: number
   /** In pixels; above it the box scrolls. */
   readonly maxHeight: number
@@ -44,7 +44,7 @@ export function TextArea({
       <div ref={box} className="grid grid-cols-1 overflow-y-auto overscroll-contain" style={{ maxHeight }}>
         <div
           aria-hidden="true"
-          // Not as text of the page, or it would be there twice; a last empty line needs something in it.
+          // The mirror shows its text by CSS, or the page would contain the text twice. The zero-width space gives an empty last line its height.
           data-text={interim === '' ? `${value}\u200b` : value}
           className={classes(
             cell,

@@ -1,4 +1,4 @@
-/** A button for an action that the code host asked to delay: it counts down until then. */
+/** A button for an action that the code host asked to delay: it counts down until the action is possible. */
 import type { ComponentProps } from 'react'
 import { useNow } from '../hooks.ts'
 import { elapsed } from '../text/clock.ts'
@@ -12,7 +12,7 @@ type WaitingButtonProps = ComponentProps<typeof Button> & {
 const texts = { tryIn: (left: string) => `Try again in ${left}` } as const
 
 export function WaitingButton({ until, ...button }: WaitingButtonProps) {
-  // The key gives a new wait a fresh clock.
+  // A new key for each wait restarts the clock.
   return until === null ? <Button {...button} /> : <Waiting key={until} until={until} {...button} />
 }
 

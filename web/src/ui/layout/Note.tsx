@@ -6,7 +6,7 @@ import { classes } from '../classes.ts'
 interface NoteProps {
   readonly kind: 'error' | 'warning'
   readonly children: ReactNode
-  /** A button to fix it. */
+  /** A button that helps to solve the problem. */
   readonly action?: ReactNode
   readonly className?: string
 }

@@ -4,13 +4,13 @@ import { classes } from '../classes.ts'
 
 interface PageProps {
   readonly title: string
-  /** 720, 1040 or 1120 px. */
+  /** The three widths are 720, 1040 and 1120 px. */
   readonly width: 'narrow' | 'normal' | 'wide'
-  /** Above the title, for pages without a top bar. */
+  /** Shown above the title, on pages without a top bar. */
   readonly above?: ReactNode
-  /** Below the title; on a phone above the actions. */
+  /** Shown below the title, and on a phone above the actions. */
   readonly lead?: ReactNode
-  /** Beside the title, at the right. */
+  /** Shown beside the title, at the right. */
   readonly actions?: ReactNode
   readonly children: ReactNode
 }

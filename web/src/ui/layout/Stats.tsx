@@ -1,4 +1,4 @@
-/** A strip of figures, each under its name; on a phone each in a row of its own, four in two by two. */
+/** A strip of figures, each below its name. On a phone each figure has a row of its own, and four figures are two by two. */
 import { classes } from '../classes.ts'
 import { Skeleton } from '../status/Loading.tsx'
 
@@ -47,7 +47,7 @@ export function Stats({ stats, unknown, className }: StatsProps) {
   )
 }
 
-/** `10,000`: formatted by hand, since the browser's own formatters cost a millisecond each and lists have many. */
+/** `10,000`: formatted by hand, since the browser's own formatter costs a millisecond per number and lists have many. */
 export function grouped(count: number): string {
   return String(count).replace(/\B(?=(\d{3})+$)/g, ',')
 }

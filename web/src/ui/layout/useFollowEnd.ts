@@ -19,7 +19,7 @@ export function useFollowEnd(): FollowEnd {
   const box = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const [following, setFollowing] = useState(true)
-  // Read by the observer, which must not wait for a render.
+  // A ref, because the observer reads it without waiting for a render.
   const follows = useRef(true)
   const lastTop = useRef(0)
 
@@ -46,10 +46,10 @@ export function useFollowEnd(): FollowEnd {
     following,
     onScroll: () => {
       const view = box.current
-      // A hidden box has no end to be at.
+      // A hidden box has no height, so it has no end.
       if (view === null || view.clientHeight === 0) return
       const atEnd = view.scrollHeight - view.scrollTop - view.clientHeight < near
-      // New content also moves the end away; only scrolling up stops the following.
+      // New content also moves the end away, so only scrolling up stops the following.
       if (atEnd) follow(true)
       else if (view.scrollTop < lastTop.current) follow(false)
       lastTop.current = view.scrollTop

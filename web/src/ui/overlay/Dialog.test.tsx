@@ -3,7 +3,7 @@ import { cleanup, fireEvent, render, screen } from '@testing-library/react'
 import { onTestFinished, expect, test, vi } from 'vitest'
 import { Dialog } from './Dialog.tsx'
 
-/** A dialog with a field, over a page whose button has the focus; the two calls do what a browser's do. */
+/** A dialog with a field, over a page whose button has the focus. jsdom lacks the dialog's two methods, so the test defines them. */
 function open() {
   let before: Element | null = null
   HTMLDialogElement.prototype.showModal = function showModal() {
@@ -36,7 +36,7 @@ test('a dialog closes by a click beside it, but not when text in it is chosen to
   const { onClose } = open()
   const dialog = document.querySelector('dialog') ?? document.body
   fireEvent.pointerDown(screen.getByLabelText('Name'))
-  // The browser names what holds both ends of the way.
+  // The browser reports a click on the element that contains both ends of the drag.
   fireEvent.click(dialog)
   expect(onClose).not.toHaveBeenCalled()
   fireEvent.pointerDown(dialog)

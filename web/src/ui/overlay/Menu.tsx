@@ -42,7 +42,7 @@ type End = 'first' | 'last'
 export function Menu({ button, items }: MenuProps) {
   const id = useId()
   const anchor = useRef<HTMLButtonElement>(null)
-  // Which item has the focus when it opens; `null` while it is closed.
+  // Which item gets the focus when the menu opens; `null` while the menu is closed.
   const [opened, setOpened] = useState<End | null>(null)
   const close = () => {
     setOpened(null)
@@ -81,9 +81,9 @@ interface MenuListProps {
   readonly anchor: RefObject<HTMLButtonElement | null>
   readonly items: readonly MenuItem[]
   readonly begins: End
-  /** Closes and restores the focus. */
+  /** Closes the menu and returns the focus to its button. */
   readonly onClose: () => void
-  /** Closes when the focus has moved elsewhere. */
+  /** Closes the menu because the focus has moved elsewhere. */
   readonly onLeave: () => void
 }
 
@@ -109,7 +109,7 @@ function MenuList({ id, anchor, items, begins, onClose, onLeave }: MenuListProps
     const closed = new AbortController()
     const first = { capture: true, signal: closed.signal }
     document.addEventListener('pointerdown', elsewhere, first)
-    // The button would scroll away from under the menu.
+    // Scrolling closes the menu, because its button would move away from it.
     document.addEventListener('scroll', elsewhere, first)
     window.addEventListener('resize', elsewhere, { signal: closed.signal })
     return () => closed.abort()

@@ -87,7 +87,7 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
     return () => {
       observer.disconnect()
       closed.abort()
-      // Before the box is removed, while it is known whether it has the focus.
+      // The box is still in the page here, so it is known whether the focus is inside.
       if (popover.contains(document.activeElement)) button.focus()
     }
   }, [anchor])
@@ -146,7 +146,7 @@ function useOptions({ options, typed, chosen, onChoose, onClose }: OpenListProps
 
 type OptionList = ReturnType<typeof useOptions>
 
-/** Keeps the focus; its keys move among the options. */
+/** The filter field, which keeps the focus; its keys move among the options. */
 function FilterField({ id, filterLabel, filter, onFilter, ...list }: OpenListProps & OptionList) {
   const { visible, at, setAt, active, choose } = list
   const onKeyDown = (event: KeyboardEvent) => {
@@ -213,7 +213,7 @@ function Options({ id, label, chosen, mono = false, emptyText, ...list }: OpenLi
 interface OptionProps {
   readonly id: string
   readonly option: PickerOption
-  /** The name of its group, on the first option of the group. */
+  /** The heading of the option's group; only the first option of a group has one. */
   readonly head: string | undefined
   readonly active: boolean
   readonly chosen: boolean

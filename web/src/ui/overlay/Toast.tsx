@@ -18,7 +18,7 @@ interface ToastProps {
   readonly onClose: () => void
 }
 
-/** The most characters of a message that fits in two lines with its title. */
+/** A longer message does not fit in two lines together with its title. */
 const maxShortLength = 70
 
 const icons = { success: CircleCheck, error: CircleX, warning: TriangleAlert, info: Info } as const

@@ -4,12 +4,12 @@ import type { ReactNode } from 'react'
 export interface PickerOption {
   readonly value: string
   readonly label: string
-  /** What the button shows when it is chosen, in place of a long label. */
+  /** What the button shows when the option is chosen, in place of a long label. */
   readonly short?: string
   readonly icon?: ReactNode
   /** Options of one group are shown together under this heading, in the given order. */
   readonly group?: string
-  /** Why it cannot be chosen, in a sentence; it is still shown. */
+  /** Why the option cannot be chosen, in a sentence; the option is still shown. */
   readonly disabled?: string | undefined
 }
 

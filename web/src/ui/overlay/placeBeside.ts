@@ -1,16 +1,16 @@
 /** Positions a floating box beside its control, inside the window. */
 
 interface Placing {
-  /** Which edges are aligned, or the middles. */
+  /** Whether the box and the control are aligned at their starts, middles or ends. */
   readonly align: 'start' | 'middle' | 'end'
-  /** The distance in pixels between the two, and from the window's edge. */
+  /** The distance in pixels between the box and the control, and from the window's edge. */
   readonly gap: number
   readonly edge?: number
-  /** In pixels. If given, the box scrolls, and is limited to the space on its side. */
+  /** The greatest height of the box in pixels. With it the box scrolls, and takes at most the space on its side of the control. */
   readonly maxHeight?: number
 }
 
-/** Below the control if the box fits there; else above it or, with `maxHeight`, on the side with more room. */
+/** Places the box below the control if the box fits there; otherwise above or, with `maxHeight`, on the side with more room. */
 export function placeBeside(
   box: HTMLElement,
   control: DOMRect,

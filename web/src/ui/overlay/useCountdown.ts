@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useStable } from '../hooks.ts'
 
-/** Calls `onOver` after `duration` milliseconds, not counting the time it was held. */
+/** Calls `onOver` after `duration` milliseconds, not counting the time while the countdown is held. */
 export function useCountdown(duration: number, onOver: () => void) {
   const [isPaused, setPaused] = useState(false)
   const left = useRef(duration)

@@ -1,4 +1,4 @@
-/** A full-page loading state: for the user, or for the page's code. */
+/** A full-page loading state, shown while the user or the page's code is loading. */
 import { classes } from '../classes.ts'
 
 export function PageSpinner({ label = 'Loading...' }: { readonly label?: string }) {
@@ -12,7 +12,7 @@ export function PageSpinner({ label = 'Loading...' }: { readonly label?: string 
   )
 }
 
-/** A spinner: for a busy button, and for a page whose user is not known yet, never in the row of a list. */
+/** A spinner for a busy button, and for a page whose user is not known yet. It is never used in the row of a list. */
 export function Spinner({ size = 14 }: { readonly size?: number }) {
   return (
     <svg

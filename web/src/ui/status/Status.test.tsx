@@ -10,13 +10,13 @@ afterEach(cleanup)
 
 const tokens = readFileSync(join(import.meta.dirname, '../../styles/tokens.css'), 'utf8')
 
-/** Degrees on the wheel of colours, of a value such as `#b3261e`. */
+/** The hue of a colour such as `#b3261e`, in degrees. */
 function hueOf(value: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => Number.parseInt(value.slice(at, at + 2), 16))
   const degrees = Math.atan2(Math.sqrt(3) * (green - blue), 2 * red - green - blue) * (180 / Math.PI)
   return (degrees + 360) % 360
 }
-/** The values of a colour, in the light and in the dark. */
+/** The values of a colour in the light and in the dark theme. */
 const valuesOf = (name: string) =>
   [...tokens.matchAll(new RegExp(`--${name}: (#[0-9a-f]{6});`, 'g'))].map(([, value = '']) => value)
 

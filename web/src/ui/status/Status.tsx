@@ -1,4 +1,4 @@
-/** A status: an icon and its word in the status colour, on the plain surface. The icon alone keeps a hidden word. */
+/** A status: an icon and its word in the status colour, on the plain surface. An icon shown alone keeps its word for assistive technology. */
 import {
   Ban,
   CircleCheck,
@@ -25,14 +25,14 @@ export type StatusName =
 
 interface StatusProps {
   readonly status: StatusName
-  /** Percent, for the ring of a running task. */
+  /** The progress in percent, for the ring of a running task. */
   readonly progress?: number | undefined
-  /** Only the icon is visible; for chat heads and tool rows. */
+  /** Shows only the icon, for chat heads and tool rows. */
   readonly iconOnly?: boolean
-  /** The caller's text replaces the word of the status. */
+  /** Hides the word, because the caller shows a text of its own. */
   readonly wordHidden?: boolean
   readonly small?: boolean
-  /** Shown after the word: an elapsed time. */
+  /** Shown after the word, such as an elapsed time. */
   readonly children?: ReactNode
 }
 
@@ -81,7 +81,7 @@ interface RingProps {
   readonly className: string
 }
 
-/** The ring of a running task: filled to a percentage, without animation; a quarter when the progress is unknown. */
+/** The ring of a running task: filled to a percentage, without animation. A quarter is filled when the progress is unknown. */
 export function Ring({ percent = 25, className }: RingProps) {
   const filled = (Math.max(0, Math.min(percent, 100)) / 100) * circumference
   return (

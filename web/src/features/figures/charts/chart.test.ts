@@ -1,4 +1,4 @@
-/** What charts show: axes that hold every bar, figures in words, and names for what has none. */
+/** What charts show: axes that hold every bar, figures in words, and labels for groups without a name. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { noFigures } from '#domain/figures.ts'

@@ -10,21 +10,21 @@ import { texts } from '../texts.ts'
 export interface Row {
   readonly key: string
   readonly label: string
-  /** For places with little room. */
+  /** The label for places with little room. */
   readonly shortLabel: string
   readonly figures: Figures
 }
 
 interface Series {
   readonly name: string
-  /** The class that fills its marks. */
+  /** The CSS class that fills the marks of the series. */
   readonly fill: string
   value(figures: Figures): number
 }
 
 interface Column {
   readonly name: string
-  /** `null` when there is nothing to divide by. */
+  /** The text of a table cell; `null` when there is nothing to divide by. */
   cell(figures: Figures): string | null
 }
 
@@ -32,10 +32,10 @@ export interface Chart {
   readonly id: keyof typeof texts.charts
   readonly name: string
   readonly about: string
-  /** Stacked on one another, the first at the bottom. */
+  /** The series are stacked on one another, the first at the bottom. */
   readonly series: readonly Series[]
   readonly columns: readonly Column[]
-  /** The smallest value at the end of its axis. The axis is labelled at half of it too, which must be a value that `format` can express. */
+  /** The axis ends at this value or above. Half of the axis is labelled too, so `format` must be able to express that value. */
   readonly least: number
   format(value: number): string
 }
@@ -44,7 +44,7 @@ export interface Chart {
 export interface DrawnChart {
   readonly chart: Chart
   readonly rows: readonly Row[]
-  /** The value at the end of the axis. */
+  /** The value at which the axis ends. */
   readonly end: number
   /** A summary of the chart for assistive technology. */
   readonly label: string
@@ -68,7 +68,7 @@ export function dollarsPer({ costUsd }: Pick<Figures, 'costUsd'>, count: number)
   return count === 0 ? null : dollars(costUsd / count)
 }
 
-/** `5.7k`: formatted by hand, since the browser's own formatter costs a millisecond for each. */
+/** `5.7k`: formatted by hand, since the browser's own formatter costs a millisecond per number. */
 export function compact(count: number): string {
   const [unit, size] =
     count >= 999_500 ? (['M', 1e6] as const) : count >= 1_000 ? (['k', 1e3] as const) : (['', 1] as const)
@@ -187,7 +187,7 @@ function dayLabel(day: string): string {
   return `${months[Number(month) - 1]?.slice(0, 3) ?? ''} ${Number(date)}`
 }
 
-/** The end of an axis: 1, 2, 4, 6 or 8 times a power of ten, so that its middle is a round number as well; not below `least`. */
+/** The value at which an axis ends: 1, 2, 4, 6 or 8 times a power of ten, so that its middle is a round number too, and at least `least`. */
 export function axisEnd(highest: number, least: number): number {
   if (highest <= least) return least
   const power = 10 ** Math.floor(Math.log10(highest))
@@ -195,7 +195,7 @@ export function axisEnd(highest: number, least: number): number {
   return step * power
 }
 
-/** The end of a time axis in milliseconds: a round number of seconds, minutes or hours. */
+/** The time at which a time axis ends, in milliseconds: a round number of seconds, minutes or hours. */
 export function timeAxisEnd(highest: number): number {
   const seconds = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1_200, 1_800, 3_600, 7_200, 18_000, 36_000]
   return (seconds.find((one) => one * 1_000 >= highest) ?? Math.ceil(highest / 36_000_000) * 36_000) * 1_000
@@ -205,7 +205,7 @@ export function timeAxisEnd(highest: number): number {
 export const stackOf = ({ series }: Pick<Chart, 'series'>, figures: Figures): number =>
   series.reduce((sum, one) => sum + one.value(figures), 0)
 
-/** The marks of a row, stacked on one another: where each begins and how long it is, in percent of the axis. */
+/** The marks of a row, stacked on one another: where each mark begins and how long it is, in percent of the axis. */
 export function stackedMarks({ series, format }: Chart, { label, figures }: Row, end: number) {
   let sum = 0
   return series.flatMap(({ name, fill, value }) => {

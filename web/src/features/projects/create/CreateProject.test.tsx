@@ -14,7 +14,7 @@ const submit = (name: string) => {
   if (button === undefined) throw new Error(`There is no button ${name}.`)
   fireEvent.click(button)
 }
-/** The dashboard, where the new project is the chosen one. */
+/** Waits until the dashboard shows the new project as the chosen one. */
 const chosenAtHome = async () => {
   await screen.findByRole('heading', { name: 'What are we coding next?' })
   await screen.findByRole('combobox', { name: 'Project: ada/engine' })

@@ -28,7 +28,7 @@ export function ImportRepository() {
   const [search, setSearch] = useState('')
   const [chosen, setChosen] = useState<string | null>(null)
   const all = data?.repositories
-  // Only used for hints, so its failure is not shown.
+  // The access is only used for hints, so a failure to read it is not shown.
   const access = useGitHubAccessQuery(null).data
   const installUrl = installUrlOf(access)
   const selected = all?.find(({ id }) => id === chosen)
@@ -76,7 +76,7 @@ export function ImportRepository() {
         <NotListed listing={listing} />
       )}
       {access?.app && <NotListedHint manageUrl={access.app.manageUrl} installUrl={installUrl} />}
-      {/* Without a repository to import, the panel above says what to do. */}
+      {/* Without a repository to import, the panel above already says what to do. */}
       {error === undefined && all?.length !== 0 && (
         <div className="sticky bottom-0 mt-4 bg-bg py-3">
           {selected !== undefined && <OutOfReach repository={selected} access={access} />}

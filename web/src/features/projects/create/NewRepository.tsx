@@ -81,7 +81,7 @@ export function NewRepository() {
   )
 }
 
-/** The name with the characters replaced that the code host does not allow. */
+/** The name that the code host gives the repository: characters that it does not allow are replaced. */
 const nameAtHost = (name: string): string => name.trim().replaceAll(/[^\w.-]+/g, '-')
 
 /** The title and the message when a repository could not be created. */

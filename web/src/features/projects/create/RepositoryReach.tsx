@@ -1,4 +1,4 @@
-/** Which repositories can be reached, for the page on which one is imported. */
+/** Notes about the repositories that can and cannot be reached, for the page that imports one. */
 import type { Repository } from '#domain/api/projects.schema.ts'
 import { isFault, reasonOf, retryAtOf } from '../../../api/fault.ts'
 import { ButtonLink } from '../../../ui/form/Button.tsx'
@@ -15,7 +15,7 @@ interface NotListedHintProps {
   readonly installUrl: string | undefined
 }
 
-/** How to make a repository appear that is not in the list. */
+/** Explains how to make a repository appear that is not in the list. */
 export function NotListedHint({ manageUrl, installUrl }: NotListedHintProps) {
   return (
     <p className="mt-2 text-meta text-muted">
@@ -66,7 +66,7 @@ export function OutOfReach({ repository, access }: OutOfReachProps) {
   )
 }
 
-/** The list of repositories could not be read. */
+/** A note that the list of repositories could not be read, with the reason. */
 export function NotListed({ listing }: { readonly listing: ReturnType<typeof useRepositoriesQuery> }) {
   const { error, isFetching, refetch } = listing
   const isConnected = !isFault(error, lostAccess)

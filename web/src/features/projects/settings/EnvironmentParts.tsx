@@ -1,4 +1,4 @@
-/** What a new workspace is set up with: a command, and the environment variables of everything that runs in it. */
+/** How a new workspace is set up: by a command, and with environment variables for everything that runs in it. */
 import { Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { messageFor } from '../../../api/fault.ts'
@@ -28,7 +28,7 @@ export function SetupPart(part: PartOfProject) {
 }
 
 interface Row {
-  /** Distinguishes rows that have no name yet. */
+  /** Identifies a row that has no name yet. */
   readonly key: number
   readonly name: string
   readonly value: string
@@ -53,7 +53,7 @@ export function VariablesPart(part: PartOfProject) {
       {rows.length === 0 && <p className="text-ui text-muted">{texts.variables.none}</p>}
       <ul className="grid gap-3 max-md:divide-y max-md:divide-line-soft">
         {rows.map((row, index) => (
-          // Only the first row has visible labels. Aligned at the top, since a message below one field must not move the others.
+          // Only the first row has visible labels. The rows are aligned at the top, since a message below one field must not move the others.
           <li
             key={row.key}
             className={classes(

@@ -1,4 +1,4 @@
-/** Which hosts a sandbox may reach, and whether the model provider may fetch from others for it. */
+/** Which hosts a sandbox may reach, and whether the model provider may fetch content from other hosts for it. */
 import { Plus } from 'lucide-react'
 import { useId, useState } from 'react'
 import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
@@ -56,7 +56,7 @@ export function HostsPart({ suggestions, ...part }: HostsPartProps) {
   )
 }
 
-/** The message of a refusal, with the host that it is about. */
+/** The message of a refusal, with the host that the refusal is about. */
 function refusalText(
   { field, message }: { readonly field: string | null; readonly message: string },
   egress: readonly string[],

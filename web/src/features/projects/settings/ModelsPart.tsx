@@ -1,4 +1,4 @@
-/** The project's own keys for the models of agents, each with the address of a gateway where it is for one. */
+/** The project's own keys for the models of agents, each with the gateway's address if the key is for a gateway. */
 import { useState } from 'react'
 import type { KeyProvider } from '#domain/agentKeys.ts'
 import { Field } from '../../../ui/form/Field.tsx'

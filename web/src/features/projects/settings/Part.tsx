@@ -33,7 +33,7 @@ export function Part({ title, why, children }: PartProps) {
   )
 }
 
-/** The state of a form for `values`, which are the settings as they are in its fields; `change` is sent when it is saved. */
+/** The state of a form that edits `values` of the settings. `change` is what it sends when it is saved. */
 export function useSettingsForm(
   { projectId, settings }: PartOfProject,
   values: SettingsChange,
@@ -55,9 +55,9 @@ interface SettingsFormProps {
   readonly form: ReturnType<typeof useSettingsForm>
   readonly title: string
   readonly why: string
-  /** The fields. */
+  /** The fields of the form. */
   readonly children: ReactNode
-  /** Below the form. */
+  /** Shown below the form. */
   readonly after?: ReactNode
 }
 

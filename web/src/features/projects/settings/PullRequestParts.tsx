@@ -8,7 +8,7 @@ import { texts } from './texts.ts'
 
 const modes = feedbackModes.map((value) => ({ value, label: texts.feedback.modes[value] }))
 
-/** What happens with reviews, comments and failed checks. */
+/** The setting of what happens with reviews, comments and failed checks. */
 export function FeedbackPart(part: PartOfProject) {
   const [rule, setRule] = useState(part.settings.feedback)
   const form = useSettingsForm(part, { feedback: rule })
@@ -48,7 +48,7 @@ export function FeedbackPart(part: PartOfProject) {
   )
 }
 
-/** Whether a task opens a draft by itself. */
+/** The setting of whether a task opens a draft by itself. */
 export function DraftsPart(part: PartOfProject) {
   const [draftPullRequests, setDrafts] = useState(part.settings.draftPullRequests)
   const form = useSettingsForm(part, { draftPullRequests })

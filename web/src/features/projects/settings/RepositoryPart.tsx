@@ -1,4 +1,4 @@
-/** How the repository differs from a plain clone: its submodules, and the filters that its files go through. */
+/** How the repository differs from a plain clone: its submodules, and the filters that git applies to its files. */
 import { useState } from 'react'
 import type { ShownRepository, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
@@ -12,7 +12,7 @@ import { Lines, wordsOf } from './Lines.tsx'
 const repositoryTexts = texts.repository
 
 export function RepositoryPart({ projectId, settings }: PartOfProject) {
-  // A task may have fetched the repository meanwhile, but each answer costs the person requests at the code host.
+  // The answer may be outdated, since a task may have fetched the repository meanwhile; but each read costs the person requests at the code host.
   const { data, error } = useProjectRepositoryQuery(projectId, {
     refetchOnMountOrArgChange: refreshAfterSeconds,
   })
@@ -40,7 +40,7 @@ export function RepositoryPart({ projectId, settings }: PartOfProject) {
   )
 }
 
-/** Without the submodules, which have a list of their own. */
+/** The differences other than the submodules, which have a list of their own. */
 function factLines(repository: ShownRepository): readonly string[] {
   const { lfs, filters, shallow, plain } = repositoryTexts
   const facts = factsOf(repository, { lfs, filters, shallow })
@@ -100,7 +100,7 @@ function stateOf(
   return isChosen ? 'chosen' : access
 }
 
-/** Which clean filters of the repository may go unapplied when work is published. */
+/** The setting of which clean filters of the repository may go unapplied when work is published. */
 export function FiltersPart(part: PartOfProject) {
   const [filtersText, setFiltersText] = useState(() => part.settings.allowedFilters.join('\n'))
   const form = useSettingsForm(part, { allowedFilters: wordsOf(filtersText) })

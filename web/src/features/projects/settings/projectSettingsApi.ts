@@ -70,7 +70,7 @@ export const projectSettingsApi = api.injectEndpoints({
   }),
 })
 
-/** A repository that was read longer ago than this, in seconds, is read again when a page shows it. */
+/** When a page shows a repository that was read longer ago than this, in seconds, it is read again. */
 export const refreshAfterSeconds = 60
 
 export const {
@@ -81,7 +81,7 @@ export const {
   useRemoveProjectSecretMutation,
 } = projectSettingsApi
 
-/** The messages of failed calls for a project's settings. Apart from the texts of the settings, which a task's page does not load. */
+/** The messages of failed calls for a project's settings. Separate from the texts of the settings, which the page of a task does not load. */
 export const faults = {
   notFetched: 'Failed to fetch settings',
   notSaved: 'Failed to save settings',
