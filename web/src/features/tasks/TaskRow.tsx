@@ -27,7 +27,7 @@ export const TaskRow = memo(function TaskRow({ task, when, ofProject = false }: 
     <ListRow
       to={`/tasks/${task.id}`}
       label={task.title}
-      className="grid min-h-15 grid-cols-[minmax(0,1fr)_auto_auto] items-center gap-x-3 gap-y-1.5 px-4 py-2.5 md:grid-cols-[104px_minmax(0,1fr)_96px_104px_52px] md:gap-x-4 md:gap-y-1 wide:grid-cols-[96px_minmax(0,1fr)_272px_84px_104px_52px]"
+      className="grid min-h-15 grid-cols-[minmax(0,1fr)_auto_auto] items-center gap-x-3 gap-y-1.5 px-4 py-2.5 md:grid-cols-[124px_minmax(0,1fr)_96px_104px_52px] md:gap-x-4 md:gap-y-1 wide:grid-cols-[124px_minmax(0,1fr)_272px_84px_104px_52px]"
     >
       {isRunning(task) && task.waitingFor === null ? (
         <Running task={task} />

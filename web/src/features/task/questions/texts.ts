@@ -45,7 +45,7 @@ export const texts = {
     comments: (count: number) => `${count} ${count === 1 ? 'comment' : 'comments'} to send back`,
     remove: 'Remove comment',
     change: 'What should change',
-    changePlaceholder: 'What should change? (needed to send it back)',
+    changePlaceholder: 'To send it back: what should change?',
     approvesAsIs: 'Approving takes the plan as it is. Send it back, or remove what you wrote.',
     unsaved: 'Add or cancel the comment you are writing first.',
   },

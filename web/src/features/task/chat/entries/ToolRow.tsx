@@ -32,7 +32,7 @@ const kinds: Readonly<
   run: [Terminal, 'Running', 'Ran'],
   search: [Search, 'Searching', 'Searched'],
   fetch: [Globe, 'Fetching', 'Fetched'],
-  todo: [ListTodo, 'Planning', 'Planned'],
+  todo: [ListTodo, 'Updating the to-do list', 'Updated the to-do list'],
 }
 
 export function ToolRow({ part: { log, nested = [] } }: { readonly part: ToolPart }) {
