@@ -1,4 +1,4 @@
-/** A note that something failed, with a button to try it again. */
+/** A note that something failed, with a button to try again. */
 import type { ReactNode } from 'react'
 import { Button } from '../../ui/form/Button.tsx'
 import { Note } from '../../ui/layout/Note.tsx'

@@ -1,4 +1,4 @@
-/** A button over the end of a list, while the list is scrolled back. */
+/** A button over the end of a list, shown while the list is scrolled back. */
 import { ArrowDown } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { classes } from '../../ui/classes.ts'
@@ -6,7 +6,7 @@ import { Button } from '../../ui/form/Button.tsx'
 
 interface JumpToEndProps {
   readonly onJump: () => void
-  /** Its place. */
+  /** The classes that position the button. */
   readonly className: string
   readonly children: ReactNode
 }

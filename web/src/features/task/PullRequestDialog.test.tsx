@@ -14,7 +14,7 @@ const made = { pr: { html_url: url, number: 7 }, task: taskOf(1, { ...isThere, v
 
 const { tree } = diffOf()
 
-/** Opens the dialog of a task, once it has its proposal, and the changes. */
+/** Opens the dialog of a task, and waits for the proposal and the changes. */
 async function open(over: Partial<Task> = {}, answers: Answers = {}) {
   const task = taskOf(1, over)
   const server = openPage(at, {
@@ -35,7 +35,7 @@ const titleField = () => screen.getByRole('textbox', { name: 'Title' })
 const bodyField = () => screen.getByRole('textbox', { name: 'Description' })
 const write = (field: HTMLElement, value: string) => fireEvent.change(field, { target: { value } })
 const confirm = async () => {
-  // Once the changes are there.
+  // The button has this name once the changes are loaded.
   const button = await screen.findByRole('button', { name: / pull request$/ })
   await waitFor(() => expect(button).toHaveProperty('disabled', false))
   fireEvent.click(button)
@@ -241,7 +241,7 @@ describe('what was looked at', () => {
     )
     expect(await screen.findByText(/^The changes are not recorded yet\./)).toBeTruthy()
     await confirm()
-    // Refused by the server once other changes are recorded: those nobody has seen.
+    // The server refuses this once other changes are recorded, since nobody has seen those.
     expect(await sent(server)).toMatchObject({ tree: null })
     expect(await screen.findByText(message)).toBeTruthy()
   })

@@ -1,4 +1,4 @@
-/** The dialog for the title and description of a pull request to open or update: filled with a proposal that the person can edit. */
+/** The dialog for the title and description of a pull request to open or update. It starts with a proposal that the person can edit. */
 import { useEffect, useId, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
@@ -38,7 +38,7 @@ const texts = {
   moved: 'The files changed since you opened this dialog. Close it, review the changes and try again.',
 } as const
 
-/** Maximum lengths in characters. */
+/** The maximum lengths in characters. */
 const maxLengths = { title: 250, body: 60_000 }
 
 interface PullRequestDialogProps {
@@ -46,7 +46,7 @@ interface PullRequestDialogProps {
   readonly open: boolean
   readonly onClose: () => void
   readonly onConfirm: (request: PullRequestInput) => void
-  /** Why the last request failed; `null` when none did. */
+  /** The reason why the last request failed; `null` when none did. */
   readonly refused?: string | null
 }
 
@@ -81,7 +81,7 @@ export function PullRequestDialog({
 
   const confirm = () => {
     onClose()
-    // The text may have been edited at the code host: an update sends it only when it was changed here.
+    // The description may have been edited at the code host, so an update sends it only if it was changed here.
     const isWritten = choice.title !== undefined || choice.body !== undefined
     const proposal = updates && !isWritten ? {} : { title: title.trim(), body }
     onConfirm({
@@ -169,7 +169,7 @@ interface ProposalFieldsProps {
     readonly draft: boolean | null
     readonly autoUpdate: boolean
   }
-  /** Whether a draft is to be marked ready; `null` when it is not a draft. */
+  /** Whether a draft is to be marked as ready; `null` when the pull request is no draft. */
   readonly ready: boolean | null
   readonly disabled: boolean
   readonly onChange: (changed: Choice) => void
@@ -217,9 +217,9 @@ function ProposalFields({ proposal, ready, disabled, onChange }: ProposalFieldsP
 }
 
 /**
- * The tree that the person has seen, which is the only one that may be published. It is read when the dialog opens and when an execution ends,
- * because the page may be slightly behind the end of a command. `null`: no recorded tree was seen. A refetch blocks nobody: the server refuses an
- * outdated tree.
+ * The tree that the person has seen, which is the only one that may be published; `null` when no recorded tree was seen. The tree is read when the
+ * dialog opens and when an execution ends, because the page may be slightly behind the end of a command. A refetch blocks nobody, since the server
+ * refuses an outdated tree.
  */
 function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const { currentData, error, isFetching, refetch } = useDiffQuery(taskId, { skip: !open })
@@ -243,11 +243,11 @@ function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const isUnread = tree === undefined && (error !== undefined || read !== undefined)
   return {
     tree,
-    /** Changes that a pull request includes although the page does not show them, or that it does not include. */
+    /** A note about changes that the page does not show although the pull request includes them, or that the pull request leaves out. */
     beyond: isGitDiff(newest) && newest.status === 'ready' ? newest.message : undefined,
     isMoved: newestTree !== undefined && tree !== newestTree,
     isAwaited: !isRunning && !tree && (isFetching || (tree === undefined && !isUnread)),
-    /** Why the changes cannot be shown; `null` while there is no reason. */
+    /** The reason why the changes cannot be shown; `null` when there is none. */
     unread: isUnread ? reasonOf(error, changesTexts.invalidWhy) : null,
     readAgain: () => void refetch(),
   }

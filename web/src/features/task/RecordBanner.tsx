@@ -1,4 +1,7 @@
-/** The banner below the header while a stream of the task is damaged: what that means, and who can help. It stays visible when panels scroll. */
+/**
+ * The banner below the header while a stream of the task is damaged: what the damage means, and who can help. The banner stays visible when panels
+ * scroll.
+ */
 import { CircleAlert, TriangleAlert } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../ui/classes.ts'

@@ -1,7 +1,7 @@
 import { elapsed } from '../../ui/text/clock.ts'
 import { useTaskSeconds } from './replayed.ts'
 
-/** How long something has been running, in words that tick. */
+/** How long something has been running, in words that are updated every second. */
 export function RunningTime({ since }: { readonly since: string }) {
   return elapsed(useTaskSeconds() - Date.parse(since))
 }

@@ -31,7 +31,7 @@ export function TaskDetail() {
         <ComparePage key={taskId} taskId={taskId} />
       </Suspense>
     )
-  // The key gives each task its own page without state of the one before.
+  // The key gives each task a page of its own, without state of the previous task.
   return <OpenTaskPage key={taskId} taskId={taskId} />
 }
 
@@ -59,7 +59,7 @@ function OpenTaskPage({ taskId }: { readonly taskId: string }) {
   return <LiveOrReplayed taskId={taskId} open={open} />
 }
 
-/** The current task, or the task at a moment of its history, shown by the same components. */
+/** Shows the current task, or the task at a moment of its history, with the same components. */
 function LiveOrReplayed({ taskId, open }: { readonly taskId: string; readonly open: OpenTaskSync }) {
   const store = useAppStore()
   const history = useTaskHistory(open)
@@ -138,7 +138,7 @@ function Problem({ title, why, onRetry }: ProblemProps) {
   )
 }
 
-/** The skeleton of the page, with its heights. */
+/** The skeleton of the page, with the same heights as the page. */
 function Loading() {
   return (
     <div role="status" className="flex min-h-0 flex-1 flex-col">

@@ -1,4 +1,4 @@
-/** The header of the task page: its repository, branch and status, and the actions on the whole task. */
+/** The header of the task page: repository, branch and status, and the actions on the whole task. */
 import { ArrowLeft, Columns2, Copy, GitBranch, GitPullRequest, Square, Trash2 } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
 import { useSelector } from 'react-redux'
@@ -36,7 +36,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   const navigate = useNavigate()
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
-  /** `null` before it is first opened: the dialog's chunk is loaded then, and it stays mounted to keep the input. */
+  /** Whether the pull request dialog is open. `null` until it is first opened: its chunk is loaded then, and it stays mounted to keep the input. */
   const [asking, setAsking] = useState<boolean | null>(null)
   const isReplayed = useReplayed() !== null
   // Nothing can be added to a damaged stream.
@@ -96,7 +96,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
           className="absolute inset-x-0 -bottom-px"
         />
       )}
-      {/* A draft belongs to one task, and to its first pull request or to an update. */}
+      {/* The key: a draft belongs to one task, and either to its first pull request or to an update. */}
       {asking !== null && (
         <Suspense fallback={null}>
           <PullRequestDialog
@@ -122,7 +122,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
 
 type TaskActions = ReturnType<typeof useTaskActions>
 
-/** A replay cannot change anything, since what it shows may have changed long ago. */
+/** The actions of the header. A replay offers none that change something, since what it shows may have changed long ago. */
 function useHeaderActions(task: Task, actions: TaskActions, isFixed: boolean, onAsk: () => void): void {
   const isOver = task.status === 'failed' || task.status === 'cancelled'
   const stoppable = isActive(shownStatus(task)) && !isFixed
@@ -193,7 +193,7 @@ function PullRequestButton({ actions, isDue, onAsk }: PullRequestButtonProps) {
   )
 }
 
-/** Below 768 pixels a button of the header shows only its icon, large enough for a finger. */
+/** Below 768 pixels a button of the header shows only its icon, in an area large enough for a finger. */
 const touchArea = 'relative max-md:before:absolute max-md:before:-inset-1 max-md:before:content-[""]'
 const iconOnPhone = `max-md:size-9! max-md:px-0! ${touchArea}`
 
@@ -201,26 +201,26 @@ function Word({ children }: { readonly children: string }) {
   return <span className="max-md:sr-only">{children}</span>
 }
 
-/** The branch checked out in the workspace; before that is known, the working branch or the one it starts from. */
+/** The branch that is checked out in the workspace. Until that is known, it is the working branch or the branch from which the task starts. */
 function branchOf({ currentBranch, workingBranch, branch }: Task): string {
   return currentBranch ?? workingBranch ?? branch
 }
 
-/** The status to show: a requested cancellation already shows as cancelled. */
+/** The status to show: a task whose cancellation was requested is shown as cancelled at once. */
 function shownStatus(task: Task): StatusName {
   const status = shownStatusOf(task)
   return isActive(status) && task.execution?.cancelRequested === true ? 'cancelled' : status
 }
 
-/** Whether a run goes on, be it that its agent waits for a person. */
+/** Whether the task is running, even if its agent waits for a person. */
 function isActive(status: StatusName): boolean {
   return status === 'running' || status === 'waiting'
 }
 
-/** How long the status of a successful command is shown beside that of the task, in ms. */
+/** How long the status of a successful command is shown beside the task's status, in milliseconds. */
 const commandShownMs = 60_000
 
-/** The status with the duration of the turn, and beside it the outcome of a command. When offline, the last known ones. */
+/** The status with the duration of the turn, and beside it the outcome of a command. Offline, the last known ones are shown. */
 function TaskStatus({ task, small = false }: { readonly task: Task; readonly small?: boolean }) {
   const live = useSelector(selectLive)
   const lost = useSelector(selectLost)
@@ -246,7 +246,7 @@ function TaskStatus({ task, small = false }: { readonly task: Task; readonly sma
       {isCommand && running && (
         <span className="text-meta text-muted max-md:sr-only">{texts.header.command}</span>
       )}
-      {/* A phone has room for one of them. */}
+      {/* A phone has room for only one of the two statuses. */}
       {!(small && ended !== undefined) && (
         <Status status={status} progress={task.progress} small={small}>
           {(!isCommand || running) && took}

@@ -7,7 +7,7 @@ import { agentStates, diffOf, fileOf, messageOf, taskOf } from '../../../../test
 import { json, refusal, type Answers } from '../../../../tests/client/server.ts'
 
 const at = `/tasks/${taskOf(1).id}`
-/** The page of a task, once it is there. */
+/** Opens the page of a task, and waits until it is loaded. */
 async function open(over: Partial<Task> = {}, answers: Answers = {}, { narrow = false } = {}) {
   const task = taskOf(1, over)
   const server = openPage(at, { answers: { ...openTaskAnswers(task), ...answers }, narrow })
@@ -19,7 +19,7 @@ const press = (name: string) => {
   if (button === undefined) throw new Error(`There is no button ${name}.`)
   fireEvent.click(button)
 }
-/** Presses a button once it can be pressed. */
+/** Waits until a button is enabled, and presses it. */
 const pressOnce = async (name: string) => {
   await waitFor(() => expect(screen.getByRole('button', { name })).toHaveProperty('disabled', false))
   press(name)
@@ -71,7 +71,7 @@ describe('a pull request', () => {
     await seen('Changed Files (1)')
     const reads = () => [server.of(`GET ${at}/git/diff`).length, server.of('GET /tasks').length]
     press('Create PR')
-    // The dialog reads the changes once more.
+    // The dialog reads the changes another time.
     await waitFor(() => expect(server.of(`GET ${at}/git/diff`)).toHaveLength(2))
     const before = reads()
     await pressOnce('Create pull request')
@@ -151,7 +151,7 @@ describe('a message', () => {
     const cursor = await screen.findByRole('button', { name: 'Cursor', description: 'It is not installed.' })
     const why = () => screen.queryByText('It is not installed.')?.getAttribute('role')
     expect(why()).toBeUndefined()
-    // What a touch and the keys of a button come to.
+    // A touch and the keys of a button cause a click event.
     fireEvent.click(cursor)
     expect(why()).toBe('status')
     fireEvent.blur(cursor)
@@ -242,7 +242,7 @@ describe('a message', () => {
   // Holds contract 4.1c.
   test.each([
     ['running', '2 messages queued, sent when this turn ends'],
-    // The first is on its way.
+    // The first message is already on its way to the agent.
     ['queued', '1 message queued, sent when this turn ends'],
     ['completed', '2 messages waiting'],
     ['failed', '2 messages waiting'],
@@ -258,7 +258,7 @@ describe('a message', () => {
     await open()
     const box = await composer()
     fireEvent.change(box, { target: { value: 'a line\nand another' } })
-    // It is as high as the mirror of its text in the same cell, in a frame that scrolls.
+    // The box is as high as the mirror of its text in the same grid cell, in a frame that scrolls.
     const [mirror, itself] = box.parentElement?.children ?? []
     expect(itself).toBe(box)
     expect(mirror?.getAttribute('data-text')).toContain('a line\nand another')
@@ -323,7 +323,7 @@ describe('a task that is opened', () => {
       ['pending', [1, 2, 2, 3]],
       ['completed', [1, 1, 1, 1]],
     ] as const)('is read again every 5 seconds, and %s: %j reads', async (status, reads) => {
-      // The page's own clocks stand still until they are moved.
+      // The page's own clocks stand still until the test moves them.
       vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
       const server = await open({ status })
       const after = async (ms: number) => {

@@ -32,7 +32,7 @@ interface TaskPanelsProps {
 export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   const split = useMedia('(width >= 900px)')
   const [query] = useSearchParams()
-  // A link to the changes or to the history opens them.
+  // A link that names the changes or the history opens that panel.
   const linked = history.isLinked ? 'history' : query.get('tab') === 'changes' ? 'changes' : null
   const [chosen, setChosen] = useState<Panel>(linked ?? 'chat')
   const [work, setWork] = useState<WorkPanel>(linked ?? 'terminal')
@@ -124,7 +124,7 @@ function workTabs({ changes }: Task): readonly Tab<WorkPanel>[] {
 
 interface WorkPanelsProps extends TaskPanelsProps {
   readonly panel: Panel
-  /** Where the panels put their buttons; `null`: in their own bars. */
+  /** The element that gets the buttons of the panels; `null` when each panel has them in its own bar. */
   readonly tools: HTMLElement | null
   readonly onShow: (panel: Panel) => void
 }
@@ -176,7 +176,7 @@ function History({
   return <open.parts.Panel session={open.session} visible={visible} tools={tools} onShowIn={onShow} />
 }
 
-/** Mounts its panel when first shown and keeps it mounted, so that scroll position and input survive. */
+/** Mounts a panel when it is first shown and keeps it mounted, so that its scroll position and input survive. */
 function TabPanel({
   name,
   visible,

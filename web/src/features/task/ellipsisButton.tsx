@@ -3,7 +3,7 @@ import type { ComponentProps } from 'react'
 import { IconButton } from '../../ui/form/IconButton.tsx'
 import type { MenuButtonProps } from '../../ui/overlay/Menu.tsx'
 
-/** The button of a menu with further actions. */
+/** A button with three dots, which opens a menu of further actions. */
 export const ellipsisButton =
   (style: Pick<ComponentProps<typeof IconButton>, 'label' | 'size' | 'className'>) =>
   (props: MenuButtonProps) => <IconButton icon={Ellipsis} {...style} {...props} />

@@ -1,3 +1,3 @@
-/** What a search bar says; `label` names what it searches. */
+/** Texts of a search bar; `label` names what it searches. */
 export const findTexts = <Label extends string>(label: Label) =>
   ({ label, previous: 'Previous match', next: 'Next match', close: 'Close search' }) as const

@@ -19,7 +19,7 @@ export interface Folded<D extends ViewDocument> {
   readonly at: number
   readonly documents: Readonly<Record<string, D>>
   readonly load: Load
-  /** The position before which the server has older ones. */
+  /** The position before which the server has older documents. */
   readonly before: Position | null
 }
 
@@ -66,7 +66,7 @@ export function withMessageIn<D extends ViewDocument>(
   if (version <= folded.at) return folded
   const { [id]: known, ...others } = folded.documents
   if (!isVisible) return { ...folded, at: version, documents: others }
-  // Clients choose ids: a second message with the same id is ignored. An edited one that is unknown is older than the loaded page.
+  // Clients choose ids, so a second message with the same id is ignored. An edited message that is unknown is older than the loaded page.
   const changed = isEdited === (known !== undefined) ? change(known) : undefined
   const documents = changed === undefined ? folded.documents : { ...others, [id]: changed }
   return { ...folded, at: version, documents }
@@ -81,7 +81,7 @@ interface Placed extends ViewDocument {
 /** The newest documents, oldest first, as read from the server. */
 export interface Page<D> {
   readonly documents: readonly D[]
-  /** Older documents that an event may still move into the page. */
+  /** Older documents that a later event may still change, such as tool calls that are running. */
   readonly open?: readonly D[]
   readonly version: number
   readonly more?: boolean | undefined
@@ -96,7 +96,7 @@ export function snapshot<D extends Placed>(
   const [oldest] = documents
   const read = byId([...open, ...documents])
   const before = more && oldest !== undefined ? oldest.position : null
-  // Earlier pages are kept if this page follows them without a gap and all their documents are finished, so that none can have changed.
+  // Earlier pages are kept only if this page follows them without a gap and all their documents are finished, so that none of them can have changed.
   const follows = more && oldest !== undefined && documents.some(({ id }) => id in folded.documents)
   const older = follows
     ? Object.values(folded.documents).filter(({ id, order }) => order < oldest.order && !(id in read))
@@ -114,7 +114,7 @@ function isOver(status: string): boolean {
   return status !== 'queued' && status !== 'running' && status !== 'pending'
 }
 
-/** Adds documents before the known ones, oldest first; known ones take precedence. `more`: there are still older ones. */
+/** Adds documents before the known ones, oldest first; known documents take precedence. `more`: the server has still older ones. */
 export function withEarlier<D extends Placed>(
   folded: Folded<D>,
   documents: readonly D[],
@@ -129,7 +129,7 @@ export function failed<D extends ViewDocument>(folded: Folded<D>, fault: ApiFaul
   return { ...folded, load: { kind: 'failed', fault } }
 }
 
-/** The task after an event; `null` when deleted. An event that it already includes changes nothing. */
+/** The task after an event; `null` when it is deleted. An event that the task already includes changes nothing. */
 export function foldTask(task: Task, event: TaskEventMessage): Task | null {
   if (event.revision <= task.version) return task
   const document = tasksView.evolve(documentOf(task), event, task.id)
@@ -145,7 +145,7 @@ export function foldTask(task: Task, event: TaskEventMessage): Task | null {
   }
 }
 
-/** The task with the last status that was received, unless the task was read after that: at `readAt`. */
+/** The task with the last status that was received, unless the task was read later, at `readAt`. */
 export function withStatus(task: Task, status: TaskStatusChanged | null, readAt: number): Task {
   if (status === null || status.version <= readAt) return task
   return { ...task, status: statusOf(status.status), progress: status.progress }

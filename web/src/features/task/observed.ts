@@ -1,8 +1,8 @@
-/** A value outside of the store that changes, in the form that `useSyncExternalStore` reads. */
+/** A changing value outside of the store, in the form that `useSyncExternalStore` reads. */
 export interface Observed<Value> {
-  /** The same value until it changes. */
+  /** The current value; the same object until it changes. */
   read(): Value
-  /** Returns the unsubscribe function. */
+  /** Calls `listener` after each change. Returns the unsubscribe function. */
   subscribe(listener: () => void): () => void
 }
 

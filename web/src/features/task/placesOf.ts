@@ -1,10 +1,10 @@
-/** Finds a text in another, ignoring case. Pure. */
+/** Finds a text within another, ignoring case. Pure. */
 
 /** The positions at which the words begin in a text; none for empty words. */
 export function placesOf(text: string, words: string): readonly number[] {
   if (words === '') return []
   const lower = text.toLowerCase()
-  // A few letters become longer in lower case, which would shift positions.
+  // Some letters become longer in lower case, which would shift the positions after them.
   const [within, what] = lower.length === text.length ? [lower, words.toLowerCase()] : [text, words]
   const places: number[] = []
   for (let at = within.indexOf(what); at !== -1; at = within.indexOf(what, at + what.length)) places.push(at)

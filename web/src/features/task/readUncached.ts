@@ -1,10 +1,13 @@
-/** Reads from the server without the store, which is not made for thousands of items. A 401 is handled by the calls made at the same time. */
+/**
+ * Reads from the server without the store, which is not made for thousands of items. Calls through the store that happen at the same time handle a
+ * 401.
+ */
 import { logReason } from '../../api/logFailure.ts'
 import { newId } from '../../api/newId.ts'
 import { request, type ApiCall } from '../../api/request.ts'
 import { readToken } from '../../api/tokenStore.ts'
 
-/** The answer as it came, to be checked by the caller; or why there is none. */
+/** The body of the answer, for the caller to check; or the reason why there is none. */
 export async function readUncached(
   call: ApiCall,
   signal: AbortSignal,
@@ -20,7 +23,7 @@ export async function readUncached(
   return { reason: answer.error.message }
 }
 
-/** Whether it is an object. Its members are still unchecked. */
+/** Whether the value is an object. The members are not checked. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }

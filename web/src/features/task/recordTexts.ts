@@ -1,4 +1,4 @@
-/** What the banner of a damaged record says. */
+/** Texts of the banner for a damaged record. */
 import type { Task } from '#domain/api/tasks.schema.ts'
 
 const unreadable: Readonly<Record<NonNullable<Task['unreadable']>['reason'], string>> = {

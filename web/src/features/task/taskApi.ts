@@ -1,4 +1,4 @@
-/** API calls for one open task. Histories are not cached here: `taskSync.ts` reads them and folds events into them. */
+/** API calls for one open task. Histories are not cached here: `taskSync.ts` reads them, and folds events into them. */
 import { chatRoutes } from '#domain/api/chat.ts'
 import { questionRoutes } from '#domain/api/questions.ts'
 import { taskRoutes } from '#domain/api/tasks.ts'
@@ -41,7 +41,7 @@ interface TaskQuery {
   readonly minPosition: Position | undefined
 }
 
-/** The latest page of a history, or the one before a position. */
+/** The latest page of a history, or the page before a position. */
 interface PageQuery extends TaskQuery {
   readonly before?: Position
   readonly limit?: number
@@ -161,7 +161,7 @@ function messages(build: Builder) {
   }
 }
 
-/** Calls that start or stop an execution, and those for the task's pull request. */
+/** Calls that start or stop an execution, and calls for the task's pull request. */
 function executions(build: Builder) {
   return {
     cancelTask: build.mutation<AnswerOf<typeof cancelTask>, string>({
@@ -180,7 +180,7 @@ function executions(build: Builder) {
     }),
     pullRequest: build.query<AnswerOf<typeof getPullRequest>, string>({
       query: ofTask<typeof getPullRequest>(taskRoutes.getPullRequest, texts.notProposed),
-      // Never cached, because the work may have gone on.
+      // Never cached, because the agent may have gone on working.
       keepUnusedDataFor: 0,
     }),
     createPullRequest: build.mutation<
@@ -221,7 +221,7 @@ export const {
   useCreatePullRequestMutation,
 } = taskApi
 
-/** Whether an answer has the form of a diff, as far as the UI relies on it. */
+/** Whether an answer has the form of a diff, as far as the client depends on it. */
 export function isGitDiff(value: unknown): value is GitDiff {
   if (!isRecord(value)) return false
   const { status, changedFiles, totalChanges, commitComparison } = value

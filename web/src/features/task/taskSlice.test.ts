@@ -43,7 +43,7 @@ const shownTask = (log: Log, version: number) => {
   return document && taskOf(document, undefined, addressOf)
 }
 
-/** What the server answers when it has folded so far. */
+/** The chat as the server answers it after folding up to this version. */
 function chatAt(log: Log, version: number) {
   const task = taskAt(log, version)
   const owner = { owner: task?.owner ?? '', projectId: task?.projectId ?? '' }
@@ -58,7 +58,7 @@ function logsAt(log: Log, version: number) {
   }
 }
 
-/** What is said of the status after an event, when it has changed. */
+/** The status message after an event; `null` when the event did not change the status. */
 function saidAfter(log: Log, event: TaskEventMessage): TaskStatusChanged | null {
   const before = taskAt(log, event.revision - 1)
   const after = taskAt(log, event.revision)
@@ -79,7 +79,7 @@ function after(state: OpenTask, ...actions: readonly Action[]): OpenTask {
   return actions.reduce(openTaskReducer, state)
 }
 
-/** A task that is watched: its history is read in parts that are not of one moment, while events come in any order. */
+/** The state of a page that watches a task: its history is read in parts at different times, while events arrive in any order. */
 function watched(
   log: Log,
   read: { task: number; chat: number; logs: number; before: number },
@@ -110,7 +110,7 @@ function watched(
   return state
 }
 
-/** The client does not keep a task's images yet. */
+/** The event without images, which the client does not store yet. */
 function withoutImages(event: TaskEventMessage): TaskEventMessage {
   return event.type === 'MessageQueued' ? { ...event, data: { ...event.data, images: [] } } : event
 }
@@ -211,7 +211,7 @@ describe('a history that is read in pages', () => {
         }
         let state = after(nothingOpen, taskOpened(id), ...latest(read))
         state = after(state, eventsCame(log.filter(({ revision }) => revision > read)))
-        // A history that is read anew keeps the older pages.
+        // Reading the history again keeps the older pages.
         if (again) state = after(state, ...latest(end))
         for (
           let left = log.length;

@@ -1,6 +1,6 @@
 /**
- * The state of the open task: the task, its chat, its tool calls and its questions, each loaded as a snapshot and updated by the events of its stream; and on top of
- * that, what was sent but is not confirmed yet.
+ * The state of the open task: the task, its chat, its tool calls and its questions. Each part is loaded as a snapshot and updated by the events of
+ * the task's stream. On top of that, it contains what was sent but is not confirmed yet.
  */
 import { createAction, type UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage, LogEntry } from '#domain/api/chat.schema.ts'
@@ -43,25 +43,25 @@ export interface SentMessage {
   /** Whether it is a command that gets the project's secrets. */
   readonly withSecrets?: boolean
   readonly sentAt: string
-  /** Why it was refused; `null` while it is being sent. */
+  /** The reason why the message was refused; `null` while it is being sent. */
   readonly refused: string | null
 }
 
 export interface OpenTask {
   readonly taskId: string | null
   readonly task: Task | null
-  /** The last status and progress that were received apart from the task; they may be newer than the task's last read. */
+  /** The last status and progress that were received apart from the task; they may be newer than the last read of the task. */
   readonly liveStatus: TaskStatusChanged | null
   readonly readAt: number
   readonly load: Load
   readonly deleted: boolean
   readonly chat: Folded<MessageDocument>
   readonly logs: Folded<LogDocument>
-  /** What the agent has asked. */
+  /** The questions that the agent has asked. */
   readonly questions: Folded<QuestionDocument>
-  /** Of all tasks, since messages are also sent while the person looks at something else. */
+  /** The unconfirmed messages of all tasks, since messages are also sent while the person looks at something else. */
   readonly sent: readonly SentMessage[]
-  /** Changes to the queue that are not in the chat yet. */
+  /** The person's changes to the queue that are not in the chat yet. */
   readonly changes: readonly PendingChange[]
   readonly seen: Position | null
 }
@@ -93,12 +93,12 @@ export const chatLoaded = createAction<{
 export const chatFailed = createAction<ApiFault>('openTask/chatFailed')
 export const logsLoaded = createAction<{
   logs: readonly LogEntry[]
-  /** Open entries from before the page. */
+  /** Entries older than the page whose tool call is still running. */
   open?: readonly LogEntry[]
   version: number
   more?: boolean
 }>('openTask/logsLoaded')
-/** Older entries were read, at least as recent a state as that of the known ones; `more` says whether there are still older ones. */
+/** Older entries were read, in a state at least as recent as that of the known ones; `more` says whether the server has still older entries. */
 export const earlierLoaded = createAction<{
   taskId: string
   messages: readonly ChatMessage[]
@@ -110,14 +110,14 @@ export const questionsLoaded = createAction<{
   questions: readonly ShownQuestion[]
   version: number
 }>('openTask/questionsLoaded')
-/** The server's answer to an answer. */
+/** The server's answer to a person's answer, which is the question as it is now. */
 export const questionTaken = createAction<{ taskId: string; question: ShownQuestion }>(
   'openTask/questionTaken',
 )
 export const questionsFailed = createAction<ApiFault>('openTask/questionsFailed')
-/** Events in order and without gaps. */
+/** New events of the task's stream, in order and without gaps. */
 export const eventsCame = createAction<readonly TaskEventMessage[]>('openTask/eventsCame')
-/** A message that is new, edited or withdrawn, in its order among the events. */
+/** A message that is new, edited or withdrawn; it takes the place of its event in the order. */
 export const messageCame = createAction<ChatMessage>('openTask/messageCame')
 export const statusCame = createAction<TaskStatusChanged>('openTask/statusCame')
 export const messageSent = createAction<SentMessage>('openTask/messageSent')
@@ -126,7 +126,7 @@ export const messageDiscarded = createAction<string>('openTask/messageDiscarded'
 /** The server confirmed the message. */
 export const messageTaken = createAction<ChatMessage>('openTask/messageTaken')
 export const queueChanged = createAction<Pick<PendingChange, 'id' | 'change'>>('openTask/queueChanged')
-/** The server confirmed the change, at a position; without one, the call changed nothing. */
+/** The server confirmed the change at this position; without a position, the call changed nothing. */
 export const queueChangeTaken = createAction<{ id: string; position: Position | undefined }>(
   'openTask/queueChangeTaken',
 )
@@ -204,7 +204,7 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
     const sent = state.sent.filter(({ id }) => id !== document.messageId)
     if (document.task !== state.taskId) return { ...state, sent }
     const { chat } = state
-    // If the fold has already passed this message, its result is better: the message may be gone again.
+    // If events beyond this message are already folded, the folded state is better: the message may have been removed since.
     const known = document.id in chat.documents || document.version <= chat.at
     const documents = known ? chat.documents : { ...chat.documents, [document.id]: document }
     return { ...state, chat: { ...chat, documents }, sent }
@@ -245,7 +245,7 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
   }
   return withWaiting({
     ...state,
-    // The task alone does not know all open questions.
+    // The task's own events do not include all open questions.
     task: task && { ...task, waitingFor: state.task?.waitingFor ?? null },
     deleted,
     seen: events.at(-1)?.position ?? state.seen,
@@ -255,7 +255,7 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
   })
 }
 
-/** The task with the kind of its first open question, once the questions are read. */
+/** The task with the kind of its first open question, once the questions were read. */
 function withWaiting(state: OpenTask): OpenTask {
   const { task, questions } = state
   if (task === null || questions.load.kind !== 'loaded' || questions.at < task.version) return state
@@ -280,7 +280,7 @@ function withMessage(state: OpenTask, message: ChatMessage): OpenTask {
     task: isNewer ? { ...task, version, updatedAt } : task,
     seen: position,
     chat: withMessageIn(chat, document, (known) =>
-      // The message keeps the place at which it was sent.
+      // The message keeps the place in the chat at which it was sent.
       known === undefined ? document : { ...document, position: known.position, order: known.order },
     ),
     logs: withMessageIn(logs, document, (known) => {
@@ -293,7 +293,7 @@ function withMessage(state: OpenTask, message: ChatMessage): OpenTask {
   }
 }
 
-/** Drops sent messages and changes that are in the chat now. */
+/** Drops sent messages and queue changes that the chat now contains. */
 function settled(state: OpenTask): OpenTask {
   const { documents } = state.chat
   const documentOf = (id: string) =>
@@ -342,5 +342,5 @@ interface WithOpenTask {
   readonly session: unknown
   readonly openTask?: OpenTask
 }
-/** The open task; empty until the first action after the page's chunk was loaded. */
+/** The open task; an empty state until the first action after the page's chunk was loaded. */
 export const selectOpenTask = (state: WithOpenTask): OpenTask => state.openTask ?? nothingOpen

@@ -32,7 +32,7 @@ import { foldView } from '../../../../tests/domain/fold.ts'
 const addressOf = ({ imageId }: { imageId: string }) => `/api/images/${imageId}`
 
 const id = taskId(1)
-/** Positions are ten times the revision: they have gaps. */
+/** Positions are ten times the revision, so they have gaps. */
 const recordedLog = (events: readonly TaskEvent[]): readonly TaskEventMessage[] =>
   events.map((event, revision) =>
     recorded(event, { revision, stream: `task-${id}`, position: String(10 * (revision + 1)) }),
@@ -48,7 +48,7 @@ const output = (version: number, content: string) => ({
   version,
 })
 
-/** A server that has this much, and all it was asked. */
+/** A server with this much of the log, and a list of all requests that it received. */
 function server(log: () => readonly TaskEventMessage[], terminal: () => readonly string[] = () => []) {
   const asked: string[] = []
   const json = (status: number, body: unknown) => new Response(JSON.stringify(body), { status })
@@ -78,7 +78,7 @@ function server(log: () => readonly TaskEventMessage[], terminal: () => readonly
   return asked
 }
 
-/** A room with a connection that the test holds in its hand. */
+/** A task in a room whose connection the test controls. */
 function room() {
   const store = configureStore({
     reducer: rootReducer.inject({ reducerPath: 'openTask', reducer: openTaskReducer }),
@@ -106,7 +106,7 @@ function room() {
   return {
     opened,
     joins,
-    /** The connection stands; a join is answered so. */
+    /** The connection is established, and a join gets this answer. */
     connects: (answer: JoinAnswer) => {
       const join: Join = async (last) => {
         joins.push(last)
@@ -159,7 +159,7 @@ describe('an open task', () => {
     )
     const task = room()
     task.connects(joinedAt('50'))
-    // Live before the history is read: one that it covers, and two that it does not.
+    // Live messages that arrive before the history is read: one that the history covers, and two that it does not.
     task.tells(log, ...log.slice(running.length - 1))
     task.prints(output(0, 'one\n'), output(1, 'two\n'))
     await settle()
@@ -292,7 +292,7 @@ describe('an open task', () => {
     await vi.advanceTimersByTimeAsync(2_000 + 4_000)
     expect(task.joins).toEqual([null, '50', '50', '50'])
     expect(task.state().seen).toBe(seen)
-    // The connection came anew: nothing is tried beside it.
+    // The connection was established again, so the pending retry must not join as well.
     task.connects(joinedAt('60'))
     task.tells(log, ...log.slice(-1))
     await vi.advanceTimersByTimeAsync(60_000)

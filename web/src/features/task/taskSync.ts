@@ -1,6 +1,6 @@
 /**
  * Keeps an open task live. It first joins the room, then reads the history up to that position, then delivers what arrived meanwhile, so that nothing
- * is missed or applied twice. After a lost connection it requests the missed events; when there are too many, or when a gap appears, it reads the
+ * is missed or applied twice. After a lost connection it requests the missed events; when there are too many of them, or a gap appears, it reads the
  * history again.
  */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
@@ -39,7 +39,7 @@ import { texts } from './texts.ts'
 
 /** The delay before a task is loaded (contract, section 9), in milliseconds. */
 const loadDelayMs = 100
-/** How long the history waits for the connection before it is read without, in milliseconds. */
+/** How long reading the history waits for the connection, in milliseconds; after that, the history is read without it. */
 const connectionGraceMs = 1_500
 /** The polling interval for a pending task (contract, section 9), and for an open task without a connection, in milliseconds. */
 const refreshIntervalMs = 5_000
@@ -64,7 +64,7 @@ interface Collaborators {
 
 export type TaskSync = ReturnType<typeof openTaskSync>
 
-/** Something at a revision of the task: an event, or the message that stands for it. */
+/** Something that happened at a revision of the task: an event, or the message that is sent in place of the event. */
 type TaskItem = { readonly version: number } & (
   | { readonly event: TaskEventMessage }
   | { readonly message: ChatMessage }
@@ -81,13 +81,13 @@ interface Sync extends Collaborators {
   readonly leaving: AbortController
   closed: boolean
   join: Join | null
-  /** The last received position; after a reconnect, everything after it is requested. */
+  /** The last position that was received; after a reconnect, everything after it is requested. */
   seen: Position | null
   taskStream: Sequencer<TaskItem>
   terminalStream: Sequencer<TerminalItem>
-  /** What has arrived but is not shown yet. */
+  /** Items that have arrived but are not shown yet. */
   readonly arrived: { happened: TaskItem[]; items: TerminalItem[]; words: MessageWords[] }
-  /** Counts the reads of the history: only the latest one is used. */
+  /** The number of the latest read of the history: the results of earlier reads are ignored. */
   reading: number
   gapWait: number
   gapTimer: ReturnType<typeof setTimeout> | undefined
@@ -173,7 +173,7 @@ function viewerOf(sync: Sync): Viewer {
       takeTerminal(sync, receive(sync.terminalStream, [{ kind: 'delta', ...delta }]))
     },
     statusChanged: (change) => {
-      // After the events before it, in the same frame.
+      // The status is shown after the events before it, in the same frame.
       flush(sync)
       sync.dispatch(statusCame(change))
     },
@@ -195,20 +195,20 @@ async function joinTask(sync: Sync): Promise<void> {
     return
   }
   sync.joinWait = joinRetryMs
-  // The missed events have already been sent. If there is no history to add them to, it is read now.
+  // The server has already sent the missed events. If there is no history to which they can be added, it is read now.
   if (missedFrom !== null && !answer.resync && sync.taskStream.at !== null) return
   sync.seen = answer.position
   await readHistory(sync, answer.position ?? undefined)
 }
 
-/** Retries joining: until it succeeds nothing arrives, although the connection is up. */
+/** Retries joining after a while: until a join succeeds no events arrive, although the connection is up. */
 function joinLater(sync: Sync): void {
   clearTimeout(sync.joinTimer)
   sync.joinTimer = setTimeout(() => void joinTask(sync), sync.joinWait)
   sync.joinWait = Math.min(sync.joinWait * 2, maxJoinRetryMs)
 }
 
-/** Joins from now on, and reads the history up to there. */
+/** Joins at the current position, and reads the history up to that position. */
 async function rejoin(sync: Sync): Promise<void> {
   sync.seen = null
   if (sync.join === null) return readHistory(sync, undefined)
@@ -391,7 +391,7 @@ function refreshDiff(sync: Sync): void {
   }, diffIntervalMs)
 }
 
-/** Why commands failed, from received events: their exit codes, or what prevented a normal end. */
+/** Why commands failed, according to the received events: their exit codes, or what prevented a normal end. */
 function failuresOf(
   events: readonly TaskEventMessage[],
   isCommand: (messageId: string) => boolean,

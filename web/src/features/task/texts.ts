@@ -1,4 +1,4 @@
-/** What the task page says. */
+/** Texts of the task page. */
 export const texts = {
   notLoaded: 'Failed to load task data',
   notFetched: 'Failed to fetch task',

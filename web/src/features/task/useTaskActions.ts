@@ -41,7 +41,7 @@ export function useTaskActions(task: Task) {
       const title = updates ? texts.toasts.prUpdated : texts.toasts.prCreated
       dispatch(notified('success', title, texts.header.pullRequest(answer.data.pr.number)))
     } else if (isFault(answer.error, 'changes_moved')) {
-      // The page is about to receive the new ones.
+      // The page is about to receive the new changes.
       dispatch(notified('warning', texts.toasts.prMoved, reasonOf(answer.error, texts.toasts.prNotCreated)))
     } else {
       const title = updates ? texts.toasts.prNotUpdated : texts.toasts.prNotCreated
@@ -52,7 +52,7 @@ export function useTaskActions(task: Task) {
   return {
     cancel: () => void onCancel(),
     cancelling: cancelling.isLoading || task.execution?.cancelRequested === true,
-    /** Begins with the messages that wait. */
+    /** Starts a turn with the messages that wait. */
     start: () => void onStart(),
     starting: executing.isLoading,
     retry: () => void onRetry(),
@@ -61,10 +61,10 @@ export function useTaskActions(task: Task) {
     opening: opening.isLoading || task.pullRequestPending,
     /** When the code host allows another attempt, in ms since the epoch; `null` when it allows one now. */
     waitsUntil: retryAtOf(opening.error),
-    /** Why the last request for a pull request failed. */
+    /** The reason why the last request for a pull request failed. */
     refused: opening.error === undefined ? null : reasonOf(opening.error, texts.toasts.prNotCreated),
     updates,
-    /** The existing pull request is over, so the next one is new. */
+    /** Whether the existing pull request is merged or closed, so that the next request opens a new one. */
     opensNew,
   }
 }
@@ -74,7 +74,7 @@ interface Answer {
   readonly error?: unknown
 }
 
-/** Shows the task that a call answered, or a toast with the title `failure`. Returns whether the call succeeded. */
+/** Shows the task that a call answered with, or a toast with the title `failure`. Returns whether the call succeeded. */
 export function useShowTask(): (answer: Answer, failure: string) => boolean {
   const dispatch = useDispatch()
   return ({ data, error }, failure) => {

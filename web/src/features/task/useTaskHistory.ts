@@ -1,4 +1,4 @@
-/** Opens a task's history on request; only then the page loads the code for it. */
+/** Opens a task's history on request; the page loads the code for the history only then. */
 import { useEffect, useState, useSyncExternalStore } from 'react'
 import { useLocation } from 'react-router-dom'
 import { useAppStore } from '../../state/hooks.ts'
@@ -20,7 +20,7 @@ export function useTaskHistory(live: OpenTaskSync) {
   const isLinked = pathname.endsWith('/history') || new URLSearchParams(search).has('at')
   const [state, setState] = useState<'closed' | 'requested' | 'missing'>('closed')
   const [open, setOpen] = useState<OpenHistory | null>(null)
-  // It stays open when the address no longer asks for it.
+  // The history stays open when the address no longer names it.
   if (isLinked && state === 'closed') setState('requested')
   const isRequested = state === 'requested'
   const { terminal, writing } = live
@@ -45,7 +45,7 @@ export function useTaskHistory(live: OpenTaskSync) {
   return {
     /** Whether the address names the history or a moment of it. */
     isLinked,
-    /** `null` until it was requested and its parts are loaded. */
+    /** `null` until the history was requested and its chunk is loaded. */
     open,
     isMissing: state === 'missing',
     load: () => setState('requested'),
@@ -54,7 +54,7 @@ export function useTaskHistory(live: OpenTaskSync) {
 
 const nothing = () => () => undefined
 
-/** The moment that is shown instead of the live task; `null` while that is shown. */
+/** The moment that is shown instead of the live task; `null` while the live task is shown. */
 export function useReplayMoment(open: OpenHistory | null): HistoryView['replay'] {
   return useSyncExternalStore(open?.session.subscribe ?? nothing, () => open?.session.read().replay ?? null)
 }

@@ -1,4 +1,4 @@
-/** Opens a task for as long as its page is shown. */
+/** Opens a task, and keeps it open for as long as its page is shown. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { messageDocumentId } from '#domain/views/chat.ts'
 import { useAppStore } from '../../state/hooks.ts'
@@ -11,7 +11,7 @@ import { openTaskSync, type TaskSync } from './taskSync.ts'
 import { readEarlier } from './terminal/log/readTerminal.ts'
 import { createTerminalLog, type TerminalLog } from './terminal/log/terminalLog.ts'
 
-/** The parts of an open task that are not in the store, and how to read it again. */
+/** The parts of an open task that are outside of the store, and a function to read the task again. */
 export interface OpenTaskSync {
   readonly terminal: TerminalLog
   readonly writing: Writing
@@ -46,7 +46,7 @@ export function useTaskSync(taskId: string): OpenTaskSync {
     }
   }, [taskId, store, live, terminal, writing])
   useEffect(() => {
-    // If it fails, the first message that needs it tries again.
+    // If loading fails, the first message that needs the chunk tries again.
     loadMarkdown().catch(() => undefined)
   }, [])
   const reload = useCallback(() => sync.current?.reload(), [])

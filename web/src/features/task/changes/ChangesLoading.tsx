@@ -1,4 +1,4 @@
-/** The skeleton of the changes; `says` tells a screen reader what is being read. */
+/** The skeleton of the changes; `says` tells screen readers what is being loaded. */
 import { Skeleton } from '../../../ui/status/Loading.tsx'
 
 export function ChangesLoading({ says }: { readonly says: string }) {

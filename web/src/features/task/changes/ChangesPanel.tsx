@@ -1,4 +1,4 @@
-/** The panel of changed files: the list with its tree, the search, and the comment being written. */
+/** The panel of changed files: the list with its tree, the search, and the comment that is being written. */
 import { GitBranch } from 'lucide-react'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { createPortal } from 'react-dom'
@@ -31,14 +31,14 @@ const findKeys = {
   next: shortcutOf('nextInChanges'),
   close: shortcutOf('closeFindInChanges'),
 }
-/** The minimum width for side by side, in pixels. */
+/** The minimum width for a side-by-side view, in pixels. */
 const leastForSplit = 640
 
 export function ChangesPanel(props: ChangesPanelProps) {
   const { task, diff, reload, visible, tools, refreshing, onRefresh, onReading, notes } = props
   const [layout, setLayout] = usePersisted(diffLook)
   const [width, measured] = useWidth()
-  // The list's own width is less than the panel's when the tree is beside it.
+  // Measured, because the list is narrower than the panel when the tree is beside it.
   const [listWidth, listMeasured] = useWidth()
   const narrow = width > 0 && width < leastForSplit
   const withTree = useMedia('(width >= 1280px)')
@@ -144,7 +144,7 @@ interface SearchOf {
   readonly files: readonly DiffFile[]
   readonly known: KnownLinesOfFiles['known']
   readonly folds: Folds
-  /** Whether its keys apply: elsewhere on the page the browser's own search is better. */
+  /** Whether the panel's keys apply: elsewhere on the page the browser's own search is better. */
   readonly active: boolean
   readonly onGo: (to: Destination) => void
 }
@@ -217,7 +217,7 @@ function Find({ search }: { readonly search: ReturnType<typeof useSearch> }) {
     find.count === 0 ? texts.notFound : texts.found(find.at + 1, find.count, find.count >= maxMatches)
   return (
     <SearchBar
-      // Reopening selects the text of the search.
+      // A new key on each opening selects the text of the search.
       key={opened}
       names={texts.find}
       keys={findKeys}

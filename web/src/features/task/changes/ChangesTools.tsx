@@ -1,4 +1,4 @@
-/** The tools of the changes: buttons that choose how they are shown, the search, and the filter for whitespace. */
+/** The tools of the changes: buttons that choose how the changes are shown, the search, and the filter for whitespace. */
 import { Columns2, Files, Pilcrow, RefreshCw, Rows2, Search } from 'lucide-react'
 import { useDeferredValue, useMemo, useState } from 'react'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
@@ -69,7 +69,7 @@ export function ChangesTools(props: ChangesToolsProps) {
 export function useFind(files: readonly DiffFile[], known: ReadonlyMap<string, KnownLines>, open: boolean) {
   const [words, setWords] = useState('')
   const [chosen, setChosen] = useState(0)
-  // Rendering the marks must not slow down typing.
+  // Deferred, because rendering the marks must not slow down typing.
   const needle = useDeferredValue(open ? words : '')
   const matches = useMemo(() => {
     if (needle === '') return []
@@ -86,12 +86,12 @@ export function useFind(files: readonly DiffFile[], known: ReadonlyMap<string, K
       setWords(next)
       setChosen(0)
     },
-    /** The text that is marked: it follows the input when there is time. */
+    /** The text that is marked: it follows the input when there is time for rendering. */
     needle,
     count: matches.length,
     at,
     match: matches[at] ?? null,
-    /** Moves to the next or previous match, wrapping around, and returns it. */
+    /** Moves to the next or previous match, wrapping around, and returns that match. */
     step: (by: 1 | -1): Match | null => {
       const next = matches.length === 0 ? 0 : (at + by + matches.length) % matches.length
       setChosen(next)

@@ -14,7 +14,7 @@ import { readDiffs } from './diff/readDiffs.ts'
 const task = taskOf(1)
 const at = `/tasks/${task.id}`
 
-/** jsdom lays nothing out: everything is a wide screen high, and scrolls where it is told to. */
+/** jsdom has no layout: here every element is as high as a wide screen, and scrolls where it is told to. */
 beforeEach(() => {
   vi.spyOn(Element.prototype, 'clientHeight', 'get').mockReturnValue(900)
   vi.spyOn(Element.prototype, 'clientWidth', 'get').mockReturnValue(1_000)
@@ -39,7 +39,7 @@ function open(changedFiles: readonly ChangedFile[], answers: Answers = {}) {
   })
   return {
     server,
-    /** The server has other changes now, and the page is told. */
+    /** Gives the server other changes, and tells the page about them. */
     async become(files: readonly ChangedFile[]) {
       const before = server.of(`GET ${at}/git/diff`).length
       server.answer({ [`GET ${at}/git/diff`]: diff(files) })
@@ -71,7 +71,7 @@ describe('a diff of 10,000 lines', () => {
     open([long(10_000)])
     fireEvent.click(await screen.findByText(look))
     await waitFor(async () => expect((await rows()).length).toBeGreaterThan(20))
-    // Colours come with a chunk of their own, and are most of the nodes.
+    // The colours come with a chunk of their own, and make up most of the nodes.
     await waitFor(async () => expect((await list()).querySelector('[class^=text-syn]')).not.toBeNull())
     expect(document.querySelectorAll('*').length).toBeLessThan(1_500)
   })
@@ -168,7 +168,7 @@ describe('keys', () => {
   test('go from change to change and from file to file', async () => {
     open([fileOf('a.ts'), fileOf('b.ts')])
     await rowWith('+after')
-    // Each file has three lines: as it was, deleted, added.
+    // Each file has three lines: a context line, a deleted and an added one.
     const isAt = (line: number) =>
       waitFor(async () =>
         expect((await rows()).findIndex((row) => row === document.activeElement)).toBe(line),
@@ -221,7 +221,7 @@ describe('lines around a change', () => {
     expect((await rowWith('line 30')).textContent).toBe('3030 line 30')
     expect(server.of(`GET ${at}/git/file`)[0]?.query).toEqual({ path: 'a.ts', from: '11', to: '30' })
     expect(screen.getByLabelText('Show the 10 hidden lines')).toBeTruthy()
-    // They are looked through as well.
+    // The search includes these lines.
     fireEvent.click(screen.getByLabelText('Find in changes'))
     fireEvent.change(await screen.findByRole('searchbox', { name: 'Find in changes' }), {
       target: { value: 'line 2' },
@@ -311,7 +311,7 @@ describe('a comment', () => {
     const add = await within(await rowWith('same')).findByRole('button', { name: 'Comment on this line' })
     fireEvent.pointerDown(add, { button: 0, buttons: 1 })
     fireEvent.pointerMove(await rowWith('+after'), { pointerType: 'mouse', buttons: 1 })
-    // The button is under the pointer there as well.
+    // The button is under the pointer on that line too.
     fireEvent.pointerUp(
       await within(await rowWith('+after')).findByRole('button', { name: 'Comment on this line' }),
     )

@@ -1,4 +1,4 @@
-/** The changes of the task, or why there are none to show. */
+/** The changes of the task, or the reason why there are none to show. */
 import { RefreshCw } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
 import type { GitDiff } from '#domain/api/tasks.schema.ts'
@@ -89,7 +89,7 @@ function useKeptChanges(newest: unknown) {
     return { kept: null, isStale: false, setReading, keep }
   }
   const isStale = keptDiff !== null && !sameChanges(keptDiff.changedFiles, newest.changedFiles)
-  // They are kept after the reader has left, or the page would move for the next one.
+  // Outdated changes are kept after the person has stopped reading, or the page would move when they return.
   const keptWhileStale = isStale ? keptDiff : null
   const kept = reading ? (keptDiff ?? newest) : keptWhileStale
   if (kept !== keptDiff) setKeptDiff(kept)

@@ -17,7 +17,7 @@ export interface CommentBoxProps {
   readonly agent: string
   readonly text: string
   readonly onText: (text: string) => void
-  /** Receives the message to the agent. */
+  /** Receives the whole message to the agent. */
   readonly onSend: (message: string) => void
   readonly onCancel: () => void
 }

@@ -1,4 +1,4 @@
-/** The changed files by folder, with a filter. The tree is one Tab stop: up and down move, right and left expand and collapse. */
+/** The changed files by folder, with a filter. The tree is one Tab stop: the up and down keys move, right expands and left collapses. */
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { Check, ChevronDown, Search } from 'lucide-react'
 import { memo, useLayoutEffect, useMemo, useRef, useState, type KeyboardEvent, type RefObject } from 'react'
@@ -12,13 +12,13 @@ import { texts } from './texts.ts'
 interface FileTreeProps {
   readonly files: readonly DiffFile[]
   readonly viewed: ReadonlySet<string>
-  /** The file at the top of the list. */
+  /** The name of the file at the top of the list. */
   readonly current: string | null
   readonly onChoose: (fileName: string) => void
 }
 
 const rowHeight = 28
-/** Up to this many rows are all rendered; of more, only the visible ones. */
+/** Up to this many rows, all are rendered; of a longer tree, only the visible rows are. */
 const wholeUpTo = 60
 
 export const FileTree = memo(function FileTree({ files, viewed, current, onChoose }: FileTreeProps) {
@@ -37,7 +37,7 @@ export const FileTree = memo(function FileTree({ files, viewed, current, onChoos
     rows.length <= wholeUpTo
       ? rows.map((_, index) => ({ index, start: index * rowHeight }))
       : list.getVirtualItems()
-  // Scrolls the file that is being read in the list into view.
+  // Keeps the file that is being read in the list visible in the tree.
   useLayoutEffect(() => {
     if (currentIndex !== -1 && rows.length > 0) list.scrollToIndex(currentIndex, { align: 'auto' })
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only another file moves the tree, not what is done in it
@@ -107,10 +107,10 @@ interface KeysIn {
 }
 
 function useKeys({ rows, currentIndex, box, onScrollTo, onOpen }: KeysIn) {
-  // The row selected by arrow keys, by name; `null`: the current file.
+  // The name of the row that arrow keys have selected; `null` when it is that of the current file.
   const [at, setAt] = useState<string | null>(null)
   const reachable = Math.max(0, at === null ? currentIndex : rows.findIndex((row) => nameOf(row) === at))
-  // The row may only be rendered next time.
+  // A ref, because the row to focus may only be rendered next time.
   const getsFocus = useRef(false)
   const walkTo = (index: number) => {
     const row = rows[index]
@@ -226,7 +226,7 @@ function FileRow({ file, viewed }: { readonly file: DiffFile; readonly viewed: b
   )
 }
 
-/** The name of a row; a file never has the name of a folder. */
+/** The name of a row; no file has the same name as a folder. */
 function nameOf(row: TreeRow): string {
   return row.kind === 'file' ? row.file.name : `${row.folder}/`
 }
@@ -256,7 +256,7 @@ function treeRows(
   return [...folders].flatMap(([folder, inside]): readonly TreeRow[] => {
     const isFolded = needle === '' && folded.has(folder)
     const rows = inside.map((file): TreeRow => ({ kind: 'file', file }))
-    // If no file is in a folder, there is no folder row.
+    // Without any folder, the files need no row for one.
     if (folder === '' && folders.size === 1) return rows
     return [{ kind: 'folder', folder, folded: isFolded, files: inside.length }, ...(isFolded ? [] : rows)]
   })

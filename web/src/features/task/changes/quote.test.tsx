@@ -70,7 +70,7 @@ describe('a comment on lines', () => {
           const html = renderToStaticMarkup(
             <ReactMarkdown>{commentMessage(name, lines, 'THE COMMENT')}</ReactMarkdown>,
           )
-          // One quote with one span and one block of code in it, and outside of it the comment alone.
+          // The message has one quotation, with one code span and one code block; only the comment is outside of it.
           expect(html).toMatch(
             /^<blockquote>\n<p><code>[^]*?<\/code><\/p>\n<pre><code class="language-diff">[^]*<\/code><\/pre>\n<\/blockquote>\n<p>THE COMMENT<\/p>$/,
           )

@@ -1,7 +1,7 @@
-/** A comment on lines of a diff as a message to the agent: a quotation with file and lines, then the comment. Pure. */
+/** Makes a message to the agent from a comment on lines of a diff: a quotation with the file and the lines, then the comment. Pure. */
 import type { DiffLine } from './diff/parseDiff.ts'
 
-/** The most lines of a quotation, and the most characters of all its lines; further lines are only counted. */
+/** The most lines of a quotation, and the most characters of all its lines together; further lines are only counted. */
 const maxLines = 120
 const maxCharacters = 12_000
 
@@ -15,7 +15,7 @@ export function commentMessage(fileName: string, lines: readonly DiffLine[], com
   return `${quoteOf(fileName, lines)}\n\n${comment.trim()}`
 }
 
-/** The quotation alone, from which the remaining length for the comment follows. */
+/** The quotation without the comment. From its length follows how long the comment may be. */
 export function quoteOf(fileName: string, lines: readonly DiffLine[]): string {
   const { place, isBefore } = placeOf(lines)
   const quoted: string[] = []
@@ -40,7 +40,7 @@ export function quoteOf(fileName: string, lines: readonly DiffLine[]): string {
     .join('\n')
 }
 
-/** `45` or `40-45`: the new line numbers or, when none of the lines exists any more, the old ones. */
+/** `45` or `40-45`: the new line numbers or, if none of the lines exists any more, the old ones. */
 export function placeOf(lines: readonly DiffLine[]): { readonly place: string; readonly isBefore: boolean } {
   const now = lines.flatMap(({ after }) => (after === null ? [] : [after]))
   const numbers = now.length > 0 ? now : lines.flatMap(({ before }) => (before === null ? [] : [before]))
@@ -59,7 +59,7 @@ function longestRun(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map(({ length }) => length))
 }
 
-/** Without line ends, and with a sign for what steers text and cannot be seen. */
+/** The text as one line: control characters, line ends and characters that change the writing direction are replaced by their code points. */
 function oneLine(text: string): string {
   return text
     .replace(/\r$/, '')

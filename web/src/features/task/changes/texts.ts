@@ -1,4 +1,4 @@
-/** What the changes of a task say. */
+/** Texts of the changes of a task. */
 import { findTexts } from '../findTexts.ts'
 
 const lines = (count: number) => `${count} ${count === 1 ? 'line' : 'lines'}`

@@ -1,4 +1,4 @@
-/** The comment being written, and those begun elsewhere: drafts stay until they are sent. */
+/** The comment that is being written, and drafts of others: a draft stays until it is sent. */
 import { useState } from 'react'
 import { commentDrafts, usePersisted } from '../../../state/persisted.ts'
 import type { CommentTarget } from './list/useRange.ts'

@@ -1,11 +1,11 @@
-/** Which files are collapsed, and which large ones are shown on request. */
+/** Which files are collapsed, and which large files are shown because somebody asked for them. */
 import { useCallback, useMemo, useState } from 'react'
 import { usePersisted, viewedFiles } from '../../../state/persisted.ts'
 import type { DiffFile } from './diff/readDiffs.ts'
 
 export type Folds = ReturnType<typeof useFolds>
 
-/** `viewed`: hashes of viewed files, which are collapsed unless somebody expands them. */
+/** Which files are collapsed. `viewed` has the hashes of viewed files, which are collapsed unless somebody expands them. */
 export function useFolds(viewed: ReadonlySet<string>) {
   const [byHand, setByHand] = useState<ReadonlyMap<string, boolean>>(new Map())
   const [requested, setRequested] = useState<ReadonlySet<string>>(new Set())
@@ -13,7 +13,7 @@ export function useFolds(viewed: ReadonlySet<string>) {
     ({ name, hash }: DiffFile) => byHand.get(name) ?? viewed.has(hash),
     [byHand, viewed],
   )
-  /** Collapses or expands a file by hand; `null`: follow its viewed mark again. */
+  /** Collapses or expands a file by hand; `null` makes it follow its viewed mark again. */
   const fold = useCallback(
     (fileName: string, folded: boolean | null) =>
       setByHand((before) => {
@@ -36,7 +36,7 @@ export function useFolds(viewed: ReadonlySet<string>) {
   return { isFolded, fold, foldAll, requested, request }
 }
 
-/** How many tasks, and marks per task, are remembered; the oldest are dropped. */
+/** How many tasks, and how many marks per task, are remembered; the oldest are dropped. */
 const maxTasks = 20
 const maxMarks = 1_000
 

@@ -1,4 +1,4 @@
-/** Messages and tool calls, from the oldest rendered one to the latest. The list stays scrolled to its end unless somebody scrolls back. */
+/** The messages and tool calls, from the oldest rendered one to the latest. The list stays scrolled to its end unless somebody scrolls back. */
 import { ArrowUp } from 'lucide-react'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
@@ -46,7 +46,7 @@ interface ChatHistoryProps {
   readonly onDiscard: (id: string) => void
 }
 
-/** Distance from the top in pixels at which earlier entries are rendered, early enough that nobody sees them missing. */
+/** The distance from the top, in pixels, at which earlier entries are rendered: early enough that nobody sees a gap. */
 const preloadDistancePx = 600
 
 export function ChatHistory(props: ChatHistoryProps) {
@@ -60,7 +60,7 @@ export function ChatHistory(props: ChatHistoryProps) {
   const isDamaged = isRecordDamaged(task)
   const isFixed = isReplayed || isDamaged
   const failure = !searching && task.status === 'failed' && !isDamaged ? task.failure : null
-  // A search covers the whole history.
+  // A search needs the whole history, so all of it is loaded.
   useEffect(() => {
     if (searching && chat.before !== null && !busy && !failed) show('all')
   }, [searching, chat.before, busy, failed, show])
@@ -142,7 +142,7 @@ function Entries({
 }: EntriesProps) {
   const { chat } = useSelector(selectOpenTask)
   const isLoading = chat.load.kind === 'loading' && chat.at === unread.at
-  // Steps of an agent may load before the message that started them: they wait for it.
+  // Steps of an agent may be loaded before the message that started them, so the entries wait for that message.
   if (isLoading && !entries.some(({ kind }) => kind === 'sent')) return <Loading />
   if (entries.length === 0 && queue.length === 0 && chat.load.kind === 'loaded' && !searching) {
     return <Empty title={texts.chat.empty}>{texts.chat.emptyWhy}</Empty>
@@ -210,7 +210,7 @@ function Failure({ task, reason }: { readonly task: Task; readonly reason: strin
 }
 
 function Loading() {
-  // A skeleton that only flashes is worse than none.
+  // A skeleton that only flashes is worse than none, so it appears after a delay.
   const [late, setLate] = useState(false)
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), 150)

@@ -283,11 +283,11 @@ describe('who listens is told', () => {
   test.each([
     ['running', 'completed', 'The agent has finished'],
     ['running', 'cancelled', 'The turn was stopped'],
-    // The note about it is an alert.
+    // A failure is announced by the alert about it.
     ['running', 'failed', ''],
     ['pending', 'queued', ''],
     ['queued', 'running', ''],
-    // It had ended before the page was opened.
+    // The turn had ended before the page was opened.
     ['completed', 'completed', ''],
   ] as const)('when a task that is %s becomes %s: %j', (before, now, words) =>
     expect(announcement(before, now, entries)).toBe(words),

@@ -38,9 +38,9 @@ const TodoList = optionalPart(async () => (await import('./TodoList.tsx')).TodoL
 interface ChatPanelProps {
   readonly task: Task
   readonly open: OpenTaskSync
-  /** Whether it has its own header. In tabs it has none, and the agent is chosen next to the message. */
+  /** Whether the panel has a header of its own. In tabs it has none, and the agent is chosen next to the message. */
   readonly headed: boolean
-  /** Where to put its button when it has no header. */
+  /** The element that gets the panel's button when the panel has no header. */
   readonly tools: HTMLElement | null
 }
 
@@ -113,7 +113,7 @@ export function ChatPanel({ task, open, headed, tools }: ChatPanelProps) {
   )
 }
 
-/** The recorded chat, with the text being written and the messages sent since. */
+/** The recorded chat, together with the text that is being written and the messages that were just sent. */
 function useTimeline(task: Task, open: OpenTaskSync) {
   const { chat, logs, questions, sent } = useSelector(selectOpenTask)
   const writing = useSyncExternalStore(open.writing.subscribe, open.writing.read)
@@ -134,7 +134,7 @@ function useTimeline(task: Task, open: OpenTaskSync) {
   )
 }
 
-/** The agent's list, in the running or last turn. */
+/** The to-do list of the agent, from the running or the last turn. */
 function Todos({ entries }: { readonly entries: readonly ChatEntry[] }) {
   const turn = entries.findLast((entry) => entry.kind === 'turn')
   const isPlanned = turn?.parts.some((part) => part.kind === 'tool' && part.log.kind === 'todo') ?? false
@@ -205,13 +205,13 @@ function Find({ search: { typed, setTyped, words, matchCount, step, close } }: S
 
 interface HeaderProps {
   readonly agent: AgentName
-  /** `null` when nothing can be written. */
+  /** `null` when no message can be written. */
   readonly onAgent: ((agent: AgentName) => void) | null
   readonly children: ReactNode
 }
 
 function Header({ agent, onAgent, children }: HeaderProps) {
-  // Only Codex is left out while it cannot run, unless it is the chosen agent.
+  // Codex is left out while it cannot run, unless it is the chosen agent; other agents are always listed.
   const options = useAgentOptions().filter(
     ({ value, disabled }) => disabled === undefined || value === agent || value !== 'codex',
   )
@@ -231,7 +231,9 @@ interface AnnouncerProps {
   readonly entries: readonly ChatEntry[]
 }
 
-/** Announces to screen readers what a sighted person would notice: the agent is done or has a question. Never the text word by word. */
+/**
+ * Announces to screen readers what a sighted person would notice: that the agent is done or has a question. It never reads out the text word by word.
+ */
 function Announcer({ status, entries }: AnnouncerProps) {
   const { questions } = useSelector(selectOpenTask)
   const asked = openQuestions(questions).at(-1)?.id ?? null

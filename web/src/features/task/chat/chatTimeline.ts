@@ -1,6 +1,6 @@
 /**
  * The entries of the chat: messages, and turns of an agent that combine what it did and said, in log order. A message waits below the chat until its
- * turn begins, and then heads that turn. Pure.
+ * turn begins, and then it heads that turn. Pure.
  */
 import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { byPlaceInQueue, type MessageDocument } from '#domain/views/chat.ts'
@@ -18,7 +18,9 @@ export interface MessageEntry {
   readonly key: string
   readonly at: string
   readonly message: MessageDocument
-  /** Follows another message of the same type, agent and status within five minutes and was not edited, so its head is not repeated. */
+  /**
+   * Whether the head is left out, because the previous message has the same type, agent and status, is at most five minutes older and was not edited.
+   */
   readonly grouped: boolean
 }
 
@@ -28,10 +30,10 @@ export interface TurnEntry {
   readonly at: string
   readonly agent: AgentName
   readonly status: MessageDocument['status']
-  /** It is running, so all of its parts are shown. */
+  /** Whether the turn is running, so that all of its parts are shown. */
   readonly live: boolean
   readonly parts: readonly TurnPart[]
-  /** It began with tool calls that are not loaded. */
+  /** Whether the turn began with tool calls that are not loaded. */
   readonly partial: boolean
 }
 
@@ -54,14 +56,14 @@ export interface ChatMaterial {
   readonly task: Task
   readonly messages: readonly MessageDocument[]
   readonly logs: readonly LogDocument[]
-  /** Those that were asked after the oldest loaded message. */
+  /** The questions that were asked after the oldest loaded message. */
   readonly questions?: readonly QuestionDocument[]
   readonly moreLogs?: boolean
   readonly writing: readonly WrittenMessage[]
   readonly sent: readonly SentMessage[]
 }
 
-/** Milliseconds (contract, section 9). */
+/** How close messages must be to share a head, in milliseconds (contract, section 9). */
 const groupingPeriodMs = 5 * 60_000
 /** Sorts after every position. */
 const last = '~'
@@ -81,7 +83,7 @@ export function chatTimeline(material: ChatMaterial): ChatTimeline {
   const parts = { logs, questions, moreLogs: moreLogs ?? false, writing }
   const turns = turnsOf({ task, messages: visible, ...parts, running })
   const waiting = visible.filter(isWaiting).toSorted(byPlaceInQueue)
-  // While a turn is requested, the first waiting message is the one that it will begin with.
+  // While a turn is requested, it will begin with the first waiting message.
   const beginning = task.status === 'queued' ? waiting.at(0) : undefined
   const queue = waiting.filter((message) => message !== beginning)
 
@@ -125,7 +127,7 @@ function asEnded(material: ChatMaterial): ChatMaterial {
   }
 }
 
-/** The entries without the reason why the last turn failed, which is shown below them with a retry button. */
+/** The entries without the reason why the last turn failed, which is shown below the entries with a retry button. */
 export function withoutReason(entries: readonly ChatEntry[], reason: string): readonly ChatEntry[] {
   const latest = entries.at(-1)
   if (latest?.kind !== 'turn') return entries
@@ -163,7 +165,7 @@ function turnsOf(
     }
   }
   for (const log of logs)
-    // A person's command is already shown as a message.
+    // A command that a person ran is already shown as a message.
     if (!log.messageId && log.executionId !== null)
       add(log.executionId, { kind: 'tool', key: log.id, order: log.order, log })
   for (const question of questions)
@@ -187,7 +189,7 @@ function turnsOf(
     .map((turn) => ({ ...turn, order: turn.ordered[0]?.order ?? last, begun: begunBy.get(turn.executionId) }))
     .toSorted(byOrder)
   const { firstOf, givenUp } = attemptsIn(inOrder)
-  // The turn of the oldest loaded call may have earlier calls that are not loaded.
+  // The turn of the oldest loaded tool call may have earlier calls that are not loaded.
   const oldest = logs.reduce<LogDocument | null>((a, b) => (a === null || b.order < a.order ? b : a), null)
   return new Map(
     inOrder.map(({ executionId, ordered, order, begun }) => {
@@ -219,8 +221,8 @@ interface Attempt {
 }
 
 /**
- * A message only refers to the last turn that worked on it. Turns directly before that one that came after the message and that no message refers to
- * were earlier attempts: they were given up, and the message is placed above the first of them.
+ * A message refers only to the last turn that worked on it. Turns between the message and that turn to which no message refers were earlier attempts
+ * that were given up; the message is placed above the first of them.
  */
 function attemptsIn(turns: readonly Attempt[]) {
   const firstOf = new Map<string, string>()
@@ -262,7 +264,7 @@ export function isPersons({ messageType }: MessageDocument): boolean {
   return messageType === 'user' || messageType === 'command'
 }
 
-/** Said by an agent, or about its turn. */
+/** Whether the message is part of a turn: an agent wrote it, or it is about the agent's turn. */
 function isPart(message: MessageDocument): boolean {
   return !isPersons(message) && message.executionId !== null
 }
@@ -335,7 +337,7 @@ export function summaryOf(logs: readonly LogDocument[]): string {
   ].join(', ')
 }
 
-/** Milliseconds from the first step's start to the last one's end. */
+/** The time from the start of the first step to the end of the last one, in milliseconds. */
 export function spanOf(logs: readonly LogDocument[]): number {
   const starts = logs.map(({ timestamp }) => Date.parse(timestamp))
   const ends = logs.map(({ timestamp, durationMs }) => Date.parse(timestamp) + (durationMs ?? 0))
@@ -380,7 +382,7 @@ function matches(
   return isMatch(message) || isMatch(commandText)
 }
 
-/** The number of messages among entries, for the count of a search. */
+/** The number of messages among the entries, for the count of a search. */
 export function messagesIn(entries: readonly ChatEntry[]): number {
   return entries.reduce((count, entry) => count + (entry.kind === 'turn' ? entry.parts.length : 1), 0)
 }

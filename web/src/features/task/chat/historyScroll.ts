@@ -1,4 +1,4 @@
-/** What scrolling in the chat does: going back renders and loads earlier entries, and new messages are counted while the end is out of sight. */
+/** The effects of scrolling in the chat: going back renders and loads earlier entries, and new messages are counted while the end is out of sight. */
 import { useLayoutEffect, useRef, useState, type RefObject } from 'react'
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import { useAppDispatch, useAppStore } from '../../../state/hooks.ts'
@@ -6,12 +6,12 @@ import { selectOpenTask, earlierLoaded, type OpenTask } from '../taskSlice.ts'
 import type { ChatEntry } from './chatTimeline.ts'
 import { taskApi } from '../taskApi.ts'
 
-/** How many entries are rendered at first, and how many more each time. */
+/** How many entries are rendered at first, and how many more on each step back. */
 const pageSize = 60
 
 /**
- * How much of a long chat is rendered: its end, and more as somebody scrolls back, without moving what they look at. `more`: the server has entries
- * older than all `entries`.
+ * Renders only the end of a long chat, and more as somebody scrolls back, without moving what they look at. `more`: the server has entries older than
+ * all `entries`.
  */
 export function useEarlier(
   entries: readonly ChatEntry[],
@@ -21,11 +21,11 @@ export function useEarlier(
 ) {
   const store = useAppStore()
   const dispatch = useAppDispatch()
-  // How many are rendered before a certain entry; without one, only the last ones are.
+  // An entry, and how many entries above it are rendered; `null` while only the latest entries are.
   const [reach, setReach] = useState<{ readonly key: string; readonly above: number } | null>(null)
   const [busy, setBusy] = useState(false)
   const [failed, setFailed] = useState(false)
-  /** Distance in pixels from what is being looked at to the end, while entries are inserted before it. */
+  /** The distance from the top of the view to the end of the chat, in pixels, while entries are inserted above. */
   const toEnd = useRef<number | null>(null)
 
   const found = reach === null ? -1 : entries.findIndex(({ key }) => key === reach.key)
@@ -44,7 +44,7 @@ export function useEarlier(
     toEnd.current = null
   })
 
-  /** Renders more; `all` also loads from the server, even if not everything is rendered yet. */
+  /** Renders more entries; `all` also loads entries from the server, even if not all that are loaded have been rendered. */
   const show = (all?: 'all') => {
     if (busy) return
     const further = first === undefined ? null : { key: first, above: pageSize }
@@ -79,14 +79,14 @@ export function useEarlier(
   }
 }
 
-/** Scrolls to this distance from the end. */
+/** Scrolls so that the end of the chat is this many pixels below the top of the view. */
 function scrollTo(view: HTMLElement, toEnd: number): void {
   view.scrollTop = view.scrollHeight - toEnd
 }
 
-/** Counts the messages since somebody scrolled away from the end of the chat. */
+/** Counts the messages that have arrived since somebody scrolled away from the end of the chat. */
 export function useUnread(entries: readonly ChatEntry[], following: boolean): number {
-  // The end of the chat when it was left; `null` while it is followed.
+  // The order of the last message when the end of the chat was left; `null` while the end is followed.
   const [leftAt, setLeftAt] = useState<string | null>(null)
   if (following && leftAt !== null) setLeftAt(null)
   if (!following && leftAt === null) setLeftAt(endOf(entries))
@@ -98,7 +98,7 @@ export function endOf(entries: readonly ChatEntry[]): string {
   return entries.reduce((end, entry) => ordersOf(entry).reduce((a, b) => (a > b ? a : b), end), '')
 }
 
-/** The number of messages after a place; earlier ones that are loaded meanwhile do not count. */
+/** The number of messages after a place in the chat; earlier messages that are loaded meanwhile do not count. */
 export function cameAfter(entries: readonly ChatEntry[], place: string): number {
   return entries.reduce((count, entry) => count + ordersOf(entry).filter((order) => order > place).length, 0)
 }
@@ -118,7 +118,10 @@ function ordersOf(entry: ChatEntry): readonly string[] {
 /** Page sizes when going back: messages and tool calls, or only messages in larger pages for a search. */
 const pages = { both: 500, messages: 2_000 } as const
 
-/** Loads one more page of both, or of messages alone; returns whether it succeeded. `beforeShown` is called just before they are shown. */
+/**
+ * Loads one more page of messages and tool calls, or of messages alone; returns whether that succeeded. Calls `beforeRender` just before the new
+ * entries are shown.
+ */
 async function readEarlier(
   { taskId, chat, logs, seen }: Pick<OpenTask, 'taskId' | 'chat' | 'logs' | 'seen'>,
   dispatch: ThunkDispatch<unknown, unknown, UnknownAction>,
@@ -127,7 +130,7 @@ async function readEarlier(
 ): Promise<boolean> {
   if (taskId === null) return false
   const limit = pages[what]
-  /** The answer includes everything that the page already knows. */
+  /** `minPosition` makes the answer include everything that the page already knows. */
   const queryOf = ({ before }: Pick<OpenTask['chat' | 'logs'], 'before'>) =>
     before === null ? null : { taskId, before, limit, minPosition: seen ?? undefined }
   const fresh = { forceRefetch: true, subscribe: false } as const

@@ -1,4 +1,4 @@
-/** Calls of sub-agents under the calls that they work for. */
+/** Calls of sub-agents are placed under the calls that they work for. */
 import { expect, test } from 'vitest'
 import type { LogDocument } from '#domain/views/log.ts'
 import type { ToolPart, TurnPart } from './turnParts.ts'

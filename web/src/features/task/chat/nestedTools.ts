@@ -1,8 +1,8 @@
-/** The tool calls of sub-agents, each under the call that the sub-agent works for. Pure. */
+/** Places the tool calls of sub-agents under the call that the sub-agent works for. Pure. */
 import type { LogDocument } from '#domain/views/log.ts'
 import type { ToolPart, TurnPart } from './turnParts.ts'
 
-/** The parts of a turn in their order. A call whose parent is not loaded, or did not begin before it, stands for itself. */
+/** The parts of a turn in their order. A call stays at the top level when its parent is not loaded, or did not begin before the call. */
 export function nested(parts: readonly TurnPart[]): readonly TurnPart[] {
   if (!parts.some((part) => part.kind === 'tool' && part.log.parentId !== undefined)) return parts
   const begun = new Set<string>()
@@ -33,7 +33,7 @@ export function sameTools(a: ToolPart, b: ToolPart): boolean {
   )
 }
 
-/** The calls among these parts, those of sub-agents included. */
+/** The tool calls among these parts, including those of sub-agents. */
 export function logsIn(parts: readonly TurnPart[]): readonly LogDocument[] {
   return parts.flatMap((part) => (part.kind === 'tool' ? [part.log, ...logsIn(part.nested ?? [])] : []))
 }

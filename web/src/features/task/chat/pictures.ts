@@ -14,7 +14,7 @@ import {
   taskOpened,
 } from '../taskSlice.ts'
 
-/** By message id; messages without images are missing. */
+/** The images of messages, by message id; a message without images has no entry. */
 export type Pictures = Readonly<Record<string, readonly Picture[]>>
 
 export function picturesReducer(state: Pictures = {}, action: UnknownAction): Pictures {
@@ -68,7 +68,7 @@ const none: Pictures = {}
 const noPictures: readonly Picture[] = []
 
 export const selectPictures = (state: WithPictures): Pictures => state.pictures ?? none
-/** The images of a message, in the order they were attached. */
+/** The images of a message, in the order in which they were attached. */
 export const selectPicturesOf =
   (messageId: string) =>
   (state: WithPictures): readonly Picture[] =>

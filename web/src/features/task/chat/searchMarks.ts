@@ -9,7 +9,7 @@ interface Marks {
 }
 
 const names = { all: 'found', current: 'found-current' } as const
-/** The style of the marks; not in styles.css, because the build does not know these selectors and warns about them. */
+/** The style of the marks. It is not in styles.css, because the build does not know these selectors and warns about them. */
 const markStyles = [
   `::highlight(${names.all}) { background: var(--warn-bg); text-decoration: underline 1px var(--warn) }`,
   `::highlight(${names.current}) { background: var(--accent); color: var(--on-accent) }`,
@@ -53,7 +53,7 @@ export function useMarks(box: RefObject<HTMLElement | null>, words: string): Mar
       if (all.length === 0) return
       const { current: before } = current
       const at = before === null ? -1 : all.findIndex((range) => samePlace(range, before))
-      // With no current match, forward starts at the first and backward at the last.
+      // Without a current match, forward starts at the first match and backward at the last.
       const next = all.at((at === -1 ? (by === 1 ? 0 : -1) : at + by) % all.length)
       if (next === undefined) return
       current.current = next

@@ -8,20 +8,20 @@ export interface WrittenMessage {
   readonly messageId: string
   readonly executionId: string
   readonly text: string
-  /** How much of the text is recorded, in UTF-16 code units; the rest was only received live. */
+  /** How many UTF-16 code units of the text are recorded; the rest was only received live. */
   readonly recorded: number
-  /** Where it began, as a sort key. */
+  /** The sort key of the place where the message began. */
   readonly order: string
 }
 
-/** The messages being written, in the order they began. */
+/** The messages that are being written, in the order in which they began. */
 export interface Writing extends Observed<readonly WrittenMessage[]> {
   reset(deltas: readonly MessageDelta[]): void
   append(deltas: readonly MessageDelta[]): void
   appendLive(words: readonly MessageWords[]): void
-  /** Nothing more will be written in this attempt: text that was not recorded is dropped. */
+  /** Nothing more will be written in this execution: its text that was not recorded is dropped. */
   settle(executionId: string): void
-  /** Removes messages that are in the chat as a whole now. */
+  /** Removes messages that the chat now contains as a whole. */
   drop(messageIds: readonly string[]): void
   wasSeen(messageId: string): boolean
 }
@@ -29,7 +29,7 @@ export interface Writing extends Observed<readonly WrittenMessage[]> {
 export function createWriting(): Writing {
   const { read, subscribe, set } = createObserved<readonly WrittenMessage[]>([])
   const seen = new Set<string>()
-  /** Complete messages, for which late text is ignored. */
+  /** Ids of complete messages, for which late text is ignored. */
   const whole = new Set<string>()
   const grow = (pieces: readonly (MessageDelta | MessageWords)[]) => {
     if (pieces.length === 0) return
@@ -54,10 +54,10 @@ export function createWriting(): Writing {
   }
 }
 
-/** The order of messages without a place in the log yet: after all others. */
+/** The order of messages without a place in the log: they sort after all others. */
 const latest = '\uffff'
 
-/** Messages after more text. Each piece has its offset, so a repeated one changes nothing. */
+/** The messages after these pieces of text were added. Each piece has its offset, so a repeated piece changes nothing. */
 export function withPieces(
   messages: readonly WrittenMessage[],
   pieces: readonly (MessageDelta | MessageWords)[],
@@ -67,7 +67,7 @@ export function withPieces(
     const { messageId, executionId, offset, text } = piece
     const isRecorded = 'position' in piece
     const before = byId.get(messageId) ?? { messageId, executionId, text: '', recorded: 0, order: latest }
-    // The missing text before it will come with the recorded text.
+    // The text that is missing before this piece will come with the recorded text.
     if (offset > before.text.length) continue
     const grown = before.text.slice(0, offset) + text
     byId.set(messageId, {
@@ -82,7 +82,7 @@ export function withPieces(
   return [...byId.values()]
 }
 
-/** Messages after an execution ended: its unrecorded text is dropped. The same array when nothing changes. */
+/** The messages after an execution ended: its unrecorded text is dropped. The same array when nothing changes. */
 export function withSettled(
   messages: readonly WrittenMessage[],
   executionId: string,
@@ -95,7 +95,9 @@ export function withSettled(
     : messages
 }
 
-/** The execution whose text being written ends with an event: it ended, or another attempt at it begins; else `null`. */
+/**
+ * The id of the execution whose text is no longer being written after this event, because it ended or another attempt at it begins; otherwise `null`.
+ */
 export function endOfWriting(event: TaskEventMessage): string | null {
   switch (event.type) {
     case 'ExecutionStarted':
@@ -108,7 +110,7 @@ export function endOfWriting(event: TaskEventMessage): string | null {
   }
 }
 
-/** Messages without those that are complete now. The same array when nothing changes. */
+/** The messages without those that are complete now. The same array when nothing changes. */
 export function withoutWhole(
   messages: readonly WrittenMessage[],
   messageIds: readonly string[],
@@ -123,7 +125,7 @@ function settled(message: WrittenMessage): readonly WrittenMessage[] {
   return text === '' ? [] : [{ ...message, text }]
 }
 
-/** Recorded pieces in their order, then live pieces as received. */
+/** The recorded pieces in their order, then the live pieces in the order in which they arrived. */
 function inOrder(pieces: readonly (MessageDelta | MessageWords)[]) {
   const place = (piece: MessageDelta | MessageWords): Position | null =>
     'position' in piece ? piece.position : null

@@ -1,4 +1,4 @@
-/** What the chat of a task says. */
+/** Texts of the chat of a task. */
 import { findTexts } from '../findTexts.ts'
 
 export const texts = {
@@ -29,12 +29,12 @@ export const texts = {
     discard: 'Discard',
     sending: 'Sending',
     waits: 'Waiting for the connection',
-    /** `partial`: there were more before them. */
+    /** `partial`: the turn had more calls before these. */
     toolCalls: (count: number, partial = false) =>
       `${count}${partial ? '+' : ''} tool ${count === 1 && !partial ? 'call' : 'calls'}`,
-    /** `time`: how long it took, if that is known. */
+    /** `time`: how long the thought took, if that is known. */
     thought: (time: string | null) => (time === null ? 'Thought' : `Thought for ${time}`),
-    /** Of a sub-agent. */
+    /** The number of steps of a sub-agent. */
     steps: (count: number) => `${count} ${count === 1 ? 'step' : 'steps'}`,
     failed: 'The turn failed',
     retry: 'Try Again',
@@ -55,7 +55,7 @@ export const texts = {
       setup: 'starting the agent',
       agent_started: 'waiting for the first response',
     },
-    /** After 8 s. */
+    /** Shown when a step takes longer than 8 seconds. */
     waitingLong: {
       queued: 'waiting for a runner; all are busy or none is connected',
       cloning: 'fetching the repository; large ones take a while',

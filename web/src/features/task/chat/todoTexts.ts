@@ -1,4 +1,4 @@
-/** What the to-do list says. */
+/** Texts of the to-do list. */
 export const texts = {
   todos: {
     label: 'To-do list of the agent',

@@ -1,4 +1,4 @@
-/** The dialog for another run: its agent, model and message. */
+/** The dialog that starts another run of the same task: its agent, model and message. */
 import { useState } from 'react'
 import { limits } from '#domain/api/limits.ts'
 import { useDispatch } from 'react-redux'
@@ -27,7 +27,7 @@ export function AddRunDialog({
   const [model, setModel] = useState<string | null>(null)
   const [message, setMessage] = useState(original.description)
   const [add, { isLoading }] = useAddAlternativeMutation()
-  // One id until the server has the task, so that a retry after a lost answer creates no second one.
+  // The id stays the same until the server has the task, so that a retry after a lost answer creates no second task.
   const [id] = useState(newId)
   const start = async () => {
     const isOther = message.trim() !== original.description.trim()

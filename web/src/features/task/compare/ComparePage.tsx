@@ -128,7 +128,7 @@ function Comparison({ taskId, compared }: ComparisonProps) {
   )
 }
 
-/** On a phone, one below the other. */
+/** On a phone, the runs are one below the other. */
 const columns = [
   'md:grid-cols-2',
   'md:grid-cols-2',
@@ -213,7 +213,7 @@ function Facts({ run, isOtherCommit }: { readonly run: Compared; readonly isOthe
   )
 }
 
-/** It keeps ticking between two answers of the server. */
+/** The duration of a run; it keeps ticking between two answers of the server. */
 function RunningTime({ run: { task, runningMs } }: { readonly run: Compared }) {
   const runs = isRunning(task)
   const now = useNow(1_000, runs)

@@ -34,7 +34,7 @@ export function ComparedFiles({ task }: { readonly task: Task }) {
   )
 }
 
-/** Longer diffs are better read in the task. */
+/** The number of lines after which a diff is cut: longer diffs are better read in the task. */
 const maxLines = 1_000
 
 function Diff({ file }: { readonly file: ChangedFile }) {
@@ -47,7 +47,7 @@ function Diff({ file }: { readonly file: ChangedFile }) {
     <div
       role="region"
       aria-label={file.fileName}
-      // It scrolls sideways, so it must be reachable by keyboard.
+      // The diff scrolls sideways, so it must be reachable by keyboard.
       tabIndex={0}
       className="max-h-96 overflow-auto border-t border-line-soft bg-bg py-1"
     >

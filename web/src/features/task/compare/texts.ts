@@ -1,4 +1,4 @@
-/** What the page that compares tasks says. */
+/** Texts of the page that compares tasks. */
 export const texts = {
   title: 'Compare',
   lead: 'The same task from the same commit, with another agent, model or message. Keep the one you like best.',

@@ -1,4 +1,4 @@
-/** Offers to remove the branch and the workspace once the pull request is over, and shows the outcome. */
+/** Offers to remove the branch and the workspace once the pull request is merged or closed, and shows the outcome. */
 import { useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { isBranchGone, isWorkspaceGone } from '#domain/api/cleanUp.ts'
@@ -78,7 +78,7 @@ export function CleanUp({ task }: { readonly task: Task }) {
   )
 }
 
-/** How the pull request ended; with `laterWork`, the task has work beyond what was merged. */
+/** How the pull request ended. `laterWork`: the task has work that was not merged. */
 function endOf({ pullRequest, laterWork }: Task): keyof typeof words.offers {
   if (pullRequest?.state === 'closed') return 'closed'
   return laterWork ? 'mergedAndWorkedOn' : 'merged'

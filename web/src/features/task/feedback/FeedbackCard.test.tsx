@@ -75,7 +75,7 @@ describe('a message to the agent that was edited', () => {
     press('Edit first')
     fireEvent.change(await editor(), { target: { value: text } })
   }
-  /** As a reload, or another page and back. */
+  /** Reloads the page, or leaves it and comes back. */
   const comeBack = async (answers: Answers = {}) => {
     window.dispatchEvent(new Event('pagehide'))
     cleanup()
@@ -166,7 +166,7 @@ describe('a message to the agent that was edited', () => {
         [`POST ${at}/feedback/${other.id}/dismiss`]: { feedback: { ...other, status: 'dismissed' } },
         ...answers,
       })
-    /** What was done meanwhile comes with what this page does itself. */
+    /** Makes the page read the feedback again, which includes what others did meanwhile. */
     const hear = (server: Awaited<ReturnType<typeof open>>) => {
       server.answer({ [`GET ${at}/feedback`]: { feedback: [sent], version: 2 } })
       const card = within(screen.getByRole('article', { name: 'Comment: linus' }))

@@ -1,4 +1,4 @@
-/** A review, a comment or a failed check: author, permission, place and text, and the possible actions. */
+/** A review, a comment or a failed check: its author, permission, place and text, and the possible actions. */
 import { CircleX, MessageSquare } from 'lucide-react'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useDispatch } from 'react-redux'
@@ -35,10 +35,10 @@ export function FeedbackCard({ taskId, feedback }: CardProps) {
   const card = useRef<HTMLElement>(null)
   const onDiscard = () => {
     draft.edit(null)
-    // The focused button disappears with the text.
+    // The focused button disappears with the text, so the card gets the focus.
     card.current?.focus()
   }
-  // A card stays while somebody is writing a message about it.
+  // An outdated card stays while somebody is writing a message about it.
   if (isStale && status !== 'sent' && draft.edited === null) return null
   if (status === 'dismissed') return <Dismissed taskId={taskId} feedback={feedback} />
   return (
@@ -119,7 +119,7 @@ function Head({ feedback }: { readonly feedback: ShownFeedback }) {
   )
 }
 
-/** It scrolls, so it must be reachable by keyboard. */
+/** A block of code. It scrolls, so it must be reachable by keyboard. */
 function Code({ label, children }: { readonly label: string; readonly children: ReactNode }) {
   return (
     <pre
@@ -139,7 +139,7 @@ const lineColours: Readonly<Record<string, string>> = {
   '@': 'text-muted',
 }
 
-/** The lines of a diff with their line breaks, so that copied text equals the code host's. */
+/** The lines of a diff with their line breaks, so that copied text equals the text at the code host. */
 function Hunk({ text }: { readonly text: string }) {
   return (
     <code className="block w-max min-w-full">
@@ -178,7 +178,7 @@ function Check({ check }: { readonly check: NonNullable<ShownFeedback['check']> 
   )
 }
 
-/** The message being edited; `null` while it is not edited. It survives leaving the page, and a dismissal. */
+/** The message that is being edited; `null` when there is none. An edited message outlives leaving the page and dismissing the card. */
 function useEdited(place: string) {
   const [text, setText, now] = useDraft(feedbackDrafts, place)
   const [editing, setEditing] = useState(text !== '')
@@ -189,7 +189,7 @@ function useEdited(place: string) {
   return { edited: editing ? text : null, edit, now }
 }
 
-/** Stays open even when the feedback is sent meanwhile, so that no text is lost while it is written. */
+/** The editor of the message. It stays open when the feedback is sent meanwhile, so that no text is lost. */
 function Editor({ text, onChange }: { readonly text: string; readonly onChange: (text: string) => void }) {
   return (
     <div className="rounded-control border border-control px-2.5 py-2 has-focus-visible:outline-2 has-focus-visible:outline-accent">
@@ -240,14 +240,14 @@ function Actions({ taskId, feedback, draft: { edited, edit, now }, send, isSendi
   }, [])
   const onSend = async () => {
     const call = send({ taskId, feedbackId, ...(edited === null ? {} : { message: edited }) })
-    // Text written after the sending is kept.
+    // Text that was written while the message was being sent is kept.
     if ((await isDone(call, texts.notSent)) && (edited === null || now() === edited)) edit(null)
   }
   const onEdit = async () => {
     if (edited !== null) return edit(null)
     const answer = await readMessage({ taskId, feedbackId }, true)
     if (answer.data === undefined) return dispatch(notifiedFailure(texts.messageNotFetched, answer.error))
-    // The feedback may have been sent meanwhile.
+    // The editor may have been closed meanwhile.
     if (isOpen.current) edit(answer.data.message)
   }
   const onDismiss = () => isDone(dismiss({ taskId, feedbackId }), texts.notDismissed)

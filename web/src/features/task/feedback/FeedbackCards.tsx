@@ -19,11 +19,11 @@ import { taskLoaded } from '../taskSlice.ts'
 export function FeedbackCards({ task }: { readonly task: Task }) {
   const { data, error, refetch, isFetching } = useFeedbackQuery(task.id)
   const live = useSelector(selectLive)
-  // Events during a lost connection were not received.
+  // Events that happened while the connection was lost were not received, so the feedback is read again.
   useEffect(() => {
     if (live) void refetch()
   }, [live, refetch])
-  // The task shows a new head before the feedback does.
+  // The task learns of a new head before the feedback does.
   const head = task.pullRequest?.standing?.headCommit ?? null
   const isStale = ({ kind, headCommit }: ShownFeedback) =>
     kind === 'check' && head !== null && head !== headCommit

@@ -1,4 +1,4 @@
-/** What the feedback on a pull request says. */
+/** Texts of the feedback on a pull request. */
 export const texts = {
   label: 'Feedback on the pull request',
   notFetched: 'Failed to read the feedback',

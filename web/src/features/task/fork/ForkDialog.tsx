@@ -1,4 +1,4 @@
-/** The dialog for a new task from a turn: its message, title and agent. */
+/** The dialog that creates a new task from a turn: its message, title and agent. */
 import { useState } from 'react'
 import { limits } from '#domain/api/limits.ts'
 import { useDispatch } from 'react-redux'
@@ -13,12 +13,12 @@ import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { useForkTaskMutation, type TurnOfTask } from './forkApi.ts'
 import { texts } from './texts.ts'
 
-/** Characters. */
+/** In characters. */
 const maxTitleLength = 100
 
 interface ForkDialogProps extends TurnOfTask {
   readonly agent: AgentName
-  /** Of the task. */
+  /** The title of the task that the turn belongs to. */
   readonly title: string
   readonly onClose: () => void
 }
@@ -30,7 +30,7 @@ export function ForkDialog({ taskId, executionId, agent: ofTurn, title: ofTask, 
   const dispatch = useDispatch()
   const navigate = useNavigate()
   const [fork, { isLoading }] = useForkTaskMutation()
-  // One id until the server has the task, so that a retry after a lost answer creates no second one.
+  // The id stays the same until the server has the task, so that a retry after a lost answer creates no second task.
   const [id] = useState(newId)
   const create = async () => {
     const answer = await fork({

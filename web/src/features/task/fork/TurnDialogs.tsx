@@ -14,7 +14,7 @@ import { texts } from './texts.ts'
 interface TurnDialogsProps {
   readonly shows: 'fork' | 'undo' | 'undone'
   readonly task: Task
-  /** The turn or, for `undone`, the undo. */
+  /** The id of the turn or, for `undone`, of the undo. */
   readonly executionId: string
   readonly agent: AgentName
   readonly onClose: () => void

@@ -41,7 +41,7 @@ const forkApi = api.injectEndpoints({
           query: { executionId },
           fallback: texts.undo.failed,
         }),
-      // The files may change at any time.
+      // The files may change at any time, so an answer is not kept.
       keepUnusedDataFor: 0,
     }),
   }),

@@ -1,4 +1,4 @@
-/** What the task page says before the rest of this feature is loaded. */
+/** Texts of this feature that the task page needs before the rest of the feature is loaded. */
 export const texts = {
   fork: 'New task from here',
   undo: 'Undo this turn',

@@ -1,4 +1,4 @@
-/** Actions on a finished turn: creating a task from it, and undoing it. For the menus of turns in the chat and the history. */
+/** Actions on a finished turn: creating a task from it, and undoing it. Used in the menus of turns in the chat and the history. */
 import { GitFork, Undo2 } from 'lucide-react'
 import { type ComponentProps, lazy, Suspense, useState } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
@@ -20,7 +20,7 @@ export interface FinishedTurn {
 
 const noItems: readonly MenuItem[] = []
 
-/** The menu items, and the dialog that they open. `turn`: `null` when there is no finished one. */
+/** The menu items, and the dialog that they open. `turn` is `null` without a finished turn. */
 export function useTurnActions(turn: FinishedTurn | null) {
   const [opened, setOpened] = useState<'fork' | 'undo' | null>(null)
   // A replay shows the past: a task can be created from it, but nothing can be undone there.
@@ -37,7 +37,7 @@ export function useTurnActions(turn: FinishedTurn | null) {
   return { items, dialog }
 }
 
-/** The same actions for the last turn, in the palette. `turn`: `null` while one is running. */
+/** Offers the same actions for the last turn in the palette. `turn` is `null` while a turn is running. */
 export function LastTurnActions({ turn }: { readonly turn: FinishedTurn | null }) {
   const { items, dialog } = useTurnActions(turn)
   const [fork, undo] = items
@@ -55,7 +55,7 @@ export function UndoneTurns({ task }: { readonly task: Task }) {
   )
 }
 
-/** The lazily loaded parts, for the open task. */
+/** Loads the dialogs and notes on demand, for the open task. */
 function OfOpenTask(props: Omit<ComponentProps<typeof TurnDialogs>, 'task' | 'onUndone'>) {
   const dispatch = useDispatch()
   const { task } = useSelector(selectOpenTask)

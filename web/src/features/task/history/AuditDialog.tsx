@@ -31,7 +31,7 @@ export function AuditDialog({ taskId, onClose }: { readonly taskId: string; read
       title={words.title}
       actions={<Button onClick={onClose}>{words.leave}</Button>}
     >
-      {/* It takes the focus: the button at the end of so long a dialog would scroll it there. */}
+      {/* The first paragraph gets the focus: focusing the button at the end would scroll so long a dialog down. */}
       <p tabIndex={-1} data-safe="" className="outline-none">
         {words.why}
       </p>
@@ -70,7 +70,7 @@ export function AuditDialog({ taskId, onClose }: { readonly taskId: string; read
   )
 }
 
-/** The commands to run, and their expected output. */
+/** The commands to run, and the output to expect. */
 function Command({ taskId, ownKey }: { readonly taskId: string; readonly ownKey: string | null }) {
   const copy = useCopy()
   const { command } = recordTexts
@@ -100,7 +100,7 @@ const verifierAddress = '/flightdeck-verify.mjs'
 
 const auditFileOf = (taskId: string) => `audit-${taskId}.ndjson`
 
-/** Saves the record as a file that anybody can check without this server. `failure`: why the last attempt failed; `null` when it did not. */
+/** Saves the record as a file that anybody can check without this server. `failure` is the reason why the last attempt failed, or `null`. */
 function useSaveAudit(taskId: string) {
   const download = useDownload()
   const [failure, setFailure] = useState<string | null>(null)

@@ -1,4 +1,4 @@
-/** Checks an audit record that is dropped here, inside the browser. */
+/** Checks an audit record that is dropped here. The record does not leave the browser. */
 import { CircleCheck, CircleX, TriangleAlert } from 'lucide-react'
 import { useEffect, useId, useRef, useState } from 'react'
 import { checkFile, type Checked } from '../../../verifier/checked.ts'
@@ -11,7 +11,7 @@ const texts = recordTexts.file
 
 interface CheckFileProps {
   readonly taskId: string
-  /** The fingerprint that this server shows; `null` before its first seal. */
+  /** The fingerprint of the key that this server shows; `null` before the first seal. */
   readonly ownKey: string | null
 }
 
@@ -68,7 +68,7 @@ export function CheckFile({ taskId, ownKey }: CheckFileProps) {
           className="sr-only"
           onChange={({ currentTarget }) => {
             void check(currentTarget.files?.[0])
-            // Allows choosing the same file again.
+            // Cleared, so that the same file can be chosen again.
             currentTarget.value = ''
           }}
         />

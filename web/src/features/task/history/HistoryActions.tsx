@@ -1,4 +1,4 @@
-/** The actions on a history: replay it, and save its audit record or its replay. */
+/** The actions on a history: replaying it, and saving its audit record or its replay. */
 import { FileDown, Play, ShieldCheck, type LucideIcon } from 'lucide-react'
 import { Button } from '../../../ui/form/Button.tsx'
 import { useMedia } from '../../../ui/hooks.ts'
@@ -10,11 +10,11 @@ import { texts } from './texts.ts'
 
 interface HistoryActionsProps {
   readonly session: HistorySession
-  /** Opens the audit record; `null` in a saved replay, where there is no server to ask. */
+  /** Opens the dialog of the audit record; `null` in a saved replay, which has no server. */
   readonly onAudit: (() => void) | null
 }
 
-/** Buttons with labels, or a menu where there is no room for them. */
+/** The actions as buttons with labels, or as a menu where there is no room for buttons. */
 export function HistoryActions({ session, onAudit }: HistoryActionsProps) {
   const isWide = useMedia('(width >= 1100px)')
   const { save, isSaving } = useSaveReplay(session)

@@ -1,4 +1,4 @@
-/** Keeps the page's address and the shown moment in sync, so that links to a moment and reloads open there. */
+/** Keeps the page's address and the shown moment in sync, so that a link to a moment, or a reload, shows that moment. */
 import { useEffect, useRef } from 'react'
 import { useLocation, useNavigate, useSearchParams } from 'react-router-dom'
 import type { HistorySession } from './historySession.ts'
@@ -15,7 +15,7 @@ export function HistoryAddress({ session }: { readonly session: HistorySession }
   const address = query.get('at')?.replace(' ', '+') ?? null
   const moment = useHistory(session, ({ replay }) => replay?.moment ?? null)
   const playing = useHistory(session, ({ replay }) => replay?.playing ?? false)
-  /** The moment in the address as last seen or written here. */
+  /** The moment that the address named when it was last read or written here. */
   const named = useRef<string | null>(null)
   const wasReplayed = useRef(false)
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The history of a task: a section for each turn, with a row for each thing that happened. Selecting a row shows the task as it was then. */
+/** The history of a task: a section for each turn, with a row for each thing that happened. Selecting a row shows the task as it was at that time. */
 import { Search } from 'lucide-react'
 import { useDeferredValue, useMemo, useState, type ReactNode } from 'react'
 import { createPortal } from 'react-dom'
@@ -23,7 +23,7 @@ import { useHistory } from './useHistory.ts'
 export interface HistoryPanelProps {
   readonly session: HistorySession
   readonly visible: boolean
-  /** Where to put its buttons; `null`: in its own bar. */
+  /** The element that gets the panel's buttons; `null` when they are in the panel's own bar. */
   readonly tools: HTMLElement | null
   readonly onShowIn: ShowIn
   /** The server's statement about the record; `null` in a saved replay, which has no server. */
@@ -136,7 +136,7 @@ function ActorFilter({ actors, chosen, onChoose }: ActorFilterProps) {
   )
 }
 
-/** The number of entries and, while loading, how much has been read. */
+/** The number of entries and, while pages are loading, how much has been read. */
 function EntryCount({ session }: { readonly session: HistorySession }) {
   const { load, count, total, sections } = useHistory(session, (view) => view)
   const { entries, pieces } = useMemo(() => countsOf(sections), [sections])
@@ -187,7 +187,7 @@ function Notes({ session }: { readonly session: HistorySession }) {
 
 interface NothingProps {
   readonly load: HistoryView['load']
-  /** There are rows, but none that matches the filter. */
+  /** Whether there are rows, but none that matches the filter. */
   readonly isNarrowed: boolean
   readonly onAll: () => void
 }

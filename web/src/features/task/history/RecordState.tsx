@@ -1,4 +1,4 @@
-/** The state of the task's record in one line: when it was sealed, what this server has checked, under which key, and how that is known. */
+/** The state of the task's record in one line: when the record was sealed, what this server has checked, with which key, and how that is known. */
 import { CircleDashed, Clock, CircleX, ShieldCheck, TriangleAlert, type LucideIcon } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'

@@ -167,7 +167,7 @@ function Row({ section, row: whole, moment, isCurrent, person, onSeek, onShowIn 
   )
 }
 
-/** The time since the start of its turn. */
+/** The time since the start of the row's turn. */
 function Offset({ at, since }: { readonly at: string; readonly since: string }) {
   return (
     <span className="mono truncate text-right text-tiny text-muted max-lg:hidden">
@@ -177,13 +177,13 @@ function Offset({ at, since }: { readonly at: string; readonly since: string }) 
 }
 
 interface OutputProps extends Pick<ListedProps, 'moment' | 'onUnfold'> {
-  /** Its key among the outputs that can be expanded. */
+  /** The key of this output in the set of expanded outputs. */
   readonly name: string
   readonly pieces: readonly OutputPiece[]
   readonly isOpen: boolean
 }
 
-/** Expandable output; only what was printed by the shown moment is counted. */
+/** Expandable output. Only output that was printed by the shown moment is counted. */
 function Output({ name, pieces, isOpen, moment, onUnfold }: OutputProps) {
   const known = moment === null ? pieces.length : pieces.filter(({ index }) => index <= moment.index).length
   const Chevron = isOpen ? ChevronDown : ChevronRight
@@ -244,7 +244,7 @@ const panels = [
   ['changes', FileDiff],
 ] as const
 
-/** Buttons that open the other panels at the same moment. */
+/** Buttons that open another panel at the same moment. */
 function ShowButtons({ onShowIn }: { readonly onShowIn: ShowIn }) {
   return (
     <span
@@ -288,7 +288,7 @@ function RowIcon({ row: { kind, outcome } }: { readonly row: TimelineRow }) {
   return <Icon className={classes('size-3.5', outcome === 'running' ? 'text-run' : 'text-muted')} />
 }
 
-/** `$0.14`; empty for zero. */
+/** A cost such as `$0.14`; empty for zero. */
 function dollars(cost: number): string {
   if (cost <= 0) return ''
   return cost < 0.005 ? '<$0.01' : `$${cost.toFixed(2)}`

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** A history is read page by page, followed while the task runs, and played; a failure keeps what is there. */
+/** A history is read page by page, followed while the task runs, and played; when a read fails, the loaded part stays. */
 import { configureStore } from '@reduxjs/toolkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { HistoryItem, TerminalItem } from '#domain/history/item.ts'
@@ -20,7 +20,7 @@ const at = (seconds: number) => new Date(start + 1_000 * seconds).toISOString()
 
 const events: readonly HistoryItem[] = completed.map((event, revision) => ({
   kind: 'event',
-  // A second between two; the last comes after a minute.
+  // The events are a second apart; only the last comes after a minute.
   event: recorded(event, {
     revision,
     stream: `task-${id}`,
@@ -29,7 +29,7 @@ const events: readonly HistoryItem[] = completed.map((event, revision) => ({
   }),
 }))
 
-/** Words that were written in the second before they were recorded. */
+/** Text that was written in the second before it was recorded. */
 const written = (version: number, follows: number, text: string): TerminalItem => ({
   kind: 'delta',
   follows,
@@ -217,7 +217,7 @@ describe('a replay', () => {
     session.setSpeed(4)
     run?.(2_000)
     expect(session.read().replay).toMatchObject({ index: 3, speed: 4 })
-    // Five seconds, of which a minute's pause takes two.
+    // The axis has five seconds, to which a pause of a minute contributes two.
     expect(session.read().axis.length).toBe(4_000 + squeezedMs)
     run?.(60_000)
     expect(session.read().replay).toMatchObject({ index: 5, playing: false })

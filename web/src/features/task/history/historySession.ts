@@ -1,6 +1,6 @@
 /**
- * The history of an open task: reads it in pages, follows the running task, and replays it. Its state is one immutable view; a replayed moment is
- * shown through `replayed`.
+ * The history of an open task: reads it in pages, follows the running task, and replays it. The state of a session is one immutable view; a replayed
+ * moment is shown through `replayed`.
  */
 import type { Store } from '@reduxjs/toolkit'
 import { isErased, recordedAt } from '#domain/history/item.ts'
@@ -23,17 +23,17 @@ import { wordsBy } from '../replay/words.ts'
 /** The shown moment, and whether it is playing. */
 export interface ReplayMoment {
   readonly index: number
-  /** Its name in links. */
+  /** The name of the moment in links. */
   readonly moment: string
-  /** On the time axis, in ms. */
+  /** The position on the time axis, in milliseconds. */
   readonly position: number
-  /** In ms since the epoch. */
+  /** The time in milliseconds since 1970. */
   readonly time: number
-  /** The last shown event of the task's stream. */
+  /** The revision of the last shown event in the task's stream. */
   readonly revision: number
   /** The revision of the latest recorded changes at that moment; `null` before the first. */
   readonly changesAt: number | null
-  /** The latest turn or command at that moment; `null` before the first. */
+  /** The number of the latest turn or command at that moment; `null` before the first. */
   readonly turn: number | null
   readonly playing: boolean
   readonly speed: number
@@ -51,30 +51,30 @@ export interface HistoryView {
   readonly sections: readonly TimelineSection[]
   readonly markers: readonly Marker[]
   readonly axis: TimeAxis
-  /** `null` while the live task is shown. */
+  /** The moment that is shown; `null` while the live task is shown. */
   readonly replay: ReplayMoment | null
-  /** Whether the requested moment is not in the history. */
+  /** Whether the history does not contain the requested moment. */
   readonly isUnknownMoment: boolean
 }
 
 interface Collaborators {
   readonly live: Store<RootState>
-  /** Calls back whenever the live task prints or writes something. Returns the unsubscribe function. */
+  /** Calls back whenever the live task prints output or its agent writes text. Returns the unsubscribe function. */
   readonly whenPrinted: (printed: () => void) => () => void
   readonly source: HistorySource
   readonly base: TaskBase
   readonly names: Names
-  /** Calls back before the next frame with the time in ms; returns a function that cancels it. */
+  /** Calls back before the next frame with the time in milliseconds; returns a function that cancels the call. */
   readonly frame: (run: (now: number) => void) => () => void
 }
 
 export const speeds = [0.5, 1, 2, 4, 8, 16] as const
 
-/** How many recorded changes are cached for going back to them. */
+/** How many recorded changes are cached, so that going back to them needs no request. */
 const changesKept = 12
 /** How often the timeline is recomputed while pages are loading, in ms. */
 const arrangeIntervalMs = 300
-/** How long to wait after a new event before reading, in ms, since several usually come together. */
+/** How long to wait after a new event before reading, in milliseconds, since several events usually come together. */
 const followDelayMs = 700
 
 const nothingRead: HistoryView = {
@@ -128,7 +128,7 @@ export function openHistory(collaborators: Collaborators) {
     replayed: () => session.replayed,
     items: engine.items,
     changes: keptChanges(session.source),
-    /** Everything recorded so far, for a file that replays it without the server; or why it cannot be read. */
+    /** Reads everything recorded so far, for a file that replays the history without the server. Resolves to the reason when it cannot be read. */
     record: () => readRecording(session, session.leaving.signal),
     /** The index of an event of the task's stream by its revision; `-1` when it is not loaded. */
     indexOf: engine.indexOfRevision,
@@ -141,10 +141,10 @@ export function openHistory(collaborators: Collaborators) {
       openRequested(session)
     },
     seek: (index: number) => seekIndex(session, index),
-    /** Moves by a distance on the time axis, in ms of the axis. */
+    /** Moves by a distance on the time axis, in milliseconds of the axis. */
     move: (ms: number) =>
       seekPosition(session, (view.read().replay?.position ?? view.read().axis.length) + ms),
-    /** To a position on the time axis. */
+    /** Moves to a position on the time axis. */
     seekTo: (position: number) => seekPosition(session, position),
     play: () => play(session),
     pause: () => pause(session),
@@ -189,7 +189,7 @@ function createSession(collaborators: Collaborators): Session {
   }
 }
 
-/** Caches the changes of the latest revisions that were read; failures are not cached. */
+/** Caches the changes of the revisions that were read last. Failures are not cached. */
 function keptChanges({ changes }: HistorySource): HistorySource['changes'] {
   const kept = new Map<number, ReturnType<HistorySource['changes']>>()
   return (revision) => {
@@ -217,7 +217,7 @@ async function readOn(session: Session): Promise<void> {
     if (session.leaving.signal.aborted) return
     if ('reason' in page) {
       session.reading = false
-      // The loaded part stays; the missing part is read after the next event.
+      // The loaded part stays visible; reading goes on with the next event.
       if (session.view.read().load === 'loading') change(session, { load: 'failed', reason: page.reason })
       return
     }
@@ -296,7 +296,7 @@ function seekPosition(session: Session, requested: number): void {
   show(session, Math.max(0, indexAt(axis, position)), position)
 }
 
-/** Shows the task after an item, at a position on the axis that is not before the item's. */
+/** Shows the task after an item, at a position on the axis at or after the item's. */
 function show(session: Session, index: number, position: number): void {
   const { engine } = session
   const view = session.view.read()
@@ -356,7 +356,7 @@ function pause(session: Session): void {
   if (replay?.playing) change(session, { replay: { ...replay, playing: false } })
 }
 
-/** Reads new items shortly after the live task has changed. */
+/** Reads new items some time after the live task has changed. */
 function followLive(session: Session): () => void {
   const versionOf = () => {
     const { task, seen } = selectOpenTask(session.live.getState())

@@ -1,6 +1,6 @@
 /**
- * The rows listed in the timeline: those that match the filter and the search, under the heads of their turns, with days, gaps and expanded output.
- * Pure.
+ * The rows listed in the timeline: those that match the filter and the search, below the heads of their turns, together with days, gaps and expanded
+ * output. Pure.
  */
 import { labelOf } from '#domain/agents.ts'
 import type { OutputPiece, TimelineRow, Who } from '#domain/history/row.ts'
@@ -19,7 +19,7 @@ interface InSection {
 export type ListedRow =
   | { readonly kind: 'head'; readonly section: TimelineSection; readonly isFolded: boolean }
   | ({ readonly kind: 'row' } & InSection)
-  /** The output of a command, or all other output of a turn; `isOpen`: its pieces are listed. */
+  /** The output of a command, or all other output of a turn. `isOpen`: the pieces of the output are listed too. */
   | {
       readonly kind: 'output'
       readonly key: string
@@ -34,7 +34,7 @@ export type ListedRow =
 interface TimelineView {
   readonly filter: Filter
   readonly words: string
-  /** Whose rows to list; `null` for everybody's. */
+  /** The actor whose rows are listed; `null` lists everybody's. */
   readonly actor: string | null
   /** The name of the task's owner. */
   readonly person: string
@@ -42,7 +42,7 @@ interface TimelineView {
   readonly unfolded: ReadonlySet<string>
 }
 
-/** The minimum length of a listed gap, in ms. */
+/** The minimum length of a listed gap, in milliseconds. */
 const gapMs = 60_000
 
 export function listedRows(sections: readonly TimelineSection[], chosen: TimelineView): readonly ListedRow[] {
@@ -94,7 +94,7 @@ export function listedRows(sections: readonly TimelineSection[], chosen: Timelin
   return listed
 }
 
-/** Other rows only print single lines, such as the agent's text. */
+/** Whether the output of a row is listed below it. The rows of other kinds, such as an agent's text, only print single lines. */
 function hasOwnOutput({ kind }: TimelineRow): boolean {
   return kind === 'command' || kind === 'tool' || kind === 'setup'
 }
@@ -110,7 +110,7 @@ function outputOf(
   return [{ kind: 'output', key, pieces, isOpen }, ...pieceRows]
 }
 
-/** The last known time of anything in a row, in ms since the epoch. */
+/** When the last thing in a row happened, as far as is known, in milliseconds since 1970. */
 function endOf({ at, durationMs, output }: TimelineRow): number {
   const printed = output.at(-1)?.item.output.timestamp
   return Math.max(Date.parse(at) + (durationMs ?? 0), printed === undefined ? 0 : Date.parse(printed))
@@ -150,14 +150,14 @@ export function countsOf(sections: readonly TimelineSection[]): {
   return { entries: rows.length, pieces: rows.reduce((sum, { output }) => sum + output.length, 0) }
 }
 
-/** The index of the row for a moment: the last that began by this revision of the task's stream and this item; `-1` before the first. */
+/** The index of the row for a moment: the last row that had begun by this revision of the task's stream and this item; `-1` before the first row. */
 export function currentRow(rows: readonly ListedRow[], revision: number, index: number): number {
   let current = -1
   let at = { revision: -1, index: -1 }
   for (const [place, listed] of rows.entries()) {
     const position = placeOf(listed)
     if (position === undefined || position.revision > revision || position.index > index) continue
-    // Expanded output at the end of its turn may be older than the rows above it.
+    // Expanded output at the end of a turn may be older than the rows above it.
     if (position.revision < at.revision || (position.revision === at.revision && position.index < at.index))
       continue
     current = place
@@ -166,7 +166,7 @@ export function currentRow(rows: readonly ListedRow[], revision: number, index: 
   return current
 }
 
-/** When a row happened: the event of the task it belongs to or follows and, for output, the index of its item. */
+/** When a row happened: the revision of the event that the row belongs to or follows and, for output, the index of its item. */
 function placeOf(listed: ListedRow): { readonly revision: number; readonly index: number } | undefined {
   if (listed.kind === 'row') return { revision: listed.row.revision, index: -1 }
   if (listed.kind !== 'piece') return undefined

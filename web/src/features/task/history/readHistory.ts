@@ -1,4 +1,4 @@
-/** Reads a task's history from the server, beside the store. */
+/** Reads a task's history from the server, outside of the store. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { chatRoutes } from '#domain/api/chat.ts'
 import type { ChatMessage, getChat } from '#domain/api/chat.schema.ts'
@@ -26,17 +26,20 @@ type RecordedImage = Pick<ShownImage, 'id' | 'url'> & { readonly type: string }
 
 /** A source of a history: the server, or an exported file. */
 export interface HistorySource {
-  /** The page after a cursor, or why it cannot be read. `to` says that the history is being saved, which the server records. */
+  /**
+   * Reads the page after a cursor; resolves to the reason when it cannot be read. `to` says that the history is being saved, which the server
+   * records.
+   */
   page(
     after: string | undefined,
     signal: AbortSignal,
     to?: 'replay',
   ): Promise<HistoryPage | { readonly reason: string }>
-  /** The changes recorded at a revision of the task's stream. */
+  /** Reads the changes that were recorded at a revision of the task's stream. */
   changes(revision: number): Promise<RecordedChanges | { readonly reason: string }>
-  /** The images of the task and of its messages; empty when they cannot be read. */
+  /** Reads the images of the task and of its messages; none when they cannot be read. */
   images(signal: AbortSignal): Promise<readonly RecordedImage[]>
-  /** The bytes at an address; `null` when they cannot be read. */
+  /** Reads the bytes at an address; `null` when they cannot be read. */
   bytes(url: string, signal: AbortSignal): Promise<Uint8Array | null>
 }
 
@@ -98,7 +101,7 @@ function imagesIn(answer: unknown): readonly ShownImage[] {
     : []
 }
 
-/** Whether it is a page; its events come from our server and are folded like live ones, so they are not checked. */
+/** Whether the answer is a page. The events in it come from our server and are folded like live events, so they are not checked. */
 function isPage(answer: unknown): answer is HistoryPage {
   return (
     isRecord(answer) &&

@@ -17,16 +17,16 @@ export const { useTaskRecordQuery } = api.injectEndpoints({
   }),
 })
 
-/** How many characters of a fingerprint identify a key in a text: two groups. */
+/** The number of characters of a fingerprint by which a text names a key: two groups. */
 const keyPrefixLength = 9
 
 export interface RecordDescription {
   readonly state: 'unknown' | 'good' | 'waiting' | 'off' | 'damaged'
-  /** Its parts, most important first. */
+  /** The parts of the description, the most important first. */
   readonly words: readonly string[]
 }
 
-/** `failure`: why the newest state is unknown; the last known state is then shown as outdated. `now` in ms since the epoch. */
+/** `failure` is the reason why the newest state is unknown; the last known state is then shown as outdated. `now` is in milliseconds since 1970. */
 export function describeRecord(
   record: TaskRecord | null,
   failure: string | null,

@@ -43,7 +43,7 @@ export const taskHistory = {
   },
 }
 
-/** The frame interval for people who prefer reduced motion: four frames a second. */
+/** The interval between frames in milliseconds for people who prefer reduced motion: four frames a second. */
 const calmFrameMs = 250
 
 export function frame(run: (now: number) => void): () => void {

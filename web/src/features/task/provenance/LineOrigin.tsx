@@ -14,9 +14,9 @@ import { texts } from './texts.ts'
 interface LineOriginProps {
   readonly file: DiffFile
   readonly line: number
-  /** The screen position of the line's number. */
+  /** The position of the line's number on the screen. */
   readonly anchor: DOMRect
-  /** `goBack`: return the focus to the line. */
+  /** `goBack`: whether the focus returns to the line. */
   readonly onClose: (goBack: boolean) => void
 }
 
@@ -29,7 +29,7 @@ export function LineOrigin({ file, line, anchor, onClose }: LineOriginProps) {
     box.current?.showPopover()
     box.current?.focus()
   }, [])
-  // Its height changes with its content.
+  // Positioned again after each render, because the height changes with the content.
   useLayoutEffect(() => {
     if (box.current !== null) placeBeside(box.current, anchor, { align: 'start', gap: 6, edge: 8 })
   })
@@ -62,7 +62,7 @@ export function LineOrigin({ file, line, anchor, onClose }: LineOriginProps) {
   )
 }
 
-/** Closes on Escape. Since it belongs to a position on the screen, scrolling or clicking elsewhere also closes it. */
+/** Closes the popover on Escape. The popover belongs to a position on the screen, so scrolling or clicking elsewhere closes it too. */
 function useClosing(
   box: { readonly current: HTMLElement | null },
   onClose: LineOriginProps['onClose'],
@@ -74,7 +74,7 @@ function useClosing(
     }
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== 'Escape') return
-      // Only this closes, not the dialog or panel below it.
+      // Only the popover closes, not the dialog or panel below it.
       event.stopPropagation()
       event.preventDefault()
       close(true)

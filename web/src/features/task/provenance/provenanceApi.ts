@@ -25,7 +25,7 @@ export const { useProvenanceQuery } = api.injectEndpoints({
           query: { path },
           fallback: texts.failed,
         }),
-      // Long enough to go through the lines of a file, but a turn that ends meanwhile writes new lines.
+      // In seconds: long enough to go through the lines of a file, but not for long, since a turn that ends meanwhile writes new lines.
       keepUnusedDataFor: 15,
     }),
   }),

@@ -33,7 +33,7 @@ export const texts = {
   openMoment: 'Open this moment in History',
 } as const
 
-/** Why no tool call is given. */
+/** The reason why no tool call is named. */
 function unclear(edits: number, others: number): string {
   const counted = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`
   if (edits + others === 0) return 'No tool call of this turn is recorded that could have written it.'

@@ -1,4 +1,4 @@
-/** A box for words in an answer. */
+/** A text box for the words of an answer. */
 import { answerLength } from '#domain/api/questions.ts'
 import { TextArea } from '../../../ui/form/TextArea.tsx'
 

@@ -1,4 +1,4 @@
-/** What was asked, to be read. */
+/** The content of a question, for reading. */
 import type { QuestionDocument } from '#domain/views/questions.ts'
 import { classes } from '../../../ui/classes.ts'
 import { MarkdownText } from '../chat/entries/MessageBody.tsx'
@@ -41,7 +41,7 @@ export function AskedContent({ question }: { readonly question: QuestionDocument
 
 const fenced = /^(`{3,}|~{3,})(\w*)[^\n]*\n([\s\S]*?)\n?\1\s*$/
 
-/** A command or a diff, exactly; of Markdown that is one code block, the code. Other Markdown is rendered. */
+/** Shows a command or a diff exactly. From Markdown that is a single code block, it shows the code; other Markdown is rendered. */
 function Exact({ text, label }: { readonly text: string; readonly label: string }) {
   const [, , language, code] = fenced.exec(text.trim()) ?? []
   if (code === undefined && /^(?:```|~~~)/m.test(text)) return <MarkdownText text={text} />

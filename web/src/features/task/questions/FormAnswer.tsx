@@ -1,4 +1,4 @@
-/** Fills in the fields that an agent, or a server that it uses, asks for. */
+/** The form with the fields for which an agent, or a server that the agent uses, asks. */
 import { useId, useState } from 'react'
 import { answerLength } from '#domain/api/questions.ts'
 import type { FormField } from '#domain/task/questionEvents.ts'

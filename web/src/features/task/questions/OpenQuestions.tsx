@@ -1,4 +1,4 @@
-/** Above the composer: what the agent waits for, and the way to it. */
+/** A bar above the composer: what the agent waits for, and a button that leads to the question. */
 import { CircleQuestionMark } from 'lucide-react'
 import { useSelector } from 'react-redux'
 import { Button } from '../../../ui/form/Button.tsx'
@@ -39,7 +39,7 @@ export function OpenQuestions({ onReload }: { readonly onReload: () => void }) {
   )
 }
 
-/** How often to look for a card that is still being rendered, and how long to wait before the next look, in milliseconds. */
+/** How often to look for a card that may still be rendering, and how long to wait between two looks, in milliseconds. */
 const looks = { most: 20, everyMs: 50 } as const
 
 function goTo(questionId: string, look = 1): void {

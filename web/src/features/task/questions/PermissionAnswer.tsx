@@ -1,4 +1,4 @@
-/** Allows what an agent wants to do, once or in the whole task, or denies it. */
+/** Buttons that allow what an agent wants to do, once or for the whole task, or deny it. */
 import { permissionOptions } from '#domain/task/questionOptions.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { AskedContent } from './AskedContent.tsx'

@@ -1,4 +1,4 @@
-/** A plan to approve, or to send back with comments on its passages. */
+/** Approves a plan, or sends it back with comments on its passages. */
 import { useRef } from 'react'
 import { answerLength } from '#domain/api/questions.ts'
 import { planOptions } from '#domain/task/questionOptions.ts'
@@ -78,7 +78,7 @@ export function PlanAnswer({ question, answering }: AnswerProps) {
   )
 }
 
-/** Why a button cannot be used now. */
+/** The reason why a button cannot be used now; `undefined` when it can. */
 function whyNot(draft: AnswerDraft, text: string): string | undefined {
   if (draft.open !== null) return texts.plan.unsaved
   return text === '' ? undefined : (tooLong(text, answerLength) ?? texts.plan.approvesAsIs)

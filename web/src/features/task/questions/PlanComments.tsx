@@ -1,4 +1,4 @@
-/** The comments on a plan that were written so far, each with the passage that it is about. */
+/** The comments on a plan that were written so far, each with the passage that it comments on. */
 import { X } from 'lucide-react'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import type { AnswerDraft } from './answerDraft.ts'

@@ -1,4 +1,4 @@
-/** A plan, passage by passage; a passage, or text that is selected in it, can be commented on. */
+/** A plan, passage by passage. A whole passage, or text that is selected in it, can be commented on. */
 import { MessageSquareQuote } from 'lucide-react'
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
 import { Button } from '../../../ui/form/Button.tsx'
@@ -11,7 +11,7 @@ import type { AnswerDraft } from './answerDraft.ts'
 import { texts } from './texts.ts'
 import type { Answering } from './useAnswer.ts'
 
-/** A longer plan, or one of more passages, is one passage. */
+/** A plan that is longer, or has more passages, is shown as one passage. */
 const most = { characters: 100_000, passages: 200 } as const
 
 interface PlanTextProps {
@@ -55,7 +55,7 @@ export function PlanText({ plan, draft, edit }: PlanTextProps) {
         <Button
           size="small"
           icon={<MessageSquareQuote className="size-3.5" />}
-          // The selection would be lost with the press.
+          // Pressing the button would otherwise clear the selection.
           onMouseDown={(event) => event.preventDefault()}
           onClick={() => begin(selection.quote, selection.block)}
           className="absolute! z-10 shadow-float"
@@ -76,14 +76,14 @@ function shownPassages(plan: string): readonly string[] {
 
 interface Selected {
   readonly quote: string
-  /** The passage where it ends. */
+  /** The index of the passage in which the selection ends. */
   readonly block: number
-  /** Where to offer a comment, in pixels from the corner of the plan. */
+  /** The position of the button that begins a comment, in pixels from the corner of the plan. */
   readonly top: number
   readonly left: number
 }
 
-/** What is selected within the plan; `null` for nothing. */
+/** The text that is selected within the plan; `null` without a selection. */
 function useSelection(box: { readonly current: HTMLElement | null }): Selected | null {
   const [selected, setSelected] = useState<Selected | null>(null)
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Answers a question: by one option or several, by words, or both. */
+/** Answers a question with one or several options, with words, or with both. */
 import { answerLength } from '#domain/api/questions.ts'
 import type { QuestionOption } from '#domain/task/questionEvents.ts'
 import { Button } from '../../../ui/form/Button.tsx'
@@ -75,7 +75,7 @@ export function QuestionAnswer({ question, answering }: AnswerProps) {
 interface OptionProps {
   readonly option: QuestionOption
   readonly number: number
-  /** Of the radio buttons; without it, several may be chosen. */
+  /** The name of the group of radio buttons; without it, the options are checkboxes, of which several may be chosen. */
   readonly name: string | undefined
   readonly isChosen: boolean
   readonly onToggle: () => void

@@ -37,7 +37,7 @@ const answered = (question: ShownQuestion, over: Partial<ShownQuestion> = {}): S
   ...over,
 })
 
-/** Opens the task with these questions; `answers` are what the server answers besides. */
+/** Opens the task with these questions; `answers` are the other answers of the server. */
 function open(questions: readonly ShownQuestion[], answers = {}) {
   const waitingFor = questions.find(({ status }) => status === 'open')?.kind ?? null
   const opened = { ...task, waitingFor }
@@ -78,7 +78,7 @@ describe('a question', () => {
     expect(within(article).getByText('Blue')).toBeTruthy()
     expect(within(article).getByText(/The agent got it while it waited/)).toBeTruthy()
     expect(document.activeElement).toBe(article)
-    // The task waits for nothing more.
+    // The task no longer waits for anything.
     expect(screen.queryByRole('region', { name: 'The agent waits for you' })).toBeNull()
     expect(screen.getAllByText('Running').length).toBeGreaterThan(0)
   })
@@ -215,7 +215,7 @@ describe('a plan', () => {
   test('can be commented on where text is selected', async () => {
     open([plan])
     const part = await card(/^Plan to approve/)
-    // Until Markdown is loaded, the text is shown as it is written.
+    // Until the Markdown chunk is loaded, the text is shown as it was written.
     await waitFor(() => expect(part.getByText('Read the file.').closest('.markdown')).not.toBeNull())
     const text = part.getByText('Read the file.').firstChild
     if (text === null) throw new Error('No text')
@@ -258,7 +258,7 @@ test('a permission shows the exact command, and is denied with a reason', async 
   expect(part.getByRole('region', { name: /^What it wants to do/ }).textContent).toBe('rm -r *.log')
   expect(part.getByText('Bash(rm:*)')).toBeTruthy()
   fireEvent.change(part.getByRole('textbox', { name: /^Reason/ }), { target: { value: 'Keep them' } })
-  // A number only leads to a button, since it acts at once.
+  // A number key only focuses a button, because pressing the button acts at once.
   fireEvent.keyDown(part.getByRole('button', { name: /^Allow/ }), { key: '3' })
   expect(server.of(answerOf(question))).toEqual([])
   expect(document.activeElement?.textContent).toMatch(/^Deny/)

@@ -1,4 +1,4 @@
-/** What an agent asks, at the place where it asked: to be answered, or with what became of it. */
+/** A question of an agent, at the place in the chat where the agent asked it: either with the means to answer, or with its outcome. */
 import {
   CircleQuestionMark,
   ClipboardList,
@@ -38,7 +38,7 @@ const answers = {
 
 function LiveCard({ question }: { readonly question: QuestionDocument }) {
   const card = useRef<HTMLElement>(null)
-  // The buttons go with the answer; the focus stays in the card.
+  // The buttons disappear with the answer, so the card gets the focus.
   const answering = useAnswer(question, () => card.current?.focus({ preventScroll: true }))
   const lost = useSelector(selectLost)
   const Answer = answers[question.kind]
@@ -63,7 +63,7 @@ function LiveCard({ question }: { readonly question: QuestionDocument }) {
   )
 }
 
-/** In a replay nothing is answered. */
+/** A question in a replay, where nothing can be answered. */
 function ShownCard({ question }: { readonly question: QuestionDocument }) {
   return (
     <Card question={question}>

@@ -1,4 +1,4 @@
-/** What became of a question: the answer that counts, by whom and when, and whether the agent got it. */
+/** The outcome of a question: the answer that counts, who gave it and when, and whether the agent got it. */
 import { Ban, ChevronRight, CircleCheck } from 'lucide-react'
 import { useState } from 'react'
 import type { QuestionDocument } from '#domain/views/questions.ts'
@@ -15,7 +15,7 @@ import type { Answering } from './useAnswer.ts'
 
 interface SettledProps {
   readonly question: QuestionDocument
-  /** `null` in a replay. */
+  /** `null` in a replay, where nothing is answered. */
   readonly answering: Answering | null
 }
 
@@ -109,7 +109,7 @@ function Answered({ question }: { readonly question: QuestionDocument }) {
   )
 }
 
-/** What was written here, when it was not this answer that counted. */
+/** The text that was written here, shown when another answer counted. */
 function Unsent({ question, answering }: SettledProps & { readonly answering: Answering }) {
   const { draft, isLate, discard } = answering
   const written = writtenIn(draft)

@@ -1,4 +1,4 @@
-/** An answer that is being written: kept as a text between visits, and turned into what is sent. Pure. */
+/** An answer that is being written. It is stored as a text between visits, and turned into the answer that is sent. Pure. */
 import type { FormField } from '#domain/task/questionEvents.ts'
 import { attempt } from '../../../api/attempt.ts'
 import { isRecord } from '../readUncached.ts'
@@ -10,19 +10,19 @@ export interface PlanComment {
 }
 
 export interface AnswerDraft {
-  /** Values of options. */
+  /** The values of the chosen options. */
   readonly choices: readonly string[]
   readonly text: string
-  /** Of a form, by field. */
+  /** The values of a form, by field. */
   readonly values: Readonly<Record<string, string>>
   readonly comments: readonly PlanComment[]
-  /** The comment that is being written, and the block of the plan below which it is. */
+  /** The comment that is being written, and the index of the passage of the plan below which its box is. */
   readonly open: (PlanComment & { readonly block: number }) | null
 }
 
 export const emptyDraft: AnswerDraft = { choices: [], text: '', values: {}, comments: [], open: null }
 
-/** The draft in a stored text; an empty one for a text of another form. */
+/** The draft in a stored text; an empty draft when the text has another form. */
 export function readDraft(stored: string): AnswerDraft {
   const value = stored === '' ? null : attempt<unknown>(() => JSON.parse(stored), null)
   if (!isRecord(value)) return emptyDraft
@@ -43,7 +43,7 @@ export function readDraft(stored: string): AnswerDraft {
   }
 }
 
-/** Empty for a draft with nothing in it, so that it is not kept. */
+/** The text to store for a draft; empty for an empty draft, which is then not stored. */
 export function writeDraft(draft: AnswerDraft): string {
   const written = JSON.stringify(draft)
   return written === JSON.stringify(emptyDraft) ? '' : written
@@ -57,10 +57,10 @@ function isComment(value: unknown): value is PlanComment {
   return isRecord(value) && isText(value['quote']) && isText(value['text'])
 }
 
-/** How much of a passage is quoted, in characters. */
+/** How many characters of a passage are quoted. */
 const quoteLength = 1_000
 
-/** The comments on a plan, each below the passage it is about, and then what was written about the whole, as Markdown. */
+/** The comments on a plan as Markdown, each below the passage that it is about, followed by what was written about the whole plan. */
 export function sendBackText({ comments, text }: Pick<AnswerDraft, 'comments' | 'text'>): string {
   const parts = comments.map((comment) => `${quoted(comment.quote)}\n\n${comment.text.trim()}`)
   return [...parts, ...(text.trim() === '' ? [] : [text.trim()])].join('\n\n')
@@ -75,7 +75,7 @@ function quoted(passage: string): string {
     .join('\n')
 }
 
-/** The values of a form; a box that nobody ticked is `false`, and an empty field is left out. */
+/** The values of a form as they are sent. A box that nobody ticked is `false`, and an empty field is left out. */
 export function valuesOf(
   fields: readonly FormField[],
   values: AnswerDraft['values'],
@@ -86,7 +86,7 @@ export function valuesOf(
   })
 }
 
-/** Why a value of a field cannot be sent; `undefined` when it can. */
+/** The reason why the value of a field cannot be sent; `undefined` when it can. */
 export function faultOf({ label, type, required }: FormField, value: string): string | undefined {
   if (value.trim() === '') return required && type !== 'boolean' ? texts.form.fillIn(label) : undefined
   if (type !== 'number' && type !== 'integer') return undefined
@@ -95,7 +95,7 @@ export function faultOf({ label, type, required }: FormField, value: string): st
   return fits ? undefined : texts.form.wrong(label, type === 'integer')
 }
 
-/** Everything that was written, for somebody whose answer came too late. */
+/** Everything that was written in a draft, for a person whose answer came too late. */
 export function writtenIn({ text, values, comments, open }: AnswerDraft): string {
   const all = open === null ? comments : [...comments, open]
   return [sendBackText({ comments: all, text }), ...Object.values(values)]

@@ -1,11 +1,16 @@
-/** The keys that choose in a card: a number takes the option with that number, arrows move between options, Ctrl or Cmd with Enter sends. */
+/**
+ * The keys that answer in a card: a number chooses the option with that number, the arrow keys move between options, and Enter with Ctrl or Cmd
+ * sends.
+ */
 import type { KeyboardEvent } from 'react'
 import { takesText } from '../../../actions/keys.ts'
 import { isComposingKey } from '../../../ui/composition.ts'
 
-/** Marks what can be chosen, in order: an input is ticked by its number, a button only gets the focus, because it acts at once. */
+/**
+ * Marks the elements that a number key chooses, in their order. An input is ticked; a button only gets the focus, because pressing it acts at once.
+ */
 export const choice = { 'data-choice': '' } as const
-/** Marks the button that Ctrl or Cmd with Enter presses. */
+/** Marks the button that Enter with Ctrl or Cmd presses. */
 export const sends = { 'data-sends': '' } as const
 
 export function onChoiceKey(event: KeyboardEvent<HTMLElement>): void {
@@ -29,7 +34,7 @@ export function onChoiceKey(event: KeyboardEvent<HTMLElement>): void {
 
 const steps: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }
 
-/** The choice after or before the one with the focus; from elsewhere, the first or the last. */
+/** The choice after or before the focused one. If none has the focus, the first or the last. */
 function neighbour(
   choices: readonly HTMLElement[],
   target: EventTarget,

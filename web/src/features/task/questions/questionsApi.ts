@@ -1,4 +1,4 @@
-/** The call that answers a question. */
+/** The API call that answers a question. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { questionRoutes } from '#domain/api/questions.ts'
 import type { AnswerInput, answerQuestion } from '#domain/api/questions.schema.ts'
@@ -10,7 +10,7 @@ interface AnswerArguments {
   readonly taskId: string
   readonly questionId: string
   readonly answer: AnswerInput
-  /** The same for each attempt to send the same answer. */
+  /** The idempotency key: the same for each attempt to send the same answer. */
   readonly key: string
 }
 

@@ -1,4 +1,4 @@
-/** What the cards of an agent's questions say. */
+/** Texts of the cards with an agent's questions. */
 import type { QuestionKind } from '#domain/task/questionEvents.ts'
 
 export const texts = {

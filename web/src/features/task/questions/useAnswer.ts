@@ -1,4 +1,4 @@
-/** An answer to a question: what is being written, and sending it. */
+/** The answer to a question: keeps its draft, and sends it. */
 import { useMemo, useRef, useState } from 'react'
 import type { AnswerInput } from '#domain/api/questions.schema.ts'
 import type { QuestionDocument } from '#domain/views/questions.ts'
@@ -15,13 +15,13 @@ import { texts } from './texts.ts'
 
 export type Answering = ReturnType<typeof useAnswer>
 
-/** `onSent`: called before the card changes, for the focus. */
+/** `onSent` is called before the card changes, so that it can keep the focus. */
 export function useAnswer({ task: taskId, questionId }: QuestionDocument, onSent: () => void) {
   const dispatch = useAppDispatch()
   const [stored, store] = useDraft(answerDrafts, `${taskId} ${questionId}`)
   const draft = useMemo(() => readDraft(stored), [stored])
   const [post, { isLoading, error }] = useAnswerQuestionMutation()
-  /** The last answer with its key, and the button that sent it. */
+  /** The last answer that was sent, with the key of its attempts. */
   const last = useRef({ body: '', key: '' })
   const [by, setBy] = useState('')
   const [isLate, setLate] = useState(false)
@@ -54,16 +54,16 @@ export function useAnswer({ task: taskId, questionId }: QuestionDocument, onSent
     draft,
     edit,
     discard: () => store(writeDraft(emptyDraft)),
-    /** `button` names the one that shows that it is being sent. */
+    /** Sends an answer; `button` names the button that shows a spinner meanwhile. */
     send: (answer: AnswerInput, button = 'send') => void send(answer, button),
     sendingBy: isLoading ? by : null,
-    /** Somebody else answered before. */
+    /** Whether somebody else answered before. */
     isLate,
     refusal: error === undefined || isLate || isLoading ? null : reasonOf(error, texts.notSent),
   }
 }
 
-/** Props of what answers a question of a kind. */
+/** The props of the component that answers questions of one kind. */
 export interface AnswerProps {
   readonly question: QuestionDocument
   readonly answering: Answering

@@ -1,4 +1,4 @@
-/** The changes of a task as recorded at a moment of its history. */
+/** The changes of a task as they were recorded at a moment of its history. */
 import { useEffect, useState } from 'react'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
@@ -6,7 +6,7 @@ import { ChangesLoading } from '../changes/ChangesLoading.tsx'
 import type { RecordedChangesProps, Replayed } from '../replayed.ts'
 import { texts } from '../history/texts.ts'
 
-/** How long a moment must be shown before its changes are read, in ms: while scrubbing nobody looks at them. */
+/** How long a moment must be shown before its changes are read, in milliseconds: nobody looks at changes while dragging the slider. */
 const restMs = 150
 
 const nothing = () => undefined
@@ -15,7 +15,7 @@ export function RecordedChanges({ Panel, task, reload, visible, tools, replayed 
   const { changesAt, changes } = replayed
   const [read, setRead] = useState<Awaited<ReturnType<Replayed['changes']>> | null>(null)
   useEffect(() => {
-    // A hidden panel reads nothing.
+    // A hidden panel reads no changes.
     if (changesAt === null || !visible) return undefined
     let isLeft = false
     const show = async () => {

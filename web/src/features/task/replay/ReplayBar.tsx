@@ -1,4 +1,4 @@
-/** Says that the past is shown, and which moment; with a button back to the live task. */
+/** A bar that says that the past is shown, and which moment; with a button back to the live task. */
 import { GitFork, History } from 'lucide-react'
 import { useSelector } from 'react-redux'
 import { useAction } from '../../../actions/ActionsContext.tsx'
@@ -55,7 +55,7 @@ export function ReplayBar({ session, replay }: ReplayBarProps) {
   )
 }
 
-/** The latest turn that was finished at the shown moment, from whose end a new task can be created. */
+/** The latest turn that was finished at the shown moment; a new task can be created from its end. */
 function useFinishedTurn(session: HistorySession): FinishedTurn | null {
   const { task } = useSelector(selectOpenTask)
   const sections = useHistory(session, (view) => view.sections)

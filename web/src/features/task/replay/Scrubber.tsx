@@ -24,7 +24,7 @@ import { Dialog } from '../../../ui/overlay/Dialog.tsx'
 import { useReplayed } from '../replayed.ts'
 
 interface ScrubberProps {
-  /** `null`: the replay has no address. */
+  /** `null` when the replay has no address. */
   readonly taskId: string | null
   readonly session: HistorySession
   readonly replay: ReplayMoment
@@ -42,7 +42,7 @@ export function Scrubber({ taskId, session, replay }: ScrubberProps) {
     >
       <Buttons session={session} replay={replay} />
       <Track session={session} replay={replay} />
-      {/* On a phone: the clock above the slider, the buttons below it. */}
+      {/* On a phone, the clock is above the slider, and the buttons are below it. */}
       <div className="flex justify-between text-meta/4.5 max-md:col-span-2 max-md:row-start-1 max-md:px-1 md:block md:text-right">
         <time dateTime={at} title={dateAndTime(at)} className="mono block font-medium text-text">
           {clockTime(at)}

@@ -67,7 +67,7 @@ export function Track({ session, replay }: TrackProps) {
   )
 }
 
-/** Slider keys that the player's own keys do not cover. */
+/** Handles the slider keys that the player's own keys do not cover. */
 function onKeyDown(event: KeyboardEvent, session: HistorySession): void {
   const tenth = session.read().axis.length / 10
   const run = {
@@ -84,7 +84,7 @@ function onKeyDown(event: KeyboardEvent, session: HistorySession): void {
 interface BarsProps {
   readonly axis: TimeAxis
   readonly className: string
-  /** In percent of the width; the whole width when left out. */
+  /** How much of the bars is shown, in percent of the width; all of them when left out. */
   readonly shownTo?: number
 }
 
@@ -140,7 +140,7 @@ interface MarksProps {
   readonly width: number
 }
 
-/** The markers of some kinds, with their positions. */
+/** The markers of the given kinds, with their positions. */
 function usePlaced(
   { session, axis }: Pick<MarksProps, 'session' | 'axis'>,
   isTurn: boolean,
@@ -159,11 +159,11 @@ function usePlaced(
   )
 }
 
-/** The width of labels in pixels: a time, a time with the turn before it if there is room, and the length of a break. */
+/** The widths of labels in pixels: a time, a time with its turn where there is room, and the length of a break. */
 const labelSize = { time: 64, turn: 108, break: 48 } as const
 const percentOf = (pixels: number, width: number) => (width === 0 ? 100 : (100 * pixels) / width)
 
-/** Labels for the starts of turns, and times in between; the turn of the shown moment is `turn`. */
+/** The labels for the starts of turns, and times in between. `turn` is the turn of the shown moment. */
 function Turns({ turn, width, ...of }: MarksProps & { readonly turn: number | null }) {
   const isWide = width >= 500
   const turns = usePlaced(of, true)
@@ -208,10 +208,12 @@ function Breaks({ axis, width }: { readonly axis: TimeAxis; readonly width: numb
   )
 }
 
-/** In pixels: large enough for touch, without overlaps. */
+/** The size of a mark in pixels: large enough for touches, and marks must not overlap. */
 const markSize = 24
 
-/** Failures, commits and pull requests. They are one Tab stop; the arrow keys move between them, and Enter shows that moment. */
+/**
+ * The marks of failures, commits and pull requests. They are one Tab stop: the arrow keys move between them, and Enter shows the moment of a mark.
+ */
 function Marks(props: MarksProps) {
   const { session, width } = props
   const [chosen, setChosen] = useState(0)

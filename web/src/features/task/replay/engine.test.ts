@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** What a replay shows at any moment is what a live page held then that had received the same messages. */
+/** At any moment, a replay shows what a live page showed at that time after receiving the same messages. */
 import { configureStore } from '@reduxjs/toolkit'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -26,11 +26,11 @@ const base = {
   project: { id: 'p', name: 'Parcel', githubRepoName: 'parcel', githubOwner: 'northwind' },
 }
 
-/** Documents by id: which was there first is of no importance to what is shown. */
+/** Documents sorted by id, because their order does not matter for what is shown. */
 const sorted = (documents: Readonly<Record<string, object>>) =>
   Object.entries(documents).toSorted(([a], [b]) => (a < b ? -1 : 1))
 
-/** What a page shows, as text. */
+/** Everything that a page shows, as text. */
 const shownBy = (
   { task, deleted, chat, logs }: OpenTask,
   terminal: { readonly lines: unknown; readonly commands: unknown },
@@ -39,7 +39,7 @@ const shownBy = (
   JSON.stringify({
     task,
     deleted,
-    // A message's images are kept beside the chat.
+    // The images of messages are stored outside of the chat.
     chat: sorted(chat.documents).map(([key, message]) => [key, { ...message, images: [] }]),
     logs: sorted(logs.documents),
     ...terminal,
@@ -49,7 +49,7 @@ const shownBy = (
 const shownIn = ({ state, writer }: Replayed) =>
   shownBy(state.openTask, { lines: writer.lines, commands: writer.blocks.all }, state.writing)
 
-/** A page that opened the task when it was made, and received all of the rest. */
+/** A page that opened the task when it was created, and received everything that happened later. */
 async function livePage(items: readonly HistoryItem[]): Promise<readonly string[]> {
   let document: TaskDocument | undefined
   const answer = (body: unknown) => new Response(JSON.stringify(body))
@@ -98,7 +98,7 @@ async function livePage(items: readonly HistoryItem[]): Promise<readonly string[
       const message = messageInPlaceOf(log, item.event)
       if (message) viewer?.chatMessage(message)
       else viewer?.taskEvent(item.event)
-      // As the gateway says it: when status or progress has changed.
+      // The gateway sends the status in the same way: when status or progress has changed.
       if (document && (before?.status !== document.status || before.progress !== document.progress)) {
         const { status, progress } = document
         const { position, revision: version, meta } = item.event
@@ -107,7 +107,7 @@ async function livePage(items: readonly HistoryItem[]): Promise<readonly string[
     }
     if (item.kind === 'output') viewer?.terminalOutput(item.output)
     if (item.kind === 'delta') viewer?.messageDelta(item.delta)
-    // The frame in which it is shown.
+    // Waits for the frame in which the item is shown.
     await vi.advanceTimersByTimeAsync(250)
     const { lines, commands } = terminal.read()
     shown.push(shownBy(selectOpenTask(store.getState()), { lines, commands }, writing.read()))
@@ -126,7 +126,7 @@ afterEach(() => {
   localStorage.clear()
 })
 
-/** A history that comes in pages of any sizes. */
+/** A history in pages of any size. */
 const paged = fc.record({ items: histories, pages: fc.array(fc.integer({ min: 1, max: 60 })) })
 
 function loaded(items: readonly HistoryItem[], pages: readonly number[], every?: number) {

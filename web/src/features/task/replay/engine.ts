@@ -1,6 +1,6 @@
 /**
- * The task at any moment of its history. A snapshot of the folded state is kept at regular intervals, so that a seek folds only a few hundred events,
- * however long the history is. Without React, and without a clock.
+ * The task at any moment of its history. Snapshots of the folded state are kept at regular intervals, so that a seek folds only a few hundred events,
+ * however long the history is. Uses neither React nor a clock.
  */
 import { revisionOf, type HistoryItem } from '#domain/history/item.ts'
 import { withNewer } from '#domain/history/order.ts'
@@ -23,7 +23,7 @@ interface Snapshot {
   readonly terminal: WriterMark
 }
 
-/** The task at a moment, with its terminal, to which the replay appends when it continues from here. */
+/** The task at a moment, with its terminal. When the replay continues from here, it appends to this terminal. */
 export interface Replayed {
   /** The last folded item; `-1` before the first. */
   readonly index: number
@@ -39,13 +39,13 @@ const start = (): Replayed => ({ index: -1, state: nothingYet, writer: createWri
 export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
   const snapshots: Snapshot[] = []
   let items: readonly HistoryItem[] = []
-  /** The folded history up to the last snapshot or beyond. */
+  /** The history folded at least up to the last snapshot. */
   let end = start()
-  /** Indexes of the task's events, by revision from the first loaded one. */
+  /** The indexes of the task's events in `items`, by their revision, beginning with the first loaded one. */
   let places: number[] = []
   let firstRevision = 0
 
-  /** `writer` is changed in place: each state may be continued only once. */
+  /** Folds further items. `writer` is changed in place, so each state may be continued only once. */
   const fold = ({ index, state, writer }: Replayed, to: number): Replayed => ({
     index: to,
     state: foldItems(state, items.slice(index + 1, to + 1), base, (output) => write(writer, output)),
@@ -56,7 +56,7 @@ export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
     state,
     writer: writerAt(terminal, end.writer.lines),
   })
-  /** Drops everything folded beyond a number of items. */
+  /** Drops everything that was folded beyond a number of items. */
   const rewind = (count: number) => {
     if (end.index < count) return
     while ((snapshots.at(-1)?.count ?? 0) > count) snapshots.pop()
@@ -82,9 +82,9 @@ export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
   }
 
   return {
-    /** All loaded items in order; a new array when there are more. */
+    /** All loaded items in order; a new array whenever there are more. */
     items: () => items,
-    /** Adds newer items. Returns the index of the first new or moved one. */
+    /** Adds newer items. Returns the index of the first item that is new or has moved. */
     add(newer: readonly HistoryItem[]): number {
       const added = withNewer(items, newer)
       items = added.items
@@ -93,7 +93,7 @@ export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
       advance()
       return added.from
     },
-    /** The task after an item. Continues from `from` if that is near. */
+    /** The task after an item. Continues from `from` if that is near and not later. */
     seek(requested: number, from?: Replayed): Replayed {
       const index = Math.max(-1, Math.min(requested, items.length - 1))
       const snapshot = snapshots[Math.floor((index + 1) / every) - 1]

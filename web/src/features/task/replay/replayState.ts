@@ -25,19 +25,19 @@ import {
   type OpenTask,
 } from '../taskSlice.ts'
 
-/** The part of a task that is in no event. */
+/** The parts of a task that no event contains. */
 export type TaskBase = Pick<Task, 'id' | 'project' | 'images'>
 
 export interface ReplayState {
   readonly openTask: OpenTask
-  /** The whole document, which includes the status that the live page gets from the server. */
+  /** The whole document, which includes the status that the server sends to a live page. */
   readonly document: TaskDocument | undefined
   readonly writing: readonly WrittenMessage[]
 }
 
 export const nothingYet: ReplayState = { openTask: nothingOpen, document: undefined, writing: [] }
 
-/** The state after further items. `print` is called with their output, in order. */
+/** The state after further items. `print` is called with the output of each, in order. */
 export function foldItems(
   state: ReplayState,
   items: readonly HistoryItem[],
@@ -78,7 +78,7 @@ function writingAfter(
   return event.type === 'MessagePosted' ? withoutWhole(writing, [event.data.messageId]) : writing
 }
 
-/** Live, the server sends the progress with each event; here it comes from the whole document. */
+/** On a live page, the server sends the progress with each event; here it comes from the whole document. */
 function withEvents(
   state: ReplayState,
   events: readonly TaskEventMessage[],

@@ -1,4 +1,4 @@
-/** Presents a replayed moment in the same forms as the live task: a store, a terminal, and the text being written. */
+/** Presents a replayed moment in the same forms as the live task: a store, a terminal, and the text that is being written. */
 import type { Store } from '@reduxjs/toolkit'
 import type { MessageWords } from '#domain/api/chat.schema.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
@@ -11,14 +11,14 @@ import type { Replayed } from './engine.ts'
 
 export type ReplayView = ReturnType<typeof createReplayView>
 
-/** `reload` is called by panels that want to be read again. */
+/** `reload` is called by panels that need to be read again. */
 export function createReplayView(live: Store<RootState>, first: Replayed, reload: () => void) {
   const openTask = createObserved(first.state.openTask)
   const terminal = createObserved(viewOf(first, 0))
   let printedAt = first.index
   const writing = createObserved(first.state.writing)
   return {
-    /** The live store, with the open task replaced. */
+    /** A store like the live one, with another open task. */
     store: storeWith(live, openTask),
     open: {
       terminal: shownTerminal(terminal),

@@ -4,11 +4,11 @@ import { timeAt, type Idle, type TimeAxis } from '#domain/history/timeAxis.ts'
 
 export interface Placed {
   readonly marker: Marker
-  /** Of the width. */
+  /** The position in percent of the width. */
   readonly percent: number
 }
 
-/** The items that do not overlap the one before; `gap` is in percent of the width. */
+/** The items that do not overlap the previous one; `gap` is in percent of the width. */
 export function spread<Item extends { readonly percent: number }>(
   placed: readonly Item[],
   gap: number,
@@ -23,16 +23,16 @@ export function spread<Item extends { readonly percent: number }>(
 
 interface ClockMark {
   readonly percent: number
-  /** In ms since the epoch. */
+  /** The time in milliseconds since 1970. */
   readonly time: number
-  /** The turn that starts there; `null` for a time only. */
+  /** The turn that starts at this time; `null` for a time without one. */
   readonly turn: Marker | null
 }
 
-/** How many places between turns are considered for a time. */
+/** How many evenly spaced places are tried for times between turns. */
 const places = 12
 
-/** Time labels: at turns that have room, and between them. A label needs `gap` percent of the width, to its right. */
+/** The labels of times: at turns that have room, and between them. A label needs `gap` percent of the width to its right. */
 export function clockMarks(axis: TimeAxis, turns: readonly Placed[], gap: number): readonly ClockMark[] {
   const timeOf = (percent: number) => timeAt(axis, (axis.length * percent) / 100)
   const marks: ClockMark[] = spread(turns, gap).map(({ percent, marker }) => ({
@@ -48,10 +48,10 @@ export function clockMarks(axis: TimeAxis, turns: readonly Placed[], gap: number
   return marks.toSorted((a, b) => a.percent - b.percent)
 }
 
-/** The minimum length of a break to be labelled, in ms. */
+/** The minimum length of a break that gets a label, in milliseconds. */
 const namedMs = 60_000
 
-/** The longest breaks with enough room for their label, which needs `gap` percent of the width. */
+/** The longest breaks that have enough room for their label, which needs `gap` percent of the width. */
 export function namedBreaks(
   { idles, length }: TimeAxis,
   gap: number,

@@ -1,4 +1,4 @@
-/** The keys of the replay, as in video players. They apply while the player or nothing has the focus. */
+/** The keys of the replay, as in video players. They apply while the player has the focus, or nothing has. */
 import { useEffect } from 'react'
 import { takesText } from '../../../actions/keys.ts'
 import { speeds, type HistorySession } from '../history/historySession.ts'
@@ -48,7 +48,7 @@ const failuresIn = (session: HistorySession) =>
     .markers.filter(({ kind }) => kind === 'failure')
     .map(({ revision }) => session.indexOf(revision))
 
-/** Moves to the next or previous failure; stays when there is none. */
+/** Moves to the next or previous failure; does nothing when there is none. */
 const toFailure =
   (by: 1 | -1): Run =>
   (session) => {
@@ -117,13 +117,13 @@ export function useReplayKeys(session: HistorySession): void {
       take(event)
       run(session)
     }
-    // Takes precedence over the page's other keys.
+    // `capture`, so that these keys take precedence over the page's other keys.
     window.addEventListener('keydown', onKeyDown, { capture: true })
     return () => window.removeEventListener('keydown', onKeyDown, { capture: true })
   }, [session])
 }
 
-/** The name of a pressed key in `keys`. Shift is left out for characters that are no letters, since some of them need it anyway. */
+/** The name of a pressed key in `keys`. Shift is left out for characters that are no letters, since some of them need Shift anyway. */
 function nameOf({ key, shiftKey }: KeyboardEvent): string {
   const isSign = key.length === 1 && !/[a-z]/i.test(key)
   return `${shiftKey && !isSign ? 'shift+' : ''}${key.toLowerCase()}`

@@ -1,11 +1,11 @@
-/** Text that an agent had written by a time but that was not recorded yet: it is replayed as it arrived, not in recorded pieces. Pure. */
+/** Finds text that an agent had written by a time but that was recorded later: a replay shows it as it arrived, not in recorded pieces. Pure. */
 import type { MessageWords } from '#domain/api/chat.schema.ts'
 import type { DeltaItem, HistoryItem } from '#domain/history/item.ts'
 
-/** How many later items are searched for text that was written by then: it is recorded soon after, even with much output. */
+/** How many later items are searched for such text: it is recorded soon after it was written, even among much output. */
 const lookedThrough = 200
 
-/** The part of the items after an index that was written by a time (ms since the epoch). */
+/** The text in the items after an index that was written by a time (in milliseconds since 1970). */
 export function wordsBy(items: readonly HistoryItem[], index: number, time: number): readonly MessageWords[] {
   const words: MessageWords[] = []
   const end = Math.min(items.length, index + 1 + lookedThrough)

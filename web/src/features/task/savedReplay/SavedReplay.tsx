@@ -1,4 +1,4 @@
-/** The page of a saved replay: the chat beside terminal and history, above the replay controls. */
+/** The page of a saved replay: the chat beside the terminal and the history, above the replay controls. */
 import { useEffect, useMemo, useState, type ReactNode } from 'react'
 import { Provider, useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
@@ -75,7 +75,7 @@ function useMomentInAddress(shown: ReplayMoment | null): void {
   }, [moment])
 }
 
-/** The shown time for the components, and that there is no server. */
+/** What components need in a saved replay: the shown time, and that there is no server. */
 function useReplayedMoment(session: HistorySession, moment: ReplayMoment | null): Replayed {
   const now = Math.floor((moment?.time ?? 0) / 1_000) * 1_000
   const changesAt = moment?.changesAt ?? null
@@ -127,7 +127,7 @@ function Panels({ session, open }: PanelsProps) {
   const { task } = useSelector(selectOpenTask)
   const split = useMedia('(width >= 900px)')
   const [position, setPosition] = useState(splitPosition.initial)
-  // The stream may be unreadable from its first event on, which the history then says.
+  // The stream may be unreadable from its first event on; in that case the history says so.
   if (task === null)
     return <HistoryPanel session={session} visible tools={null} onShowIn={() => undefined} record={null} />
   if (!split) return <TabbedPanels task={task} session={session} open={open} hasChat />

@@ -1,4 +1,4 @@
-/** The entry point of a saved replay: a separate page that contains its recording. It uses no server. */
+/** The entry point of a saved replay: a separate page that contains the recording and uses no server. */
 import { configureStore } from '@reduxjs/toolkit'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
@@ -59,7 +59,9 @@ function openRecording(recording: Recording): HistorySession {
   return { ...session, backToLive: session.pause }
 }
 
-/** Shows the moment in the address: `#at=46+12s`. Without one, the end of the first turn, because the beginning is an empty page. */
+/**
+ * Shows the moment that the address names: `#at=46+12s`. Without one, it shows the end of the first turn, because the page is empty at the beginning.
+ */
 function openThere(session: HistorySession): void {
   const moment = /^#at=([^&]{1,40})/.exec(window.location.hash)?.[1]?.replace('%2B', '+')
   const { replay, sections } = session.read()

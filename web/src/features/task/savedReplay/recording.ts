@@ -1,6 +1,6 @@
 /**
- * The content of a saved replay: a task's history, and what the history does not include. Changes and images are included up to a limit. It contains
- * no token and no address of an image.
+ * The content of a saved replay: the history of a task, and everything that the history does not include. Changes and images are included up to a
+ * limit. The recording contains no token and no address of an image.
  */
 import type { HistoryItem } from '#domain/history/item.ts'
 import type { Names } from '#domain/history/rows.ts'
@@ -9,12 +9,12 @@ import { isRecord } from '../readUncached.ts'
 import type { TaskBase } from '../replay/replayState.ts'
 import { readSavedChanges, savedChangesAt, type SavedChanges } from './savedChanges.ts'
 
-/** Increased when the format changes. Older formats need no conversion, since each file contains its own player. */
+/** To be increased when the format changes. Older formats need no conversion, since each file contains its own player. */
 const format = 2
 
 export interface Recording {
   readonly format: typeof format
-  /** ISO 8601. */
+  /** In the format of ISO 8601. */
   readonly savedAt: string
   readonly base: TaskBase
   readonly names: Names
@@ -30,7 +30,10 @@ interface Recorded {
   readonly names: Names
 }
 
-/** Reads the whole history again, so that content erased since the page opened is not included. Resolves to the reason when it cannot be read. */
+/**
+ * Reads the whole history again, so that content that was erased since the page opened is left out. Resolves to the reason when the history cannot be
+ * read.
+ */
 export async function readRecording(
   { source, base, names }: Recorded,
   signal: AbortSignal,
@@ -60,7 +63,7 @@ export async function readRecording(
   }
 }
 
-/** The history in a file, as one page. */
+/** The history in the file, as a source with a single page. */
 export function recordedSource({ items, missing, changes }: Recording): HistorySource {
   return {
     page: async () => ({ items, missing, next: '', more: false, total: items.length }),
@@ -75,7 +78,7 @@ export function isRecording(value: unknown): value is Recording {
 }
 
 interface SavedImages {
-  /** `data:` addresses, by image id. */
+  /** The images as `data:` addresses, by image id. */
   readonly data: Readonly<Record<string, string>>
   readonly leftOut: number
 }
@@ -105,7 +108,7 @@ export async function readSavedImages(
   return { data, leftOut }
 }
 
-/** How many bytes are passed as arguments at once. */
+/** How many bytes are passed as arguments in one call. */
 const atOnce = 0x80_00
 
 function base64Of(bytes: Uint8Array): string {

@@ -1,10 +1,10 @@
-/** The recorded changes in a saved replay: each version of a file once, up to a limit. */
+/** The recorded changes in a saved replay: each version of a file is stored once, up to a limit. */
 import type { ChangedFile, GitDiff } from '#domain/api/tasks.schema.ts'
 import type { HistoryItem } from '#domain/history/item.ts'
 import type { HistorySource, RecordedChanges } from '../history/readHistory.ts'
 import { texts } from './texts.ts'
 
-/** Changes at one moment; `files` are indexes into `SavedChanges.files`. */
+/** The changes at one moment; `files` are indexes into `SavedChanges.files`. */
 interface SavedDiff {
   readonly revision: number
   readonly diff: Omit<GitDiff, 'changedFiles'>
@@ -21,14 +21,14 @@ export interface SavedChanges {
 
 export interface SavedChangesLimits {
   readonly moments: number
-  /** The length of the diffs, in UTF-16 code units. */
+  /** The total length of the diffs, in UTF-16 code units. */
   readonly length: number
 }
 
 const usualLimits: SavedChangesLimits = { moments: 500, length: 12_000_000 }
 const readAtOnce = 4
 
-/** Reads the changes at the ends of turns first, and newest first. */
+/** Reads the changes at the ends of turns first, and among those the newest first. */
 export async function readSavedChanges(
   source: Pick<HistorySource, 'changes'>,
   items: readonly HistoryItem[],
@@ -40,7 +40,7 @@ export async function readSavedChanges(
   const places = new Map<string, number>()
   const diffs: SavedDiff[] = []
   let length = 0
-  /** Adds all changes of a moment, or none. */
+  /** Adds all changes of a moment or, without room for all, none. */
   const add = (revision: number, { diff: { changedFiles, ...diff }, kept }: RecordedChanges) => {
     const keys = changedFiles.map((file) => JSON.stringify(file))
     const more = keys.reduce((sum, key) => sum + (places.has(key) ? 0 : key.length), 0)
@@ -61,7 +61,7 @@ export async function readSavedChanges(
   return { files, diffs, leftOut: total - diffs.length }
 }
 
-/** The revisions with recorded changes: first the last one of each turn, then the others, newest first in both groups. */
+/** The revisions with recorded changes: first the last revision of each turn, then the others. Both groups begin with the newest. */
 function momentsOf(
   items: readonly HistoryItem[],
   maxMoments: number,
@@ -84,7 +84,7 @@ function momentsOf(
   }
 }
 
-/** The changes at a moment, or why they are not in the file. */
+/** The changes at a moment, or the reason why they are not in the file. */
 export function savedChangesAt(
   { files, diffs, leftOut }: SavedChanges,
   revision: number,

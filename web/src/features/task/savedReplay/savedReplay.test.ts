@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-/** A recording goes into its page as text and comes out as it was; what a file must not hold is not in it. */
+/** A recording is written into its page as text and read back unchanged, and contains nothing that a file must not contain. */
 import { describe, expect, test } from 'vitest'
 import type { ChangedFile } from '#domain/api/tasks.schema.ts'
 import type { HistoryItem } from '#domain/history/item.ts'

@@ -1,7 +1,7 @@
 const counted = (count: number, word: string) =>
   `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
 
-/** What a saved replay and the button that saves it say. */
+/** Texts of a saved replay, and of the button that saves it. */
 export const texts = {
   notSaved: 'Failed to save the replay',
   says: (savedAt: string) => `A replay of the task as it was recorded until ${savedAt}.`,

@@ -9,7 +9,7 @@ import type { Recording } from './recording.ts'
 /** The player page, with a placeholder for the recording. */
 const playerAddress = '/replay.html'
 
-/** Has the browser save the file; a failure is shown as a toast. */
+/** Makes the browser save the file; a failure is shown as a toast. */
 export function useSaveReplay(session: HistorySession) {
   const dispatch = useDispatch()
   const [isSaving, setSaving] = useState(false)
@@ -47,15 +47,15 @@ async function fetchPlayer(): Promise<string> {
   return answer.text()
 }
 
-/** Where the page contains its recording, as written by `vite.replay.config.ts`. */
+/** The element into which the page's recording is written; `vite.replay.config.ts` creates it. */
 const place = '<script type="application/json" id="recording">'
 
-/** The player page with the recording embedded, as parts in order. Throws when the page is not the player. */
+/** The player page with the recording in it, as parts in order. Throws when the page is not the player. */
 export function withRecording(page: string, recording: Recording): readonly string[] {
   const at = page.indexOf(place)
   if (at === -1) throw new Error('This page is not the player of replays.')
   const end = at + place.length
-  // `<` is escaped, so that no text in it can close the script element.
+  // `<` is escaped, so that no text in the recording can close the script element.
   const json = JSON.stringify(recording).replaceAll('<', String.raw`\u003c`)
   return [page.slice(0, end), json, page.slice(end)]
 }

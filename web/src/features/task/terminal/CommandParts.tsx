@@ -1,4 +1,4 @@
-/** The controls in a command's row of the terminal: to collapse its output, and its outcome. */
+/** The parts of a command's row in the terminal: a button to collapse its output, and its outcome. */
 import { ChevronRight } from 'lucide-react'
 import { useSelector } from 'react-redux'
 import { classes } from '../../../ui/classes.ts'
@@ -11,7 +11,7 @@ import { texts } from './texts.ts'
 
 interface FoldButtonProps {
   readonly folded: boolean
-  /** The number of output lines; with none, nothing can be collapsed. */
+  /** The number of output lines; without any, nothing can be collapsed. */
   readonly lines: number
   readonly onToggle: () => void
 }
@@ -48,7 +48,7 @@ export function CommandResult({ command, lines, running }: CommandResultProps) {
       : [texts.exit(exitCode)]
   const goesOn = running && command.until === null
   return (
-    // A long command fades out behind this; scrolling the box shows its end.
+    // A long command fades out behind this element; scrolling the box shows the command's end.
     <span className="sticky right-0 flex flex-none items-center gap-2 bg-raised pr-4 pl-1 font-ui text-meta/7 text-muted select-none before:absolute before:inset-y-0 before:right-full before:w-6 before:bg-linear-to-r before:from-transparent before:to-raised">
       {goesOn ? (
         <span className="text-run">
@@ -65,7 +65,7 @@ export function CommandResult({ command, lines, running }: CommandResultProps) {
   )
 }
 
-/** Whether it is a person's command that was cancelled: its exit code then comes from being killed. */
+/** Whether a person cancelled this command: its exit code is then that of a killed process. */
 function useCancelledCommand(executionId: string | null): boolean {
   return useSelector(
     (state: Parameters<typeof selectOpenTask>[0]) =>

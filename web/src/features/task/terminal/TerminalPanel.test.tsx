@@ -25,13 +25,13 @@ const printed = [
   version: index,
 }))
 
-// jsdom lays nothing out: without a height no row is in sight.
+// jsdom has no layout: without a height, no row would be visible.
 beforeEach(() => {
   const height = vi.spyOn(HTMLElement.prototype, 'clientHeight', 'get').mockReturnValue(600)
   return () => height.mockRestore()
 })
 
-/** A terminal that printed this. */
+/** Opens a terminal that printed this output. */
 async function open({ running = false, output = printed, store = clientStore() } = {}) {
   vi.stubGlobal('ResizeObserver', NoResizing)
   vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))

@@ -1,4 +1,4 @@
-/** The output, line by line, with times. Only visible lines are rendered, however many there are. */
+/** The output of a task, line by line, with times. Only visible lines are rendered, however many there are. */
 import { Copy, Search, WrapText } from 'lucide-react'
 import { type ReactNode, useState, useSyncExternalStore } from 'react'
 import { createPortal } from 'react-dom'
@@ -24,10 +24,10 @@ import { useTerminalRows } from './useTerminalRows.ts'
 interface TerminalPanelProps {
   readonly terminal: TerminalLog
   readonly reload: () => void
-  /** Whether something is running: a cursor is then shown at the end. */
+  /** Whether something is running: if so, a cursor is shown at the end. */
   readonly running: boolean
   readonly visible: boolean
-  /** Where to put its buttons; `null`: at its foot. */
+  /** The element that gets the panel's buttons; `null` when they are at the foot of the panel. */
   readonly tools: HTMLElement | null
 }
 

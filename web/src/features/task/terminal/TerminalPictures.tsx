@@ -1,4 +1,4 @@
-/** The images of a task above its terminal: those it began with, and those of its messages. */
+/** The images of a task above its terminal: those that the task started with, and those of its messages. */
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { useId, useMemo, useState } from 'react'
 import { useSelector } from 'react-redux'
@@ -8,7 +8,7 @@ import { Pictures } from '../../images/Pictures.tsx'
 import { texts } from '../../images/texts.ts'
 import { selectPictures } from '../chat/pictures.ts'
 
-/** Section 9. */
+/** The number of images that are shown (contract, section 9). */
 const maxPictures = 4
 
 export function TerminalPictures({ task }: { readonly task: Task }) {

@@ -1,4 +1,4 @@
-/** A line of the terminal. Its time is shown when the second changes, and on all lines on hover. */
+/** A line of the terminal. Its time is shown when the second changes, and on hover in all lines. */
 import { memo, type ReactNode } from 'react'
 import { classes } from '../../../ui/classes.ts'
 import { clockTime } from '../../../ui/text/clock.ts'
@@ -14,7 +14,7 @@ interface TerminalRowProps {
   readonly wrap: boolean
   readonly measure: ((element: Element | null) => void) | undefined
   readonly words: string
-  /** The index of the current match in this line. */
+  /** The index of the current search match in this line. */
   readonly current: number | undefined
   readonly fold?: ReactNode
   readonly result?: ReactNode

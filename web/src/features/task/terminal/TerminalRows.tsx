@@ -54,7 +54,7 @@ export function TerminalRows({
       }}
       role="log"
       aria-label={texts.label}
-      // Announcing every line of a build would drown everything else.
+      // Off, because announcing every line of a build would drown everything else.
       aria-live="off"
       tabIndex={0}
       className="focus-inset min-h-0 flex-1 overflow-auto overscroll-contain font-mono text-code tracking-normal"

@@ -1,4 +1,4 @@
-/** What the terminal of a task says. */
+/** Texts of the terminal of a task. */
 import { findTexts } from '../findTexts.ts'
 
 const counts = new Intl.NumberFormat('en-US')

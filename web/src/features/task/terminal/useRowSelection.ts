@@ -1,9 +1,9 @@
-/** A text selection over rows of which only some are rendered. The rows at its ends stay rendered, or the browser would lose it. */
+/** A text selection over rows of which only some are rendered. The rows at the ends of the selection stay rendered, or the browser would lose it. */
 import { useEffect, useState, type RefObject } from 'react'
 import { withoutColours } from './log/outputLines.ts'
 import type { TerminalLine } from './log/terminalWriter.ts'
 
-/** Ids of the lines in which a selection in `content` begins and ends; none while nothing there is selected. */
+/** The ids of the lines in which a selection in `content` begins and ends; none while nothing in `content` is selected. */
 export function useRowSelection(
   content: RefObject<HTMLElement | null>,
   idOf: (row: number) => number | undefined,
@@ -55,14 +55,14 @@ function rowAround(node: Node | null, content: HTMLElement | null): number | nul
   return Number(row.dataset['index'])
 }
 
-/** The number of characters of a row's text before a point in it. */
+/** The number of characters in a row's text before the given point in the row. */
 function seenBefore(node: Node, offset: number): number {
   const element = node instanceof Element ? node : node.parentElement
   const text = element?.closest('[data-index]')?.querySelector('[data-line]')
   if (text === null || text === undefined) return 0
   const before = document.createRange()
   before.selectNodeContents(text)
-  // Before the text is its time, after it the outcome of a command.
+  // In the row, the time precedes the text, and the outcome of a command follows it.
   if (before.comparePoint(node, offset) < 0) return 0
   if (before.comparePoint(node, offset) === 0) before.setEnd(node, offset)
   return before.toString().length

@@ -5,7 +5,7 @@ import type { TerminalLine } from './log/terminalWriter.ts'
 
 export type TerminalFind = ReturnType<typeof useTerminalFind>
 
-/** `topId`: the id of the first visible line, where a search begins. `reveal` scrolls to a line. */
+/** `topId` is the id of the first visible line, where a search begins. `reveal` scrolls to a line. */
 export function useTerminalFind(
   lines: readonly TerminalLine[],
   topId: () => number,
@@ -25,7 +25,7 @@ export function useTerminalFind(
     isOpen,
     words,
     count: matches.length,
-    /** The number of the current match, from 1; 0 for none. */
+    /** The number of the current match, counted from 1; 0 when there is none. */
     nth: at + 1,
     current,
     open: () => setIsOpen(true),

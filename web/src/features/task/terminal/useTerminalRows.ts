@@ -1,4 +1,4 @@
-/** The rows of the terminal: which are rendered, which are collapsed, and a scroll position that stays with what is read. */
+/** The rows of the terminal: which rows are rendered, which are collapsed, and a scroll position that stays with what is being read. */
 import { defaultRangeExtractor, useVirtualizer, type Virtualizer } from '@tanstack/react-virtual'
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState, type RefObject } from 'react'
 import { useFollowEnd } from '../../../ui/layout/useFollowEnd.ts'
@@ -14,7 +14,7 @@ export type TerminalRowsState = ReturnType<typeof useTerminalRows>
 const lineHeight = 20
 const commandHeight = 32
 const edge = 8
-/** Room for this many new rows at the end, before all are laid out again. */
+/** Room for this many new rows is laid out in advance, because adding rows lays out all of them again. */
 const roomFor = 500
 /** The height of the row that offers earlier output. */
 const offerHeight = 44
@@ -43,7 +43,7 @@ export function useTerminalRows(view: TerminalView, wrap: boolean) {
     selected: useRowSelection(content, idOf),
     paddingStart: earlier === 'none' ? edge : offerHeight,
   })
-  // Wrapped lines are measured; their heights are dropped when wrapping ends.
+  // Wrapped lines are measured; the measured heights are dropped when wrapping ends.
   const wrapped = useRef(wrap)
   useLayoutEffect(() => {
     if (wrapped.current === wrap) return
@@ -64,7 +64,7 @@ export function useTerminalRows(view: TerminalView, wrap: boolean) {
     following,
   })
 
-  // A collapsed row only exists once its command is expanded.
+  // A row in collapsed output exists only after its command was expanded, which takes a render.
   const [revealing, setRevealing] = useState<{ readonly id: number } | null>(null)
   useEffect(() => {
     if (revealing === null) return
@@ -81,13 +81,13 @@ export function useTerminalRows(view: TerminalView, wrap: boolean) {
     following,
     jumpToEnd,
     virtual,
-    /** Of all rows together, in pixels. */
+    /** The height of all rows together, in pixels. */
     height,
     lineOf,
     folded,
     toggle,
     topId: () => read.id() ?? firstId,
-    /** Scrolls to a line, and expands the output that it is in. */
+    /** Scrolls to a line, and expands the output that contains it. */
     reveal(id: number) {
       const command = commandOf(commands, id)
       if (command !== undefined && command.id !== id && folded.has(command.id)) toggle(command.id)
@@ -99,7 +99,7 @@ export function useTerminalRows(view: TerminalView, wrap: boolean) {
 
 type IdOf = (row: number) => number | undefined
 
-/** Finds lines and rows in what was shown last. Its functions are stable: with new ones all rows would be laid out again. */
+/** Looks up lines and rows in what was shown last. The functions are stable, because with new ones all rows would be laid out again. */
 function createRowReader() {
   let lines: readonly TerminalLine[] = []
   let rowLayout: VisibleRows | undefined
@@ -122,7 +122,7 @@ interface VirtualRows {
   readonly firstId: number
   readonly idOf: IdOf
   readonly rowLayout: VisibleRows
-  /** Ids of selected lines, which stay rendered wherever the box is scrolled to. */
+  /** The ids of selected lines, which stay rendered wherever the box is scrolled to. */
   readonly selected: Iterable<number>
   readonly paddingStart: number
 }
@@ -149,7 +149,7 @@ function useVirtualRows({
     },
     [commands, idOf],
   )
-  // All rows are laid out again when their number changes, so it includes some that are still to come.
+  // All rows are laid out again when their number changes, so the number includes rows that are still to come.
   const room = Math.ceil(rowLayout.count / roomFor) * roomFor
   const virtual = useVirtualizer({
     count: room,
@@ -218,7 +218,7 @@ function scrollTo(view: HTMLElement, top: number): void {
   view.scrollTop = top
 }
 
-/** The keys of rows in a layout. With a new function all rows are laid out again, which takes a while when there are many. */
+/** The keys of the rows in a layout. A new function lays out all rows again, which takes a while when there are many. */
 function keysOf(idOf: IdOf, _layout: readonly unknown[]): (row: number) => number | string {
   return (row) => idOf(row) ?? `to come ${row}`
 }

@@ -4,7 +4,7 @@ import { diffRows, hunkStarts, linesOf, type KnownLines, type DiffView } from '.
 import { lineKey } from './parseDiff.ts'
 import { readDiffs } from './readDiffs.ts'
 
-/** A file of 60 lines, of which the 20th was changed and one was added behind the 40th. */
+/** A file of 60 lines, of which the 20th was changed and one was added after the 40th. */
 const diff = `diff --git a/a.ts b/a.ts
 index ${'a1'.repeat(20)}..${'b2'.repeat(20)} 100644
 --- a/a.ts

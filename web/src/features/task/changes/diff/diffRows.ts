@@ -10,11 +10,11 @@ interface PlacedLine {
   readonly line: DiffLine
 }
 
-/** Lines that are not shown: `from` to `to`, old line numbers, both included; `null` for the end of the file. */
+/** Lines that are not shown: `from` to `to` are old line numbers, both included; a `to` of `null` is the end of the file. */
 export interface Gap {
   readonly from: number
   readonly to: number | null
-  /** Its place in the file: a gap can be expanded downwards from the lines above, and upwards from the lines below. */
+  /** Where in the file the gap is: lines above it allow it to be expanded downwards, and lines below it upwards. */
   readonly place: 'top' | 'middle' | 'end'
 }
 
@@ -25,7 +25,7 @@ interface InFile {
 
 export type LineRow = InFile & {
   readonly kind: 'line'
-  /** The one line, or the two beside each other. */
+  /** `left` is a line of the old version, and `right` one of the new version. A row has one of them or both. */
   readonly left: PlacedLine | null
   readonly right: PlacedLine | null
   readonly changed: boolean
@@ -39,7 +39,7 @@ export type DiffRow =
   | (InFile & { readonly kind: 'large' })
   | (InFile & { readonly kind: 'comment' })
 
-/** Row heights in pixels; notes and comments may be higher and are measured. */
+/** Row heights in pixels. Notes and comments may be higher, so they are measured. */
 export const rowHeights: Readonly<Record<DiffRow['kind'], number>> = {
   file: 36,
   bar: 28,
@@ -49,14 +49,14 @@ export const rowHeights: Readonly<Record<DiffRow['kind'], number>> = {
   comment: 136,
 }
 
-/** Lines of the old version of a file that were loaded. */
+/** The lines of a file's old version that were loaded. */
 export interface KnownLines {
   readonly lines: ReadonlyMap<number, string>
-  /** The number of lines of the file; `null` before it is known. */
+  /** The number of lines in the file; `null` until that is known. */
   readonly total: number | null
 }
 
-/** Where the comment box is: below the last line of its range. */
+/** The place of the comment box: below the last line of its range. */
 export interface CommentPlace {
   readonly fileName: string
   readonly lastKey: string
@@ -64,7 +64,7 @@ export interface CommentPlace {
 
 export interface DiffView {
   readonly isFolded: (file: DiffFile) => boolean
-  /** Large files whose lines were requested. */
+  /** Names of large files whose lines were requested. */
   readonly requested: ReadonlySet<string>
   readonly split: boolean
   readonly known: ReadonlyMap<string, KnownLines>
@@ -78,7 +78,7 @@ export function diffRows(files: readonly DiffFile[], view: DiffView): readonly D
     const folded = view.isFolded(file)
     rows.push({ kind: 'file', id: `${number}`, file, folded })
     const comment = view.comment?.fileName === file.name ? view.comment : null
-    // A comment whose line is gone stays with its file.
+    // A comment whose line no longer exists stays with its file.
     const box: DiffRow = { kind: 'comment', id: `${number}c`, file }
     const first = rows.length
     if (folded) {
@@ -104,7 +104,7 @@ export function diffRows(files: readonly DiffFile[], view: DiffView): readonly D
   return rows
 }
 
-/** The lines of a row, deleted ones first. */
+/** The lines of a row, with the deleted one first. */
 export function linesOf({ left, right }: LineRow): readonly DiffLine[] {
   if (left === null) return right === null ? [] : [right.line]
   if (right === null || right.line === left.line) return [left.line]
@@ -117,7 +117,7 @@ export function hasKey(row: DiffRow, fileName: string, key: string): boolean {
   )
 }
 
-/** git gives this many context lines around a change; fewer after the last change mean the end of the file. */
+/** The number of context lines that git gives around a change; fewer lines after the last change mean the end of the file. */
 const givenContext = 3
 
 function addLines(rows: DiffRow[], number: number, file: DiffFile, { split, known }: DiffView): void {
@@ -158,7 +158,7 @@ function partsOf({ hunks, facts }: DiffFile, lines: KnownLines = nothingKnown): 
     else {
       const [above, below] = knownAround(lines, end, hunk.from)
       const isWhole = above !== null && above.to.before === hunk.from.before
-      // At the top of a file, lines are expanded upwards: those further up are separate.
+      // At the top of a file, lines are only expanded upwards, so a part further up is left out until the two meet.
       if (above !== null && (index > 0 || isWhole)) add(above)
       if (!isWhole) {
         const from = index > 0 && above !== null ? above.to.before : end.before
@@ -186,7 +186,7 @@ function mayGoOn({ lines }: Hunk): boolean {
   return context >= givenContext && lines.at(-1)?.noNewline === false
 }
 
-/** The loaded parts of a gap: from its upper end downwards, and from its lower end upwards. */
+/** The loaded parts of a gap: one from its upper end downwards, and one from its lower end upwards. */
 function knownAround(lines: KnownLines, from: Sides, to: Sides): readonly [Hunk | null, Hunk | null] {
   const above = knownFrom(lines, from, to.before)
   let first = to.before
@@ -230,7 +230,7 @@ function inOrder(hunk: Hunk): readonly Placed[] {
   })
 }
 
-/** Pairs deleted lines on the left with the added lines that replaced them. */
+/** Pairs deleted lines, on the left, with the added lines that replaced them, on the right. */
 function sideBySide(hunk: Hunk): readonly Placed[] {
   const rows: Placed[] = []
   let left: PlacedLine[] = []
@@ -269,7 +269,7 @@ export function hunkStarts(rows: readonly DiffRow[]): readonly number[] {
   })
 }
 
-/** The length of the longest line in characters, limited, and with four for a tab: it determines the width of the list. */
+/** The length of the longest line in characters, counting a tab as four and at most `maxLineLength`. It determines the width of the list. */
 export function widestLine(files: readonly DiffFile[]): number {
   let widest = 0
   for (const { hunks } of files)
@@ -281,5 +281,5 @@ export function widestLine(files: readonly DiffFile[]): number {
   return Math.min(widest, maxLineLength)
 }
 
-/** The maximum number of characters shown of a line. */
+/** The number of characters after which a shown line is cut. */
 export const maxLineLength = 2_000

@@ -6,7 +6,7 @@ import type { Mark } from './wordMarks.ts'
 export interface Match {
   readonly fileName: string
   readonly key: string
-  /** Its index among the matches in its line. */
+  /** The index of this match among the matches in its line. */
   readonly nth: number
 }
 

@@ -42,10 +42,10 @@ const styles: readonly (readonly [name: RegExp, className: string])[] = [
   [/^hljs-(title|function|class)/, 'text-syn-fn'],
 ]
 
-/** Longer code is shown plain at once rather than highlighted late. UTF-16 code units. */
+/** The length in UTF-16 code units above which code is shown plain at once rather than highlighted late. */
 const maxCodeLength = 200_000
 
-/** The spans of the code by line; `null` for an unknown language, and for code that is too long. */
+/** The spans of the code by line; `null` when the language is unknown or the code is too long. */
 export function highlight(code: string, language: string): CodeLines | null {
   if (!lowlight.registered(language) || code.length > maxCodeLength) return null
   const lines: CodeSpan[][] = [[]]

@@ -1,6 +1,6 @@
 /** The longest common subsequence of two lists of texts. Pure. */
 
-/** Index pairs of equal texts, in the order of both lists. The table that finds them grows with the product of the lengths. */
+/** Index pairs of equal texts, in the order of both lists. Time and memory grow with the product of the lengths. */
 export function longestCommon(
   a: readonly string[],
   b: readonly string[],

@@ -9,7 +9,7 @@ import { parseDiff } from './parseDiff.ts'
 const folder = mkdtempSync(join(tmpdir(), 'parse-diff-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** What git says of two texts. */
+/** The diff that git makes between two texts. */
 function gitDiff(before: string, after: string): string {
   writeFileSync(join(folder, 'before'), before)
   writeFileSync(join(folder, 'after'), after)

@@ -5,7 +5,7 @@ export interface DiffLine {
   readonly before: number | null
   readonly after: number | null
   readonly text: string
-  /** The line that it replaced or that replaced it: the differences between the two are marked. */
+  /** The text of the line that this line replaced or that replaced it: the differences between the two are marked. */
   readonly counterpart: string | null
   readonly noNewline: boolean
 }
@@ -17,12 +17,12 @@ export interface Sides {
 }
 
 export interface Hunk {
-  /** `@@ -38,6 +38,11 @@ export type Delivery = {` */
+  /** The header as in the diff: `@@ -38,6 +38,11 @@ export type Delivery = {` */
   readonly header: string
   readonly lines: readonly DiffLine[]
-  /** The numbers of its first line on each side, even if it has no lines there. */
+  /** The numbers of the hunk's first line on each side, even if it has no lines there. */
   readonly from: Sides
-  /** The numbers of the first line after it. */
+  /** The numbers of the first line after the hunk. */
   readonly to: Sides
 }
 
@@ -68,7 +68,7 @@ export function parseDiff(diff: string): readonly Hunk[] {
         break
       case '\\': {
         const last = lines.at(-1)
-        // Any other such row is a note by the server, not by git.
+        // Any other row that begins with a backslash is a note by the server, not by git.
         if (last !== undefined && row.startsWith('\\ No newline'))
           lines[lines.length - 1] = { ...last, noNewline: true }
         break
@@ -90,7 +90,7 @@ export function parseDiff(diff: string): readonly Hunk[] {
   return hunks
 }
 
-/** Pairs each deleted line with the added one that replaced it: first with first, as far as both go. */
+/** Pairs deleted lines with the added lines that replaced them: the first with the first and so on, until one side has no more. */
 export function paired(lines: readonly DiffLine[]): readonly DiffLine[] {
   const result = [...lines]
   let index = 0
@@ -115,7 +115,7 @@ function runOf(lines: readonly DiffLine[], from: number, kind: DiffLine['kind'])
   return count
 }
 
-/** The key of a line in a file's diff, the same in every view: its numbers on both sides. Pure. */
+/** The key of a line in a file's diff, made of its numbers on both sides: it is the same in every view. Pure. */
 export function lineKey({ before, after }: Pick<DiffLine, 'before' | 'after'>): string {
   return `${before ?? ''}:${after ?? ''}`
 }

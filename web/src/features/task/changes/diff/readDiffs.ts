@@ -1,4 +1,4 @@
-/** The parsed changes, computed once per answer of the server. Pure. */
+/** Parses the changes, once per answer of the server. Pure. */
 import type { ChangedFile } from '#domain/api/tasks.schema.ts'
 import { hasHidden } from '#domain/kernel/hiddenCharacters.ts'
 import { type Hunk, parseDiff } from './parseDiff.ts'
@@ -7,23 +7,23 @@ import { texts } from '../texts.ts'
 export interface DiffFile {
   readonly name: string
   readonly file: ChangedFile
-  /** A hash of name and changes, by which a viewed file is remembered: when the file changes again, it gets another hash. */
+  /** A hash of the name and the changes, by which a viewed file is remembered. When the file changes again, its hash changes too. */
   readonly hash: string
   readonly hunks: readonly Hunk[]
   readonly facts: FileFacts
   readonly lines: number
   readonly isLarge: boolean
-  /** Lines left out because only their whitespace changed. */
+  /** The number of lines that are left out because only their whitespace changed. */
   readonly hidden: number
 }
 
-/** A file with more rows is only shown on request. The only file of a diff may have more than one among others. */
+/** A file with more rows than this is only shown on request, or with more than `largeAlone` rows if it is the only file. */
 const largeBesideOthers = 4_000
 const largeAlone = 20_000
 /** In a diff with more rows than this, files with more than `largeInMany` rows are only shown on request. */
 const manyLines = 40_000
 const largeInMany = 800
-/** A longer line (in characters) was not written by a person: such a file is only shown on request too. */
+/** No person writes a line of more characters than this; a file with such a line is only shown on request too. */
 const maxWrittenLength = 20_000
 
 export function readDiffs(files: readonly ChangedFile[]): readonly DiffFile[] {
@@ -46,20 +46,20 @@ export function readDiffs(files: readonly ChangedFile[]): readonly DiffFile[] {
   return read.map((each) => ({ ...each, isLarge: each.lines > maxRows || isUnwritten(each) }))
 }
 
-/** The order of the tree: by folder, then by name. */
+/** Compares files by the order of the tree: by folder, then by name. */
 function inTreeOrder(one: Pick<DiffFile, 'name'>, other: Pick<DiffFile, 'name'>): number {
   const [a, b] = [splitName(one.name), splitName(other.name)]
   if (a.folder !== b.folder) return a.folder < b.folder ? -1 : 1
   return a.name < b.name ? -1 : 1
 }
 
-/** Splits into `src/webhooks/` and `deliver.ts`; the folder is empty at the top level. */
+/** Splits a path into its folder (`src/webhooks/`) and name (`deliver.ts`); the folder is empty at the top level. */
 export function splitName(fileName: string): { readonly folder: string; readonly name: string } {
   const cut = fileName.lastIndexOf('/') + 1
   return { folder: fileName.slice(0, cut), name: fileName.slice(cut) }
 }
 
-/** Whether two answers show the same changes; if not, the newer one waits until requested. */
+/** Whether two answers show the same changes; if they differ, the newer one waits until requested. */
 export function sameChanges(one: readonly ChangedFile[], other: readonly ChangedFile[]): boolean {
   return (
     one.length === other.length &&
@@ -82,7 +82,7 @@ function isUnwritten({ file, hunks }: DiffFile): boolean {
   )
 }
 
-/** A hash of 53 bits in base 36, for telling changes apart, not for security. */
+/** A hash of 53 bits in base 36. It tells changes apart, and is not meant for security. */
 function contentHash(text: string): string {
   let [high, low] = [0xdeadbeef, 0x41c6ce57]
   for (let index = 0; index < text.length; index += 1) {
@@ -96,7 +96,7 @@ function contentHash(text: string): string {
 }
 
 interface FileFacts {
-  /** Sentences for the reader, the most important first. */
+  /** Sentences for the person, the most important first. */
   readonly notes: readonly string[]
   /** Whether the file had text before, so that lines around the changes can be loaded. */
   readonly hasBefore: boolean
@@ -106,7 +106,7 @@ interface FileFacts {
 const submodule = '160000'
 const link = '120000'
 
-/** What a diff says about a file besides its lines. Pure. */
+/** What a diff says about a file apart from its lines. Pure. */
 export function fileFacts(file: ChangedFile, hunks: number): FileFacts {
   const { diff, binary, status } = file
   const firstHunk = diff.indexOf('\n@@ ')
@@ -140,7 +140,7 @@ function modeNote(before: string, after: string): string {
   return texts.modeChanged(before, after)
 }
 
-/** When a diff was cut or not made, the server says so in the last row, after a backslash. */
+/** The server's note in the last row, after a backslash, which it writes when the diff was cut or not made. */
 function serverNoteIn(diff: string): string | null {
   const last = diff.slice(diff.lastIndexOf('\n', diff.length - 2) + 1).trimEnd()
   return last.startsWith('\\ ') && !last.startsWith('\\ No newline') ? last.slice(2) : null

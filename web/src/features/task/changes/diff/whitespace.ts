@@ -3,10 +3,13 @@ import { longestCommon } from './longestCommon.ts'
 import { paired, type DiffLine, type Hunk } from './parseDiff.ts'
 import type { DiffFile } from './readDiffs.ts'
 
-/** Longer runs are compared line by line in order, because the table grows with the square. */
+/** Longer runs are compared in order, line by line, because finding the longest common sequence takes time quadratic in the length. */
 const linesCompared = 400
 
-/** A hunk with no other changes is removed. `hidden`: the number of changed lines that are shown as unchanged, or not at all. */
+/**
+ * The hunks without whitespace-only changes; a hunk with no other change is removed. `hidden` is the number of changed lines that are shown as
+ * unchanged, or not at all.
+ */
 export function withoutWhitespace(hunks: readonly Hunk[]): Pick<DiffFile, 'hunks' | 'hidden'> {
   let hidden = 0
   const left = hunks.flatMap((hunk): readonly Hunk[] => {
@@ -56,7 +59,7 @@ function quiet(lines: readonly DiffLine[]): { readonly lines: readonly DiffLine[
   return { lines: result.map((line) => ({ ...line, counterpart: null })), found }
 }
 
-/** The longest list of index pairs of lines that are equal without whitespace, in the order of both. */
+/** The longest list of index pairs of lines that are equal apart from whitespace, in the order of both. */
 function matches(
   deleted: readonly DiffLine[],
   added: readonly DiffLine[],

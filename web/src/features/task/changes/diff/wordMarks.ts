@@ -8,9 +8,9 @@ export interface Mark {
   readonly to: number
 }
 
-/** Lines with more words than this are not compared: the table grows with the square. */
+/** Lines with more words than this are not compared, because that takes time quadratic in their number. */
 const wordsCompared = 300
-/** If less than this share of the line is equal, nearly everything would be marked, so nothing is. */
+/** If a smaller share of the line than this is equal, nearly everything would be marked, so nothing is. */
 const leastInCommon = 0.3
 
 /** The parts of `line` that are not in `counterpart`; empty when the two have too little in common. */
@@ -47,7 +47,7 @@ interface MarkedSpan extends CodeSpan {
 interface LineMarks {
   readonly changed: readonly Mark[]
   readonly matches: readonly Mark[]
-  /** The index in `found` of the current match; `null` for none. */
+  /** The index in `found` of the current match; `null` without one. */
   readonly current: number | null
 }
 
@@ -80,7 +80,7 @@ export function marked(
   return result
 }
 
-/** The beginning of coloured text; `length` in UTF-16 code units. */
+/** The first `length` UTF-16 code units of coloured text. */
 export function cutSpans(spans: readonly CodeSpan[], length: number): readonly CodeSpan[] {
   const kept: CodeSpan[] = []
   let room = length

@@ -10,7 +10,7 @@ import { useReplayed } from '../../replayed.ts'
 import { texts } from '../texts.ts'
 import { LineText } from './LineText.tsx'
 
-/** The colours of a line, `null` while there are none. */
+/** The coloured spans of a line; `null` while it has no colours. */
 type Spans = readonly CodeSpan[] | null
 
 interface DiffLineRowProps {
@@ -23,7 +23,7 @@ interface DiffLineRowProps {
   readonly currentKey: string | null
   readonly currentNth: number
   readonly selected: boolean
-  /** It is the line that Tab reaches. */
+  /** Whether Tab reaches this line. */
   readonly reachable: boolean
   readonly mayComment: boolean
   readonly onComment: (id: string, extend: boolean) => void
@@ -85,7 +85,7 @@ export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
         )
       )}
       {props.mayComment && !isReplayed && (
-        // Placed over the empty number column, or else over the old number.
+        // The button covers the number column that is empty, or else the one of the old number.
         <span
           className={classes(
             'absolute -top-1.5 z-1 md:-top-1',
@@ -117,9 +117,9 @@ interface HalfProps {
   readonly children: ReactNode
 }
 
-/** One of the two sides. Its text scrolls with the list, its number stays. */
+/** One side of a row. The text scrolls with the list, and the number stays in place. */
 function Half({ line, number, selected, side, traced = false, children }: HalfProps) {
-  // A side without a line at a change is empty; context is on both sides.
+  // On a side without a line, the change is on the other side only; context lines are on both.
   const kind = line?.kind ?? 'context'
   return (
     <div
@@ -139,7 +139,7 @@ function Half({ line, number, selected, side, traced = false, children }: HalfPr
 }
 
 interface LineNumberProps {
-  /** A click shows where the line comes from; the list handles it. Keyboard users have a key for the same. */
+  /** Whether a click on the number shows where the line comes from. The list handles the click; keyboard users have a key for the same. */
   readonly traced?: boolean
   readonly children: number | null | undefined
 }

@@ -53,7 +53,7 @@ interface DiffListProps {
   readonly match: Match | null
   readonly goTo: Destination | null
   readonly comment: Comment
-  /** The agent that gets the comment, by its displayed name. */
+  /** The displayed name of the agent that gets the comment. */
   readonly agent: string
   readonly onSend: (message: string) => void
   readonly onCurrent: (fileName: string) => void
@@ -61,7 +61,7 @@ interface DiffListProps {
   readonly visible: boolean
 }
 
-/** After scrolling this many pixels, somebody is considered to be reading. */
+/** Somebody who has scrolled more than this many pixels counts as reading. */
 const readingFrom = 40
 /** The width of a character in the code font and of the gutter, in pixels. */
 const characterWidth = 7.55
@@ -193,7 +193,7 @@ interface FileActionsOf extends Pick<DiffListProps, 'files' | 'folds' | 'viewed'
 }
 
 function useFileActions({ rows, view, files, folds, viewed }: FileActionsOf) {
-  /** Keeps the head at the top in place when the lines below it are collapsed. */
+  /** Keeps the head in place at the top when the lines below it are collapsed. */
   const keepHead = (file: DiffFile) => {
     const head = rows.findIndex((row) => row.kind === 'file' && row.file === file)
     const start = view.startOf(head)
@@ -258,7 +258,7 @@ interface PlacedProps {
 function Placed({ row, item: { index, start, size }, view, children }: PlacedProps) {
   if (row.kind === 'file') {
     return (
-      // As high as the file, so that its head stays above its lines until the next one pushes it away.
+      // This element is as high as the file, so that the file's head stays above its lines until the next head pushes it away.
       <div
         data-index={index}
         className="pointer-events-none absolute left-0 z-10 w-full"
@@ -274,7 +274,7 @@ function Placed({ row, item: { index, start, size }, view, children }: PlacedPro
     <div
       data-index={index}
       ref={isMeasured ? view.list.measureElement : undefined}
-      // The button of a line is a little higher than the line.
+      // The row is raised above the next one, because the button of a line is a little higher than the line.
       className="absolute top-0 left-0 w-full has-data-add:z-1"
       style={{ ...(isMeasured ? {} : { height: size }), transform: `translateY(${start}px)` }}
     >
@@ -325,7 +325,7 @@ function rowOf(row: DiffRow, index: number, drawing: Drawing): ReactNode {
   }
 }
 
-/** The box, once its chunk is loaded: a lazy one would lose the first keys that are typed. */
+/** The comment box, once its chunk is loaded. With `lazy`, the first keys that somebody types would be lost. */
 let loadedCommentBox: ComponentType<CommentBoxProps> | undefined
 async function loadCommentBox() {
   const { CommentBox } = await import('../CommentBox.tsx')

@@ -1,4 +1,4 @@
-/** The head of a changed file, which collapses its lines; with the viewed mark and a menu. */
+/** The head of a changed file, with the viewed mark and a menu. Pressing the head collapses the file's lines. */
 import { ChevronDown, Copy, FoldVertical, History, UnfoldVertical } from 'lucide-react'
 import { lazy, memo, Suspense, useState } from 'react'
 import { classes } from '../../../../ui/classes.ts'
@@ -45,7 +45,7 @@ export const FileHead = memo(function FileHead(props: FileHeadProps) {
             className={classes('size-3.5 text-muted transition-transform', folded && '-rotate-90')}
           />
           <FileBadge status={status} />
-          {/* Of a long path, the folders are cut first. */}
+          {/* In a long path, the folders are truncated first. */}
           <span className="flex min-w-0" title={file.name}>
             {folder !== '' && (
               <span className="min-w-0 truncate text-muted">

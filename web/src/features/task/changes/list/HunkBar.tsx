@@ -1,4 +1,4 @@
-/** The bar above a hunk: its place, and buttons to show hidden lines. */
+/** The bar above a hunk: the place of the hunk, and buttons to show hidden lines. */
 import { ChevronDown, ChevronsUpDown, ChevronUp } from 'lucide-react'
 import { memo, useState } from 'react'
 import { IconButton } from '../../../../ui/form/IconButton.tsx'
@@ -9,7 +9,7 @@ import { linesAtOnce } from './useKnownLines.ts'
 
 interface HunkBarProps {
   readonly row: Extract<DiffRow, { kind: 'bar' }>
-  /** Requests lines, by old line numbers, both included. */
+  /** Requests the lines from one old line number to another, both included. */
   readonly onShow: (fileName: string, from: number, to: number) => Promise<void>
 }
 
@@ -45,7 +45,7 @@ export const HunkBar = memo(function HunkBar({ row, onShow }: HunkBarProps) {
   )
 })
 
-/** The ways to expand a gap: all of a small one, otherwise from either end. */
+/** The ways to expand a gap: a small gap as a whole, otherwise from either end. */
 function waysInto({ from, to, place }: Gap) {
   const size = to === null ? null : to - from + 1
   const down = (last: number) => ({

@@ -10,7 +10,7 @@ import { texts } from '../texts.ts'
 
 interface LineTextProps {
   readonly line: DiffLine
-  /** Its colours; `null` when there are none, as before the highlighter is loaded or for an unknown language. */
+  /** The coloured spans of the line; `null` when there are none, as before the highlighter is loaded or for an unknown language. */
   readonly spans: readonly CodeSpan[] | null
   readonly needle: string
   /** The index of the current match in this line; `null` for none. */
@@ -28,7 +28,7 @@ export function LineText({ line, spans, needle, current }: LineTextProps) {
   return (
     <>
       {pieces.map((piece, index) => {
-        // Pieces are only identified by index; those without styling need no element.
+        // Pieces are only identified by index; a piece without styling needs no element.
         if (piece.changed || piece.match !== 'no')
           return (
             <mark

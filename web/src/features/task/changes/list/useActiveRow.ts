@@ -19,7 +19,7 @@ export function useActiveRow(rows: readonly DiffRow[], box: RefObject<HTMLElemen
   })
   return {
     id: active,
-    /** -1 when it is not in the list. */
+    /** The index of the active row; -1 when it is not in the list. */
     index,
     focused,
     choose: (row: DiffRow | undefined) => setActive(row?.id ?? null),
@@ -40,7 +40,7 @@ export function useActiveRow(rows: readonly DiffRow[], box: RefObject<HTMLElemen
   }
 }
 
-/** The id, from `data-row`, of the row that is or contains the target; with `itself`, only if the target is a row. `null` when there is none. */
+/** The `data-row` id of the row that is or contains the target; with `itself`, only when the target is a row. `null` when there is none. */
 export function rowIdOf(target: EventTarget, where: 'around' | 'itself' = 'around'): string | null {
   if (!(target instanceof HTMLElement || target instanceof SVGElement)) return null
   const row = where === 'itself' ? target : target.closest<HTMLElement>('[data-row]')

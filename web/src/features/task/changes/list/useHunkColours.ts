@@ -1,6 +1,6 @@
 /**
- * The colours of the lines of hunks. A hunk may be a whole new file, so it is highlighted in blocks, each when it first becomes visible, and cached.
- * A block starts some lines early, so that a comment or string that began above is recognized.
+ * The colours of the lines of hunks. A hunk may be a whole new file, so it is highlighted in blocks: each block when it first becomes visible, and
+ * then cached. A block starts some lines early, so that a comment or string that began above is recognized.
  */
 import { useRef } from 'react'
 import type { CodeSpan } from '../diff/highlight.ts'
@@ -40,7 +40,7 @@ function coloursOf(
   const read = lines
     .slice(Math.max(0, from - linesEarly), from + blockLines)
     .map((line, offset) => ({ line, index: Math.max(0, from - linesEarly) + offset }))
-  /** The code of one side of the change. */
+  /** The colours of the code as it was before or is after the change, leaving out lines of the kind `without`. */
   const side = (without: DiffLine['kind']): BlockColours => {
     const seen = read.filter(({ line }) => line.kind !== without)
     const spans = highlight(seen.map(({ line }) => line.text).join('\n'), language) ?? []
@@ -49,17 +49,17 @@ function coloursOf(
   return new Map([...side('added'), ...side('deleted')])
 }
 
-/** File extensions that are coloured; the highlighter knows them as names of their languages. */
+/** The file extensions that are coloured; the highlighter knows them as names of languages. */
 const extensions = new Set(
   'ts tsx mts cts js jsx mjs cjs json py go rs java sh bash css html xml svg yml yaml md'.split(' '),
 )
-/** Extensions that are coloured as another language. */
+/** The file extensions that are coloured as another language. */
 const alike = new Map([
   ['kt', 'java'],
   ['vue', 'xml'],
 ])
 
-/** The language of a file by its name; `null` when there is none for it. */
+/** The language of a file, from the extension of its name; `null` when the highlighter has none for it. */
 function languageOf(fileName: string): string | null {
   const extension = /\.([^./]+)$/.exec(fileName)?.[1]?.toLowerCase() ?? ''
   return extensions.has(extension) ? extension : (alike.get(extension) ?? null)

@@ -1,4 +1,4 @@
-/** Lines around the changes, loaded on request. They are from the old version, which does not change while the task goes on. */
+/** Lines around the changes, loaded on request. These lines are from the old version, which does not change while the task goes on. */
 import { useCallback, useRef, useState } from 'react'
 import { useDispatch } from 'react-redux'
 import { taskRoutes } from '#domain/api/tasks.ts'
@@ -17,7 +17,7 @@ export function useKnownLines(taskId: string) {
   const [fetchLines] = useLazyFileLinesQuery()
   const [known, setKnown] = useState<ReadonlyMap<string, KnownLines>>(new Map())
   const pending = useRef(new Set<string>())
-  /** Requests lines of a file, both numbers included; a pending request is not repeated. */
+  /** Requests lines of a file, both numbers included. A request that is pending is not repeated. */
   const show = useCallback(
     async (path: string, from: number, to: number) => {
       const question = `${path}\n${from}\n${to}`
@@ -62,5 +62,5 @@ const changesApi = api.injectEndpoints({
   }),
 })
 
-/** API calls that only the changes need, loaded with them. */
+/** The API call for lines of a file, which only the changes need. */
 export const { useLazyFileLinesQuery } = changesApi

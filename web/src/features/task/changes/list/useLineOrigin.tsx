@@ -1,4 +1,4 @@
-/** Shows the origin of a line: on a click on its number, or by a key on the focused line. The popover's chunk is loaded only then. */
+/** Shows the origin of a line when its number is clicked or a key is pressed on the focused line. The popover's chunk is loaded only then. */
 import { lazy, type MouseEvent, type RefObject, Suspense, useState } from 'react'
 import { useAction } from '../../../../actions/ActionsContext.tsx'
 import type { DiffRow, LineRow } from '../diff/diffRows.ts'
@@ -8,7 +8,7 @@ const LineOrigin = lazy(async () => ({
   default: (await import('../../provenance/LineOrigin.tsx')).LineOrigin,
 }))
 
-/** `shown`: whether its key applies. */
+/** `shown`: whether the key for a line's origin applies. */
 export function useLineOrigin(
   rows: readonly DiffRow[],
   active: ActiveRow,
@@ -32,7 +32,7 @@ export function useLineOrigin(
     popover: opened !== null && line !== null && (
       <Suspense fallback={null}>
         <LineOrigin
-          // A key per line, so that each opens a new instance.
+          // A key per line, so that each line opens a new instance.
           key={opened.row.id}
           file={opened.row.file}
           line={line}

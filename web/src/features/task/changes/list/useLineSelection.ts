@@ -1,6 +1,6 @@
 /**
- * Selection of lines for a comment: by pointer, dragging from the button of the first line to the last or with Shift, and by the arrow keys with
- * Shift.
+ * Selects lines for a comment: with the pointer, by dragging from the button of the first line to the last or pressing with Shift, and by the arrow
+ * keys with Shift.
  */
 import { type PointerEvent, useRef, useState } from 'react'
 import { useReplayed } from '../../replayed.ts'
@@ -17,7 +17,7 @@ export function useLineSelection(
   const [pointed, setPointed] = useState<string | null>(null)
   const dragging = useRef(false)
   const isReplayed = useReplayed() !== null
-  /** `extend`: from the active row to this one. */
+  /** With `extend`, the comment is about all lines from the active row to this one. */
   const commentOn = (id: string, extend: boolean) => {
     if (isReplayed) return
     const taken =
@@ -37,7 +37,7 @@ export function useLineSelection(
     const id = rowIdOf(event.target)
     if (id === null) return
     if (isAdd(event.target)) {
-      // For a selection of several lines, this is the button for all of them.
+      // Several lines are selected and this is one of them, so its button is for all of them.
       if (ids.size > 1 && ids.has(id)) return
       dragging.current = !event.shiftKey
       if (!event.shiftKey) setRange({ anchor: id, head: id })
@@ -63,7 +63,7 @@ export function useLineSelection(
   return {
     ids,
     hasSelection: range !== null,
-    /** The row under the pointer. */
+    /** The id of the row under the pointer. */
     pointed,
     commentOn,
     extendTo,

@@ -26,7 +26,7 @@ export function useRange(rows: readonly DiffRow[]) {
   return { range, setRange, inRange, ids }
 }
 
-/** The lines between two rows of one file, both included; only the last when the rows are in different files. */
+/** The lines between two rows of one file, both included. If the rows are in different files, only the lines of the last. */
 export function rowsBetween(rows: readonly DiffRow[], { anchor, head }: Range): readonly LineRow[] {
   const one = rows.findIndex(({ id }) => id === anchor)
   const other = rows.findIndex(({ id }) => id === head)
@@ -48,7 +48,7 @@ export function targetOf(rows: readonly LineRow[]): CommentTarget | null {
   return { fileName: first.file.name, lines, keys, firstKey: lineKey(firstLine), lastKey: lineKey(lastLine) }
 }
 
-/** Side by side, deleted and added lines alternate: in diff order, the deletions of a change come first. */
+/** The lines in the order of a unified diff, in which the deletions of a change come first: side by side, deleted and added lines alternate. */
 function inDiffOrder(lines: readonly DiffLine[]): readonly DiffLine[] {
   const result: DiffLine[] = []
   let added: DiffLine[] = []

@@ -5,13 +5,13 @@ import { hasKey, hunkStarts, rowHeights, type DiffRow } from '../diff/diffRows.t
 import type { ActiveRow } from './useActiveRow.ts'
 import type { RowWindow } from './useRowWindow.ts'
 
-/** A destination: a file, or a line in it. A new object each time. */
+/** A destination: a file, or a line in it. Each navigation has a new object. */
 export interface Destination {
   readonly fileName: string
   readonly key: string | null
 }
 
-/** What stays visible above a change that is navigated to: a head, a bar and some lines. */
+/** The height in pixels that stays visible above a change that is navigated to: a head, a bar and some lines. */
 const aboveChange = rowHeights.file + rowHeights.bar + 3 * rowHeights.line
 
 interface NavigationOf {
@@ -70,7 +70,7 @@ export function useRowNavigation({ rows, heads, view, active, goTo, visible, onL
   }, [goTo])
 
   return {
-    /** The next or previous line from the active one; -1 at the end. */
+    /** The next or previous line from the active one; -1 when there is none. */
     lineBeside: (by: 1 | -1) =>
       by === 1
         ? rows.findIndex((row, index) => index > active.index && row.kind === 'line')

@@ -1,4 +1,4 @@
-/** The rows to render: the visible ones, and the few that must stay rendered. */
+/** Which rows are rendered: the visible ones, and the few that must stay rendered. */
 import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual'
 import { type RefObject, useCallback } from 'react'
 import { type DiffRow, rowHeights } from '../diff/diffRows.ts'
@@ -8,7 +8,7 @@ interface WindowOf {
   readonly heads: readonly number[]
   readonly split: boolean
   readonly box: RefObject<HTMLElement | null>
-  /** Rows that always stay rendered; -1 for none. */
+  /** Indexes of rows that stay rendered; -1 for none. */
   readonly active: number
   readonly comment: number
 }
@@ -17,7 +17,7 @@ export function useRowWindow({ rows, heads, split, box, active, comment }: Windo
   const rangeExtractor = useCallback(
     (seen: Range) => {
       const head = heads.findLast((each) => each <= seen.startIndex) ?? 0
-      // Keeps the focused row, the comment box, and the head of the file at the top.
+      // The focused row, the comment box, and the head of the file at the top always stay rendered.
       const kept = [head, active, comment].filter((index) => index !== -1)
       return [...new Set([...kept, ...defaultRangeExtractor(seen)])].toSorted((a, b) => a - b)
     },
@@ -28,7 +28,7 @@ export function useRowWindow({ rows, heads, split, box, active, comment }: Windo
     getScrollElement: () => box.current,
     estimateSize: (index) => rowHeights[rows[index]?.kind ?? 'line'],
     getItemKey: useCallback((index: number) => rows[index]?.id ?? index, [rows]),
-    // Side by side needs twice the nodes per row.
+    // A side-by-side row needs twice as many nodes, so fewer rows are rendered ahead.
     overscan: split ? 3 : 6,
     scrollPaddingStart: rowHeights.file,
     rangeExtractor,
@@ -36,15 +36,15 @@ export function useRowWindow({ rows, heads, split, box, active, comment }: Windo
   const items = list.getVirtualItems()
   const seen = list.range ?? { startIndex: 0, endIndex: 0 }
   const isActiveSeen = active !== -1 && active >= seen.startIndex && active <= seen.endIndex
-  // The head of a file covers the row behind it.
+  // The head of the file covers the row behind it, so the topmost visible row is below the head.
   const below = list.getVirtualItemForOffset((list.scrollOffset ?? 0) + rowHeights.file - 1)
-  /** Pixels from the top of the list to a row. */
+  /** The distance from the top of the list to a row, in pixels. */
   const startOf = (index: number) => list.measurementsCache[index]?.start ?? 0
   return {
     list,
     items,
     firstLine: items.find(({ index }) => index >= seen.startIndex && rows[index]?.kind === 'line')?.index,
-    /** The current row: the active one while it is visible, else the topmost. */
+    /** The index of the current row: the active row while it is visible, otherwise the topmost visible one. */
     position: isActiveSeen ? active : (below?.index ?? 0),
     startOf,
     scrollTo: (offset: number) => list.scrollToOffset(Math.max(0, offset)),

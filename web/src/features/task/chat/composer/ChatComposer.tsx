@@ -23,7 +23,7 @@ import { texts as taskTexts } from '../../texts.ts'
 
 const OpenQuestions = optionalPart(async () => (await import('../../questions/cards.ts')).OpenQuestions)
 const TaskMode = optionalPart(async () => (await import('./TaskMode.tsx')).TaskMode)
-/** Nothing beside it moves when it comes. */
+/** A placeholder of the same width, so that nothing moves when the picker is loaded. */
 const modePlace = <span className="w-11 flex-none md:w-28" />
 
 const TurnHead = optionalPart(async () => (await import('./TurnHead.tsx')).TurnHead)
@@ -63,10 +63,10 @@ export function ChatComposer({
   const running = task.status === 'running'
   // On a phone, the task's header shows the turn, and the box has the stop button.
   const wide = useMedia('(width >= 768px)')
-  // The chat renders with each word of an agent, but the box only when its props change.
+  // A stable function: the chat renders with each word of an agent, but the box must render only when its props change.
   const send = useStable((text: string, asCommand: boolean, images: readonly ShownImage[]) => {
     onSend(text, asCommand, images, asCommand && withSecrets)
-    // The choice is only for one command.
+    // The person's choice to use secrets holds for one command only.
     setWithSecrets(false)
   })
   const stop = useStable(cancel)
@@ -96,7 +96,7 @@ export function ChatComposer({
       <Queue task={task} queue={queue} onSend={onSend} />
       <div
         {...drop.handlers}
-        // On a phone it is the foot of the page, at full width.
+        // On a phone the composer is the foot of the page, at full width.
         className="relative border-t border-control bg-panel focus-within:border-accent md:rounded-panel md:border md:focus-within:ring md:focus-within:ring-accent"
       >
         {isCommand ? (
@@ -138,7 +138,7 @@ export function ChatComposer({
   )
 }
 
-/** The model requested for the next message's agent, which may change between turns. */
+/** The picker of the model for the next message, which may change between turns. */
 interface TaskModelProps {
   readonly task: Pick<Task, 'id' | 'codexModel' | 'modelAgent'>
   readonly used: string | null

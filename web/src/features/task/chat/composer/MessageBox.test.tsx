@@ -8,7 +8,7 @@ import { messageOf, taskOf } from '../../../../../../tests/client/samples.ts'
 import { json, type Answers } from '../../../../../../tests/client/server.ts'
 import { fakeUploads, uploadedOf } from '../../../../../../tests/client/uploads.ts'
 
-/** How often the chat was drawn. */
+/** A spy that is called whenever the chat is drawn. */
 const drawn = vi.hoisted(() => vi.fn<() => void>())
 vi.mock(import('../entries/ChatEntries.tsx'), async (original) => {
   const { ChatEntries } = await original()
@@ -20,7 +20,7 @@ vi.mock(import('../entries/ChatEntries.tsx'), async (original) => {
   }
 })
 
-// The page is loaded before the first test waits for it: on a busy machine that takes a while.
+// Loads the page before the first test waits for it: on a busy machine that takes a while.
 beforeAll(() => import('../../TaskDetail.tsx'), 60_000)
 
 const { id } = taskOf(1)
@@ -61,7 +61,7 @@ describe('the box of the next message', () => {
     const box = await composer()
     expect(box.getAttribute('placeholder')).toBe('Create a new task...')
     await write('one line')
-    // A key that is not prevented does what it does in any box of text.
+    // A key whose default is not prevented does what it does in any text box.
     expect(fireEvent.keyDown(box, { key: 'Enter', shiftKey: true })).toBe(true)
     expect(fireEvent.keyDown(box, { key: 'Enter', isComposing: true })).toBe(true)
     // Safari ends the composition before it sends the key that ended it.
@@ -191,7 +191,7 @@ describe('images of a message', () => {
     }
     await next(2)
     await next(3)
-    // What is never shown is given up after some tries, and says so by its name.
+    // A picture that never loads is given up after some tries, and then shows its name.
     fireEvent.error(chat().getByRole('img'))
     expect(await chat().findByText("This image can't be displayed.")).toBeTruthy()
     expect(chat().getByText('screen 1.png')).toBeTruthy()
@@ -231,13 +231,13 @@ describe('images of a task', () => {
   test('are above the terminal four in a grid, with how many more there are', async () => {
     await open({ images: ofTask(8) }, answers)
     await chat().findByText('Look at this')
-    // Closed until somebody asks: the chat shows them already.
+    // The pictures are collapsed until somebody asks for them, since the chat shows them already.
     const toggle = screen.getByRole('button', { name: '8 images' })
     expect(toggle.getAttribute('aria-expanded')).toBe('false')
     fireEvent.click(toggle)
     expect(toggle.getAttribute('aria-expanded')).toBe('true')
     expect(terminal('8 images').getAllByRole('img')).toHaveLength(4)
-    // It covers none of the four, and opens the first of those that are not in sight.
+    // The button covers none of the four images, and opens the first of those that are not visible.
     const more = terminal('8 images').getByRole('button', { name: 'Show 4 more images' })
     expect(more.textContent).toBe('+4')
     expect(more.closest('li')?.querySelector('img')).toBeNull()

@@ -29,7 +29,7 @@ export type SendFromBox = (text: string, isCommand: boolean, images: readonly Sh
 interface MessageBoxProps {
   readonly taskId: string
   readonly agent: Task['agent']
-  /** Pickers for the next message's agent, if that is shown here, and for its model. */
+  /** The pickers of the model and, if it is shown here, of the agent for the next message. */
   readonly agentChoice: ReactNode
   readonly model: ReactNode
   readonly usage: Task['usage']
@@ -41,7 +41,7 @@ interface MessageBoxProps {
   readonly onSend: SendFromBox
 }
 
-/** Section 9. */
+/** The height above which the box scrolls, in pixels (contract, section 9). */
 const maxHeightPx = 120
 
 export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
@@ -59,7 +59,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
 
   const onKeyDown = (event: KeyboardEvent) => {
     if (slash.take(event)) return
-    // Enter that finishes composing a character must not send.
+    // An Enter that finishes composing a character must not send the message.
     if (isComposingKey(event.nativeEvent) || event.key !== 'Enter' || event.shiftKey) return
     event.preventDefault()
     sending.submit()
@@ -74,7 +74,7 @@ export const MessageBox = memo(function MessageBox(props: MessageBoxProps) {
   }
   useAction('commandMode', toggleCommand)
   useAction('leaveCommandMode', () => onCommand(false), isCommand)
-  // Escape has many uses: it stops an agent only from here, and only while the box is empty.
+  // Escape has many uses, so it stops an agent only from this box, and only while the box is empty.
   useAction('stopTurn', onStop, props.mayStop && focused && blank)
 
   return (

@@ -1,4 +1,4 @@
-/** What runs above the message box: what the agent is doing and since when. */
+/** A line above the message box: what the agent is doing and since when. */
 import { Square } from 'lucide-react'
 import { useSelector } from 'react-redux'
 import { selectLive } from '../../../../live/connection.ts'

@@ -22,7 +22,7 @@ const refused = { error: { status: 409, code: 'refused', message: 'No.', field: 
 const taken = { data: true, error: undefined }
 type Answer = typeof away | typeof refused | typeof taken
 
-/** Somebody who writes in a task; the server answers each try with the next of `answers`, and then takes everything. */
+/** A person who writes messages in a task. The server answers each attempt with the next of `answers`, and after those accepts everything. */
 function writer(answers: readonly Answer[] = []) {
   const store = clientStore()
   store.dispatch(taskOpened(taskId(1)))
@@ -47,7 +47,7 @@ function writer(answers: readonly Answer[] = []) {
         tried.push(n)
         return left.shift() ?? taken
       })
-      // As `useSendMessage` does.
+      // `useSendMessage` handles the answers in the same way.
       if (answer === null) ended.push(`${n} discarded`)
       else if (answer.error !== undefined) {
         store.dispatch(messageRefused({ id, reason: 'No.' }))

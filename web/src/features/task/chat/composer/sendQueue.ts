@@ -1,6 +1,6 @@
 /**
- * Sends messages in the order in which they were written, each once; when offline, as soon as the connection is back, even if the person has left the
- * task. A message keeps one key for all attempts, so that a lost answer does not send it twice.
+ * Sends messages in the order in which they were written, each once. When offline, it sends them as soon as the connection is back, even if the
+ * person has left the task. A message keeps one key for all attempts, so that a lost answer does not send it twice.
  */
 import type { Store, UnknownAction } from '@reduxjs/toolkit'
 import { isFault } from '../../../../api/fault.ts'
@@ -49,13 +49,13 @@ function isSent(state: State, id: string): boolean {
   return selectOpenTask(state).sent.some((sent) => sent.id === id && sent.refused === null)
 }
 
-/** Marks the message as waiting, and those sent after it. */
+/** Marks this message and those sent after it as waiting. */
 function wait(store: AnyStore, id: string): void {
   store.dispatch(writingWaits(id))
   for (const after of ofSameTask(store.getState(), id, 'after')) store.dispatch(writingWaits(after.id))
 }
 
-/** Messages to the same task that are still being sent, from before or after this one; refused ones do not count. */
+/** Messages to the same task that are still being sent, from before or after this one. Refused messages do not count. */
 function ofSameTask(state: State, id: string, when: 'before' | 'after'): readonly SentMessage[] {
   const { sent } = selectOpenTask(state)
   const place = sent.findIndex((message) => message.id === id)
@@ -96,7 +96,7 @@ function connectionBack(store: AnyStore, id: string): Promise<void> {
   })
 }
 
-/** Unsent text exists nowhere else, so leaving the page needs a confirmation. */
+/** Asks for a confirmation before the page is left, because unsent text exists nowhere else. */
 function askToStay(event: BeforeUnloadEvent): void {
   event.preventDefault()
 }

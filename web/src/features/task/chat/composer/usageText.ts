@@ -1,4 +1,4 @@
-/** Model usage in words: `5.7k tokens · $0.03`; `null` for none. */
+/** Model usage in words: `5.7k tokens · $0.03`; `null` when there was none. */
 import { texts } from '../texts.ts'
 
 export const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })

@@ -85,7 +85,7 @@ export function bodyOf({ id, text, isCommand, agent }: MessageText) {
   return { id, message: text, messageType, isCommand, commandText: isCommand ? text : null, agent }
 }
 
-/** Any other answer does not confirm the message: the history is read again. */
+/** Whether the answer confirms the message; if it does not, the history is read again. */
 function isChatAnswer(
   answer: { readonly success?: unknown; readonly chatMessage?: unknown } | null,
 ): boolean {

@@ -1,4 +1,4 @@
-/** The progress of a turn before its first text: each step with its duration, and what the current one is waiting for. */
+/** The progress of a turn until its first text: each step with its duration, and what the current step is waiting for. */
 import { CircleCheck, CircleDashed } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../../../ui/classes.ts'
@@ -7,7 +7,7 @@ import { Ring } from '../../../../ui/status/Status.tsx'
 import { useTaskSeconds } from '../../replayed.ts'
 import { texts } from '../texts.ts'
 
-/** After this many milliseconds a step shows what it may be waiting for. */
+/** The time after which a step shows what it may be waiting for, in milliseconds. */
 const long = 8_000
 
 const steps = ['queued', 'cloning', 'setup', 'agent_started'] as const

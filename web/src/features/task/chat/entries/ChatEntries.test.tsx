@@ -14,7 +14,7 @@ import type { TurnEntry } from '../chatTimeline.ts'
 
 const task = taskOf(1)
 
-/** A turn in which the agent said much. */
+/** A turn in which the agent wrote a long message. */
 function turn(n: number): TurnEntry {
   const { id: messageId, images: _images, attachments: _attachments, ...said } = messageOf(n)
   const message: MessageDocument = {

@@ -15,7 +15,7 @@ interface ChatEntriesProps {
   readonly task: Task
   /** Whether the list is scrolled to its end and follows it. */
   readonly following: boolean
-  /** Whether a message was seen while it was written: it then stays expanded while its turn is the latest. */
+  /** Whether a message was seen while it was being written: if so, it stays expanded while its turn is the latest. */
   readonly wasSeen: (messageId: string) => boolean
   readonly onResend: (id: string) => void
   readonly onDiscard: (id: string) => void
@@ -66,12 +66,14 @@ export function ChatEntries({ entries, task, following, wasSeen, onResend, onDis
   )
 }
 
-/** Turns whose text stays expanded if it was seen: the latest and, while somebody reads earlier ones, all since then. */
+/**
+ * Turns whose text stays expanded if it was seen while it was written: the latest turn and, while somebody reads further up, all turns since then.
+ */
 function useKeptOpen(entries: readonly ChatEntry[], following: boolean): ReadonlySet<string> {
   const turns = entries.flatMap(({ kind, key }) => (kind === 'turn' ? [key] : []))
   const latest = turns.at(-1) ?? null
   const [first, setFirst] = useState(latest)
-  // While the end is followed, collapsing text above it moves nothing that is being read.
+  // While the end is followed, collapsing earlier text moves nothing that is being read.
   if (following && first !== latest) setFirst(latest)
   const from = first === null ? -1 : turns.indexOf(first)
   return new Set(from === -1 ? turns.slice(-1) : turns.slice(from))
@@ -87,7 +89,7 @@ interface EntryProps {
   readonly wasSeen: (messageId: string) => boolean
 }
 
-/** Renders only entries that change: a long chat must not slow down the one being written. */
+/** An entry that renders only when it changes: a long chat must not slow down the entry that is being written. */
 const Entry = memo(
   function Entry({ entry, taskId, execution, usage, keptOpen, isUndone, wasSeen }: EntryProps) {
     return entry.kind === 'turn' ? (

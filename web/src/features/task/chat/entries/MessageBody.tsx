@@ -1,6 +1,6 @@
 /**
- * The text of a message. Beyond 300 characters only the beginning is shown until expanded. Agents write Markdown; a person's text is shown literally,
- * unless it contains a code block.
+ * The text of a message. A text of more than 300 characters is cut until somebody expands it. Agents write Markdown; a person's text is shown
+ * literally, unless it contains a code block.
  */
 import { lazy, Suspense, use, useState, type ReactNode } from 'react'
 import { loadedMarkdown, loadMarkdown } from '../markdown/loadMarkdown.ts'
@@ -8,7 +8,7 @@ import type { MarkdownProps } from '../markdown/Markdown.tsx'
 import { SearchContext } from '../searchMarks.ts'
 import { texts } from '../texts.ts'
 
-/** If the chunk fails to load, for example when the server is away, the text is shown literally. */
+/** If the chunk cannot be loaded, for example when the server is down, the text is shown literally. */
 const Markdown = lazy(() =>
   loadMarkdown().then(
     (chunk) => ({ default: chunk.Markdown }),
@@ -16,13 +16,13 @@ const Markdown = lazy(() =>
   ),
 )
 
-/** Section 9. */
+/** The number of characters of a collapsed message (contract, section 9). */
 const collapsedLength = 300
 
 interface MessageBodyProps {
   readonly text: string
   readonly markdown: boolean
-  /** Expanded until somebody collapses it, because it was read while it was written. */
+  /** Whether the text is expanded until somebody collapses it, because it was read while it was written. */
   readonly expanded?: boolean
 }
 
@@ -86,7 +86,7 @@ function hasCode(text: string): boolean {
   return /^(?: {0,3}>)* {0,3}(?:```|~~~)/m.test(text)
 }
 
-/** Markdown; until its chunk is there, the text as it is written. */
+/** A text as Markdown. Until the chunk is loaded, the text is shown as it was written. */
 export function MarkdownText({ text, growing = false }: MarkdownProps) {
   const Loaded = loadedMarkdown()?.Markdown
   if (Loaded) return <Loaded text={text} growing={growing} />
@@ -105,7 +105,7 @@ function beginningOfCommand(text: string, length: number): string {
   return `${[...text].slice(0, length).join('')}…`
 }
 
-/** The beginning of a text, cut between words where one ends near, with a code block closed that the cut has opened. */
+/** The beginning of a text, cut between words if a word ends shortly before `length`. A code block that the cut leaves open is closed. */
 export function beginning(text: string, length: number): string {
   const cut = [...text].slice(0, length).join('')
   const space = cut.search(/\s\S*$/)

@@ -1,4 +1,4 @@
-/** The images of a message, side by side. Those of the task itself are at the head of the chat and not repeated here. */
+/** The images of a message, side by side. Images of the task itself are at the head of the chat and not repeated here. */
 import { useMemo } from 'react'
 import { useSelector } from 'react-redux'
 import { Paperclip } from 'lucide-react'
@@ -11,13 +11,13 @@ import { texts as imageTexts } from '../../../images/texts.ts'
 import { texts } from '../texts.ts'
 import { MessageTime } from './MessageHead.tsx'
 
-/** Section 9. */
+/** The number of images that a message shows (contract, section 9). */
 const maxMessageImages = 3
 
 interface MessagePicturesProps {
   readonly taskId: string
   readonly messageId: string
-  /** The images of a message that is not in the chat yet. */
+  /** The images of a message that is not recorded in the chat yet. */
   readonly sent?: readonly Picture[] | undefined
   readonly spaced: boolean
 }
@@ -42,7 +42,7 @@ export function MessagePictures({ taskId, messageId, sent, spaced }: MessagePict
   )
 }
 
-/** Section 9. */
+/** The number of images shown at the head of the chat (contract, section 9). */
 const maxTaskImages = 6
 
 export function TaskImages({ task: { id, images } }: { readonly task: Task }) {

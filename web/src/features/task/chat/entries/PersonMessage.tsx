@@ -58,7 +58,7 @@ function Words({ message }: { readonly message: MessageDocument }) {
   if (message.message === null) return <p className="text-muted">{texts.chat.erased}</p>
   if (message.isCommand) {
     return (
-      // If there is no room next to the text, it moves below.
+      // Without enough room beside the text, the status moves below it.
       <div className="flex flex-wrap items-start justify-between gap-x-4">
         <div className="min-w-0 flex-auto">
           <CommandBody text={message.commandText ?? message.message} />
@@ -67,7 +67,7 @@ function Words({ message }: { readonly message: MessageDocument }) {
           <span className="flex h-5 flex-none items-center">
             <Status status={message.commandStatus} small />
           </span>
-          {/* What it printed is in the terminal. */}
+          {/* The output of the command is in the terminal; a failed command also shows here how it ended. */}
           {message.commandStatus === 'failed' && message.response !== null && endIn(message.response)}
         </span>
       </div>

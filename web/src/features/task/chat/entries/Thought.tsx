@@ -1,4 +1,4 @@
-/** What the agent thought before it went on: one quiet line, and the text when it is unfolded. */
+/** What the agent thought before it went on: one muted line, and the text when the line is expanded. */
 import { Brain, ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import type { LogDocument } from '#domain/views/log.ts'
@@ -19,7 +19,7 @@ export function Thought({ log: { durationMs, output } }: { readonly log: LogDocu
       >
         <Brain className="size-3.5" />
         <span className="flex-1">
-          {/* A shorter thought is not worth a figure. */}
+          {/* The duration of a thought of less than a second is not shown. */}
           {texts.chat.thought(durationMs === null || durationMs < 1_000 ? null : elapsed(durationMs))}
         </span>
         <ChevronRight className={classes('size-3 transition-transform', unfolded && 'rotate-90')} />

@@ -1,4 +1,4 @@
-/** A tool call: its action and target, result and duration; expanded, also its input and output. */
+/** A tool call: its action and target, its result and its duration. When expanded, it also shows the input and output. */
 import {
   ChevronRight,
   FilePen,
@@ -23,7 +23,7 @@ import { texts } from '../texts.ts'
 
 const ToolDetails = optionalPart(async () => (await import('./ToolDetails.tsx')).ToolDetails)
 
-/** The icon of each kind of tool, and what it is doing and did; without a verb, the tool's name is shown. */
+/** The icon of each kind of tool, and verbs for a running and an ended call; without a verb, the name of the tool is shown. */
 const kinds: Readonly<
   Partial<Record<LogDocument['kind'], readonly [icon: LucideIcon, now?: string, then?: string]>>
 > = {
@@ -38,7 +38,7 @@ const kinds: Readonly<
 export function ToolRow({ part: { log, nested = [] } }: { readonly part: ToolPart }) {
   const [chosen, setChosen] = useState<boolean | null>(null)
   const running = log.status === 'running'
-  // What a sub-agent does is seen while it does it.
+  // The calls of a sub-agent are visible while it works.
   const unfolded = chosen ?? (running && nested.length > 0)
   const [Icon, now, then] = kinds[log.kind] ?? [Wrench]
   return (

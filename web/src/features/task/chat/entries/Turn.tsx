@@ -102,7 +102,7 @@ interface PartProps {
   readonly wasSeen: (messageId: string) => boolean
 }
 
-/** Renders only parts that change: a turn may have many steps before the text being written. */
+/** A part that renders only when it changes: a turn may have many steps before the text that is being written. */
 const Part = memo(
   PartContent,
   (before, now) => before.wasSeen === now.wasSeen && samePart(before.part, now.part),
@@ -147,7 +147,7 @@ function PartContent({ part, wasSeen }: PartProps) {
   }
 }
 
-/** System messages do not count as activity of the agent. */
+/** Whether the agent produced this part; system messages do not count. */
 function isOfAgent(part: TurnPart): boolean {
   return part.kind !== 'text' || part.message.messageType !== 'system'
 }
@@ -161,7 +161,7 @@ function textOf(parts: readonly TurnPart[]): string {
     .join('\n\n')
 }
 
-/** A note that a turn waits for its model: why, when it asks again, and a countdown. */
+/** A note that a turn waits for its model: the reason, the time of the next attempt, and a countdown. */
 function ModelRetryNote({ retry }: { readonly retry: NonNullable<MessageDocument['modelRetry']> }) {
   const left = Date.parse(retry.retryAt) - useTaskSeconds()
   return (

@@ -55,7 +55,7 @@ export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMess
           <p>
             {texts.chat.notSent} {sent.refused}
           </p>
-          {/* If there is no room beside the text, both go below it. */}
+          {/* Without enough room beside the text, both buttons are below it. */}
           <span className="flex gap-2">
             <Button size="small" onClick={() => onResend(sent.id)}>
               {taskTexts.tryAgain}
@@ -70,11 +70,11 @@ export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMess
   )
 }
 
-/** Shown for a while in the place of a withdrawn message, with an undo button. */
+/** Shown for a while in the place of a withdrawn message, with a button to undo the withdrawal. */
 export interface Withdrawn {
   readonly message: WaitingMessage
   readonly place: number
-  /** Shows the message again if it was only hidden and the server was not asked yet; else `null`. */
+  /** Shows the message again, if it was only hidden here and the server does not know of the withdrawal yet; otherwise `null`. */
   readonly show: (() => void) | null
 }
 
@@ -84,7 +84,7 @@ interface WithdrawnMessageProps {
   readonly onOver: () => void
 }
 
-/** As long as other notifications are shown (contract, section 9), in milliseconds. */
+/** How long the withdrawal can be undone, in milliseconds: as long as other notifications are shown (contract, section 9). */
 const undoTimeoutMs = 5_000
 
 export function WithdrawnMessage({ withdrawn: { message, show }, onUndo, onOver }: WithdrawnMessageProps) {

@@ -72,7 +72,7 @@ describe('Markdown of an agent', () => {
     '<!--><img src=x onerror=alert(1)>-->',
   ])('does nothing and fetches nothing: %s', (text) => {
     const page = shown(text)
-    // The one picture there may be is the icon of the button that copies code.
+    // The only picture on the page is the icon of the button that copies code.
     const active =
       'script, img, iframe, svg:not(button svg), object, embed, form, style, link, base, meta, video, math'
     expect(page.querySelector(active)).toBeNull()
@@ -179,7 +179,7 @@ describe('Markdown that is being written', () => {
   })
 
   test('is read anew only where it grows, and once for each word', async () => {
-    // Another file may have loaded it before, with the reader as it is.
+    // Another test file may have loaded the module before, with the real parser.
     vi.resetModules()
     const fresh = await import('./Markdown.tsx')
     const growing = (text: string) => (

@@ -26,7 +26,7 @@ import { texts } from '../texts.ts'
 
 const plugins = [readGfm]
 
-/** Parses GitHub's Markdown like remark-gfm, whose serializer would cost 7 kB here. */
+/** Parses GitHub's Markdown like remark-gfm, whose serializer would add 7 kB to this chunk. */
 function readGfm(this: ThisParameterType<typeof remarkParse>): void {
   const data = this.data()
   data.micromarkExtensions = [gfm()]
@@ -47,7 +47,7 @@ const components: Components = {
 
 export interface MarkdownProps {
   readonly text: string
-  /** The text is still being written: each addition only re-parses the block that it belongs to. */
+  /** Whether the text is still being written: each addition then parses only the block that it belongs to. */
   readonly growing?: boolean
 }
 
@@ -65,17 +65,17 @@ export function Markdown({ text, growing = false }: MarkdownProps) {
   )
 }
 
-/** In characters. Parsing a longer block takes noticeable time, so it is deferred behind typing and scrolling. */
+/** The length in characters above which parsing a block takes noticeable time, so that it is deferred behind typing and scrolling. */
 const maxImmediateLength = 4_000
 
 function Block({ text }: { readonly text: string }) {
   const isLong = text.length > maxImmediateLength
-  // Short texts are not rendered a second time for this.
+  // For a short text the deferred value stays `null`, which saves a second rendering.
   const later = useDeferredValue(isLong ? text : null)
   return <ReadBlock text={isLong ? (later ?? text) : text} />
 }
 
-/** Parsing is the expensive part, so the same text is never parsed twice. */
+/** Parsing is expensive, so the same text is never parsed twice. */
 const ReadBlock = memo(function ReadBlock({ text }: { readonly text: string }) {
   return (
     <ReactMarkdown remarkPlugins={plugins} components={components}>
@@ -84,10 +84,10 @@ const ReadBlock = memo(function ReadBlock({ text }: { readonly text: string }) {
   )
 })
 
-/** In characters: laying out longer Markdown takes seconds. */
+/** The length in characters above which laying out Markdown takes seconds. */
 const maxLength = 100_000
 
-/** Whether a text is too long, or nested deeper than anybody writes by hand, so that it is shown literally. */
+/** Whether a text is too long, or nested more deeply than anybody writes by hand. Such a text is shown literally. */
 export function isTooMuch(text: string): boolean {
   return (
     text.length > maxLength ||
@@ -105,7 +105,7 @@ interface ElseAsWrittenProps {
   readonly children: ReactNode
 }
 
-/** If the parser fails on a text, it is shown literally, and the rest of the chat stays. */
+/** If the parser fails on a text, that text is shown literally, and the rest of the chat stays. */
 class ElseAsWritten extends Component<ElseAsWrittenProps, { readonly failedOn: string | null }> {
   override state = { failedOn: null }
   static getDerivedStateFromError() {
@@ -124,7 +124,7 @@ class ElseAsWritten extends Component<ElseAsWrittenProps, { readonly failedOn: s
   }
 }
 
-/** A scrollable block must be reachable by keyboard; its button appears on hover or focus. */
+/** A code block. It scrolls, so it must be reachable by keyboard; its copy button appears on hover or focus. */
 function CodeBlock({ children }: { readonly children: ReactNode }) {
   const block = useRef<HTMLPreElement>(null)
   const copy = useCopy()

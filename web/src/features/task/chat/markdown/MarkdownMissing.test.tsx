@@ -8,7 +8,7 @@ vi.mock('./Markdown.tsx', () => {
 afterEach(cleanup)
 
 test('what an agent said is shown as it is written when Markdown does not arrive', async () => {
-  // Another file may have loaded it before.
+  // Another test file may have loaded the module before.
   vi.resetModules()
   const { MarkdownText } = await import('../entries/MessageBody.tsx')
   render(<MarkdownText text="It is **done**." />)

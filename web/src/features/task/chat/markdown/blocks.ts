@@ -1,8 +1,8 @@
 /** Prepares Markdown for the parser: growing text is split into blocks, and numbered listings of agents become code blocks. Pure. */
 
-/** Link definitions apply anywhere, and HTML may continue after an empty line: such text must be parsed as a whole. */
+/** Matches text that must be parsed as a whole: link definitions apply anywhere, and HTML may continue after an empty line. */
 const reachesFar = /^[ \t>*+\-\d.)]*(?:\[[^\]\n]+\]:|<)/m
-/** A line that, after an empty line, starts a new block. Indented lines and list items may continue the block before. */
+/** A line that starts a new block after an empty line. Indented lines and list items may continue the block before. */
 const beginsBlock = /^(?![-+*](?:\s|$)|\d{1,9}[.)](?:\s|$))\S/
 
 /**
@@ -13,7 +13,7 @@ export function blocksOf(text: string): readonly string[] {
   return reachesFar.test(text) ? [text] : passagesOf(text)
 }
 
-/** The same, but a link's definition only counts in its own passage. */
+/** Like `blocksOf`, but a definition of a link only applies in its own passage. */
 export function passagesOf(text: string): readonly string[] {
   const blocks: string[] = []
   let start = 0
@@ -42,10 +42,10 @@ function fenceAfter(line: string, open: string | null): string | null {
   return mark.startsWith(open) && rest.trim() === '' ? null : open
 }
 
-/** `  12→text`, `12 | text`, `12<tab>text`. */
+/** A line of a numbered listing: `  12→text`, `12 | text` or `12<tab>text`. */
 const numbered = /^ {0,8}(\d{1,6})(?:→|\t| ?[|│] ?)/
 
-/** The text with each numbered listing of at least two lines in a code block, because Markdown would join the lines. */
+/** The text with each numbered listing of at least two lines as a code block, because Markdown would join its lines. */
 export function withListings(text: string): string {
   if (!/^ {0,8}\d{1,6}(?:→|\t| ?[|│])/m.test(text)) return text
   const lines = text.split('\n')
@@ -69,7 +69,7 @@ export function withListings(text: string): string {
   return out.join('\n')
 }
 
-/** The index after the last line of the listing, whose numbers must be consecutive; `start` when there is none. */
+/** The index after the last line of a listing that begins at `start`; the line numbers must be consecutive. `start` when there is no listing. */
 function endOfListing(lines: readonly string[], start: number): number {
   let at = start
   let before: number | null = null
@@ -82,7 +82,7 @@ function endOfListing(lines: readonly string[], start: number): number {
   return at
 }
 
-/** The longest run of backticks, at least two: a fence must be longer than any run inside. */
+/** The length of the longest run of backticks, at least two: the fence around these lines must be longer. */
 function longestRun(lines: readonly string[]): number {
   return Math.max(2, ...lines.flatMap((line) => [...line.matchAll(/`+/g)].map(([run]) => run.length)))
 }

@@ -1,4 +1,4 @@
-/** The chunk that renders Markdown. Pages that need it load it along with their data, so that their first text appears rendered. */
+/** Loads the chunk that renders Markdown. Pages that need it load it along with their data, so that their first text appears rendered. */
 import type * as MarkdownChunk from './Markdown.tsx'
 
 let chunk: typeof MarkdownChunk | undefined
@@ -8,5 +8,5 @@ export async function loadMarkdown(): Promise<typeof MarkdownChunk> {
   return chunk
 }
 
-/** The chunk, if it is already loaded: `lazy` would briefly show the literal text. */
+/** The chunk, if it is already loaded. `lazy` would briefly show the literal text even then. */
 export const loadedMarkdown = (): typeof MarkdownChunk | undefined => chunk

@@ -18,7 +18,7 @@ const at = `/tasks/${taskOf(1).id}`
 const one = `${at}/chat/${messageId(1)}`
 const waits = [1, 2, 3].map((n) => messageOf(n, { status: 'queued' }))
 
-/** The queue of a task in which three messages wait, alone on the page. */
+/** The queue of a task in which three messages wait, on its own in the page. */
 function open(over: Partial<Task> = {}, answers: Answers = {}, messages: readonly ChatMessage[] = waits) {
   const task = taskOf(1, { status: 'running', ...over })
   const server = fakeServer(answers)

@@ -21,7 +21,7 @@ interface QueueProps {
   readonly task: Task
   /** The queue according to the log. */
   readonly queue: readonly MessageDocument[]
-  /** Sends the edited text as a new message, if the agent got the old one meanwhile. */
+  /** Sends the edited text as a new message, if the agent got the old message meanwhile. */
   readonly onSend: (text: string, isCommand: boolean) => void
 }
 
@@ -40,12 +40,12 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const withdrawals = useWithdrawals({ queue, ids, active, actions })
   const editing = useEditing(queue, actions, onSend)
   const reorder = (messageIds: readonly string[]) => {
-    // The order must name all waiting messages, so hidden ones are first withdrawn on the server.
+    // The request for a new order must name all waiting messages, so the withdrawal of hidden ones is sent first.
     withdrawals.finishAll()
     actions.reorder(messageIds)
   }
   const drag = useDragOrder(ids, reorder)
-  // Messages being sent to the running turn come first.
+  // Messages that are being sent to the running turn come first.
   const rows = [
     ...queue.filter(({ steered }) => steered),
     ...(drag.order ?? ids).flatMap((id) => queue.find(({ messageId }) => messageId === id) ?? []),
@@ -90,7 +90,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   if (rows.length === 0 && gone.length === 0 && edited === null) return live
   const folded = !wide && !unfolded && edited === null
   return (
-    // The command list of its editor is above it.
+    // `relative`, because the editor shows its list of commands above this element.
     <div className="relative mx-2 rounded-t-panel border border-b-0 border-line bg-panel">
       {live}
       <Header
@@ -164,7 +164,7 @@ function useWithdrawals({ queue, ids, active, actions }: WithdrawalOptions) {
   }
   const withdraw = (message: WaitingMessage) => {
     const place = ids.indexOf(message.messageId)
-    // While something is running, the agent could get it at any moment, so it is withdrawn on the server at once.
+    // While something is running, the agent could get the message at any moment, so the withdrawal is sent at once.
     const show = active ? null : actions.hide(message.messageId)
     if (active) actions.withdraw(message.messageId)
     setWithdrawn((others) => [...others, { message, place, show }])
@@ -174,7 +174,7 @@ function useWithdrawals({ queue, ids, active, actions }: WithdrawalOptions) {
     if (taken.show !== null) return taken.show()
     actions.restore(taken.message, (id) => ids.toSpliced(taken.place, 0, id))
   }
-  // Leaving the page completes the withdrawals.
+  // Leaving the page completes pending withdrawals.
   const leave = useRef<() => void>(() => undefined)
   useEffect(() => {
     leave.current = () => withdrawn.forEach(finish)

@@ -1,4 +1,4 @@
-/** The editor of a waiting message, in its place: Enter saves, Escape cancels. */
+/** The editor of a waiting message, in place of the message: Enter saves, Escape cancels. */
 import { limits } from '#domain/api/limits.ts'
 import { useState, type KeyboardEvent } from 'react'
 import { Button } from '../../../../ui/form/Button.tsx'
@@ -13,15 +13,15 @@ import { isComposingKey } from '../../../../ui/composition.ts'
 
 interface QueueEditorProps {
   readonly message: WaitingMessage
-  /** The task's agent, for messages that name none. */
+  /** The agent of the task, for messages that name none. */
   readonly taskAgent: AgentName
-  /** The agent got the message meanwhile: the text is kept for a new message. */
+  /** Whether the agent got the message meanwhile, so that the text is kept for a new message. */
   readonly gone: boolean
   readonly onSave: (text: string) => void
   readonly onCancel: () => void
 }
 
-/** Section 9. */
+/** The height above which the box scrolls, in pixels (contract, section 9). */
 const maxHeightPx = 120
 
 export function QueueEditor({ message, taskAgent, gone, onSave, onCancel }: QueueEditorProps) {

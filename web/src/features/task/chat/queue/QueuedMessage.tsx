@@ -1,4 +1,4 @@
-/** A queued message, with its buttons. */
+/** A queued message, with buttons to edit, send, move and withdraw it. */
 import { CornerRightUp, GripVertical, Pencil, X } from 'lucide-react'
 import type { ComponentProps, KeyboardEvent, PointerEvent } from 'react'
 import { classes } from '../../../../ui/classes.ts'
@@ -11,7 +11,7 @@ export type Step = -1 | 1 | 'first' | 'last'
 
 interface QueuedMessageProps {
   readonly message: WaitingMessage
-  /** Whether there is a running turn that can take it. */
+  /** Whether there is a running turn that can take the message. */
   readonly maySteer: boolean
   readonly mayMove: boolean
   readonly dragged: boolean
@@ -97,7 +97,7 @@ function Buttons({ message, maySteer, onSteer, onEdit, onWithdraw }: QueuedMessa
   )
 }
 
-/** On a phone, buttons are as high as the row but narrow, so that four of them leave room for the text. */
+/** A button of the row. On a phone, buttons are as high as the row but narrow, so that four of them leave room for the text. */
 function RowButton({ className = '', ...props }: ComponentProps<typeof IconButton>) {
   return <IconButton {...props} size="row" className={`max-md:h-11! max-md:w-9! ${className}`} />
 }

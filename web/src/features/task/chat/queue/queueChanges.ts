@@ -1,6 +1,6 @@
 /**
- * A person's changes to the queue that are not in the log yet, applied to the waiting messages. A change is dropped when the fold has passed the
- * position in the server's answer, or when it was refused. Pure.
+ * A person's changes to the queue that are not in the log yet, applied to the waiting messages. A change is dropped once the page has read up to the
+ * position in the server's answer, or when the server refused it. Pure.
  */
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
@@ -14,12 +14,12 @@ export type QueueChange =
 export interface PendingChange {
   readonly id: string
   readonly change: QueueChange
-  /** Its position in the log; `null` until the server has answered. */
+  /** The position of the change in the log; `null` until the server has answered. */
   readonly at: Position | null
 }
 
 export interface WaitingMessage extends MessageDocument {
-  /** It is being sent to the running turn, so it can no longer be changed. */
+  /** Whether the message is being sent to the running turn, so that it can no longer be changed. */
   readonly steered: boolean
 }
 
@@ -56,7 +56,7 @@ function withChange(messages: readonly WaitingMessage[], change: QueueChange): r
   }
 }
 
-/** The changes that remain once the fold has reached `seen`. A steered message is done when it has left the queue. */
+/** The changes that remain once the page has read up to `seen`. A steered message is done when it has left the queue. */
 export function remainingChanges(
   pending: readonly PendingChange[],
   seen: Position | null,
@@ -69,7 +69,7 @@ export function remainingChanges(
   return left.length === pending.length ? pending : left
 }
 
-/** The ids with one of them moved to an index; unchanged when it is already there. */
+/** The ids with one of them moved to an index; the same array when it is already there. */
 export function moved(ids: readonly string[], id: string, to: number): readonly string[] {
   const place = Math.max(0, Math.min(ids.length - 1, to))
   const others = ids.filter((other) => other !== id)

@@ -35,7 +35,7 @@ export function useQueue(taskId: string) {
   const inTurn = useInTurn()
   const change = useChange(inTurn)
   const reorder = (messageIds: readonly string[]) => {
-    // Of several pending orders only the last is sent.
+    // If several orders are pending, only the last one is sent.
     latestOrder.current = change(
       { kind: 'reordered', messageIds },
       () => reorderQueue({ taskId, messageIds }),
@@ -64,7 +64,7 @@ export function useQueue(taskId: string) {
         () => withdrawMessage({ taskId, messageId }),
         taskTexts.toasts.notWithdrawn,
       ),
-    /** Hides it on this page only; the returned function shows it again. */
+    /** Hides the message on this page only; the returned function shows it again. */
     hide: (messageId: string) => {
       const id = newId()
       dispatch(queueChanged({ id, change: { kind: 'withdrawn', messageId } }))
@@ -77,7 +77,7 @@ export function useQueue(taskId: string) {
 
 type InTurn = (run: () => Promise<void> | void) => void
 
-/** Runs actions one after the other: a reordering that overtook a withdrawal would not name a message that still waits. */
+/** Runs actions one after the other: a new order must not overtake a withdrawal, or it would not name a message that still waits. */
 function useInTurn(): InTurn {
   const before = useRef<Promise<unknown>>(Promise.resolve())
   return (run) => {
@@ -90,7 +90,7 @@ function useInTurn(): InTurn {
   }
 }
 
-/** Shows a change at once, sends it if it `isDue` when its turn comes, and reverts it if the server refuses it. Returns its id. */
+/** Shows a change at once, sends it if `isDue` says so when its turn comes, and reverts it if the server refuses it. Returns the id of the change. */
 function useChange(inTurn: InTurn) {
   const dispatch = useDispatch()
   return (

@@ -1,19 +1,19 @@
 /** The commands among the lines of a terminal, each with its output lines. */
 
-/** How a command line begins: bold or, when it is repeated, dim, followed by a dollar sign. */
+/** The beginning of a command line: bold or, when the line is repeated, dim, followed by a dollar sign. */
 const announced = ['\u001B[1m$ ', '\u001B[2m$ ']
 
-/** A command and the end of its output. Its lines have ids from `id` to before `until`. */
+/** A command and the extent of its output: the lines with ids from `id` to before `until`. */
 export interface CommandBlock {
   readonly id: number
   readonly executionId: string
-  /** When it began, ISO 8601. */
+  /** When the command began, in the format of ISO 8601. */
   readonly at: string
-  /** The id of the first line after its output; `null` while it may still print. */
+  /** The id of the first line after the command's output; `null` while the command may still print. */
   readonly until: number | null
-  /** When it ended, ISO 8601; `null` while it is running, and when its end was not reported. */
+  /** When the command ended, in the format of ISO 8601; `null` while it is running, and when its end was not reported. */
   readonly endedAt: string | null
-  /** `null` while it is running, and when its outcome was not reported. */
+  /** `null` while the command is running, and when its outcome was not reported. */
   readonly exitCode: number | null
 }
 
@@ -40,7 +40,7 @@ export function createCommandBlocks(
   const all: CommandBlock[] = [...known]
   let cutOff = knownCutOff
   return {
-    /** In order; always the same array. */
+    /** All commands in order; always the same array. */
     all,
     /** Called when a line was written or continued. */
     wrote({ id, at, channel, executionId, text }: Written): void {
@@ -56,7 +56,7 @@ export function createCommandBlocks(
         if (last.executionId !== executionId) all[all.length - 1] = { ...last, until: id }
         return
       }
-      // Standard error is transported separately: output directly after the end was printed before it.
+      // Standard error is transported separately, so its output may arrive after the end of the command that printed it.
       const late = last.until === id && last.endedAt !== null && channel === 'stderr'
       if (late && last.executionId === executionId) all[all.length - 1] = { ...last, until: id + 1 }
     },
@@ -73,9 +73,9 @@ export function createCommandBlocks(
       const last = removed.at(-1)
       if (last?.until !== undefined && last.until !== null) cutOff = { ...last, until: last.until }
     },
-    /** How the command ended that printed the first lines, if its command line is not loaded. */
+    /** How the command ended that printed the first lines, if the line of that command is not loaded. */
     cutOff: () => cutOff,
-    /** Adds the commands of earlier lines, and the end that those lines are cut off from; `lines` already includes them. */
+    /** Adds the commands of earlier lines. `lines` already includes those lines. */
     putBefore(
       earlier: readonly CommandBlock[],
       cutOffBefore: CutOffEnd | null,
@@ -91,7 +91,7 @@ export function createCommandBlocks(
     },
   }
 
-  /** The end of a command whose output continues in lines that were loaded earlier. */
+  /** The outcome of a command whose output continues in lines that were loaded before it. */
   function endOf(
     { executionId, id }: CommandBlock,
     next: CommandBlock | undefined,

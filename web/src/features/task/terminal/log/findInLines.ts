@@ -8,14 +8,14 @@ export interface Match {
   readonly nth: number
 }
 
-/** The most matches that are counted and navigable. */
+/** The most matches that are counted and can be navigated to. */
 export const maxMatches = 10_000
 
 export function createFinder() {
   const matches: Match[] = []
   let lastWords = ''
   let first = 0
-  /** The id of the last line at the latest search, which may have been continued since. */
+  /** The id of the last line at the latest search; text may have been added to that line since. */
   let last = Number.NEGATIVE_INFINITY
   return {
     /** All matches, in order, ignoring case; always the same array. */

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { addOutput, maxLineLength, outputBegun, withoutColours, type OutputLine } from './outputLines.ts'
 
-/** All lines of output that comes in these pieces, the last as far as it is written. */
+/** All lines of output that arrives in these pieces; the last line may be incomplete. */
 function lines(...pieces: string[]): OutputLine[] {
   let state = outputBegun
   const all: OutputLine[] = []

@@ -4,11 +4,11 @@
  */
 import { safeLink } from '../../../../ui/text/safeLink.ts'
 
-/** A finished line, or the last one as far as it is written. */
+/** A finished line, or the last line as far as it has been written. */
 export interface OutputLine {
-  /** With colour codes, and with links to web pages in the form of `openLink` and `closeLink`. */
+  /** The text with colour codes, and with links to web pages in the form of `openLink` and `closeLink`. */
   readonly text: string
-  /** The colour codes in effect at its start. */
+  /** The colour codes in effect at the start of the line. */
   readonly start: string
 }
 
@@ -21,7 +21,7 @@ interface CommandEnd {
 export interface OutputState {
   readonly line: string
   readonly start: string
-  /** The cursor is at the start of the line: the next text replaces the line. */
+  /** Whether the cursor is at the start of the line, so that the next text replaces the line. */
   readonly atStart: boolean
   /** The beginning of an incomplete control sequence. */
   readonly unread: string
@@ -29,11 +29,11 @@ export interface OutputState {
 
 export const outputBegun: OutputState = { line: '', start: '', atStart: false, unread: '' }
 
-/** Longer lines are split: one endless line would freeze the page. UTF-16 code units. */
+/** Longer lines are split, because one endless line would freeze the page. In UTF-16 code units. */
 export const maxLineLength = 4_000
-/** How many colour codes are carried from line to line at most; more is noise. */
+/** The most colour codes that are carried from line to line. */
 const codesCarried = 16
-/** An operating-system command (a title, a link) that is longer than this is treated as text. */
+/** An operating-system command (such as a title or a link) that is longer than this is treated as text. */
 const maxCommandLength = 2_000
 
 const esc = '\u001B'
@@ -41,12 +41,12 @@ const closeLink = `${esc}]8;;\u0007`
 const colourCode = `${esc}\\[[0-9;:]*m`
 const linkCode = `${esc}\\]8;;[^\\u0007${esc}]*\\u0007`
 const colour = new RegExp(colourCode, 'g')
-/** Everything invisible that is kept in the text of a line. */
+/** Every invisible code that is kept in the text of a line. */
 const code = new RegExp(`${colourCode}|${linkCode}`, 'g')
 const codeHere = new RegExp(code.source, 'y')
 const plainReset = `${esc}[0m`
 const reset = new RegExp(`${esc}\\[0*m`)
-/** Characters that change the writing direction, so that a line would read differently from what it is. */
+/** Characters that change the writing direction, with which a line would read differently from what it contains. */
 const turning = '\\u202A-\\u202E\\u2066-\\u2069'
 const turns = new RegExp(`[${turning}]`, 'g')
 const controls = '\\u0000-\\u0008\\u000B-\\u001A\\u001C-\\u001F\\u007F-\\u009F'
@@ -63,13 +63,13 @@ const token = new RegExp(
   ].join('|'),
   'gu',
 )
-/** Anything but text, line feeds and colours. */
+/** Matches anything but text, line feeds and colours. */
 const special = new RegExp(`[${controls}]|${esc}(?!\\[[0-9;:]*m)`)
 const unfinished = new RegExp(
   `${esc}(?:\\[[0-?]*[ -/]*|[\\]PX^_][^\\u0007${esc}]{0,${maxCommandLength}}(?:${esc})?|[ -/]*)?$`,
 )
 
-/** The lines that a piece of output finishes, in order, and the state after it. */
+/** The lines that a piece of output finishes, in order, and the state after that piece. */
 export function addOutput(
   state: OutputState,
   piece: string,
@@ -95,7 +95,7 @@ export function addOutput(
   }
   const text = all.slice(0, all.length - unread.length).replaceAll(turns, '\uFFFD')
   if (!atStart && !special.test(text)) {
-    // Fast path: nearly all output is lines with colours, and fifty thousand of them must not freeze the page.
+    // A fast path: nearly all output is lines with colours, and fifty thousand of them must not freeze the page.
     const parts = text.split('\n')
     parts.forEach((part, index) => {
       if (index > 0) end()
@@ -126,7 +126,7 @@ export function addOutput(
   return { finished, state: { line, start, atStart, unread } }
 }
 
-/** The start of a link to a web page in the text of a line; any other address ends the current link. */
+/** The code that starts a link to a web page in the text of a line; an address of another kind ends the current link. */
 function openLink(address: string): string {
   const href = safeLink(address)
   return href === null ? closeLink : `${esc}]8;;${href}\u0007`
@@ -145,7 +145,7 @@ function wholeBefore(line: string, at: number): number {
   return last >= 0xd800 && last < 0xdc00 ? at - 1 : at
 }
 
-/** The length of the code that begins there; 0 when there is none. */
+/** The length of the code that begins at this index; 0 when there is none. */
 function codeLength(line: string, index: number): number {
   codeHere.lastIndex = index
   return codeHere.exec(line)?.[0].length ?? 0

@@ -3,7 +3,7 @@ import { addOutput, outputBegun } from './outputLines.ts'
 import { maxPieces, piecesOf } from './pieces.ts'
 
 const escape = '\u001B'
-/** The pieces of what is printed, as the terminal shows its one line. */
+/** The pieces of printed output, as the terminal shows its one line. */
 const printed = (output: string, words = '') => {
   const { state } = addOutput(outputBegun, output)
   return piecesOf(state.start, state.line, words)

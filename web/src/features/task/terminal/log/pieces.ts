@@ -7,7 +7,7 @@ import { spansOf } from './spans.ts'
 export interface Piece {
   readonly text: string
   readonly className: string
-  /** The address of its link: http and https only. */
+  /** The address of the piece's link: http and https only. */
   readonly href: string | null
   readonly match: number | null
 }
@@ -17,16 +17,16 @@ interface Range {
   readonly to: number
 }
 
-/** The maximum number of pieces per line; if every letter has its own colour, the rest becomes one piece. */
+/** The maximum number of pieces per line: if every letter has its own colour, the rest of the line becomes one piece. */
 export const maxPieces = 200
 
 const esc = '\u001B'
 const linkBegins = new RegExp(`${esc}\\]8;;([^\\u0007]*)\\u0007`)
 const address = /https?:\/\/[^\s<>"'`\\^{|}]+/g
-/** Punctuation that ends a sentence rather than an address. */
+/** Punctuation that ends a sentence rather than being part of an address. */
 const afterAddress = /[.,;:!?)\]]+$/
 
-/** The pieces of a line that begins with these colour codes on, with the places of `words` marked. */
+/** The pieces of a line that begins with the colour codes `start` in effect; the places of `words` are marked. */
 export function piecesOf(start: string, text: string, words: string): readonly Piece[] {
   const { line, links } = withoutLinks(text)
   const spans = spansOf(start, line)
@@ -74,7 +74,7 @@ function withoutLinks(text: string): {
   const links: (Range & { readonly href: string })[] = []
   let line = ''
   let seen = 0
-  // The separator has a capture group: every second part is an address, empty at the end of a link.
+  // The separator has a capture group, so every second part is an address, which is empty at the end of a link.
   for (const [index, part] of parts.entries()) {
     if (index % 2 === 1) continue
     const length = withoutColours(part).length

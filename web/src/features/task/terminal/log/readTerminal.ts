@@ -1,4 +1,4 @@
-/** Reads a task's output from the server, beside the store. */
+/** Reads a task's output from the server, outside of the store. */
 import { chatRoutes } from '#domain/api/chat.ts'
 import { limits } from '#domain/api/limits.ts'
 import type { getTerminal } from '#domain/api/chat.schema.ts'
@@ -10,10 +10,10 @@ import { texts as taskTexts } from '../../texts.ts'
 
 type TerminalAnswer = AnswerOf<typeof getTerminal>
 
-/** How many pieces are read at once; one may be as little as 50 ms of output. */
+/** How many pieces are read at once; a piece may be as little as 50 ms of output. */
 const pieces = limits.pageSize
 
-/** The latest output, or why there is none. */
+/** Reads the latest output; resolves to the reason when it cannot be read. */
 export async function readTerminal(
   taskId: string,
   minPosition: Position | undefined,
@@ -26,7 +26,7 @@ export async function readTerminal(
   return 'reason' in answer ? answer : { data: answer, whole: answer.output.length < pieces }
 }
 
-/** The output before a position; `null` when it cannot be read. */
+/** Reads the output before a position; `null` when it cannot be read. */
 export const readEarlier = async (taskId: string, before: Position) => {
   const answer = await readPage(taskId, { before }, new AbortController().signal)
   return 'reason' in answer ? null : { output: answer.output, whole: answer.output.length < pieces }

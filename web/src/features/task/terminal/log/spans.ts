@@ -6,7 +6,7 @@ interface Span {
   readonly className: string
 }
 
-/** Bright colours have the same look. */
+/** The classes of the basic colours. Their bright variants look the same. */
 const foregrounds: Readonly<Record<string, string>> = {
   'ansi-black': 'text-muted',
   'ansi-red': 'text-bad',
@@ -26,7 +26,7 @@ const decorations: Readonly<Record<string, string>> = {
   hidden: 'invisible',
 }
 
-/** The spans of a line that starts with these colour codes. They are plain text and never markup. */
+/** The styled spans of a line that starts with these colour codes. Their text is plain and never markup. */
 export function spansOf(start: string, text: string): readonly Span[] {
   if (start === '' && !text.includes('\u001B')) return [{ text, className: '' }]
   return Anser.ansiToJson(start + text, { json: true, remove_empty: true, use_classes: true }).map(
@@ -34,7 +34,7 @@ export function spansOf(start: string, text: string): readonly Span[] {
       text: piece.content,
       className: [
         colourOf(piece.fg, piece.fg_truecolor),
-        // Text with its own background only gets one neutral background: arbitrary colour pairs may be unreadable.
+        // Text with a background colour gets the same neutral background, because arbitrary colour pairs may be unreadable.
         piece.bg === null ? '' : 'bg-raised',
         ...piece.decorations.map((decoration) => decorations[decoration] ?? ''),
       ]
@@ -59,7 +59,7 @@ function rgb(value: string): Rgb {
   return [red, green, blue]
 }
 
-/** Colours 16 to 231 are a cube of six steps, the rest a ramp of grey. */
+/** A colour of the 256-colour palette: 16 to 231 are a cube of six steps, and the rest is a ramp of grey. */
 function paletteColour(index: number): Rgb {
   if (index > 231) return [8 + (index - 232) * 10, 8 + (index - 232) * 10, 8 + (index - 232) * 10]
   const step = (value: number) => (value === 0 ? 0 : 55 + value * 40)
@@ -67,7 +67,7 @@ function paletteColour(index: number): Rgb {
   return [step(Math.floor(cube / 36)), step(Math.floor(cube / 6) % 6), step(cube % 6)]
 }
 
-/** Our hue that is closest; grey for colours without one. */
+/** The class of our hue that is closest to a colour; grey for colours without a hue. */
 function nearest([red, green, blue]: Rgb): string {
   const most = Math.max(red, green, blue)
   const least = Math.min(red, green, blue)

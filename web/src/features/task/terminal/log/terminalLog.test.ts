@@ -61,7 +61,7 @@ describe('the terminal log', () => {
     expect(lines.length).toBeLessThanOrEqual(keptLines)
     expect(lines.at(-1)?.id).toBe(59_999)
     expect(texts(log).at(-1)).toBe('599')
-    // Whole pieces went.
+    // Only whole pieces of output were dropped.
     expect(lines.filter(({ text }) => text === lines[0]?.text)).toHaveLength(100)
     expect(earlier).toBe('gone')
   })
@@ -84,7 +84,7 @@ describe('earlier output', () => {
     'said\nmo',
     're\n',
   ].map((content, index) => said(content, { position: String(index) }))
-  /** Answers pages of so many pieces. */
+  /** Answers with pages of this many pieces. */
   const pages =
     (pieces: readonly ReturnType<typeof said>[], size: number): ReadEarlier =>
     async (before) => {

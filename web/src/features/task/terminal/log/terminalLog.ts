@@ -12,12 +12,12 @@ import {
   type Writer,
 } from './terminalWriter.ts'
 
-/** The terminal to show. Lines and commands stay the same arrays while lines are added; `change` tells that they changed. */
+/** The terminal as it is shown. Lines and commands stay the same arrays while lines are added; a new `change` tells that they changed. */
 export interface TerminalView {
   readonly lines: readonly TerminalLine[]
   readonly commands: readonly CommandBlock[]
   readonly change: number
-  /** Whether there is more above the first line, and the state of loading it; `gone`: it cannot be shown here. */
+  /** Whether there is output above the first line, and the state of loading it; `gone` means that the output cannot be shown here. */
   readonly earlier: 'none' | 'some' | 'loading' | 'failed' | 'gone'
   readonly state: 'loading' | 'loaded' | 'failed'
   readonly reason: string
@@ -25,22 +25,22 @@ export interface TerminalView {
 
 export interface TerminalLog extends Observed<TerminalView> {
   /**
-   * Starts over with the latest output. It is processed in parts, so that the page stays responsive; the lines change at the end. `whole`: nothing
-   * was printed before it.
+   * Starts over with the latest output. It is processed in parts, so that the page stays responsive, and the lines change at the end. `whole`: there
+   * is no output before it.
    */
   reset(history: readonly TerminalOutput[], whole?: boolean): Promise<void>
   append(output: readonly TerminalOutput[]): void
-  /** Loads the output before the first line, if a reader for it was given. */
+  /** Loads the output before the first line, if `readEarlier` was given. */
   showEarlier(): Promise<void>
   fail(reason: string): void
 }
 
-/** Output from before a position: the latest of it, oldest first, and whether that is all; `null` when it cannot be read. */
+/** Reads output from before a position: the latest part of it, oldest first, and whether there is no more. `null` when it cannot be read. */
 export type ReadEarlier = (
   before: Position,
 ) => Promise<{ readonly output: readonly TerminalOutput[]; readonly whole: boolean } | null>
 
-/** How many lines are kept besides those that somebody loaded; when there are more, a tenth is dropped at once. */
+/** How many lines are kept in addition to those that somebody loaded. When there are more, a tenth of this number is dropped at once. */
 export const keptLines = 50_000
 /** Earlier lines can be loaded up to this total: beyond it, searching a file is better. */
 export const maxLines = 200_000
@@ -58,7 +58,7 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
     state: 'loading',
     reason: '',
   })
-  /** The number of lines that somebody loaded, which are kept besides the latest. */
+  /** The number of earlier lines that somebody loaded, which are kept in addition to the latest. */
   let requestedLines = 0
   /** The output above the first line was printed before this position. */
   let top: Position | undefined
@@ -69,7 +69,7 @@ export function createTerminalLog(readEarlier?: ReadEarlier): TerminalLog {
   }
 
   const change = (next: Partial<TerminalView>) => set({ ...read(), ...next, change: read().change + 1 })
-  /** What is above the first line, after some lines may have been dropped. */
+  /** Whether there is output above the first line, after some lines may have been dropped. */
   const above = (known: TerminalView['earlier'], dropped: boolean): TerminalView['earlier'] => {
     if (!dropped && known === 'none') return 'none'
     if (readEarlier === undefined || writer.lines.length >= maxLines) return 'gone'

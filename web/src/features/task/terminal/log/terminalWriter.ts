@@ -10,17 +10,17 @@ import {
 import { addOutput, outputBegun, type OutputLine, type OutputState } from './outputLines.ts'
 
 export interface TerminalLine extends OutputLine {
-  /** Increases by one per line; earlier lines that are loaded later get lower ids, also below 0. */
+  /** Increases by one per line. Earlier lines that are loaded later get lower ids, also below 0. */
   readonly id: number
-  /** When it began, ISO 8601. */
+  /** When the line began, in the format of ISO 8601. */
   readonly at: string
   readonly channel: 'stdout' | 'stderr'
   readonly executionId: string
-  /** The position of the piece of output in which it began. */
+  /** The position of the piece of output in which the line began. */
   readonly position: Position
 }
 
-/** The line being written, its source, and the incomplete rest. */
+/** The line that is being written, its source, and the incomplete rest of the output. */
 interface OpenLine {
   readonly state: OutputState
   readonly of: string
@@ -31,15 +31,15 @@ export interface Writer {
   readonly lines: TerminalLine[]
   readonly blocks: CommandBlocks
   nextId: number
-  /** The source of the first line, if that may be the end of a line that is not loaded. */
+  /** The source of the first line, if this line may be the end of one that is not loaded. */
   first: string | null
   open: OpenLine
 }
 
-/** The state of a writer apart from its lines, from which another writer with the same lines can continue. */
+/** The state of a writer without its lines. Another writer with the same lines can continue from it. */
 export interface WriterMark extends Omit<Writer, 'lines' | 'blocks'> {
   readonly count: number
-  /** The last line, which may have been continued since. */
+  /** The last line as it was, since text may have been added to it later. */
   readonly last: TerminalLine | undefined
   readonly commands: readonly CommandBlock[]
   readonly cutOff: CutOffEnd | null
@@ -61,7 +61,7 @@ export function markOf({ lines, blocks, ...state }: Writer): WriterMark {
   }
 }
 
-/** A writer that continues from another's state. `lines`: all lines of that one, and perhaps later ones. */
+/** A writer that continues from the state of another. `lines` are all lines of the other one, and perhaps later lines. */
 export function writerAt(mark: WriterMark, lines: readonly TerminalLine[]): Writer {
   const { count, last, commands, cutOff, ...state } = mark
   const own = lines.slice(0, count)
@@ -71,7 +71,7 @@ export function writerAt(mark: WriterMark, lines: readonly TerminalLine[]): Writ
 
 export function write(writer: Writer, output: TerminalOutput): void {
   const of = `${output.executionId} ${output.type}`
-  // Another channel or execution starts its own line, with its own colours.
+  // Another channel or execution starts a line of its own, with its own colours.
   if (writer.open.of !== of) writer.open = { ...nothingOpen, of }
   const { finished, state } = addOutput(writer.open.state, output.content)
   // The end of a command ends the current line.
@@ -87,7 +87,7 @@ export function write(writer: Writer, output: TerminalOutput): void {
   }
 }
 
-/** Writes a line: replaces the open one if this completes it, otherwise appends. */
+/** Writes a line: replaces the open line if this line completes it, otherwise appends. */
 function put(
   writer: Writer,
   { text, start }: OutputLine,
@@ -108,7 +108,7 @@ function put(
   writer.blocks.wrote(line)
 }
 
-/** Drops the first lines beyond `maxLines`, and then `room` more, so that it is rarely needed. Returns whether any were dropped. */
+/** Drops the first lines beyond `maxLines` and `room` more, so that lines are dropped only rarely. Returns whether any were dropped. */
 export function trimLines({ lines, blocks, nextId }: Writer, maxLines: number, room: number): boolean {
   if (lines.length <= maxLines) return false
   let excess = lines.length - maxLines + room
@@ -119,7 +119,7 @@ export function trimLines({ lines, blocks, nextId }: Writer, maxLines: number, r
   return true
 }
 
-/** Adds the lines of another writer, with earlier output, above the first line. */
+/** Adds the lines of another writer, which has earlier output, above the first line. */
 export function putBefore(writer: Writer, earlier: Writer): void {
   const { lines, blocks } = writer
   const own = lines[0]

@@ -7,11 +7,11 @@ interface Gap {
   /** The index of the first hidden line, and the number of hidden lines. */
   readonly at: number
   readonly lines: number
-  /** The row at which they would begin. */
+  /** The row at which the hidden lines would begin. */
   readonly row: number
 }
 
-/** The rows of `length` lines, of which the first has id `firstId`; `folded` has the ids of collapsed commands. */
+/** The rows for `length` lines, the first of which has the id `firstId`; `folded` contains the ids of collapsed commands. */
 export function visibleRows(
   firstId: number,
   length: number,
@@ -36,7 +36,7 @@ export function visibleRows(
       const gap = lastOf(gaps, (each) => each.row <= row)
       return gap === undefined ? row : row - gap.row + gap.at + gap.lines
     },
-    /** The row that shows a line; if it is collapsed, the row of its command. */
+    /** The row that shows a line; if the line is hidden, the row of its command. */
     rowOf(line: number): number {
       const gap = lastOf(gaps, (each) => each.at <= line)
       if (gap === undefined) return line
@@ -50,13 +50,13 @@ export function linesOf({ id, until }: CommandBlock, firstId: number, length: nu
   return Math.min(until ?? Number.POSITIVE_INFINITY, firstId + length) - id - 1
 }
 
-/** The command that a line belongs to, as its command line or as output. */
+/** The command that a line belongs to, whether the line is its command line or its output. */
 export function commandOf(commands: readonly CommandBlock[], id: number): CommandBlock | undefined {
   const last = lastOf(commands, (command) => command.id <= id)
   return last !== undefined && (last.id === id || last.until === null || id < last.until) ? last : undefined
 }
 
-/** The last item that satisfies the condition; it must hold for a prefix of the list. */
+/** The last item that satisfies the condition. The items that satisfy it must be the first ones of the list. */
 function lastOf<Item>(items: readonly Item[], isSo: (item: Item) => boolean): Item | undefined {
   let from = 0
   let to = items.length
