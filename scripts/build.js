@@ -1,4 +1,7 @@
-/** `npm run build`: the server as a bundle in dist/server, the web client in dist/web. Arguments name the parts; all by default. */
+/**
+ * `npm run build`: builds the server as a bundle in dist/server, and the web client in dist/web. Arguments name the parts to build; without any, both
+ * are built.
+ */
 import { rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +11,7 @@ import { stamped } from './stamps.js'
 const builders = { server: buildServer, web: buildWeb }
 
 /**
- * Bundles services/main.ts for Node 20; packages stay outside and are found in node_modules.
+ * Bundles services/main.ts for Node 20. Packages are not bundled but found in node_modules.
  * @param {string} root
  */
 export async function buildServer(root) {
@@ -18,7 +21,7 @@ export async function buildServer(root) {
   try {
     await build({
       absWorkingDir: root,
-      // The others are started as threads by the first, which looks for them in its own folder.
+      // The first entry starts the others as threads, and looks for them in its own folder.
       entryPoints: {
         main: 'services/main.ts',
         textWorker: 'services/runner/redaction/textWorker.ts',
@@ -35,7 +38,7 @@ export async function buildServer(root) {
       sourcemap: true,
       logLevel: 'silent',
     })
-    // Anybody may run this one by itself, with nothing but Node.
+    // Anybody may run this program by itself, with nothing but Node.
     await build({
       absWorkingDir: root,
       entryPoints: { 'flightdeck-verify': 'services/operations/bundleVerifier.ts' },
@@ -48,7 +51,7 @@ export async function buildServer(root) {
       target: 'node20',
       logLevel: 'silent',
     })
-    // Put in place at once: nobody finds half a bundle, and no chunk of an older one stays.
+    // The whole folder is replaced, so that nobody finds half a bundle, and no chunk of an older bundle stays.
     await rm(target, { recursive: true, force: true })
     await rename(made, target)
   } finally {
@@ -57,13 +60,13 @@ export async function buildServer(root) {
 }
 
 /**
- * Builds the web client with the settings of vite.config.ts, and beside it the player of saved replays.
+ * Builds the web client with the settings of vite.config.ts, and also the player of saved replays.
  * @param {string} root
  */
 export async function buildWeb(root) {
   const { build } = await import('vite')
   const before = process.env['NODE_ENV']
-  // A test runner says `test` there, and React would be built with all that is for its developers.
+  // A test runner sets this to `test`, with which React would be built with everything that only its developers need.
   process.env['NODE_ENV'] = 'production'
   try {
     await build({ configFile: join(root, 'vite.config.ts'), logLevel: 'warn' })

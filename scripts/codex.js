@@ -1,4 +1,4 @@
-/** Fetches the `codex` that tests use into `.cache/`, where it is not there yet, and prints where it is. */
+/** Fetches the `codex` that tests use into `.cache/`, unless it is there, and prints its path. */
 import { access, mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,16 +12,16 @@ const inFolder = 'node_modules/.bin/codex'
 const program = join(cache, inFolder)
 const patienceMs = 240_000
 
-/** Its path, once it is there. Throws with the reason when it cannot be fetched. */
+/** The path of codex, fetched if necessary. Throws with the reason when it cannot be fetched. */
 export async function codexProgram() {
   if (await exists(program)) return program
   await mkdir(dirname(cache), { recursive: true })
-  // Others may fetch it at the same time: it is put in its place when it is whole, and the first one stays.
+  // Other processes may fetch it at the same time: it is moved into place when it is complete, and the first one stays.
   const own = await mkdtemp(`${cache}-`)
   try {
     const options = ['--prefix', own, '--save-exact', '--no-audit', '--no-fund', '--ignore-scripts']
     await step('npm', ['install', ...options, `@openai/codex@${version}`], own)
-    // npm says nothing where the program of this platform, an optional package, could not be had.
+    // npm does not report it when the program for this platform, an optional package, could not be fetched.
     await step(process.execPath, [join(own, inFolder), '--version'], own)
     await rename(own, cache).catch(() => undefined)
     return program

@@ -1,6 +1,6 @@
 /**
- * `node scripts/containers.js`: a container engine to test with, and images for it, on a Debian machine that reaches no registry of
- * images. `start` (with nothing said, this and `images`), `images`, `stop`. Root only.
+ * `node scripts/containers.js`: a container engine for tests, and images for it, on a Debian machine that cannot reach a registry of images.
+ * Commands: `start` (the default, which also does `images`), `images`, `stop`. For root only.
  */
 import { containerHost, startEngine, stopEngine } from './containersEngine.js'
 import { buildImages } from './containersImages.js'

@@ -1,4 +1,4 @@
-/** The engine of the system's package, on a socket and in folders of its own: another engine on the machine is not touched. */
+/** Runs the container engine of the system's package with a socket and folders of its own, so that another engine on the machine is not touched. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -19,19 +19,19 @@ const dataFolder = '/var/lib/flightdeck-containers'
 const pidFile = `${folder}/dockerd.pid`
 const logFile = `${folder}/dockerd.log`
 const socket = `${folder}/docker.sock`
-/** Where the engine listens. */
+/** The address on which the engine listens. */
 export const containerHost = `unix://${socket}`
 
-/** Whether an engine listens where tests look for one: the system's own, or the one that is started here. */
+/** Whether an engine listens where tests look for one: the system's own engine, or the one that this script starts. */
 export const hasEngine = () => existsSync('/var/run/docker.sock') || existsSync(socket)
 
 const startMs = 60_000
 const stopMs = 30_000
 
-/** The packages that bring engine, client and builder; later Debians have them in several. */
+/** The packages that bring engine, client and builder. Later releases of Debian split them into several. */
 const packages = ['docker.io', 'docker-cli', 'docker-buildx']
 
-/** An engine fetches images and a builder packages, by proxies and certificates; neither has a use for a key of ours. */
+/** The engine fetches images and the builder fetches packages, through proxies and with certificates; neither needs a key of ours. */
 const engineEnvironment = installEnvironment(process.env)
 
 /**
@@ -48,7 +48,7 @@ export async function docker(args, limit) {
   return ended.output
 }
 
-/** Installs it where it is missing, and starts it unless it runs. It goes on when this process ends. */
+/** Installs the engine if it is missing, and starts it unless it runs. The engine keeps running when this process ends. */
 export async function startEngine() {
   if (!findProgram('dockerd', process.env)) {
     console.log('Installing docker.io…')
@@ -57,11 +57,11 @@ export async function startEngine() {
   }
   if (await answers()) return
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  // One that was killed leaves its pid behind, and would not start again.
+  // An engine that was killed leaves its pid file behind, and would not start again.
   rmSync(pidFile, { force: true })
   const log = openSync(logFile, 'w')
   const places = ['--data-root', dataFolder, '--exec-root', `${folder}/exec`, '--pidfile', pidFile]
-  // The rules of the machine's network stay as they are; what a container publishes is forwarded by a process, from loopback only.
+  // The machine's network rules stay as they are. A process forwards the ports that containers publish, from loopback only.
   const network = ['--iptables=false', '--ip6tables=false', '--ip', '127.0.0.1']
   const args = [...places, '-H', containerHost, ...network]
   const engine = spawn('dockerd', args, {
@@ -82,7 +82,7 @@ export async function startEngine() {
   console.log(`The engine runs, process ${engine.pid}.`)
 }
 
-/** Ends it and what runs in it; images and volumes stay in its folder, which is told. */
+/** Stops the engine and the containers in it. Images and volumes stay in its folder, whose path is printed. */
 export async function stopEngine() {
   const pid = existsSync(pidFile) ? Number(readFileSync(pidFile, 'utf8')) : Number.NaN
   if (!Number.isInteger(pid) || !(await answers())) {

@@ -1,6 +1,6 @@
 /**
- * Images made of what the machine has: Debian by debootstrap with Node 24 from npm, in place of the image that the Dockerfile names;
- * the system's nats-server; FerretDB as the tests build it; and from the Dockerfile itself the product.
+ * Builds images from what the machine has: Debian by debootstrap with npm's Node 24, in place of the image that the Dockerfile names; the system's
+ * nats-server; FerretDB as the tests build it; and the product, from the Dockerfile itself.
  */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,10 +16,10 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const minute = 60_000
 const { images } = known
 
-/** Certificates of authorities that this machine trusts: npm inside a build must trust the same ones as outside. */
+/** The certificates of authorities that this machine trusts: npm inside a build must trust the same ones as npm outside. */
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
-/** What is there already is kept, but for the product, which is built again from the present sources. */
+/** Builds the images that are missing. The product is always built again, from the current sources. */
 export async function buildImages() {
   await step(images.node, baseImage)
   await step(images.nats, natsImage)
@@ -29,7 +29,7 @@ export async function buildImages() {
 }
 
 /**
- * It needs a Go toolchain, and the tests do without it where there is none.
+ * Handles a failed build of FerretDB, which needs a Go toolchain: without this image, the tests that use it are left out.
  * @param {string} image
  */
 const missing = (image) => (/** @type {unknown} */ fault) => {
@@ -67,7 +67,7 @@ async function baseImage() {
     if (!findProgram('debootstrap', process.env))
       await installForSystem(['debootstrap'], { cwd: root, env: process.env })
     await done('debootstrap', ['--variant=minbase', '--include=wget', 'bookworm', tree], 10 * minute)
-    // The Debian package of Node is older: this one is npm's, as in the tests.
+    // The Node of Debian's package is older, so this is npm's, as in the tests.
     const node = await done(
       'npx',
       ['--yes', '-p', 'node@24', '--', 'node', '-p', 'process.execPath'],
@@ -115,7 +115,7 @@ async function ferretDbImage() {
 }
 
 /**
- * A program of this machine, on our Debian: it brings the C library, and the shell and wget that health checks use.
+ * An image of our Debian with a program of this machine. Debian brings the C library, and the shell and wget that health checks use.
  * @param {string} image
  * @param {string} program
  * @param {string} name
@@ -135,15 +135,15 @@ async function imageOf(image, program, name, lines) {
 
 /** @param {'service' | 'runner'} target */
 async function productImage(target) {
-  // Of the machine's network, since ours gives containers no way out.
+  // In the network of the machine, since our engine gives containers no way out.
   const how = ['--network', 'host', '--build-arg', `NODE_IMAGE=${images.node}`, '--label', 'flightdeck-local']
   await docker(['build', ...how, '--target', target, '--tag', images[target], root], 30 * minute)
-  // The one that had the name before.
+  // Removes the image that had this name before.
   await docker(['image', 'prune', '--force', '--filter', 'label=flightdeck-local'], 5 * minute)
 }
 
 /**
- * What the command printed; throws when it fails.
+ * Runs a command and returns what it printed; throws when it fails.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {number} limit

@@ -1,4 +1,4 @@
-/** `npm run dev`: the server from its sources, started again at each change, and the web client with hot reloading before it. */
+/** `npm run dev`: runs the server from its sources and restarts it at each change, behind the web client with hot reloading. */
 import { spawn } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { createServer } from 'vite'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const target = `http://127.0.0.1:${process.env.PORT ?? 8080}`
 
-/** The server sends the browser back to the address that it was asked at: this one. */
+/** The server sends the browser back to the address at which it was asked, which must be the one of this process. */
 const changeOrigin = false
 
 const tsx = join(root, 'node_modules/tsx/dist/cli.mjs')

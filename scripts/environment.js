@@ -1,4 +1,4 @@
-/** The environment of everything that a test run starts. It is made here, so that no key or setting of the shell reaches a test. */
+/** The environment of everything that a test run starts. It is put together here, so that no key or setting of the shell reaches a test. */
 
 const passedOn = ['PATH', 'HOME', 'LANG', 'TMPDIR', 'CI', 'NODE_OPTIONS']
 
@@ -14,12 +14,15 @@ export function testEnvironment(shell, notes) {
   return { ...Object.fromEntries(allowed), FLIGHTDECK_TEST_NOTES: notes }
 }
 
-/** What installers need: where programs and their own settings are, proxies, certificates. Most secrets of the product have a name of their own. */
+/**
+ * Variables that installers need: the paths of programs, their own settings, proxies and certificates. The product's secrets have other names, with
+ * few exceptions.
+ */
 const forInstallers =
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TERM|TMPDIR|CI|NO_COLOR|XDG_\w+|(https?|no|all|ftp)_proxy|npm_config_\w+|NODE_(OPTIONS|EXTRA_CA_CERTS|USE_SYSTEM_CA)|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|GIT_SSL_CAINFO|APT_CONFIG|DEBIAN_\w+|DEBCONF_\w+|NPM_TOKEN|NODE_AUTH_TOKEN)$/i
 
 /**
- * The environment of npm and apt, whose packages bring scripts of others: nothing of the product's own is in it, keys above all.
+ * The environment of npm and apt, whose packages bring scripts of others. It contains nothing of the product's own, above all no keys.
  * @param {NodeJS.ProcessEnv} shell
  * @returns {NodeJS.ProcessEnv}
  */
@@ -28,7 +31,7 @@ export function installEnvironment(shell) {
 }
 
 /**
- * The environment in which Go builds: an installer's, and Go's own settings.
+ * The environment in which Go builds: that of installers, and Go's own settings.
  * @param {NodeJS.ProcessEnv} shell
  * @returns {NodeJS.ProcessEnv}
  */

@@ -1,6 +1,6 @@
 /**
- * Builds FerretDB 1.x from its Go module into `.cache/`, where it is not there yet, and prints where it is: about a minute and a half
- * on two cores. Tests use it for MongoDB. Where it cannot be built it says why, in the first line of its errors.
+ * Builds FerretDB 1.x from its Go module into `.cache/`, unless it is there, and prints its path: a build takes about a minute and a half on two
+ * cores. Tests use FerretDB in place of MongoDB. When it cannot be built, the first line on standard error says why.
  */
 import { execFile } from 'node:child_process'
 import { access, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import { goEnvironment } from './environment.js'
 
 const goModule = 'github.com/FerretDB/FerretDB'
 const version = 'v1.24.2'
-/** The sum of the module at this version: another one is refused. */
+/** The checksum of the module at this version; a module with another one is refused. */
 const sum = 'h1:trrUU0LbmusMbyubhPS1IELncvrIwKrsRT2LW1UUWCw='
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -22,16 +22,16 @@ const program = join(cache, 'ferretdb')
 const lock = join(cache, 'builder')
 const downloadMs = 120_000
 const buildMs = 600_000
-/** What else runs is tests and checks that somebody waits for. */
+/** A low priority, because tests and checks that somebody waits for run at the same time. */
 const priority = 10
 
-/** Its path, once it is there. Throws with the reason when it cannot be built. */
+/** The path of FerretDB, built if necessary. Throws with the reason when it cannot be built. */
 export async function ferretDbProgram() {
   await mkdir(cache, { recursive: true })
   for (;;) {
     if (await exists(program)) return program
     if (await isLocked()) break
-    // Another process builds it. One that was killed leaves its lock and its drafts.
+    // Another process is building it. A process that was killed leaves its lock and its drafts behind.
     const holder = await readFile(lock, 'utf8').catch(() => '')
     if (/^\d+$/.test(holder) && !runs(Number(holder))) {
       for (const left of [...draftsOf(Number(holder)), lock]) await rm(left, { recursive: true, force: true })
@@ -47,7 +47,7 @@ export async function ferretDbProgram() {
 }
 
 /**
- * The sources and the program in the making.
+ * The folder of the sources, and the path of the program that is being built.
  * @param {number} pid of the process that builds
  * @returns {[source: string, built: string]}
  */
@@ -66,7 +66,7 @@ async function build() {
   const [source, built] = draftsOf(process.pid)
   try {
     await copy(found.Dir, source)
-    // A release has this file; the module has not, and will not start without it.
+    // A release contains this file; the module does not, and FerretDB does not start without it.
     await writeFile(join(source, 'build/version/version.txt'), version)
     const flags = ['-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-tags=ferretdb_no_postgresql']
     await go('go', ['build', ...flags, '-o', built, './cmd/ferretdb'], { cwd: source, env, timeout: buildMs })
@@ -77,7 +77,7 @@ async function build() {
 }
 
 /**
- * A copy that can be written to, which the module cache is not.
+ * Copies the module to a folder that can be written to, which the module cache is not.
  * @param {string} from
  * @param {string} to
  */
@@ -99,7 +99,7 @@ async function exists(file) {
   )
 }
 
-/** Whether the lock is ours: made now, by us. */
+/** Whether this process has taken the lock. */
 async function isLocked() {
   return writeFile(lock, String(process.pid), { flag: 'wx' }).then(
     () => true,

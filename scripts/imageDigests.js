@@ -1,7 +1,7 @@
 /**
- * `node scripts/imageDigests.js`: writes into docker-compose.yml and the Dockerfile which image, by its digest, each of their tags is now.
- * With `--check` it writes nothing, and fails where one has no digest or another than its tag. Needs a network, and no Docker: registries
- * are asked by the protocol that they all speak, https://github.com/opencontainers/distribution-spec.
+ * `node scripts/imageDigests.js`: writes the current digest of each image tag into docker-compose.yml and the Dockerfile. With `--check` it writes
+ * nothing, and fails if a digest is missing or is not that of its tag. Needs a network but no Docker: it asks registries by their common protocol,
+ * https://github.com/opencontainers/distribution-spec.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const files = ['docker-compose.yml', 'Dockerfile'].map((name) => join(root, name))
-/** A default with a tag: ours have none, and are built here. */
+/** A default image with a tag. Our own images have none, because they are built here. */
 const image = /(?<=_IMAGE(?::-|=))([\w./-]+:[\w.-]+)(?:@(sha256:[0-9a-f]{64}))?/g
-/** Of all architectures first: the digest of one would be of no use on another. */
+/** The media types of an index for all architectures come first: the digest for one architecture would be of no use on another. */
 const forms = [
   'application/vnd.oci.image.index.v1+json',
   'application/vnd.docker.distribution.manifest.list.v2+json',
@@ -22,7 +22,7 @@ const forms = [
 const limitMs = 30_000
 
 /**
- * The text with each tag's digest behind it, and what is not so yet, a line each.
+ * The text with each tag's current digest, and a line for each digest that was missing or outdated.
  * @param {string} text
  * @param {(name: string) => Promise<string>} digest
  * @returns {Promise<{ pinned: string, wrong: readonly string[] }>}
@@ -40,7 +40,7 @@ export async function pin(text, digest) {
 }
 
 /**
- * The digest of the image for all architectures, as its registry has it now.
+ * The current digest of an image for all architectures, as its registry has it.
  * @param {string} name with a tag: `node:24`, `mirror.example/node:24`
  */
 export async function digestOf(name) {
@@ -55,8 +55,8 @@ export async function digestOf(name) {
 }
 
 /**
- * Where a registry has the image. As with Docker, a name whose first part is no host is one of Docker Hub, and this machine is asked
- * without TLS.
+ * The registry and the repository of an image. As in Docker, a name whose first part is no host belongs to Docker Hub, and a registry on this machine
+ * is asked without TLS.
  * @param {string} name
  */
 function placeOf(name) {
@@ -87,7 +87,7 @@ async function ask(name, url, headers) {
 }
 
 /**
- * Registries that are open to all want a token all the same, which they give to anybody.
+ * Asks for a token. Open registries require one too, and give it to anybody.
  * @param {string} name
  * @param {string} challenge
  * @param {string} repository

@@ -1,4 +1,4 @@
-/** The packages of the lock file: put into node_modules when, and only when, they are not there. */
+/** Installs the packages of the lock file into node_modules, but only when they are not there. */
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { run } from './run.js'
 import { isStamped, stamped } from './stamps.js'
 
 const limit = 900_000
-/** npm prints its whole usage after some faults: the fault is in the first lines. */
+/** After some faults npm prints its whole usage; the fault itself is in the first lines. */
 const linesOfFault = 25
 
 /**
@@ -16,7 +16,8 @@ const linesOfFault = 25
  */
 
 /**
- * Whether what npm says is installed is what the lock file asks for. An optional package may be missing: it is for another platform.
+ * Whether the packages that npm reports as installed are those of the lock file. An optional package may be missing, because it is for another
+ * platform.
  * @param {Lock} wanted package-lock.json
  * @param {Lock} installed node_modules/.package-lock.json, which npm writes when it has finished
  */
@@ -29,7 +30,7 @@ export function isInstalled(wanted, installed) {
 }
 
 /**
- * Whether node_modules holds what the lock file asks for, on this kind of machine.
+ * Whether node_modules contains the packages of the lock file for this kind of machine.
  * @param {string} root
  */
 export function packagesAreCurrent(root) {
@@ -39,7 +40,7 @@ export function packagesAreCurrent(root) {
   try {
     const installed = readFileSync(join(root, 'node_modules/.package-lock.json'), 'utf8')
     if (!isInstalled(JSON.parse(lock), JSON.parse(installed))) return false
-    // Installed by hand: that is as good, and the next start need not compare.
+    // Packages that were installed by hand are as good; with the stamp, the next start need not compare them.
     writeFileSync(stamp, fingerprint(lock))
     return true
   } catch {
@@ -48,7 +49,7 @@ export function packagesAreCurrent(root) {
 }
 
 /**
- * Installs exactly what the lock file says. A fault comes back as the text to show.
+ * Installs exactly the packages of the lock file. Returns the text to show when that fails.
  * @param {string} root
  * @param {NodeJS.ProcessEnv} shell of which npm and the packages' own scripts get what `installEnvironment` passes on
  * @returns {Promise<string | undefined>}
@@ -56,7 +57,7 @@ export function packagesAreCurrent(root) {
 export async function installPackages(root, shell) {
   const env = installEnvironment(shell)
   const lock = readFileSync(join(root, 'package-lock.json'), 'utf8')
-  // The build needs the development packages too, also where NODE_ENV=production would leave them out.
+  // The build needs the development packages too, even if NODE_ENV=production would leave them out.
   const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error', '--include=dev', '--include=optional']
   try {
     await stamped(stampPath(root), fingerprint(lock), async () => {

@@ -1,4 +1,4 @@
-/** The two parts that are built, what each is made from, and whether it is newer than that. */
+/** The two parts that are built, their sources, and whether the built parts are up to date. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fingerprint, isStamped } from './stamps.js'
@@ -32,7 +32,7 @@ export function stampOf(root, part) {
 }
 
 /**
- * The parts that are not built yet, or from other sources than these.
+ * The parts that are not built yet, or were built from other sources.
  * @param {string} root
  */
 export function staleParts(root) {

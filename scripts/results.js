@@ -1,4 +1,4 @@
-/** Results of a test run: added up, and put into the lines that end it. */
+/** Adds up the results of a test run, and writes the lines that end its report. */
 
 /**
  * @typedef {object} Results
@@ -12,7 +12,7 @@
 /** @typedef {{ readonly name: string, readonly reason: string }} Named a test or a check, and why it failed or was skipped */
 
 /**
- * What the contract suite of a port said of an adapter, on one Node.
+ * The results of a port's contract suite for one adapter, on one version of Node.
  * @typedef {object} PortCases
  * @property {string} suite `port: adapter`
  * @property {string} node version of Node
@@ -24,7 +24,7 @@
 export const nothing = { passed: 0, failed: [], skipped: [], ports: [], attacks: { refused: 0, cases: 0 } }
 
 /**
- * A stage that is one check.
+ * The results of a stage that is a single check.
  * @param {string} name
  * @param {boolean} ok
  * @returns {Results}
@@ -34,7 +34,7 @@ export function oneCheck(name, ok) {
 }
 
 /**
- * What a suite did, from the tally that it left. A run that failed counts as a failure also where no test did, or no tally is there.
+ * The results of a suite, from the tally that it left. A failed run counts as a failure even if no test failed or there is no tally.
  * @param {string | undefined} tally JSON, as tests/report/tally.ts writes it
  * @param {boolean} ok whether the run itself succeeded
  * @returns {Results}
@@ -64,8 +64,8 @@ export function sum(all) {
 }
 
 /**
- * The end of the report: every skipped test with its reason, the cases of each port and adapter with what stood behind it, what else
- * ran against a stand-in, every failure where the end of a long log shows it, and the totals as the last line.
+ * The end of the report: every skipped test with its reason; the cases of each port and adapter, with the engine behind the adapter; what else ran
+ * against a stand-in; every failure, because a long log hides them; and the totals as the last line.
  * @param {Results} results
  * @param {string} notes JSON lines, as tests/report/notes.ts writes them
  * @returns {string[]}
@@ -90,7 +90,7 @@ export function closingLines({ passed, failed, skipped, ports, attacks }, notes)
 }
 
 /**
- * An adapter without a note needs nothing behind it.
+ * A line about an adapter. An adapter without a note needs no engine behind it.
  * @param {string} suite
  * @param {readonly PortCases[]} ports
  * @param {readonly { what: string, against: string }[]} notes

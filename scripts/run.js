@@ -1,14 +1,14 @@
-/** Runs a child process to its end: with a time limit, its output shown or kept, and nothing of it left behind. */
+/** Runs a child process to its end: with a time limit, with its output shown or kept, and leaving no process behind. */
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
 
-/** How much of a quiet child's output is kept, in characters, where nothing else is asked for. */
+/** How many characters of a child's output are kept by default. */
 const usuallyKept = 200_000
-/** How long a process group that was asked to end has for it, in milliseconds. */
+/** How long a process group has to end after it was asked to, in milliseconds. */
 const grace = 5_000
 
 /**
- * Children that have not ended: a signal that ends us waits for all of them.
+ * Children that have not ended. When a signal ends us, we wait for all of them.
  * @type {Set<import('node:child_process').ChildProcess>}
  */
 const running = new Set()
@@ -31,7 +31,7 @@ const running = new Set()
  */
 
 /**
- * Runs a command without a shell and waits for it. Never throws. A signal that ends us ends its process group first.
+ * Runs a command without a shell and waits for its end. Never throws. When a signal ends us, the command's process group is ended first.
  * @param {string} command
  * @param {readonly string[]} args
  * @param {RunOptions} options
@@ -41,7 +41,7 @@ export function run(command, args, { cwd, env, limit, output, nice = 0, kept = u
   return new Promise((resolve) => {
     const stdio = output === 'show' ? 'inherit' : 'pipe'
     const [program, all] = nice > 0 ? ['nice', ['-n', String(nice), command, ...args]] : [command, args]
-    // A group of its own, so that ending it ends what it started as well.
+    // A process group of its own, so that ending the group also ends what the child started.
     const child = spawn(program, all, { cwd, env, detached: true, stdio: ['ignore', stdio, stdio] })
     running.add(child)
 
@@ -69,7 +69,7 @@ export function run(command, args, { cwd, env, limit, output, nice = 0, kept = u
 
     /** @param {string} why */
     const end = (why) => {
-      // Whoever waits for it would go on to the next step, and we are about to end.
+      // Nothing is returned, because the caller would go on to its next step while we are about to end.
       if (ending) return
       clearTimeout(timer)
       process.off('SIGINT', stopped).off('SIGTERM', stopped)
@@ -79,7 +79,7 @@ export function run(command, args, { cwd, env, limit, output, nice = 0, kept = u
       running.delete(child)
       end(`could not be started (${error.message})`)
     })
-    // What it started and left running would hold the pipes open, and 'close' back: it is ended with it.
+    // Processes that the child left running would hold the pipes open and delay 'close', so they are ended with the child.
     child.once('exit', () => {
       running.delete(child)
       signalGroup(child, 'SIGKILL')
@@ -108,6 +108,6 @@ function signalGroup(child, signal) {
   try {
     process.kill(-child.pid, signal)
   } catch {
-    // No such group: all of it has ended.
+    // The group does not exist: all its processes have ended.
   }
 }

@@ -1,4 +1,7 @@
-/** Where tests keep what goes with them: in memory where there is room, since thousands of small files and their syncs are most of what a slow disk does. */
+/**
+ * Where tests keep their temporary files: in memory if there is room, because thousands of small files and their syncs are most of the work of a slow
+ * disk.
+ */
 import { readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
@@ -6,7 +9,8 @@ const inMemory = '/dev/shm'
 const roomBytes = 4 * 1024 ** 3
 
 /**
- * The folder for temporary ones: what the shell says, else memory that programs may be started from and that has 4 GB left, else the system's own.
+ * The folder for temporary folders: the one that the shell names, else one in memory that allows executables and has 4 GB left, else the system's
+ * own.
  * @param {NodeJS.ProcessEnv} env
  */
 export function scratchRoot(env) {

@@ -1,13 +1,13 @@
-/** Stamps: what a step last succeeded with, so that it is done again only when that has changed. */
+/** Stamps: a stamp records the inputs with which a step last succeeded, so that the step is only repeated when they have changed. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
-/** A test changes nothing that is built. */
+/** Tests are left out, because they do not change what is built. */
 const test = /\.test\.tsx?$/
 
 /**
- * The files under some files and folders, in an order that does not depend on the disk. What is missing has none.
+ * The files in some files and folders, in an order that does not depend on the disk. A missing folder has no files.
  * @param {string} root
  * @param {readonly string[]} paths relative to the root
  * @returns {string[]} relative to the root
@@ -25,7 +25,7 @@ export function filesUnder(root, paths) {
 }
 
 /**
- * A hash of names and contents, tests left out.
+ * A hash of the names and contents of files, without tests.
  * @param {string} root
  * @param {readonly string[]} paths files and folders, relative to the root
  */
@@ -33,14 +33,14 @@ export function fingerprint(root, paths) {
   const hash = createHash('sha256')
   for (const file of filesUnder(root, paths).filter((file) => !test.test(file))) {
     const content = readFileSync(join(root, file))
-    // The length keeps one file's end apart from the next one's name.
+    // The length separates the end of one file from the name of the next.
     hash.update(`${file}\n${content.length}\n`).update(content)
   }
   return hash.digest('hex')
 }
 
 /**
- * Whether the step that this stamp belongs to last succeeded with this fingerprint.
+ * Whether the step of this stamp last succeeded with this fingerprint.
  * @param {string} stamp path of the stamp
  * @param {string} fingerprint
  */
@@ -53,7 +53,7 @@ export function isStamped(stamp, fingerprint) {
 }
 
 /**
- * Takes the stamp away, does the step, and stamps it when it has succeeded: half of a step never counts as done.
+ * Removes the stamp, runs the step, and writes the stamp when the step has succeeded, so that half a step never counts as done.
  * @template T
  * @param {string} stamp path of the stamp
  * @param {string} fingerprint of what the step starts from

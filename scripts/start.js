@@ -1,4 +1,4 @@
-/** `npm start`: installs and builds what has changed since the last time, then serves in this process. */
+/** `npm start`: installs and builds what has changed since the last start, then serves in this process. */
 import { spawnSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -22,7 +22,7 @@ if (fault) {
 const limitation = limitationOfGit(git)
 if (limitation) console.log(limitation)
 if (!asksForHelp) await installBubblewrap()
-// The same process: a signal, also one that cannot be caught, meets the server and nothing in between.
+// The server runs in this process, so that every signal, even one that cannot be caught, reaches the server directly.
 await import(pathToFileURL(join(root, 'dist/server/main.js')).href)
 
 /** @returns {string | undefined} what `git --version` prints; nothing where there is no git */
@@ -43,7 +43,7 @@ async function build() {
   const stale = staleParts(root)
   if (stale.length === 0) return undefined
   console.log(`Building the ${stale.join(' and the ')}${stale.includes('web') ? ' client' : ''}…`)
-  // In a process of its own: a bundler leaves threads and settings behind that a server does not want.
+  // Built in a process of its own, because a bundler leaves threads and settings behind that a server must not have.
   const builder = [join(root, 'scripts/build.js'), ...stale]
   const built = await run(process.execPath, builder, {
     cwd: root,
@@ -54,7 +54,10 @@ async function build() {
   return built.ok ? undefined : `${built.output.trim()}\nBuilding failed: the build ${built.why}.`
 }
 
-/** Bubblewrap makes the sandbox that agents run in. The server decides whether it can do without: a start never fails for it here. */
+/**
+ * Installs bubblewrap, which makes the sandbox that agents run in. A start never fails here without it: the server decides whether it can run
+ * without.
+ */
 async function installBubblewrap() {
   const another = env.SANDBOX === 'none' || env.SANDBOX === 'container'
   if (another || process.platform !== 'linux' || findProgram('bwrap', env)) return

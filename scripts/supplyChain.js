@@ -1,6 +1,6 @@
 /**
- * `npm run sbom`: what the product is made of, from the lock file: a bill of materials in CycloneDX (`npm sbom` makes it) and a report
- * of licences, in dist/. `npm test` makes both, holds the licences to the list below and asks npm's audit for known vulnerabilities.
+ * `npm run sbom`: writes what the product is made of into dist/, from the lock file: a bill of materials in CycloneDX (made by `npm sbom`) and a
+ * report of licences. `npm test` makes both, compares the licences with the list below, and asks npm's audit for known vulnerabilities.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -8,10 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { run } from './run.js'
 
 const limit = 120_000
-/** Characters of npm's answers: a bill of 900 packages has 750,000. */
+/** How many characters of npm's answers are kept: the bill of 900 packages has 750,000. */
 const kept = 20_000_000
 
-/** SPDX ids of licences that ask for no more than their own text and the names of authors, and of fonts and documents of that kind. */
+/** The SPDX ids of licences that only require their own text and the names of authors, including those for fonts and documents. */
 const permissive = new Set([
   '0BSD',
   'Apache-2.0',
@@ -29,7 +29,7 @@ const permissive = new Set([
 ])
 
 /**
- * Packages under other terms, each with why it may be used all the same. The first match counts.
+ * Packages under other licences, each with the reason why it may be used nevertheless. The first match counts.
  * @type {readonly { readonly name: RegExp, readonly licence: string, readonly why: string }[]}
  */
 const reviewed = [
@@ -85,7 +85,7 @@ export function componentsOf(bill) {
 }
 
 /**
- * Under what a package may be used, or the fault that nobody has looked at its licence.
+ * The terms under which a package may be used, or the fault that nobody has reviewed its licence.
  * @param {Component} component
  * @returns {{ readonly licence: string, readonly why: string } | { readonly fault: string }}
  */
@@ -98,7 +98,7 @@ export function termsOf({ name, version, licence }) {
 }
 
 /**
- * The report: a line for each licence with its packages, and why those under other terms may be used.
+ * The report: a line for each licence with its packages, and the reasons why packages under other terms may be used.
  * @param {readonly Component[]} components
  */
 export function licenceReport(components) {
@@ -121,7 +121,7 @@ export function licenceReport(components) {
 }
 
 /**
- * Makes the bill of materials and the report in dist/. Returns the faults, as lines to show.
+ * Writes the bill of materials and the report into dist/. Returns the faults, as lines to show.
  * @param {string} root
  * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<readonly string[]>}
@@ -142,7 +142,7 @@ export async function writeBill(root, env) {
 }
 
 /**
- * Asks npm's audit about the packages that ship. `not_run` where the registry answers no such question: that is said, and is no pass.
+ * Asks npm's audit about the packages that ship. `not_run` when the registry does not answer such questions: this is reported, and is no success.
  * @param {string} root
  * @param {NodeJS.ProcessEnv} env
  * @returns {Promise<{ readonly kind: 'clean' | 'not_run' | 'vulnerable', readonly says: string }>}
@@ -166,7 +166,7 @@ export function readAudit(output, ok) {
   } catch {
     answer = undefined
   }
-  // Only an answer with its counts is one: an empty object would pass for clean.
+  // Only an answer with its counts is valid: an empty object would look like a clean audit.
   if (answer?.vulnerabilities === undefined || answer.metadata === undefined)
     return {
       kind: 'not_run',

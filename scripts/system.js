@@ -1,4 +1,4 @@
-/** Programs of the operating system: which are there, and how to get the others on Debian. */
+/** Programs of the operating system: finds them, and installs missing ones on Debian. */
 import { accessSync, constants, existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { installEnvironment } from './environment.js'
@@ -26,13 +26,13 @@ export function findProgram(name, env) {
     })
 }
 
-/** Whether packages of the system can be installed without asking: as root, on Debian or what descends from it. */
+/** Whether system packages can be installed without asking: as root, on Debian or a system derived from it. */
 export function canInstall() {
   return process.getuid?.() === 0 && existsSync('/etc/debian_version')
 }
 
 /**
- * Installs packages of the system: all at once, and where that fails one by one, so that one that cannot be had does not keep the others away.
+ * Installs packages of the system: all at once and, if that fails, one by one, so that a missing package does not prevent the others.
  * @param {readonly string[]} packages
  * @param {{ cwd: string, env: NodeJS.ProcessEnv }} where
  * @returns {Promise<string[]>} the packages that could not be installed

@@ -1,4 +1,4 @@
-/** `npm test`: everything that can be checked, stage by stage, on a fresh clone. The last line is the totals. `--long` adds what needs longer. */
+/** `npm test`: runs every check stage by stage, also on a fresh clone. The last line has the totals. `--long` adds the checks that take longer. */
 import { appendFileSync, chmodSync, copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -40,7 +40,7 @@ const unitAndContracts = ['unit-domain', 'unit', 'contracts', 'outside', 'unpriv
 
 process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 
-/** What takes long and needs none of the packages begins at once, beside the first stages. */
+/** These take long and need none of the packages, so they begin at once, together with the first stages. */
 const programsInMaking = [
   { name: 'codex', making: inMaking('codex.js', installEnvironment(process.env)) },
   ...(findProgram('go', process.env)
@@ -69,7 +69,7 @@ const stages = [
     begins: ['types'],
   },
   { name: 'types', work: () => script('types', 15 * minute) },
-  // A browser computes all the time: what ran beside it would take that from it.
+  // A browser needs all processors, so no other stage runs at the same time.
   { name: 'end-to-end tests', work: () => suite(process.execPath, ['e2e'], 15 * minute) },
   {
     name: 'tests of the server',
@@ -89,7 +89,7 @@ if (isLong) {
 const results = []
 /** @type {string[]} */
 const times = []
-/** Those that began with another. */
+/** Stages that were begun together with an earlier one. */
 const begun = new Map()
 for (const { name, work, begins = [] } of stages) {
   console.log(`\n== ${name}`)
@@ -111,7 +111,7 @@ async function timed(work) {
   return { result, seconds: ((performance.now() - start) / 1_000).toFixed(1) }
 }
 
-/** Packages of npm and of the system, both at once. They get their settings and certificates of the shell's environment, and no key. */
+/** Installs packages of npm and of the system at the same time. Both get the settings and certificates of the shell's environment, but no key. */
 async function prepare() {
   const ofSystem = systemPackages()
   if (packagesAreCurrent(root)) {
@@ -124,11 +124,11 @@ async function prepare() {
   return oneCheck('prepare', !fault)
 }
 
-/** What cannot be had is said; what needs it is skipped or fails. */
+/** Reports system packages that cannot be installed; the tests that need them are skipped or fail. */
 async function systemPackages() {
   const lacking = Object.entries(programs).filter(([program]) => !findProgram(program, process.env))
   const hasBrowser = findProgram('chromium', process.env) !== undefined
-  // Where it cannot be installed, the whole browser does as well.
+  // If this package cannot be installed, the whole browser is used instead.
   const names = lacking
     .map(([, name]) => name)
     .filter((name) => canInstall() || !hasBrowser || name !== 'chromium-headless-shell')
@@ -140,7 +140,7 @@ async function systemPackages() {
   console.log(`Installing ${names.join(', ')}…`)
   const where = { cwd: root, env: process.env }
   const failed = await installForSystem(names, where)
-  // Not every system has the engine of the browser apart.
+  // Some systems do not package the browser's engine separately.
   if (failed.includes('chromium-headless-shell')) {
     failed.splice(failed.indexOf('chromium-headless-shell'), 1)
     if (!hasBrowser) failed.push(...(await installForSystem(['chromium'], where)))
@@ -156,7 +156,7 @@ async function build() {
   return check('build', process.execPath, builder, 10 * minute)
 }
 
-/** npm gets the shell's environment, as in `prepare`. Where the registry answers no audit, the report says so and counts no check. */
+/** npm gets the shell's environment, as in `prepare`. When the registry does not answer an audit, the report says so and counts no check. */
 async function checkPackages() {
   const faults = await writeBill(root, process.env)
   for (const fault of faults) console.log(fault)
@@ -169,12 +169,12 @@ async function checkPackages() {
     : sum([licences, oneCheck('audit of packages', audit.kind === 'clean')])
 }
 
-/** They get what the tests of the server leave of the processors, which are waited for in many places. */
+/** Runs the unit tests on the processor time that the server's tests leave free, because those often wait. */
 function unitTestsBesideServer() {
   return suite(process.execPath, unitAndContracts, 25 * minute, { nice: 9, workers: 2, output: 'keep' })
 }
 
-/** They build the product's images, which takes longer than all other tests: only where there is an engine to build them on. */
+/** Builds the product's images, which takes longer than all other tests, and so runs only if there is a container engine. */
 async function testsInContainers() {
   if (hasEngine()) return suite(process.execPath, ['containers'], 60 * minute)
   const note = {
@@ -186,7 +186,7 @@ async function testsInContainers() {
 }
 
 /**
- * A script of package.json.
+ * Runs a script of package.json as one check.
  * @param {string} name
  * @param {number} limit
  */
@@ -195,7 +195,7 @@ function script(name, limit) {
 }
 
 /**
- * A command that is one check; what it printed is shown when it fails.
+ * Runs a command as one check; its output is shown when it fails.
  * @param {string} name
  * @param {string} command
  * @param {string[]} args
@@ -220,7 +220,7 @@ function inMaking(name, environment) {
   })
 }
 
-/** No check: where one is not there, the suites that need it are skipped with the reason. */
+/** Not a check: when a program is missing, the suites that need it are skipped with the reason. */
 async function programsAreMade() {
   for (const { name, making } of programsInMaking) {
     const made = await making
@@ -231,7 +231,7 @@ async function programsAreMade() {
 }
 
 async function findNode24() {
-  // Debian's and nvm's Node 24 are as good as npm's, but this one can be had everywhere that npm ci works.
+  // A Node 24 of Debian or nvm would do as well, but npm's is available wherever `npm ci` works.
   const args = ['--yes', '-p', 'node@24', '--', 'node', '-p', 'process.execPath']
   const npx = await run('npx', args, {
     cwd: scratch,
@@ -243,7 +243,7 @@ async function findNode24() {
 }
 
 /**
- * A copy that every user may run: some tests do not run as root, and npm's cache may be root's alone.
+ * Copies a program so that every user may run it: some tests do not run as root, and only root may be able to read npm's cache.
  * @param {string} program
  */
 function forEverybody(program) {
@@ -263,7 +263,7 @@ async function onNode24(projects) {
 }
 
 /**
- * Projects of vitest.config.ts, on the Node that is named.
+ * Runs projects of vitest.config.ts on the given Node.
  * @param {string} node
  * @param {string[]} projects
  * @param {number} limit
@@ -281,7 +281,7 @@ async function suite(node, projects, limit, { nice = 0, workers, output = 'show'
   const reporters = ['--reporter=default', `--reporter=${join(root, 'tests/report/tally.ts')}`]
   const ended = await run(node, [...vitest, ...reporters, ...colour], {
     cwd: root,
-    // A test that starts `node` by its name gets the same one.
+    // Tests that start `node` by its name get the same Node.
     env: {
       ...env,
       FLIGHTDECK_TEST_TALLY: tally,

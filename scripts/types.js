@@ -1,4 +1,4 @@
-/** `npm run types`: checks the types of every part, two parts at a time. What TypeScript says is shown; the exit code is 1 when a part fails. */
+/** `npm run types`: checks the types of every part, two parts at a time. TypeScript's messages are shown; the exit code is 1 when a part fails. */
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run } from './run.js'
@@ -7,11 +7,11 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const compiler = join(root, 'node_modules/typescript-native/bin/tsc')
 const limit = 600_000
 
-/** The folders that have a tsconfig.json; those that take longest first, so that none runs alone in the end. */
+/** The folders that have a tsconfig.json, with those that take longest first, so that none runs alone at the end. */
 const parts = ['tests', 'web', 'services', 'domain', 'scripts']
 
 const left = [...parts]
-/** Takes parts until none is left. */
+/** Checks parts until none is left. */
 async function checkParts() {
   for (let part = left.shift(); part !== undefined; part = left.shift()) {
     const args = [compiler, '-p', part]

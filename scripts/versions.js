@@ -1,7 +1,7 @@
-/** What Flightdeck asks of the programs it finds: each answer is a sentence to show, or nothing when all is well. */
+/** What Flightdeck requires of the programs that it finds: each function returns a sentence to show, or `undefined` when all is well. */
 
 const oldestNode = [20, 19]
-/** The first git that merges without a work tree, which the local code host does. */
+/** The first version of git that can merge without a work tree, which the local code host does. */
 const oldestMergingGit = [2, 38]
 
 /**
@@ -23,7 +23,7 @@ export function faultOfGit(answer) {
 }
 
 /**
- * What an older git does not do: no reason not to start.
+ * What an older git cannot do, which is no reason not to start.
  * @param {string | undefined} answer what `git --version` printed
  * @returns {string | undefined}
  */

@@ -1,4 +1,4 @@
-/** `npm run lint`: words that a reader stumbles over do not come back into the product, and subjects of commits stay short. */
+/** `npm run lint`: keeps words out of the product that readers stumble over, and subjects of commits short. */
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** What to write instead, by the word; also as a part of an identifier. */
+/** The words that must not occur, also as a part of an identifier, and what to write instead. */
 const instead = {
   anew: 'again, from the start, or a verb with re-',
   whosoever: 'whoever',
@@ -17,10 +17,10 @@ const instead = {
   spoiled: 'unusable or damaged',
   wish: 'the role of the value: a request, options, a new task',
 }
-/** It stands in events that were recorded. */
+/** A name that occurs in recorded events, and so cannot change. */
 const recorded = /startsAnew/g
 const longestSubject = 72
-/** Older commits were made before the rule. */
+/** The rule does not apply to commits from before this day. */
 const ruleSince = '2026-11-28'
 
 const words = new RegExp(`(?<![a-z])(${Object.keys(instead).join('|')})(?![a-z])`, 'gi')
@@ -28,7 +28,7 @@ const words = new RegExp(`(?<![a-z])(${Object.keys(instead).join('|')})(?![a-z])
 /** @param {readonly string[]} args */
 const git = (args) => execFileSync('git', args, { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean)
 
-/** The product's own files: tests quote what people write. */
+/** The product's own files without tests, which quote what people write. */
 const files = git(['ls-files', 'domain', 'services', 'web/src']).filter(
   (file) => /\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file),
 )
