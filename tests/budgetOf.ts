@@ -1,6 +1,6 @@
 import { openBudgets, type Budget } from '../services/runner/model/budget.ts'
 
-/** A run's budget of so many tokens, with days of any amount: it needs no log. */
+/** A budget of this many tokens per run and no limit per day, so that it needs no log. */
 export function budgetOf(tokens: number): Budget {
   const any = { tokens: null, dollars: null }
   const noLog = () => Promise.reject(new Error('There is no log here.'))

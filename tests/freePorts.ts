@@ -1,11 +1,11 @@
-/** Ports for servers that tests start, and start again, on an address that stays. */
+/** Ports for servers that tests stop and start again on the same address. */
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Below the ports that systems give to whoever asks for any, so that nobody is given one while its server is down between two starts. */
+/** Below the ports that systems hand out, so that no other program gets one while its server is down between two starts. */
 const range = { first: 10_240, last: 32_000 }
 
-/** That many different ports which nobody has now. */
+/** This many different ports that are free now. */
 export async function freePortsFor(count: number): Promise<readonly number[]> {
   const found = new Set<number>()
   while (found.size < count) {

@@ -1,11 +1,11 @@
-/** A bus that delivers in the same turn, keeps what was said, and can be away: for tests that set the time themselves. */
+/** A bus that delivers immediately, records messages, and can be disconnected: for tests that control the time. */
 import { openListeners } from '#platform/bus/listeners.ts'
 import type { Bus, BusMessages, Topic } from '#platform/ports/bus.ts'
 
 export interface HearingBus extends Bus {
-  /** While it is away nothing arrives. */
+  /** While it is `true`, nothing is delivered. */
   isAway: boolean
-  /** What arrived under a topic, in order. */
+  /** The messages that were delivered under a topic, in order. */
   said<T extends Topic>(topic: T): readonly BusMessages[T][]
 }
 

@@ -1,4 +1,4 @@
-/** The client in a test: its own pages on its own store, a server that answers as it is told, and a live connection that says nothing. */
+/** The client in a test: its own pages on its own store, a server with the answers that a test gives, and a live connection that delivers nothing. */
 import { configureStore } from '@reduxjs/toolkit'
 import { cleanup, configure, render } from '@testing-library/react'
 import type { ReactNode } from 'react'
@@ -16,32 +16,32 @@ import { LiveProvider } from '../../web/src/live/LiveContext.tsx'
 import { ada, diffOf } from './samples.ts'
 import { fakeServer, type Answers, type FakeServer } from './server.ts'
 
-// Pages are chunks that are loaded when they are first shown: on a busy machine that takes a while.
-// jsdom lays nothing out: asking it of each element whether it can be seen takes most of a test's time and tells little.
+// Pages are chunks that are loaded when they are first shown, which takes a while on a busy machine. jsdom has no layout: asking for each element
+// whether it is visible would take most of a test's time, and say little.
 configure({ asyncUtilTimeout: 20_000, defaultHidden: true })
 
 export interface Opening {
   readonly answers?: Answers
-  /** Nobody is signed in, since a session ended so. */
+  /** Nobody is signed in, because the session ended in this way. */
   readonly signedOut?: SessionEnd
-  /** The window is as narrow as a phone. */
+  /** The window is as narrow as a phone's. */
   readonly narrow?: boolean
 }
 
-/** A store of the client with somebody signed in, or nobody. */
+/** A store of the client in which somebody is signed in, or nobody is. */
 export function clientStore(signedOut?: SessionEnd) {
   return configureStore({
     reducer: rootReducer,
     preloadedState: {
       session: { ...initialSession, signedIn: signedOut === undefined, end: signedOut ?? 'none' },
     },
-    // Its checks of a whole state after each action are slow, and the product's own tests have them.
+    // Redux Toolkit's checks of the whole state after each action are slow, and the product's own tests run them.
     middleware: (defaults) =>
       defaults({ immutableCheck: false, serializableCheck: false }).concat(api.middleware),
   })
 }
 
-/** Opens the client at an address; ada is signed in unless told. It closes with the test. Needs a DOM. */
+/** Opens the client at an address. Ada is signed in unless the test says otherwise. The client closes with the test. Needs a DOM. */
 export function openPage(
   address: string,
   { answers = {}, signedOut, narrow = false }: Opening = {},
@@ -65,7 +65,7 @@ export function openPage(
   return server
 }
 
-/** Parts of a page without the page, over what they ask for and nothing more; ada is signed in. They close with the test. */
+/** Renders parts of a page without the page, with only the answers that they need. Ada is signed in. The parts are removed with the test. */
 export function openPart(part: ReactNode, answers: Answers = {}) {
   const server = fakeServer(answers)
   localStorage.setItem(tokenKey, 'token-of-ada')
@@ -85,7 +85,7 @@ export function openPart(part: ReactNode, answers: Answers = {}) {
   return { server, store }
 }
 
-/** A connection that stands at once and then says nothing. */
+/** A connection that is established at once and delivers nothing. */
 const live: Live = {
   begin: () => undefined,
   enter: (viewer) => {
@@ -94,7 +94,7 @@ const live: Live = {
   },
 }
 
-/** What every page asks for. */
+/** The answers that every page needs. */
 const usual: Answers = {
   'GET /auth/me': { user: ada },
   'GET /auth/sessions': { sessions: [] },
@@ -104,7 +104,7 @@ const usual: Answers = {
   'GET /github/repos': { repositories: [] },
 }
 
-/** What jsdom has not; nothing has a size there. */
+/** Adds what jsdom lacks. Nothing has a size there. */
 function makeUpForJsdom({ narrow = false } = {}): void {
   window.scrollTo = () => undefined
   window.matchMedia = (media) => Object.assign(new EventTarget(), noMedia, { media, matches: !narrow })
@@ -116,7 +116,8 @@ function makeUpForJsdom({ narrow = false } = {}): void {
     this.open = false
   }
   HTMLElement.prototype.showPopover = () => undefined
-  // No style sheet is loaded. Computing that takes half the time of a test: each name of a role asks for it.
+  // No style sheet is loaded, so only an element's own style counts. Computing styles takes half the time of a test, because each query by role asks
+  // for them.
   window.getComputedStyle = (element) => ownStyle(element)
   vi.stubGlobal('ResizeObserver', NoResizing)
 }
@@ -127,7 +128,7 @@ function ownStyle(element: Element): CSSStyleDeclaration {
   return element instanceof HTMLElement && style.display === '' ? element.style : style
 }
 
-/** What a browser's own style sheet hides. */
+/** The elements that a browser's own style sheet hides. */
 const notShown = '[hidden], dialog:not([open]), script, style, template'
 
 class NoResizing implements ResizeObserver {
@@ -142,7 +143,7 @@ const noMedia = {
   removeListener: () => undefined,
 }
 
-/** What the server answers of a task that is opened; nothing was said in it. */
+/** The server's answers for a task that is opened and has no messages. */
 export function openTaskAnswers(task: { readonly id: string; readonly version: number }): Answers {
   const at = `/tasks/${task.id}`
   return {

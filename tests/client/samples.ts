@@ -1,4 +1,4 @@
-/** What the server answers, made for tests of the client: whole, and changed where a test says so. */
+/** The server's answers for tests of the client: complete objects, which a test can change in part. */
 import type { AgentState } from '#domain/api/server.schema.ts'
 import type { User } from '#domain/api/auth.schema.ts'
 import type { ChatMessage } from '#domain/api/chat.schema.ts'
@@ -156,7 +156,7 @@ export function messageOf(n: number, over: Partial<ChatMessage> = {}): ChatMessa
   }
 }
 
-/** A question of the agent of the first task, in its first turn. */
+/** A question by the agent of the first task, asked in its first turn. */
 export function questionOf(n: number, over: Partial<ShownQuestion> = {}): ShownQuestion {
   return {
     id: questionId(n),

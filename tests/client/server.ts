@@ -1,7 +1,7 @@
-/** A server for tests of the client: it answers what a test says, and keeps what it was asked. */
+/** A server for tests of the client: it gives the answers of the test, and records the requests. */
 import { onTestFinished, vi } from 'vitest'
 
-/** One call as it was asked; `path` is below `/api`. */
+/** A request that was received; `path` is below `/api`. */
 export interface Asked {
   readonly method: string
   readonly path: string
@@ -10,19 +10,19 @@ export interface Asked {
   readonly authorization: string | null
 }
 
-/** What a call answers, by method and path (`GET /tasks`): the body of a 200, a `Response`, a promise of either, or what makes one. */
+/** The answer to each call, by method and path (`GET /tasks`): the body of a 200, a `Response`, a promise of either, or a function that makes one. */
 export type Answers = Readonly<Record<string, unknown>>
 
 export interface FakeServer {
-  /** Calls so far, in order. */
+  /** All requests so far, in order. */
   readonly asked: readonly Asked[]
-  /** Those at one method and path, such as `GET /tasks`. */
+  /** The requests with this method and path, such as `GET /tasks`. */
   of(call: string): readonly Asked[]
-  /** Answers differently from now on. */
+  /** Changes some answers from now on. */
   answer(answers: Answers): void
 }
 
-/** Takes the place of the network until the test is finished. What it has no answer for is a 404. */
+/** Replaces the network until the test is finished. A request without an answer gets a 404. */
 export function fakeServer(answers: Answers): FakeServer {
   let known: Answers = answers
   const asked: Asked[] = []
@@ -55,7 +55,7 @@ export function json(status: number, body: unknown): Response {
   return new Response(JSON.stringify(body), { status })
 }
 
-/** A refusal in the server's words, or without any: then the client has its own. */
+/** A refusal with the server's message, or without one: the client then uses its own. */
 export function refusal(status: number, error?: string, code = 'refused'): Response {
   return json(status, error === undefined ? {} : { error, code })
 }

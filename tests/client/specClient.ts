@@ -1,12 +1,12 @@
 /**
- * A client that knows sections 7 and 8 of the specification and nothing else of the product: bare HTTP, and the nine events of the socket.
- * What an answer has beside the members that are named there, it does not see.
+ * A client that knows only sections 7 and 8 of the specification: bare HTTP, and the nine events of the socket. It does not see members of an answer
+ * that those sections do not name.
  */
 import { io } from 'socket.io-client'
 import { expect } from 'vitest'
 import { z } from 'zod'
 
-/** The events of the socket, in the order of their names. */
+/** The events of the socket, in alphabetical order. */
 export const nineEvents = [
   'chat_message',
   'chat_message_status_changed',
@@ -73,11 +73,11 @@ const MessageStatusChanged = z.object({
 })
 const Printed = z.object({ type: z.enum(['stdout', 'stderr']), output: z.string() })
 
-/** A turn or a command may take so long on a busy machine. */
+/** The time limit for a turn or a command, which may take long on a busy machine. */
 const withinMs = 60_000
 const waits = { timeout: withinMs }
 
-/** Calls below `/api`, as JSON, with the token where there is one. */
+/** Makes calls below `/api`, as JSON, with the token if there is one. */
 function callsTo(base: string, token?: string) {
   const ask = async (method: string, path: string, body?: unknown) => {
     const isForm = body instanceof FormData
@@ -94,13 +94,13 @@ function callsTo(base: string, token?: string) {
     return { status: answer.status, ok: answer.ok, told, about: `${method} ${path}: ${JSON.stringify(told)}` }
   }
   return {
-    /** The members of a good answer. */
+    /** Makes a call that must succeed, and returns the named members of its answer. */
     async call<Shape extends z.ZodRawShape>(shape: Shape, method: string, path: string, body?: unknown) {
       const { ok, told, about } = await ask(method, path, body)
       if (!ok) throw new Error(about)
       return z.object(shape).parse(told)
     },
-    /** The status of a refusal that says why. */
+    /** Makes a call that must be refused with a reason, and returns the status. */
     async refused(method: string, path: string, body?: unknown) {
       const { status, told, about } = await ask(method, path, body)
       if (!Failure.safeParse(told).success) throw new Error(`This is no refusal: ${about}`)
@@ -109,7 +109,7 @@ function callsTo(base: string, token?: string) {
   }
 }
 
-/** Registers, signs in and completes the onboarding, and gives who came in. */
+/** Registers, signs in and completes the onboarding; returns the user. */
 export async function walkThePassword(base: string): Promise<z.infer<typeof User>> {
   const { call, refused } = callsTo(base)
   const [email, password] = ['spec.client@example.com', 'correct horse battery']
@@ -137,10 +137,10 @@ const returns = [
   ['installation_id=x&setup_action=install', 'install_callback'],
   ['installation_id=7&setup_action=install', null],
 ] as const
-/** What `walkTheSignInErrors` is to find: each way back without the cookie of a sign-in, and with it. */
+/** The errors that `walkTheSignInErrors` must find: each return from the code host without the cookie of a sign-in, and with it. */
 export const signInErrors = [...returns, ...returns, ['error=access_denied', 'github'] as const]
 
-/** The ways back from the code host on which nobody is signed in, each with the error in the address that the browser is led to. */
+/** Returns from the code host in each way after which nobody is signed in; collects the error in the address to which the browser is redirected. */
 export async function walkTheSignInErrors(
   base: string,
 ): Promise<readonly (readonly [string, string | null])[]> {
@@ -164,8 +164,8 @@ export async function walkTheSignInErrors(
 }
 
 /**
- * The main job: a task in this project is made and followed to its end, worked on again, asked for more with an image, three
- * commands are run, of which one fails and one is cancelled, and a pull request is opened. Gives the names of the events that were heard.
+ * The main job: creates a task in this project and follows it to its end, continues it, sends a message with an image, runs three commands of which
+ * one fails and one is cancelled, and opens a pull request. Returns the names of the events that were received.
  */
 export async function walkTheMainJob(
   base: string,
@@ -181,7 +181,7 @@ export async function walkTheMainJob(
     forceNew: true,
   })
   const heard = new Set<string>()
-  /** What was said so far by this event, with the members that are named. */
+  /** Checks and collects the payloads of this event, with the members that the specification names. */
   const hearing = <T>(name: string, schema: z.ZodType<T>) => {
     const payloads: unknown[] = []
     socket.on(name, (payload: unknown) => {
@@ -200,7 +200,7 @@ export async function walkTheMainJob(
   const commandsFailed = hearing('command_failed', z.unknown())
   const commandsCancelled = hearing('command_cancelled', z.unknown())
   let taskId = ''
-  /** How often the task has come to its end. */
+  /** Counts how often the task has come to its end. */
   const ends = () =>
     globalChanges().filter((change) => change.taskId === taskId && change.status === 'completed').length
   try {
@@ -295,7 +295,7 @@ export async function walkTheMainJob(
     expect(commandOutput()).toContainEqual({ type: 'stdout', output: 'done\n' })
     const { chatMessage: failing } = await run('exit 3')
     await expect.poll(commandsFailed, waits).toHaveLength(1)
-    // The paths of executing and of cancelling are not told; these are the product's.
+    // The specification does not name the paths for executing and cancelling, so these are the product's.
     await run('echo begun; sleep 600')
     await expect.poll(() => commandOutput().map(({ output }) => output), waits).toContain('begun\n')
     await call({}, 'POST', `${path}/cancel`)
@@ -327,7 +327,7 @@ export async function walkTheMainJob(
     expect(data.changedFiles).toMatchObject([{ fileName: 'README.md', status: 'modified' }])
     expect(data.changedFiles[0]?.diff).toContain('\n+more')
     expect((await readDiff(`?baseBranch=${project.defaultBranch}`)).data).toEqual(data)
-    // The same, as it is read for the numbers of a list.
+    // The same diff, as a list reads it for the numbers of changed lines.
     const counted = await call({ data: z.object({ changedFiles: ChangedFiles }) }, 'GET', path)
     expect(counted.data.changedFiles).toEqual(data.changedFiles)
 

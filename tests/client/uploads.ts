@@ -1,4 +1,4 @@
-/** Uploads in a test of the client: each waits for what the test says of it. */
+/** Uploads in a test of the client: each upload waits until the test decides how it goes on. */
 import { onTestFinished, vi } from 'vitest'
 
 export interface Upload {
@@ -6,17 +6,17 @@ export interface Upload {
   readonly headers: Readonly<Record<string, string>>
   readonly form: FormData
   readonly broken: boolean
-  /** So many of a hundred bytes have left. */
+  /** This many of a hundred bytes were sent. */
   progress(percent: number): void
   answer(status: number, body: unknown): void
-  /** No answer comes. */
+  /** The connection fails without an answer. */
   fail(): void
 }
 
-/** Takes the place of `XMLHttpRequest`, and of object URLs, until the test is finished. */
+/** Replaces `XMLHttpRequest`, and object URLs, until the test is finished. */
 export function fakeUploads(): {
   readonly made: readonly Upload[]
-  /** Object URLs that were made and not given back. */
+  /** Object URLs that were created and not revoked. */
   readonly held: ReadonlySet<string>
 } {
   const made: Upload[] = []
@@ -78,7 +78,7 @@ export function fakeUploads(): {
   return { made, held }
 }
 
-/** What the server answers to an upload. */
+/** The server's answer to an upload. */
 export function uploadedOf(id: string, name: string) {
   const image = { id, url: `/api/images/${id}?grant=1`, name, size: 1_234, type: 'image/png' }
   return { ...image, position: '3', stale: false }

@@ -1,4 +1,4 @@
-/** docker-compose.yml as it is, brought up; over it only what has no image or no way to GitHub here. */
+/** Starts docker-compose.yml as it is. It only overrides services that have no image here, or cannot reach GitHub from here. */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -14,16 +14,16 @@ import { imageOf, imageOrOurs } from '../servers/containers.ts'
 import type { ProductImages } from './images.ts'
 
 export interface ComposeStack {
-  /** The addresses of the gateways, in their order. */
+  /** The addresses of the gateways, in order. */
   readonly gateways: readonly string[]
   readonly codeHostUrl: string
-  /** Any command of Compose; gives what it printed. */
+  /** Runs a command of Compose; returns what it printed. */
   compose(...args: readonly string[]): Promise<string>
-  /** The running containers of a service. */
+  /** The ids of the running containers of a service. */
   containersOf(service: string): Promise<readonly string[]>
-  /** So many of each service from now on, all of them well by their own check. */
+  /** Changes how many containers each service has, and waits until all pass their health checks. */
   scale(count: Readonly<Record<string, number>>): Promise<void>
-  /** Everything goes, volumes as well. */
+  /** Removes everything, including volumes. */
   down(): Promise<void>
 }
 
@@ -31,7 +31,7 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const run = promisify(execFile)
 const commandMs = 300_000
 
-/** Brings all up with so many of each service, and waits until each is well by its own check. */
+/** Starts this many containers of each service, and waits until all pass their health checks. */
 export async function composeUp(
   command: ComposeCommand,
   images: ProductImages,
@@ -76,7 +76,7 @@ export async function composeUp(
   }
   const scale: ComposeStack['scale'] = async (wanted) => {
     const scales = Object.entries(wanted).flatMap(([name, times]) => ['--scale', `${name}=${times}`])
-    // The images are there: nothing is built, and nothing of our own pulled.
+    // The images exist already: nothing is built, and our own images are not pulled.
     const quiet = ['--detach', '--wait', '--no-build', '--no-recreate', '--pull', 'never']
     await compose('up', ...quiet, ...scales)
   }
@@ -98,7 +98,7 @@ export async function composeUp(
   }
 }
 
-/** By the script that operators run. What the code host asks for comes from the master key, as the code host makes it itself. */
+/** Makes the secrets with the script that operators use. The code host derives its secrets from the master key, as it does everywhere. */
 async function makeSecrets(folder: string): Promise<void> {
   await run('sh', [join(root, 'scripts/containersSecrets.sh'), folder])
   const masterKey = Buffer.from(await readFile(join(folder, 'master_key'), 'utf8'), 'base64')
@@ -108,7 +108,7 @@ async function makeSecrets(folder: string): Promise<void> {
 
 type Services = Readonly<Record<string, unknown>>
 
-/** A check that asks no more than whether somebody listens: what stands in has neither shell of MongoDB nor curl. */
+/** A health check that only tests whether a port is open: the stand-ins have neither MongoDB's shell nor curl. */
 const listening = (port: number) => [
   'CMD',
   'node',
@@ -143,14 +143,14 @@ async function mongoHere(secrets: string): Promise<Services> {
   if ('missing' in image) throw new Error(`There is no image for MongoDB: ${image.missing}.`)
   note('docker compose up: MongoDB', image.isLocal ? 'FerretDB on SQLite, not MongoDB' : image.name)
   if (!image.isLocal) return { mongo: { image: image.name } }
-  // It has no users: its address is there before the script would make one with a password.
+  // The stand-in has no users, so its address is written before the script would make one with a password.
   await mkdir(secrets)
   await chmod(secrets, 0o700)
   await writeFile(join(secrets, 'mongodb_url'), 'mongodb://mongo:27017/flightdeck?directConnection=true\n')
   return { mongo: standIn(image.name, 'mongo', 27_017) }
 }
 
-/** The local code host for GitHub, at an address that services and people reach alike. */
+/** Overrides the engines, and puts the local code host in the place of GitHub, at an address that works for services and people alike. */
 function overriding(images: ProductImages, engines: Services, codeHostAddress: string): unknown {
   const names = ['master_key', 'eventstore_url', 'mongodb_url', 'nats_url']
   const given = names.map((name) => [`${name.toUpperCase()}_FILE`, `/run/secrets/${name}`] as const)

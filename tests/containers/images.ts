@@ -1,4 +1,4 @@
-/** The product's two images: those at SERVICE_IMAGE and RUNNER_IMAGE, else built from the present sources by the Dockerfile itself. */
+/** The product's two images: those that SERVICE_IMAGE and RUNNER_IMAGE name, or else images built from the current sources with the Dockerfile. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -16,17 +16,17 @@ const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const buildMs = 1_800_000
 const run = promisify(execFile)
 
-/** The system's own client: another one on PATH may lack the builder. */
+/** The system's own client, because another one on PATH may lack the builder. */
 const client = existsSync('/usr/bin/docker') ? '/usr/bin/docker' : 'docker'
 
-/** The engine's own commands, for what testcontainers does not offer. Gives what was printed. */
+/** Runs the engine's own client, for what testcontainers does not offer. Returns what was printed. */
 export async function docker(...args: readonly string[]): Promise<string> {
   const env = { ...process.env, DOCKER_BUILDKIT: '1', BUILDKIT_PROGRESS: 'plain' }
   const { stdout } = await run(client, args, { env, timeout: buildMs, maxBuffer: 64 * 1024 * 1024 })
   return stdout
 }
 
-/** Takes seconds where little has changed, and minutes the first time. On Node's own image, or on the one that was made here. */
+/** Builds the images: seconds if little has changed, and minutes the first time. Based on Node's own image, or on the one that was made here. */
 export async function productImages(): Promise<ProductImages> {
   const { SERVICE_IMAGE: service, RUNNER_IMAGE: runner } = process.env
   if (service && runner) return { service, runner }
@@ -36,7 +36,7 @@ export async function productImages(): Promise<ProductImages> {
   const how = ['--network', 'host', ...base, '--label', 'flightdeck-local']
   for (const target of ['service', 'runner'] as const)
     await docker('build', ...how, '--target', target, '--tag', ours.images[target], root)
-  // Those that had the names before.
+  // Removes the images that had these names before.
   await docker('image', 'prune', '--force', '--filter', 'label=flightdeck-local')
   return ours.images
 }

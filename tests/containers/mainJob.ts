@@ -1,4 +1,4 @@
-/** The main job at a product that runs in containers: sign in, import, run, watch, run a command in the sandbox, compare, publish. */
+/** The main job with a product that runs in containers: sign in, import, run, watch, run a command in the sandbox, compare, publish. */
 import { stripVTControlCharacters } from 'node:util'
 import { expect, test } from 'vitest'
 import { getChat, getTerminal } from '#domain/api/chat.schema.ts'
@@ -9,9 +9,9 @@ import type { Person } from '../product/person.ts'
 import { hasEnded, watching } from '../server/scene.ts'
 
 export interface Visited {
-  /** Signs ada in, her onboarding completed. */
+  /** Signs in as ada, whose onboarding is completed. */
   readonly signIn: () => Promise<Person>
-  /** The same person where the live page is watched: at another gateway, where there are several. */
+  /** The same person at the gateway where they watch the live page: another one, if there are several. */
   readonly watcher: (person: Person) => Person
   /** The address of a page of the code host, as this process reaches it. */
   readonly pageAt: (url: string) => string
@@ -19,7 +19,7 @@ export interface Visited {
 
 const runMs = 120_000
 
-/** Registers the tests. What they make stays: they are told in the order of the job. */
+/** Registers the tests. They depend on each other, in the order of the job, and their results stay. */
 export function mainJob(visited: () => Visited): void {
   let ada: Person
   let live: Live

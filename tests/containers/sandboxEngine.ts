@@ -1,4 +1,4 @@
-/** The engine that makes sandboxes in tests, and the image that they are made of; or why there is none. */
+/** The engine that makes sandboxes in tests, and the image for them; or the reason why there is none. */
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,10 +11,10 @@ import { docker } from './images.ts'
 export type SandboxEngine = TestEngine | { readonly missing: string }
 
 const image = 'flightdeck-local/sandbox'
-/** What an agent is to find, and what the suites look around with. */
+/** The packages that agents need, and those with which the suites inspect a sandbox. */
 const packages = 'ca-certificates curl git procps ripgrep'
 
-/** Makes the image from Debian with Node where it is not there. With REQUIRE_CONTAINERS=1 it throws where there is no engine. */
+/** Builds the image from Debian with Node, unless it exists. With REQUIRE_CONTAINERS=1 it throws when there is no engine. */
 export async function sandboxEngine(): Promise<SandboxEngine> {
   const missing = await noContainers()
   if (missing !== undefined) return { missing }
@@ -24,7 +24,7 @@ export async function sandboxEngine(): Promise<SandboxEngine> {
   return { socketPath, image }
 }
 
-/** The variables by which a product makes its sandboxes there. */
+/** The variables that make a product use this engine for its sandboxes. */
 export function sandboxVariables({ socketPath, image }: TestEngine): Readonly<Record<string, string>> {
   return { SANDBOX: 'container', CONTAINER_HOST: `unix://${socketPath}`, CONTAINER_IMAGE: image }
 }

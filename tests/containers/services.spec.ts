@@ -1,4 +1,4 @@
-/** The product's own services as containers of its own image, confined as in production, and the main job on them. */
+/** The product's services as containers of the product's own image, confined as in production, and the main job with them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { servicesApart, type ServiceApart } from '../product/apart.ts'

@@ -1,4 +1,4 @@
-/** The four services and the local code host, each in a container of the product's own image, confined as docker-compose.yml confines it. */
+/** The four services and the local code host, each in a container of the product's own image, with the restrictions of docker-compose.yml. */
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -19,7 +19,7 @@ import type { ProductImages } from './images.ts'
 
 export interface ContainerStack extends Omit<AnyProduct, 'processes'> {
   readonly containers: ReadonlyMap<ServiceApart, StartedTestContainer>
-  /** Where a service answers. */
+  /** The addresses of the services. */
   readonly at: ReadonlyMap<ServiceApart, string>
   readonly masterKey: string
 }
@@ -27,7 +27,7 @@ export interface ContainerStack extends Omit<AnyProduct, 'processes'> {
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const startMs = 120_000
 
-/** Starts engines and services, and waits until each service is ready. What was started ends with `stop`, or when a later one fails. */
+/** Starts engines and services, and waits until each service is ready. Everything that was started ends with `stop`, or when a later one fails. */
 export async function startStack(images: ProductImages): Promise<ContainerStack> {
   const ends: (() => Promise<unknown>)[] = []
   const stop = async () => {
@@ -55,7 +55,7 @@ async function start(
   const [codeHostPort = 0, ...ports] = await freePortsFor(servicesApart.length + 1)
   const at = new Map(servicesApart.map((name, index) => [name, `http://127.0.0.1:${ports[index]}`] as const))
   const variables = {
-    // The machine's own network: the local code host is found on loopback, by people and services alike.
+    // The network of the machine, because people and services alike reach the local code host on loopback.
     HOST: '127.0.0.1',
     CODEHOST_PORT: String(codeHostPort),
     CODEHOST_HOST: '0.0.0.0',
@@ -79,7 +79,7 @@ async function start(
       .withBindMounts([{ source: secrets, target: '/run/secrets', mode: 'ro' }])
       .withWaitStrategy(Wait.forLogMessage(/^Flightdeck is ready: /))
       .withStartupTimeout(startMs)
-      // The engine gives both of its outputs as one.
+      // The engine merges both outputs into one.
       .withLogConsumer((printed) => printed.on('data', (line: unknown) => (logs.stdout += String(line))))
       .start()
       .catch((fault: unknown) => {
@@ -101,7 +101,9 @@ async function start(
   }
 }
 
-/** As docker-compose.yml has it: nothing can be written but /tmp and volumes, no right of root is left, none can be gained. */
+/**
+ * A container with the restrictions of docker-compose.yml: only /tmp and volumes can be written, root has no capabilities, and none can be gained.
+ */
 class Confined extends GenericContainer {
   readonly #profile: string | undefined
 
@@ -119,7 +121,7 @@ class Confined extends GenericContainer {
     this.hostConfig.ReadonlyRootfs = true
     this.hostConfig.Init = true
     if (this.#profile === undefined) return
-    // What `systempaths=unconfined` is to the engine.
+    // This is what `systempaths=unconfined` means to the engine.
     this.hostConfig.MaskedPaths = []
     this.hostConfig.ReadonlyPaths = []
   }
@@ -131,7 +133,7 @@ async function writeSecrets(folder: string, secrets: Readonly<Record<string, str
   for (const [name, secret] of Object.entries(secrets)) await writeFile(join(folder, name), `${secret}\n`)
 }
 
-/** Each in a container where there is an image of it; what stands for the others is in this process. */
+/** Starts each engine in a container if it has an image here; stand-ins for the others run in this process. */
 async function startEngines(ends: (() => Promise<unknown>)[]): Promise<Readonly<Record<string, string>>> {
   const eventStore = await anyEventStoreDb()
   ends.push(() => eventStore.close())
@@ -158,7 +160,7 @@ async function startMongo(ends: (() => Promise<unknown>)[]): Promise<string> {
   )
   const to = { host: container.getHost(), port: container.getMappedPort(27_017) }
   if (!image.isLocal) return `mongodb://${to.host}:${to.port}/flightdeck?directConnection=true`
-  // FerretDB changes a document in two steps, between which another process may come.
+  // FerretDB changes a document in two steps, between which another process could change it.
   const gate = await openGate(to, oneAtATime())
   ends.push(() => gate.shut())
   return `mongodb://127.0.0.1:${gate.port}/flightdeck?directConnection=true`

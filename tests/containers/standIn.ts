@@ -1,6 +1,6 @@
 /**
- * What stands for an engine that has no image here, as a program in a container: `node standIn.ts eventstore <port>` or
- * `mongo <port>`. Both stand-ins listen on loopback; this lets the other containers in.
+ * A stand-in for an engine that has no image here, as a program in a container: `node standIn.ts eventstore <port>` or `mongo <port>`. The stand-ins
+ * listen on loopback; this program forwards the connections of other containers.
  */
 import { spawn } from 'node:child_process'
 import { connect, createServer, type Socket } from 'node:net'
@@ -16,7 +16,7 @@ const straight: Passage = (client, server) => {
   server.pipe(client)
 }
 
-/** Lets in whoever comes to the port, as long as this process lives. */
+/** Forwards every connection to the port, as long as this process lives. */
 function letIn(to: number, passage: Passage): void {
   createServer((client: Socket) => {
     const server = connect(to, '127.0.0.1')
@@ -39,7 +39,7 @@ if (engine === 'eventstore') {
     '--telemetry=disable',
   ]
   spawn('ferretdb', args, { stdio: 'inherit' }).once('exit', (code) => process.exit(code ?? 1))
-  // FerretDB changes a document in two steps, between which another process may come.
+  // FerretDB changes a document in two steps, between which another process could change it.
   letIn(ferretDbPort, oneAtATime())
 }
 process.once('SIGTERM', () => process.exit(0))

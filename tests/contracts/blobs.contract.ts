@@ -8,11 +8,11 @@ import { randomRuns } from '../longRun.ts'
 
 export interface OpenBlobs {
   readonly blobs: Blobs
-  /** Changes one byte of what is stored, past the adapter. */
+  /** Changes one byte of a stored blob behind the adapter's back. */
   readonly damage: (hash: string) => Promise<void>
-  /** Has it that the blob was last put then, past the adapter. */
+  /** Sets the time when the blob was last put, behind the adapter's back. */
   readonly date: (hash: string, putAt: Date) => Promise<void>
-  /** Closes the store and opens one on the same data. */
+  /** Closes the store and opens another one on the same data. */
   readonly reopen: () => Promise<Blobs>
   readonly close: () => Promise<void>
 }

@@ -4,7 +4,7 @@ import type { Bus } from '#platform/ports/bus.ts'
 
 export interface OpenBus {
   readonly bus: Bus
-  /** The same bus as another process has it; the very same one where there is a single process. */
+  /** The bus as another process sees it; the same object for a bus within one process. */
   readonly elsewhere: Bus
   readonly close: () => Promise<void>
 }
@@ -22,7 +22,7 @@ export function busContract(name: string, open: () => Promise<OpenBus>): void {
     afterEach(() => opened.close())
 
     const projected = (position: number) => ({ projection: 'tasks', position: String(position) })
-    /** Listens on both, and resolves once what is said from now on is heard. */
+    /** Subscribes on both buses, and resolves once everything that is published from now on arrives. */
     async function listening(): Promise<{ here: string[]; there: string[] }> {
       const heard = { here: new Array<string>(), there: new Array<string>() }
       bus.subscribe('projected', ({ position }) => heard.here.push(position))

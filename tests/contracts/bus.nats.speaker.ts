@@ -1,4 +1,4 @@
-/** A process of its own that says so many positions on the bus, and ends. */
+/** A program that publishes a number of positions on the bus, and ends. */
 import { natsBus } from '#platform/bus/nats.ts'
 import { openNats } from '#platform/bus/natsConnection.ts'
 

@@ -1,4 +1,7 @@
-/** Apps by hand: made from a manifest, installed, chosen for, suspended and taken off, and what the App is told of it. */
+/**
+ * Apps managed by hand: created from a manifest, installed, limited to repositories, suspended and removed, and the deliveries that the App gets
+ * about it.
+ */
 import { Webhooks } from '@octokit/webhooks'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'

@@ -1,9 +1,9 @@
-/** What tests of Apps at the local code host need: the App's own token, and requests with any token. */
+/** Helpers for tests of Apps at the local code host: the App's own token, and requests with any token. */
 import { createPrivateKey } from 'node:crypto'
 import { SignJWT } from 'jose'
 import type { LocalCodeHost } from './codeHost.fixture.ts'
 
-/** A token of the App itself, as a library would sign it; `claims` stand in place of the right ones. */
+/** A token of the App itself, as a library would sign it; `claims` replace the correct ones. */
 export function appToken(
   { app }: Pick<LocalCodeHost, 'app'>,
   claims: Readonly<Record<string, unknown>> = {},
@@ -12,7 +12,7 @@ export function appToken(
   return signedBy(app.privateKey, { iss: app.clientId, ...claims })
 }
 
-/** The same with any key. */
+/** A token like `appToken`, signed with any key. */
 export function signedBy(
   privateKey: string,
   claims: Readonly<Record<string, unknown>>,
@@ -30,7 +30,7 @@ export interface Answered {
   readonly headers: Headers
 }
 
-/** Asks the REST API; `token` may be of any kind. */
+/** Sends a request to the REST API; `token` may be of any kind. */
 export async function askRest(
   api: string,
   [method, path]: readonly [method: string, path: string],

@@ -1,4 +1,4 @@
-/** Apps at the local code host: who they are, where they are installed, and what their tokens reach; asked as Octokit asks. */
+/** Apps at the local code host, as Octokit uses them: who they are, where they are installed, and what their tokens can reach. */
 import { createAppAuth } from '@octokit/auth-app'
 import { Octokit } from '@octokit/rest'
 import { generateKeyPairSync } from 'node:crypto'

@@ -1,9 +1,9 @@
-/** A browser at the local code host, as far as pages without scripts need one: a session, and forms of the site itself. */
+/** A browser at the local code host, with what pages without scripts need: a session, and forms of the site itself. */
 import type { LocalCodeHost } from './codeHost.fixture.ts'
 
 export interface Browser {
   get(path: string): Promise<Response>
-  /** Sends a form as the site's own page would, and follows no redirect. */
+  /** Sends a form as a page of the site would, and follows no redirect. */
   submit(
     path: string,
     fields: Readonly<Record<string, string>> | readonly [string, string][],
@@ -12,7 +12,7 @@ export interface Browser {
   submitFromElsewhere(path: string, fields: Readonly<Record<string, string>>): Promise<Response>
 }
 
-/** A browser in which `login` chose an account; `null`: in which nobody did. */
+/** A browser with a session of `login`; `null`: a browser without a session. */
 export async function browserOf({ url }: Pick<LocalCodeHost, 'url'>, login: string | null): Promise<Browser> {
   const cookie = login === null ? '' : await signedIn(url, login)
   const post = (path: string, fields: URLSearchParams, site: string) =>
@@ -44,7 +44,7 @@ async function signedIn(url: string, login: string): Promise<string> {
   return cookie
 }
 
-/** Where an answer sends the browser. */
+/** The address to which an answer redirects the browser. */
 export function placeOf(answer: Response, base: string): URL {
   const place = answer.headers.get('location')
   if (answer.status !== 303 || place === null) throw new Error(`not sent on: ${answer.status}`)

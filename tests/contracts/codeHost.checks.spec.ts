@@ -1,4 +1,4 @@
-/** Checks, jobs with logs, and commit statuses of the local code host, as GitHub's own description has them. */
+/** Checks, jobs with logs, and commit statuses of the local code host, according to GitHub's own description. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { appToken } from './codeHost.apps.fixture.ts'

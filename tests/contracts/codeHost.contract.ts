@@ -1,4 +1,4 @@
-/** What every code host must do, as the adapter shows it. */
+/** What every code host must do, tested through its adapter. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CodeHostFault, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
@@ -17,13 +17,13 @@ import {
 
 export interface OpenCodeHost {
   readonly codeHost: CodeHost
-  /** Where the host serves pages. */
+  /** The address of the host's pages. */
   readonly serverUrl: string
   readonly apiUrl: string
   readonly close: () => Promise<void>
 }
 
-/** On the host there are the people `ada` and `grace`, and the organisation `acme` that ada owns. */
+/** Requires that the host has the people `ada` and `grace`, and the organisation `acme`, which ada owns. */
 export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>): void {
   describe(`code host: ${name}`, () => {
     let opened: OpenCodeHost
@@ -43,7 +43,7 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
     const create = (token: string, name: string, isPrivate = false) =>
       host.createRepository(token, { name, description: 'Made by a test', isPrivate })
 
-    /** A repository on the host with `main` and the branch `feature`, and a working tree of it. */
+    /** A repository on the host with the branches `main` and `feature`, and a working tree of it. */
     async function withFeature(token: string): Promise<{ at: RepositoryName; tree: string }> {
       const made = await create(token, 'engine')
       const at = { owner: made.owner, name: made.name }
@@ -193,7 +193,7 @@ export function codeHostContract(name: string, open: () => Promise<OpenCodeHost>
         expect(await isIn(ada, 'ada', 'acme', 'elsewhere')).toBeUndefined()
         expect(await isIn(ada, 'ada', 'nobody')).toBeUndefined()
         expect(await isIn(grace, 'grace', 'acme')).toBeUndefined()
-        // Nobody is in a team of which they see nothing.
+        // Nobody is a member of a team that they cannot see.
         expect(await isIn(grace, 'ada', 'acme', 'core')).toBeUndefined()
       })
 

@@ -1,4 +1,4 @@
-/** A local code host whose deliveries come through the real address to engines of their own, with read models beside them. */
+/** A local code host whose deliveries go through the real webhook address to engines of the test's own, together with read models. */
 import { join } from 'node:path'
 import { startProjector } from '../../services/query/projection/projector.ts'
 import { openTestEngines, type TestEngines } from '../server/engines.ts'
@@ -10,7 +10,7 @@ const secret = 'the secret of the hook'
 export interface HostWithDeliveries {
   readonly local: LocalCodeHost
   readonly engines: TestEngines
-  /** After everything that a test started on the engines has stopped. */
+  /** Called after everything that a test has started on the engines has stopped. */
   close(): Promise<void>
 }
 

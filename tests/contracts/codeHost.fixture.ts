@@ -1,4 +1,4 @@
-/** A stand-in for GitHub of its own for a test, a browser that follows redirects for a person, and real git. */
+/** A stand-in for GitHub for each test, a browser that follows redirects as a person would, and real git. */
 import { execFile } from 'node:child_process'
 import { createHash, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -15,7 +15,7 @@ import { startGitHub, type GitHubOptions, type RunningGitHub } from '../standins
 
 export const clientId = 'Iv1.flightdeck'
 export const clientSecret = 'only for tests'
-/** The App that a local code host is started with. */
+/** The registration of the App with which a local code host is started. */
 export const registered: AppRegistration = {
   appId: null,
   slug: 'flightdeck',
@@ -29,7 +29,7 @@ export const registered: AppRegistration = {
 export const redirectUri = 'http://localhost:8080/api/auth/github/callback'
 export const origin = 'http://localhost:8080'
 
-/** One for all hosts of a file: making one takes longer than starting a host. */
+/** One key for all hosts of a file, since making one takes longer than starting a host. */
 export const { privateKey: appPrivateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
@@ -38,7 +38,7 @@ export const { privateKey: appPrivateKey } = generateKeyPairSync('rsa', {
 
 const path = process.env['PATH'] ?? '/usr/bin:/bin'
 
-/** A folder that goes with the test. */
+/** A folder that is removed with the test. */
 export interface Folder {
   readonly path: string
   remove(): Promise<void>
@@ -62,8 +62,8 @@ export interface LocalCodeHost {
 }
 
 /**
- * The data of a local code host that was started once and has its samples. Making them takes two dozen git processes: tests that are not about
- * that begin on a copy.
+ * The data of a local code host that was started once and has its samples. Creating the samples takes two dozen git processes, so tests that are not
+ * about them start with a copy of this data.
  */
 export async function dataWithSamples(): Promise<Folder> {
   const folder = await temporaryFolder()
@@ -72,7 +72,7 @@ export async function dataWithSamples(): Promise<Folder> {
   return folder
 }
 
-/** Starts a local code host in `dataDir` with an adapter for it; `on` is data that it begins with. */
+/** Starts a local code host in `dataDir` with an adapter for it; `on` is the data that it starts with. */
 export async function startLocal(
   dataDir: string,
   { on, ...options }: Partial<GitHubOptions> & { readonly on?: Folder } = {},
@@ -84,7 +84,7 @@ export async function startLocal(
   return { ...adapterOf(url, options.clock), log, webhooks, app, limits, reportCheck, stop }
 }
 
-/** Starts the local code host as the product has it, on data that it begins with. */
+/** Starts the local code host as the product contains it, with this data. */
 export async function startPlain(
   dataDir: string,
   on: Folder,
@@ -117,13 +117,13 @@ function adapterOf(url: string, clock?: Clock): Pick<LocalCodeHost, 'url' | 'api
   return { url, api, codeHost }
 }
 
-/** PKCE's two halves. */
+/** The verifier and the challenge of PKCE. */
 export function proofKey(): { verifier: string; challenge: string } {
   const verifier = randomBytes(32).toString('base64url')
   return { verifier, challenge: createHash('sha256').update(verifier).digest('base64url') }
 }
 
-/** Goes to the authorize page as a person who chooses `login`, and comes back to the address that the browser is sent to. */
+/** Opens the authorize page as a person who chooses `login`, and returns the address to which the browser is then redirected. */
 export async function authorize(address: string, login: string): Promise<URL> {
   const url = new URL(address)
   url.searchParams.set('login', login)
@@ -133,7 +133,7 @@ export async function authorize(address: string, login: string): Promise<URL> {
   return new URL(back)
 }
 
-/** The whole way of a sign-in. */
+/** A complete sign-in. */
 export async function signIn(codeHost: CodeHost, login: string): Promise<HostTokens> {
   const { verifier, challenge } = proofKey()
   const back = await authorize(
@@ -153,7 +153,7 @@ export interface GitAnswer {
   readonly stderr: string
 }
 
-/** Runs real git with nothing of the shell's environment but PATH; the access goes in as the runner gives it. */
+/** Runs real git without the shell's environment except PATH, and with credentials in the way the runner gives them. */
 export function git(
   cwd: string,
   args: readonly string[],
@@ -186,7 +186,7 @@ export function git(
   })
 }
 
-/** The same, where anything but success is a mistake in the test. */
+/** Runs git like `git`, and throws when it fails. */
 export async function gitDone(
   cwd: string,
   args: readonly string[],
@@ -197,7 +197,7 @@ export async function gitDone(
   return answer.stdout.trim()
 }
 
-/** Writes files and commits them on a branch, which is made when it is not there. */
+/** Writes files and commits them on a branch, which is created if necessary. */
 export async function commit(
   tree: string,
   branch: string,
@@ -217,7 +217,7 @@ export async function commit(
   return gitDone(tree, ['rev-parse', 'HEAD'])
 }
 
-/** A repository of the person's own, with one commit on `main`. */
+/** Creates a repository that belongs to the person, with one commit on `main`. */
 export async function localRepository(
   folder: string,
   files: Readonly<Record<string, string>>,
@@ -230,15 +230,15 @@ export async function localRepository(
 export interface HostWithEngine {
   readonly local: LocalCodeHost
   readonly folder: Folder
-  /** Tokens of the two people. */
+  /** The tokens of the two people. */
   readonly ada: string
   readonly grace: string
-  /** A clone of `ada/engine`. */
+  /** A working tree that is a clone of `ada/engine`. */
   readonly tree: string
   close(): Promise<void>
 }
 
-/** A local code host on which Ada and Grace are signed in, and Ada's `engine` has these branches. */
+/** A local code host on which Ada and Grace are signed in, and Ada's repository `engine` has these branches. */
 export async function hostWithEngine(
   branches: Readonly<Record<string, Readonly<Record<string, string>>>>,
   options: Partial<GitHubOptions> = {},
@@ -255,7 +255,7 @@ export async function hostWithEngine(
   return { local, folder, ada, grace, tree, close }
 }
 
-/** Makes a public repository, named as the folder in which its clone is to be; each branch is one commit on the branch before it. Gives the clone. */
+/** Creates a public repository, named after the folder of its clone. Each branch is one commit on top of the branch before it. Returns the clone. */
 export async function makeRepository(
   local: LocalCodeHost,
   token: string,
@@ -270,15 +270,15 @@ export async function makeRepository(
   return tree
 }
 
-/** Local code hosts for the tests of a file: each test has a folder of its own, and its hosts end with it. */
+/** Local code hosts for the tests of a file: each test has a folder of its own, and the hosts of a test end with it. */
 export interface LocalHosts {
   /** The path of the test's folder. */
   folder(): string
-  /** Where its hosts keep their data. */
+  /** The folder in which the test's hosts keep their data. */
   dataDir(): string
   start(options?: Partial<GitHubOptions>): Promise<LocalCodeHost>
   stop(local: LocalCodeHost): Promise<void>
-  /** Pushes changes on a branch of one of ada's repositories; answers with the commit. */
+  /** Pushes changes to a branch of one of ada's repositories; returns the commit. */
   pushed(
     local: LocalCodeHost,
     token: string,
@@ -324,7 +324,7 @@ export function useLocalHosts(): LocalHosts {
   }
 }
 
-/** A request as a browser or a program makes it, without following redirects. */
+/** Makes a request as a browser or a program does, without following redirects. */
 export async function visit(url: string, init: RequestInit = {}) {
   const response = await fetch(url, { redirect: 'manual', ...init })
   return { status: response.status, headers: response.headers, text: await response.text() }

@@ -1,4 +1,4 @@
-/** Git over HTTP on the local code host: pushes, clones, refused refs, clients that go away. */
+/** Git over HTTP on the local code host: pushes, clones, refused refs, and clients that disconnect. */
 import { randomBytes } from 'node:crypto'
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'

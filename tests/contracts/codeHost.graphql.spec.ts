@@ -1,4 +1,4 @@
-/** What is asked by GraphQL, held to the schema that GitHub publishes: our queries, and the types of the local code host. */
+/** Compares GraphQL with the schema that GitHub publishes: our queries, and the types of the local code host. */
 import { schema as published } from '@octokit/graphql-schema'
 import {
   buildSchema,

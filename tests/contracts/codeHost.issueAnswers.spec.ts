@@ -1,4 +1,4 @@
-/** What the adapter makes of the answers about issues that a code host gives rarely: long lists, missing rights, things that are gone. */
+/** How the adapter handles rare answers about issues: long lists, missing rights, and deleted things. */
 import { createServer, type RequestListener } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
 import { githubCodeHost } from '#platform/codehost/github.ts'

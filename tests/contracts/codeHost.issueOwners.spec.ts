@@ -1,4 +1,6 @@
-/** Issues of the local code host by whose project they are: several projects of a repository, owners without the right, and whose access reads. */
+/**
+ * Which project gets an issue of the local code host: several projects of one repository, owners without rights, and whose access reads the issues.
+ */
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'

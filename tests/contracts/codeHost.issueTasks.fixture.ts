@@ -1,4 +1,4 @@
-/** A repository of the local code host with people and projects here, whose issues become tasks until the test is over. */
+/** A repository of the local code host, with people and projects, whose issues become tasks until the test is over. */
 import { afterEach, beforeEach, vi } from 'vitest'
 import { z } from 'zod'
 import { identity } from '#domain/identity.ts'
@@ -36,18 +36,18 @@ export interface Start {
   readonly admit?: (ownerId: string) => Promise<void>
   readonly clock?: IssueEngines['clock']
   readonly accessControl?: IssueEngines['accessControl']
-  /** People whose limit at the code host is used up. */
+  /** The people whose rate limit at the code host is used up. */
   readonly limited?: readonly string[]
-  /** People whose access to the code host is gone. */
+  /** The people whose access to the code host was lost. */
   readonly gone?: readonly string[]
-  /** The tokens of an installation of the App that reads for all. */
+  /** The tokens of an App installation that reads for everybody. */
   readonly installation?: () => Promise<string>
 }
 export const byPolling: Start = { times: { pollIntervalMs: 50 } }
 
 export const eventually = (holds: () => Promise<void>) => vi.waitFor(holds, { interval: 30 })
 
-/** Has all of it made before each test of a file, and closed after it. */
+/** Creates all of it before each test of a file, and closes it afterwards. */
 export function issueTasks() {
   const running: RunningWork[] = []
   const tokens = new Map<string, string>()
@@ -78,10 +78,10 @@ export function issueTasks() {
     await host.close()
   })
 
-  /** Whose accounts people here have at the code host. */
+  /** The accounts of people at the code host. */
   const people = new Map(['ada', 'grace', 'mallory'].map((login, at) => [userId(at + 1), login]))
   const tokenOf = (login: string) => tokens.get(login) ?? ''
-  /** Asks for something of the repository in the name of a person. */
+  /** Makes an API request about the repository in the name of a person. */
   async function asks(login: string, method: string, path: string, body?: unknown): Promise<unknown> {
     const asked = { token: tokenOf(login), ...(body === undefined ? {} : { body }) }
     const { status, json } = await askRest(local.api, [method, `${repo}${path}`], asked)
@@ -92,7 +92,7 @@ export function issueTasks() {
     for (const part of running.splice(0).toReversed()) await part.stop()
   }
 
-  /** A project of the n-th person on the repository. */
+  /** Creates a project of the n-th person with the repository. */
   async function projectOf(n: number): Promise<void> {
     const facts = { githubRepoId: made.id, isPrivate: false, name: 'engine', description: '' }
     const ids = { projectId: projectId(n), ownerId: userId(n) }
@@ -106,7 +106,7 @@ export function issueTasks() {
     const command = { type: 'ChangeIssueRule', ...change } as const
     await engines.commands.execute(projectDecider, projectStream(projectId(n)), command, cause())
   }
-  /** The account of the code host is the n-th person's here. */
+  /** Connects an account of the code host to the n-th person. */
   async function isHere(githubId: string, n: number, login: string): Promise<void> {
     const claim = { type: 'ClaimIdentity', userId: userId(n) } as const
     const id = idOfAccount(engines.vault, 'local', githubId)
@@ -117,7 +117,7 @@ export function issueTasks() {
     await engines.commands.execute(user, userStream(userId(n)), command, cause())
   }
 
-  /** For an App of another name than the one whose tokens people write with here. */
+  /** An adapter for an App with another name than the one whose tokens people write with here. */
   const adapter = (appId: string | null) =>
     githubCodeHost({
       serverUrl: local.url,
@@ -125,7 +125,7 @@ export function issueTasks() {
       app: async () => ({ ...registered, appId, slug: 'deck' }),
     })
   const hostOf = (codeHost: Partial<CodeHost> = {}): CodeHost => ({ ...adapter('42'), ...codeHost })
-  /** What makes tasks. */
+  /** Creates the part that makes tasks from issues. */
   function makingOf(
     reads: Projected,
     {
@@ -173,7 +173,7 @@ export function issueTasks() {
       },
     }
   }
-  /** Makes tasks and links, as long as the test goes or until all is stopped. */
+  /** Makes tasks and links until the test ends or everything is stopped. */
   async function start(of: Start = {}): Promise<void> {
     const reads = projected(engines)
     const making = makingOf(reads, of)
@@ -222,7 +222,7 @@ export function issueTasks() {
     settingsOf(await engines.documents.get(projectSettingsView, projectId(n))).issueDecisions.map(
       ({ number, outcome }) => `${number} ${outcome}`,
     )
-  /** Starts with a project owner who has no room for a task, until the returned is called. */
+  /** Starts with a project owner who has no capacity for a task, until the returned function is called. */
   async function startFull(of: Start = byPolling): Promise<() => void> {
     let isFull = true
     const admit = async () => {

@@ -1,4 +1,4 @@
-/** Issues of the local code host become tasks, and lead to them: by deliveries through the real address, and by looking now and then. */
+/** Issues of the local code host become tasks, and link to them: through deliveries at the real webhook address, and through polling. */
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'

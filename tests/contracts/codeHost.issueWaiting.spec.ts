@@ -1,4 +1,4 @@
-/** Issues of the local code host that wait: taken ones for room, others for a limit, an account or a sign-in. */
+/** Issues of the local code host that have to wait: accepted ones for capacity, others for a rate limit, an account or a sign-in. */
 import { randomUUID } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'

@@ -1,4 +1,4 @@
-/** Issues, labels and roles on the local code host, as GitHub's own description has them. */
+/** Issues, labels and roles on the local code host, according to GitHub's own description. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { askRest } from './codeHost.apps.fixture.ts'

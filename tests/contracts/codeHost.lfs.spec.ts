@@ -1,4 +1,4 @@
-/** Git LFS at the local code host: who may keep and read objects, and what is taken for one. */
+/** Git LFS at the local code host: who may store and read objects, and which files count as pointers to one. */
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { signIn, useLocalHosts } from './codeHost.fixture.ts'

@@ -1,4 +1,4 @@
-/** What becomes of repositories and branches on the local code host: names, owners, archives, protection and updates. */
+/** Changes of repositories and branches on the local code host: names, owners, archives, protection and updates. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'

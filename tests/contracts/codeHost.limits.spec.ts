@@ -1,4 +1,4 @@
-/** Limits of the local code host: so many requests an hour, refusals that a test asks for, and who it listens to. */
+/** Limits of the local code host: requests per hour, refusals that a test requests, and who may send such requests. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { secondaryLimit } from '../standins/github/limits.ts'

@@ -1,4 +1,4 @@
-/** Deliveries that were missed: found at the local code host, and recorded once, over real engines. */
+/** Deliveries that were missed are found at the local code host and recorded once, with real engines. */
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The local code host's pages: pull requests, merging, who may see what. */
+/** The pages of the local code host: pull requests, merging, and who may see which of them. */
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Projects follow their repositories on the local code host: by deliveries through the real address, and by looking now and then. */
+/** Projects follow their repositories on the local code host: through deliveries at the real webhook address, and through polling. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'

@@ -1,4 +1,4 @@
-/** The one comment on the pull request of a task that was made of no issue, on the local code host. */
+/** The single comment on the pull request of a task that was not made from an issue, on the local code host. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'

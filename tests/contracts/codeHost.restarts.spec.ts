@@ -1,4 +1,4 @@
-/** What the local code host keeps over a restart and a crash, and what it tells when it cannot start. */
+/** What the local code host keeps after a restart and a crash, and what it reports when it cannot start. */
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'

@@ -1,4 +1,6 @@
-/** Reviews and comments on the local code host, as GitHub's own description has them: who may, where they stand, what becomes of them. */
+/**
+ * Reviews and comments on the local code host, according to GitHub's own description: who may write them, where they are placed, and how they change.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { appToken } from './codeHost.apps.fixture.ts'

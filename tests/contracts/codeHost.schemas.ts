@@ -1,4 +1,4 @@
-/** GitHub's own description of its answers, as checks: parts of it are in `tests/data/github-openapi-*.json`. */
+/** GitHub's own description of its answers, as validators: parts of the description are in `tests/data/github-openapi-*.json`. */
 import { Ajv, type ValidateFunction } from 'ajv'
 import { readFileSync } from 'node:fs'
 
@@ -7,7 +7,7 @@ type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 const read = (file: string): { ops: Record<string, Record<string, Json>>; components: Json } =>
   JSON.parse(readFileSync(new URL(`../data/${file}`, import.meta.url), 'utf8'))
 
-/** OpenAPI's `nullable` beside no `type`, or beside an `enum`, says nothing to a JSON Schema validator: it becomes a choice. */
+/** To a JSON Schema validator, OpenAPI's `nullable` means nothing without a `type` or next to an `enum`, so it becomes a choice with `null`. */
 function asJsonSchema(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(asJsonSchema)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -17,7 +17,7 @@ function asJsonSchema(schema: Json): Json {
   return { anyOf: [rest, { type: 'null' }] }
 }
 
-/** One validator a schema: `GET /user 200`. */
+/** A validator for each answer, by names such as `GET /user 200`. */
 export function githubSchemas(
   file = 'github-openapi-subset.json',
 ): (operation: string, status: number) => ValidateFunction {

@@ -1,4 +1,4 @@
-/** The repositories that a local code host begins with: its samples, and those that people name. */
+/** The repositories with which a local code host starts: its samples, and those that people name. */
 import { chown, mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The conversation, checks and issues of the local code host by hand: forms of its pages, and what the API says after them. */
+/** Conversations, checks and issues of the local code host by hand: forms of its pages, and what the API answers after they were sent. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'

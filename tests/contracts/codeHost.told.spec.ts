@@ -1,4 +1,4 @@
-/** What the code host says when it refuses: the waits that it asks for are kept, and each sentence names the credential that was refused. */
+/** Refusals by the code host: the product waits as long as it was asked to, and each message names the credential that was refused. */
 import { createServer, type RequestListener } from 'node:http'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { githubApps } from '#platform/codehost/githubApps.ts'

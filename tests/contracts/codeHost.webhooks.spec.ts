@@ -1,4 +1,4 @@
-/** The webhooks of the local code host: in the shapes of the published examples, signed, each tried once, and arranged as a test likes. */
+/** The webhooks of the local code host: in the form of the published examples, signed, sent once each, and controlled by the test. */
 import { Webhooks } from '@octokit/webhooks'
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'

@@ -1,4 +1,4 @@
-/** What the product asks as its App, of the local code host: installations, and tokens that reach no further than they were asked for. */
+/** The product's requests to the local code host as its App: installations, and tokens that reach no further than requested. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { githubApps } from '#platform/codehost/githubApps.ts'

@@ -1,4 +1,4 @@
-/** What every event store must do. Streams have fresh names, so a store that already holds events will do. */
+/** What every event store must do. Streams have fresh names, so a store that already contains events can be used. */
 import { randomUUID } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -16,9 +16,9 @@ import { sampleEvent, sampleEvents } from './eventStore.samples.ts'
 
 export interface OpenEventStore {
   readonly store: EventStore
-  /** Closes the store and opens one on the same data. */
+  /** Closes the store and opens another one on the same data. */
   readonly reopen: () => Promise<EventStore>
-  /** Puts a record that is no event after the last revision of the stream. */
+  /** Adds a record that is no event after the last revision of the stream. */
   readonly spoil: (stream: string, last: number) => Promise<void>
   readonly close: () => Promise<void>
 }

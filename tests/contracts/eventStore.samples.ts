@@ -1,8 +1,8 @@
-/** Events for the contract suites: of the right shape, with made-up facts. */
+/** Events for the contract suites: valid, with invented facts. */
 import { randomUUID } from 'node:crypto'
 import type { EventToAppend } from '#platform/ports/eventStore.ts'
 
-/** An event at `revision` of `stream`; its id is fresh unless it is given. */
+/** An event at `revision` of `stream`; its id is new unless one is given. */
 export function sampleEvent(stream: string, revision: number, id: string = randomUUID()): EventToAppend {
   return {
     id,
@@ -26,7 +26,7 @@ export function sampleEvent(stream: string, revision: number, id: string = rando
   }
 }
 
-/** `count` events that follow each other, the first at `from`. */
+/** `count` consecutive events, the first at revision `from`. */
 export function sampleEvents(stream: string, from: number, count: number): EventToAppend[] {
   return Array.from({ length: count }, (_, index) => sampleEvent(stream, from + index))
 }

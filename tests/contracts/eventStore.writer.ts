@@ -1,4 +1,4 @@
-/** A process of its own that appends to the SQLite log until it is killed, and prints each position that was answered. */
+/** A program that appends to the SQLite log until it is killed, and prints each confirmed position. */
 import { writeSync } from 'node:fs'
 import { openSqliteEventStore } from '#platform/eventstore/sqlite.ts'
 import { sampleEvents } from './eventStore.samples.ts'

@@ -1,4 +1,4 @@
-/** What every work queue must do. Kinds and ids have fresh names, so a queue that already holds jobs will do. */
+/** What every work queue must do. Kinds and ids have fresh names, so a queue that already contains jobs can be used. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -8,7 +8,7 @@ import type { Delivery, Job, Jobs } from '#platform/ports/jobs.ts'
 
 export interface OpenJobs {
   readonly jobs: Jobs
-  /** Closes the queue and opens one on the same data. */
+  /** Closes the queue and opens another one on the same data. */
   readonly reopen: () => Promise<Jobs>
   readonly close: () => Promise<void>
 }
@@ -28,7 +28,7 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
     const job = (): Job => ({ id: randomUUID(), kind, payload: { taskId: 't1', text: 'naïve 👩‍💻 "' } })
     const patient = { concurrency: 1, leaseMs: 60_000 }
     const soon = { timeout: 10_000 }
-    /** Takes jobs and leaves what becomes of them to the test. */
+    /** Takes jobs, and lets the test decide what happens to each. */
     function receiving(options: { concurrency: number; leaseMs: number }): Delivery[] {
       const deliveries: Delivery[] = []
       jobs.work(kind, options, async (delivery) => {
@@ -36,7 +36,7 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       })
       return deliveries
     }
-    /** Takes jobs one at a time and never ends the first. */
+    /** Takes jobs one at a time, and never finishes the first one. */
     function hanging(leaseMs: number): Delivery[] {
       const deliveries: Delivery[] = []
       jobs.work(kind, { concurrency: 1, leaseMs }, (delivery) => {
@@ -112,7 +112,7 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       await vi.waitFor(() => expect(done.toSorted()).toEqual(put.map(({ id }) => id).toSorted()), {
         timeout: 20_000,
       })
-      // The last one is done a moment after its work.
+      // The last job is marked as done shortly after its work.
       await expect.poll(() => jobs.pending(kind)).toBe(0)
     })
 
@@ -144,7 +144,7 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       })
       const ended: Delivery[] = []
       await vi.waitFor(() => expect(running).toHaveLength(1), soon)
-      // One more of hers comes each time that her place is free, and another person finds the other place.
+      // Each time that her slot is free she gets one more job, and another person gets the other slot.
       for (let turn = 1; turn <= 3; turn += 1) {
         ended.push(...running.slice(-1))
         await vi.waitFor(() => expect(running).toHaveLength(turn + 1), soon)

@@ -1,4 +1,4 @@
-/** A process of its own that takes one job after another, and does with each what it is told, a word a line: `working` or `ack`. */
+/** A program that takes one job after another. A line on its standard input says what to do with each: `working` or `ack`. */
 import { createInterface } from 'node:readline'
 import { openNatsJobs } from '#platform/jobs/nats.ts'
 import { openNats } from '#platform/bus/natsConnection.ts'

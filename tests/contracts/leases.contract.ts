@@ -1,4 +1,4 @@
-/** What leases must do, whatever keeps them. Names are fresh, so a store that already holds leases will do. */
+/** What leases must do with every store. Names are fresh, so a store that already contains leases can be used. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -6,25 +6,25 @@ import type { RunningWork, Leases } from '#platform/ports/leases.ts'
 
 export interface OpenLeases {
   readonly leases: Leases
-  /** The same leases as another process has them. */
+  /** The leases as another process sees them. */
   readonly elsewhere: Leases
-  /** What was told of faults that were survived. */
+  /** The reports of faults that the leases have survived. */
   readonly faults: readonly string[]
   readonly close: () => Promise<void>
 }
 
-/** Works that write down what becomes of them, in order. */
+/** Pieces of work that record what happens to them, in order. */
 export interface Works {
   readonly told: readonly string[]
-  /** Work that tells `<who> starts`, `<who> stops` when it is asked to, and `<who> is gone` when nothing of it is left. */
+  /** Work that records `<who> starts`, `<who> stops` when it is asked to stop, and `<who> is gone` when it has ended completely. */
   of(who: string, options?: { readonly stopsInMs?: number }): () => Promise<RunningWork>
   once(line: string, withinMs?: number): Promise<void>
 }
 
-/** So long after its holder has stopped, a lease has another. */
+/** How long after its holder has stopped a lease has another holder, in milliseconds. */
 const followsMs = 1_000
 const patientMs = 10_000
-/** Longer than any adapter waits between two looks, and than a lease lasts that nobody keeps. */
+/** Longer than any adapter waits between two polls, and than an abandoned lease lasts. */
 const lookMs = 1_000
 const lapseMs = 4_000
 
@@ -82,7 +82,7 @@ export function leasesContract(name: string, open: () => Promise<OpenLeases>): v
         holdings.delete(holder)
       }
       expect(order.toSorted()).toEqual(who)
-      // Nobody starts before the one before is gone.
+      // Nobody starts before the previous holder has ended.
       expect(told).toEqual(order.flatMap(wholeLife))
       expect(opened.faults).toEqual([])
     })
@@ -140,7 +140,7 @@ export function leasesContract(name: string, open: () => Promise<OpenLeases>): v
       const tried = new Promise<void>((resolve) => (isTried = resolve))
       const broken = leases.hold(lease, async () => {
         starts += 1
-        // By now somebody else waits.
+        // By now somebody else is waiting.
         await tried
         throw new Error('not here')
       })

@@ -1,4 +1,4 @@
-/** What every read store must do. Collections have fresh names, so a store that already holds documents will do. */
+/** What every read store must do. Collections have fresh names, so a store that already contains documents can be used. */
 import * as fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -16,10 +16,10 @@ import { randomRuns } from '../longRun.ts'
 
 export interface OpenReadStore {
   readonly store: ReadStore
-  /** Closes the store and opens one on the same data. */
+  /** Closes the store and opens another one on the same data. */
   readonly reopen: (served?: readonly Served[]) => Promise<ReadStore>
   readonly close: () => Promise<void>
-  /** More documents than are landed in one step; 700 unless told. */
+  /** More documents than are written in one step; 700 by default. */
   readonly many?: number
 }
 
@@ -506,7 +506,7 @@ const someFind: fc.Arbitrary<Find> = fc
     ...(after === undefined ? {} : { after }),
   }))
 
-/** The same search over a plain list. */
+/** The same search over a plain array. */
 function modelFind(documents: readonly Document[], { where, sort, limit, after }: Find): Document[] {
   const sign = sort.direction === 'ascending' ? 1 : -1
   const compare = (a: { value: unknown; id: string }, b: { value: unknown; id: string }) =>

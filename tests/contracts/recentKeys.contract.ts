@@ -6,7 +6,7 @@ import { recentKeysPerCleanUp, type RecentKeyLimits, type RecentKeys } from '#pl
 
 export interface OpenRecentKeys {
   readonly keys: RecentKeys
-  /** The same as another process has it, or as one has it that starts again. */
+  /** The memory as another process, or a restarted one, sees it. */
   reopen(): Promise<RecentKeys>
   readonly close: () => Promise<void>
 }
@@ -75,7 +75,7 @@ export function recentKeysContract(
         now += 1
         await opened.keys.remember(one, digestOf('b'))
       }
-      // All of the flood is younger than what may be under way.
+      // All keys of the flood are newer than those of requests that may still be running.
       for (const one of flood) expect((await opened.keys.remember(one, digestOf('b'))).again).toBe(true)
       expect((await opened.keys.remember(first, digestOf('c'))).again).toBe(false)
       expect((await opened.keys.remember(theirs, digestOf('a'))).again).toBe(true)
@@ -92,7 +92,7 @@ export function recentKeysContract(
       const flood = Array.from({ length: 2 * recentKeysPerCleanUp }, () => key())
       for (const [index, one] of flood.entries()) {
         now += 20
-        // Somebody else makes each of those that have it looked at.
+        // Another caller causes the limit of each of these owners to be checked.
         await opened.keys.remember(
           (index + 1) % recentKeysPerCleanUp === 0 ? key('grace') : one,
           digestOf('a'),

@@ -1,10 +1,10 @@
-/** What every way of asking other processes must do. */
+/** What every way of calling other processes must do. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Answered, Rpc } from '#platform/ports/rpc.ts'
 
 export interface OpenRpc {
   readonly rpc: Rpc
-  /** The same as another process has it; the very same where there is a single process. */
+  /** The calls as another process sees them; the same object within one process. */
   readonly elsewhere: Rpc
   readonly close: () => Promise<void>
 }

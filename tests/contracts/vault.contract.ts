@@ -1,4 +1,4 @@
-/** What every vault must do. Scopes have fresh names, so a vault that already holds keys will do. */
+/** What every vault must do. Scopes have fresh names, so a vault that already contains keys can be used. */
 import * as fc from 'fast-check'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { randomRuns } from '../longRun.ts'
 
 export interface OpenVault {
   readonly vault: Vault
-  /** Closes the vault and opens one on the same data, with the same master key or another. */
+  /** Closes the vault and opens another one on the same data, with the same master key or another. */
   readonly reopen: (masterKey?: Uint8Array) => Promise<Vault>
   readonly close: () => Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Audit bundles of the task in the kept log of version 1, and what proves them. */
+/** Audit bundles of the task in the stored log of version 1, with everything that proves them. */
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -31,7 +31,7 @@ import { cryptography, rawPublicKey } from '../../services/platform/seals/crypto
 
 const { sha256 } = cryptography
 
-/** An Ed25519 key that is always the same, so that a bundle is too. */
+/** An Ed25519 key that is always the same, so that a bundle is always the same too. */
 export function signingKey(name: string, seed: number) {
   const pkcs8 = Buffer.concat([
     Buffer.from('302e020100300506032b657004220420', 'hex'),
@@ -62,32 +62,32 @@ const contents = new Map(
 export interface BundleWish {
   readonly withheld?: readonly ContentCategory[]
   readonly isErased?: boolean
-  /** The events, where they are to be other than those of the kept log. */
+  /** The events of the log; those of the stored log when left out. */
   readonly all?: readonly Envelope[]
   readonly seed?: number
-  /** How many events of the log the bundle is made of; all of them where it is left out. */
+  /** How many events of the log the bundle covers; all of them when left out. */
   readonly size?: number
-  /** The sizes at which the log was sealed before, all of which are listed. */
+  /** The sizes at which the log was sealed before; the bundle lists all those seals. */
   readonly sealedAt?: readonly number[]
-  /** From which size on seals are listed. */
+  /** The log size from which on seals are listed. */
   readonly sealsFrom?: number
   readonly asked?: readonly number[]
-  /** What became of an event's content, where it is to be other than kept. */
+  /** What has happened to an event's content, when it is not the stored content. */
   readonly contentOf?: (event: Envelope) => BundledContent | undefined
   readonly blobState?: BlobState
   readonly links?: readonly string[]
-  /** Keys beside the one that signs. */
+  /** Keys in addition to the one that signs. */
   readonly olderKeys?: readonly string[]
 }
 
-/** The plaintext of a content of the kept log. */
+/** The plaintext of a content of the stored log. */
 export const plaintextOf = (id: string): string => contents.get(id) ?? ''
 
 export const keptEnvelopes: readonly Envelope[] = events.map(
   ({ position: _position, content: _content, ...event }) => event,
 )
 
-/** A tree over leaves, with proofs for each of them. */
+/** A Merkle tree over leaves, with a proof for each of them. */
 function treeOver(leaves: readonly Uint8Array[]) {
   const nodes = new Map<string, Hash>()
   const frontier = leaves.reduce<Frontier>(
@@ -114,7 +114,7 @@ function treeOver(leaves: readonly Uint8Array[]) {
   }
 }
 
-/** The lines of a bundle of the kept log's task, sealed as the whole log is. */
+/** The lines of a bundle for the stored log's task, sealed like the whole log. */
 export async function bundleOf({
   withheld = [],
   isErased = false,

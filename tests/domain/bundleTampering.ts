@@ -1,4 +1,4 @@
-/** Random changes of an audit bundle, each with the records that it did something to. */
+/** Random changes of an audit bundle, each with the records that it affects. */
 import { BundleRecord, type Envelope } from '../../domain/proof/auditBundle.schema.ts'
 import { envelopeHash } from '../../domain/proof/bundleHashes.ts'
 import { verifyBundle } from '../../domain/proof/verifyBundle.ts'
@@ -7,7 +7,7 @@ import { cryptography } from '../../services/platform/seals/cryptography.ts'
 type Draw = (bound: number) => number
 interface Changed {
   readonly lines: readonly string[]
-  /** Where it was changed, as faults name it: any of these. */
+  /** The places of the change, as faults name them: a fault may name any of these. */
   readonly where: readonly string[]
 }
 type Change = (lines: readonly string[], pick: Draw) => Changed | undefined
@@ -27,7 +27,7 @@ const pickEvent = (lines: readonly string[], pick: Draw) => {
   return record && { index, record }
 }
 
-/** A byte of an event's line becomes another. */
+/** Changes a byte in the line of an event. */
 const byte: Change = (lines, pick) => {
   const picked = pickEvent(lines, pick)
   if (!picked) return undefined
@@ -56,20 +56,20 @@ const repetition: Change = (lines, pick) => {
   const picked = pickEvent(lines, pick)
   if (!picked) return undefined
   const to = pick(lines.length - 1) + 1
-  // Behind another line it is the same record twice; its own neighbourhood counts as well.
+  // After another line, the same record occurs twice, so its own neighbourhood counts as well.
   return { lines: lines.toSpliced(to, 0, lines[picked.index] ?? ''), where: [placeOf(picked.record.event)] }
 }
 
 const swap: Change = (lines, pick) => {
   const [one, other] = [pickEvent(lines, pick), pickEvent(lines, pick)]
   if (!one || !other || one.index === other.index) return undefined
-  // Streams may stand in any order; within one, order counts.
+  // The streams may be in any order; within a stream, the order matters.
   if (one.record.event.stream !== other.record.event.stream) return undefined
   const swapped = lines.with(one.index, lines[other.index] ?? '').with(other.index, lines[one.index] ?? '')
   return { lines: swapped, where: [placeOf(one.record.event), placeOf(other.record.event)] }
 }
 
-/** An event that never was, with right hashes, at the end of a stream. */
+/** Adds an invented event, with correct hashes, at the end of a stream. */
 const addition: Change = (lines, pick) => {
   const picked = pickEvent(lines, pick)
   if (!picked) return undefined
@@ -95,7 +95,7 @@ const truncation: Change = (lines, pick) => {
   return { lines: lines.slice(0, length), where: ['manifest', 'header', ...gone.map(placeOf)] }
 }
 
-/** A stream from one event on, with every hash computed anew. */
+/** Changes a stream from one event on, with all hashes computed again. */
 const rewrite: Change = (lines, pick) => {
   const picked = pickEvent(lines, pick)
   if (!picked) return undefined
@@ -118,7 +118,7 @@ const rewrite: Change = (lines, pick) => {
   return { lines: rewritten, where }
 }
 
-/** A content that is in the bundle is given out as erased, withheld, changed or without a key. */
+/** Declares a content that the bundle includes as erased, withheld, changed or without a key. */
 const hiding: Change = (lines, pick) => {
   const picked = pickEvent(lines, pick)
   if (picked?.record.content.kind !== 'disclosed') return undefined
@@ -131,7 +131,7 @@ const hiding: Change = (lines, pick) => {
 
 const sealsIn = (record: BundleRecord) => (record.kind === 'seal' ? [`seal ${record.size}`] : [])
 
-/** Part of a proof, a checkpoint or the manifest becomes another. */
+/** Changes a part of a proof, a checkpoint or the manifest. */
 const proof: Change = (lines, pick) => {
   const index = pick(lines.length)
   const record = parsed(lines[index])
@@ -149,7 +149,7 @@ const proof: Change = (lines, pick) => {
   }
 }
 
-/** A record other than an event stands there no more, stands there twice, or behind the manifest. */
+/** Removes a record other than an event, repeats it, or moves it behind the manifest. */
 const line: Change = (lines, pick) => {
   const index = pick(lines.length)
   if (eventIn(lines[index])) return undefined
@@ -163,7 +163,7 @@ const line: Change = (lines, pick) => {
   return { lines: changed, where: anywhere }
 }
 
-/** A line ends otherwise, or is empty. */
+/** Changes the end of a line, or empties it. */
 const ending: Change = (lines, pick) => {
   const index = pick(lines.length)
   const kept = lines[index] ?? ''
@@ -176,7 +176,7 @@ const ending: Change = (lines, pick) => {
   return changed && { lines: changed, where: anywhere }
 }
 
-/** Any place: what these do is found by what is then missing or over. */
+/** Any place: these changes are found by what is missing or superfluous afterwards. */
 const anywhere = ['*']
 
 export const bundleChanges: Readonly<Record<string, Change>> = {
@@ -193,7 +193,7 @@ export const bundleChanges: Readonly<Record<string, Change>> = {
   proof,
 }
 
-/** Makes so many random changes, each kind in turn; counts those found at the right record by kind, and lists the others. */
+/** Makes this many random changes, taking the kinds in turn. Counts, by kind, those that were found at the right record, and lists the others. */
 export function tryBundleChanges(
   whole: readonly string[],
   { times, pick, keys }: { times: number; pick: Draw; keys: readonly string[] },
@@ -223,12 +223,12 @@ export function tryBundleChanges(
   return { tried, found, missed }
 }
 
-/** A member of any record, as deep as it lies: another value, left out, or twice. */
+/** Changes a member of any record, at any depth: another value, no value, or two of them. */
 export function changedMember(
   lines: readonly string[],
   pick: Draw,
 ): { readonly lines: readonly string[]; readonly kind: string } | undefined {
-  // Each kind of record as often as the others, however many events there are.
+  // Each kind of record is picked equally often, however many events there are.
   const kinds = [...new Set(lines.map((line) => parsed(line)?.kind))]
   const wanted = kinds[pick(kinds.length)]
   const some = lines.flatMap((line, at) => (line.startsWith(`{"kind":"${wanted}"`) ? [at] : []))

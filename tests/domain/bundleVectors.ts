@@ -1,4 +1,4 @@
-/** The test vectors of audit bundles in `tests/data/proof`, as they are made of the kept log. */
+/** The test vectors of audit bundles in `tests/data/proof`, as they are derived from the stored log. */
 import { writeKeyLink, keyFingerprint } from '../../domain/proof/logKeys.ts'
 import { BundleRecord } from '../../domain/proof/auditBundle.schema.ts'
 import { originOf, signedBytes } from '../../domain/proof/bundleHashes.ts'
@@ -18,14 +18,14 @@ export function headerOf(lines: readonly string[]) {
   return header
 }
 
-/** A line of the file of seals, for the seal that a bundle was made under. */
+/** A line of the file of seals, for the seal under which a bundle was made. */
 export function sealLine(bundle: readonly string[], revision: number): string {
   const { checkpoint, heads } = headerOf(bundle)
   const at = new Date(Date.UTC(2026, 10, 24, 0, 0, 10 * revision)).toISOString()
   return JSON.stringify({ revision, at, checkpoint, heads })
 }
 
-/** The files by their names. */
+/** The contents of the files, by file name. */
 export async function bundleVectors(): Promise<Readonly<Record<string, string>>> {
   const whole = await bundleOf({ sealedAt })
   const { logId, epoch } = headerOf(whole)

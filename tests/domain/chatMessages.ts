@@ -1,4 +1,4 @@
-/** What the socket says of messages, for tests of the client: `services/gateway/live/socketMessages.ts` in short. */
+/** The socket's messages about chat messages, for tests of the client: a short form of `services/gateway/live/socketMessages.ts`. */
 import type { ChatMessage } from '#domain/api/chat.schema.ts'
 import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import { chatMessageOf, chatView, type MessageDocument } from '#domain/views/chat.ts'
@@ -13,7 +13,7 @@ const typesOfMessages = new Set([
   'MessageWithdrawn',
 ])
 
-/** The `chat_message` that the server sends in place of an event of a task with this log, if it does. */
+/** The `chat_message` that the server sends in place of an event of a task with this log; `undefined` when it sends the event. */
 export function messageInPlaceOf(
   log: readonly TaskEventMessage[],
   event: TaskEventMessage,

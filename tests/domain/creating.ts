@@ -1,9 +1,9 @@
-/** The command that makes a task, as tests give it. */
+/** The command that creates a task, for tests. */
 import type { NamedImage, TaskCommand } from '#domain/task/commands.ts'
 import { executionId, imageId, messageId, projectId, taskId, userId } from './ids.ts'
 import { moment } from './recorded.ts'
 
-/** Makes the nth task, for the first person in the first project, with its nth execution. */
+/** Creates the nth task, for the first person in the first project, with the nth execution. */
 export function creating(n = 1): Extract<TaskCommand, { type: 'CreateTask' }> {
   return {
     type: 'CreateTask',
@@ -21,7 +21,7 @@ export function creating(n = 1): Extract<TaskCommand, { type: 'CreateTask' }> {
   }
 }
 
-/** The nth image, on its way into a message. */
+/** The nth image that is attached to a message. */
 export function sampleImage(n = 1): NamedImage {
   return {
     imageId: imageId(n),

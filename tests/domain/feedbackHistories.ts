@@ -1,4 +1,4 @@
-/** Histories of feedback on a pull request; tests go on from these. */
+/** Histories of feedback on a pull request, as a starting point for tests. */
 import type { CommandOf } from '#domain/task/commands.ts'
 import { PullRequestOpened, PullRequestRequested, type TaskEvent } from '#domain/task/events.ts'
 import { FeedbackReceived, FeedbackSent } from '#domain/task/codeHost/feedbackEvents.ts'
@@ -15,7 +15,7 @@ const opened = PullRequestOpened.of(
   { requestId: 'r' },
   { number: 7, url: 'https://code.example/pull/7', headCommit: head },
 )
-/** The pull request 7 of a task whose one turn has succeeded. */
+/** The history of a task with pull request 7 whose only turn has succeeded. */
 export const published: readonly TaskEvent[] = [
   ...past.running,
   past.prepared,
@@ -29,7 +29,7 @@ export const published: readonly TaskEvent[] = [
 export const id = (n: number) => `00000000-0000-4000-9000-${String(n).padStart(12, '0')}`
 export type Receive = CommandOf<'ReceiveFeedback'>
 
-/** What the project's rule says with message and execution 2, ten minutes after what has happened. */
+/** What the project's rule adds: message and execution 2, ten minutes after the events so far. */
 export const automatic: NonNullable<Receive['automatic']> = {
   messageId: messageId(2),
   executionId: executionId(2),
@@ -39,7 +39,7 @@ export const automatic: NonNullable<Receive['automatic']> = {
   triesPerDay: 3,
 }
 
-/** The review `n` by somebody who may write, with one comment. */
+/** Review number `n` by somebody who may write, with one comment. */
 export function review(n = 1, change: Partial<Receive> = {}): Receive {
   const line = {
     id: `20${n}`,
@@ -77,7 +77,7 @@ export function review(n = 1, change: Partial<Receive> = {}): Receive {
   }
 }
 
-/** The failed check `n`, which the project's rule sends with message `10 + n`. */
+/** Failed check number `n`, which the project's rule sends as message `10 + n`. */
 export function check(n: number, headCommit = head): Receive {
   const { data, content } = review(n)
   return review(n, {
@@ -103,10 +103,10 @@ export function check(n: number, headCommit = head): Receive {
   })
 }
 
-/** The feedback of the command is recorded. */
+/** The event that records the feedback of the command. */
 export const receivedOf = ({ feedbackId, data, content }: Receive) =>
   FeedbackReceived.of({ feedbackId, ...data }, content)
-/** Feedback `n` is sent, as message 2 unless another is named. */
+/** The event that feedback `n` was sent, as message 2 unless another is named. */
 export const sentOf = (n: number, isAutomatic = false, message = 2) =>
   FeedbackSent.of(
     { feedbackId: id(n), messageId: messageId(message), automatic: isAutomatic, right: 'write' },

@@ -1,4 +1,4 @@
-/** Folds for tests: of a decider's state, and of a view's documents as the projector, clients and replays fold them. */
+/** Folds for tests: into the state of a decider, and into a view's documents in the way the projector, clients and replays fold them. */
 import type { Decider } from '#domain/kernel/decider.ts'
 import type { AnyEvent, RecordedOf } from '#domain/kernel/event.ts'
 import { belongs, project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'

@@ -1,8 +1,8 @@
 /**
- * The forms of every kind of event, by version, in `tests/data/events/v<version>.json`. A log cannot be mended: what was
- * appended once must be read for ever. Run as a program (`npx tsx tests/domain/frozenEvents.ts`) this file adds the kinds
- * that are not frozen yet, and the forms by which a kind was widened (a name more in an enum, say): it never takes one away.
- * A kind that is changed in another way gets a new version, and what was frozen is lifted to it.
+ * The forms of every kind of event, by version, in `tests/data/events/v<version>.json`. A log cannot be changed, so everything that was appended once
+ * must stay readable for ever. As a program (`npx tsx tests/domain/frozenEvents.ts`) this file adds the kinds that are not frozen yet, and the forms
+ * by which a kind was widened (such as another name in an enum); it never removes a form. A kind that changes in any other way gets a new version,
+ * and the frozen one is lifted to it.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -13,14 +13,14 @@ import { formsOf } from './zodForms.ts'
 
 const Form = z.strictObject({ data: z.unknown(), content: z.unknown() })
 export type Form = z.infer<typeof Form>
-/** Forms by type of event. */
+/** The forms of each type of event. */
 const Frozen = z.record(z.string(), z.array(Form))
 export type Frozen = z.infer<typeof Frozen>
 
 const folder = new URL('../data/events/', import.meta.url)
 const fileOf = (version: number) => new URL(`v${version}.json`, folder)
 
-/** The forms that today's schema of a kind allows: the facts varied first, then the words. */
+/** The forms that the current schema of a kind allows: first the data varies, then the content. */
 export function todaysForms(kind: { readonly data: unknown; readonly content: unknown }): readonly Form[] {
   const facts = formsOf(kind.data)
   const [words, ...otherWords] = formsOf(kind.content)
@@ -30,7 +30,7 @@ export function todaysForms(kind: { readonly data: unknown; readonly content: un
   ]
 }
 
-/** What is frozen of a version; nothing when no kind has come to it. */
+/** The frozen forms of a version; none when no kind has reached it. */
 export async function readFrozen(version: number): Promise<Frozen> {
   try {
     return Frozen.parse(JSON.parse(await readFile(fileOf(version), 'utf8')))
@@ -52,12 +52,12 @@ async function freeze(): Promise<void> {
   }
 }
 
-/** Whether every form that was there is there still. */
+/** Whether all earlier forms are still there. */
 function isWider(today: readonly Form[], before: readonly Form[]): boolean {
   return before.every((form) => today.some((one) => isDeepStrictEqual(one, form)))
 }
 
-/** A line for each form, so that a change shows as what it is. */
+/** Writes each form on a line of its own, so that a diff shows exactly what has changed. */
 function inLines(forms: Readonly<Record<string, readonly Form[]>>): string {
   const kinds = Object.entries(forms).map(
     ([type, list]) =>

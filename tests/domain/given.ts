@@ -1,4 +1,4 @@
-/** Given what has happened, when a command comes, then this happens: how the behaviour of a decider is stated. */
+/** States the behaviour of a decider: given these events, when this command comes, then these events happen. */
 import { expect } from 'vitest'
 import { eventKinds } from '#domain/events.ts'
 import { isRefusal, type Decider, type Decision } from '#domain/kernel/decider.ts'
@@ -7,15 +7,15 @@ import type { AnyEvent, RecordedOf } from '#domain/kernel/event.ts'
 import { recorded } from './recorded.ts'
 import { fold } from './fold.ts'
 
-/** Events, or histories of them, in the order they happened. */
+/** Events, or histories of events, in the order in which they happened. */
 export type Past<E extends AnyEvent> = readonly (E | readonly E[])[]
 
 interface Outcome<E extends AnyEvent> {
-  /** What happens: exactly these events, in this order, and each fits its own schema. */
+  /** Exactly these events happen, in this order, and each is valid by its own schema. */
   then(events: readonly E[]): void
   /** Nothing happens, and nothing is refused. */
   thenNothing(): void
-  /** It is refused with this code, and with this sentence when one is given. */
+  /** The command is refused with this code and, if given, with this sentence. */
   thenRefused(code: FaultCode, sentence?: string): void
 }
 
@@ -24,7 +24,7 @@ interface Given<State, Command, E extends AnyEvent> {
   when(command: Command): Outcome<E>
 }
 
-/** Starts a statement: the past folds into the state that the command meets. */
+/** Begins a statement with the past, which is folded into the state for the command. */
 export function given<State, Command, E extends AnyEvent>(
   decider: Decider<State, Command, E>,
   ...past: Past<E>
@@ -41,7 +41,7 @@ export function stateAfter<State, Command, E extends AnyEvent>(
   return fold(decider, historyOf(...past))
 }
 
-/** The past as the log keeps it. */
+/** The past in the form in which the log stores it. */
 export function historyOf<E extends AnyEvent>(...past: Past<E>): readonly RecordedOf<E>[] {
   return past
     .flatMap((item): readonly E[] => ('type' in item ? [item] : item))
@@ -67,7 +67,7 @@ function outcomeOf<E extends AnyEvent>(decision: Decision<E>): Outcome<E> {
   }
 }
 
-/** A decision that its own schema refuses could be appended and never be read again. */
+/** An event that its own schema refuses could be appended but never be read again. */
 export function expectToFitItsSchema(event: AnyEvent): void {
   const kind = eventKinds.get(event.type)
   expect(kind?.data.parse(event.data)).toStrictEqual(event.data)

@@ -1,4 +1,4 @@
-/** Whole histories of task 1: its events, with output and words of its terminal between them, in their common order. */
+/** Whole histories of task 1: the events, and between them the output and text of the terminal, in their common order. */
 import * as fc from 'fast-check'
 import { terminalItemOf, type HistoryItem } from '#domain/history/item.ts'
 import { terminalStream } from '#domain/kernel/streams.ts'
@@ -22,7 +22,7 @@ const printed = fc.record({
   execution: fc.nat(2),
 })
 
-/** Each event a second after the one before; positions count up over both streams. */
+/** The events are one second apart; positions increase over both streams. */
 export const histories: fc.Arbitrary<readonly HistoryItem[]> = fc
   .record({ life: lives(), terminal: fc.array(fc.array(printed, { maxLength: 3 }), { maxLength: 40 }) })
   .map(({ life, terminal }) => {
@@ -33,7 +33,7 @@ export const histories: fc.Arbitrary<readonly HistoryItem[]> = fc
     const at = () => new Date(Date.UTC(2026, 0, 1) + 1_000 * items.length).toISOString()
     for (const [index, event] of events.entries()) {
       items.push({ kind: 'event', event: { ...event, position: String(items.length + 1), at: at() } })
-      // What is written now is the message that is posted next, where one is.
+      // The text that is written at this point belongs to the message that is posted next, if there is one.
       const next = events.slice(index).find(({ type }) => type === 'MessagePosted')
       const written = next?.type === 'MessagePosted' ? next.data.messageId : messageId(9_000)
       for (const { what, text, channel, execution } of terminal[index] ?? []) {

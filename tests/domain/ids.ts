@@ -1,4 +1,4 @@
-/** Ids for tests: UUIDs that say which they are. */
+/** Ids for tests: UUIDs from which one can read the kind and the number. */
 
 /** The `n`th id of its kind: a UUID whose second group names the kind. */
 function numbered(kind: string): (n: number) => string {

@@ -1,4 +1,4 @@
-/** A project that makes tasks of issues, and what is asked of it. */
+/** A project that makes tasks from issues, and the requests for them. */
 import {
   ProjectCreated,
   ProjectIssuePassed,
@@ -25,7 +25,7 @@ export const created = ProjectCreated.of(
   },
 )
 export const on = ProjectIssueRuleChanged.of({ on: true, mentions: true }, { label: 'flightdeck' })
-/** So many seconds after the rule was set. */
+/** The time this many seconds after the rule was set. */
 export const at = (seconds: number) => new Date(Date.parse(moment) + seconds * 1_000).toISOString()
 const grace = { id: '9', login: 'grace' }
 export const asked: JudgedAsk = {

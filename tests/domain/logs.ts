@@ -1,4 +1,4 @@
-/** Whole logs: tasks, a project and a user living at the same time, their events interleaved, positions with gaps. */
+/** Whole logs: tasks, a project and a user that exist at the same time. Their events are interleaved, and positions have gaps. */
 import * as fc from 'fast-check'
 import { isRefusal, type Decider } from '#domain/kernel/decider.ts'
 import type { AnyEvent, RecordedOf } from '#domain/kernel/event.ts'
@@ -12,7 +12,7 @@ import { recorded } from './recorded.ts'
 import { lives, logOf } from './taskLives.ts'
 import { fold } from './fold.ts'
 
-/** What people say: each text says that it is one. */
+/** Texts by people: each is recognizable as one. */
 const word = fc.constantFrom('words', 'other words', 'more words')
 const maybe = fc.option(word)
 
@@ -129,7 +129,7 @@ export const projectLogs = fc
   .array(projectCommand, { maxLength: 20 })
   .map((asked) => lived(projectDecider, projectStream(projectId(1)), asked))
 
-/** Two tasks, their project and their owner, in any interleaving that keeps each stream's order. */
+/** The events of two tasks, their project and their owner, interleaved in any way that keeps the order within each stream. */
 export const logs: fc.Arbitrary<readonly AnyRecorded[]> = fc
   .tuple(lives(1), lives(2), userLogs, projectLogs, fc.infiniteStream(fc.nat(3)))
   .map(([first, second, ofUser, ofProject, turns]) =>
@@ -161,7 +161,7 @@ function interleaved(streams: readonly (readonly AnyRecorded[])[], turns: Iterat
   return log
 }
 
-/** Positions that grow by more than one, and past where text would order them wrongly. */
+/** Gives the events positions that increase by more than one, beyond the point at which sorting them as text would be wrong. */
 function placed(log: readonly AnyRecorded[]): AnyRecorded[] {
   return log.map((event, index) => Object.assign({}, event, { position: String(7 + index * 3) }))
 }

@@ -1,4 +1,4 @@
-/** Events as the log keeps them, made for tests: revision and position count up, the moment stands still. */
+/** Events in the form in which the log stores them, for tests: revision and position increase, the time is always the same. */
 import { eventKinds } from '#domain/events.ts'
 import type { AnyEvent, RecordedOf } from '#domain/kernel/event.ts'
 
@@ -7,15 +7,15 @@ export const moment = '2026-01-01T00:00:00.000Z'
 export interface Place {
   readonly revision: number
   readonly stream?: string
-  /** Defaults to the revision. */
+  /** The position in the log; the revision by default. */
   readonly position?: string
   readonly at?: string
 }
 
-/** The event at a place in the log. */
+/** The event as recorded at this place in the log. */
 export function recorded<E extends AnyEvent>(event: E, place: Place): RecordedOf<E> {
   const { revision, stream = 'task-test', position = String(revision), at = moment } = place
-  // The compiler does not build a member of a conditional union from its parts; `event` holds type, data and content.
+  // The compiler cannot build a member of a conditional union from its parts; `event` has the type, data and content.
   return {
     ...event,
     id: `${stream}@${revision}`,
@@ -37,7 +37,7 @@ export function recorded<E extends AnyEvent>(event: E, place: Place): RecordedOf
   } as unknown as RecordedOf<E>
 }
 
-/** The event as it is read once its key is destroyed. */
+/** The event as it is read after its key was destroyed. */
 export function erased<R extends { readonly content: unknown }>(event: R): R {
   return { ...event, content: null }
 }

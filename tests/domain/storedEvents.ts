@@ -1,4 +1,4 @@
-/** A stored event as a log is kept in files. */
+/** The schema of a stored event in a log that is kept in files. */
 import { z } from 'zod'
 import { EventMeta, Position } from '../../domain/kernel/event.schema.ts'
 

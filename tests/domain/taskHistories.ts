@@ -1,4 +1,4 @@
-/** Histories of one task, by where they leave it; tests go on from these. */
+/** Histories of one task, named by the state in which they leave it, as a starting point for tests. */
 import {
   AgentStarted,
   CancellationRequested,
@@ -124,7 +124,7 @@ export const toolStarted = (n: number, toolId: string) =>
     { name: 'Bash', target: 'npm test', input: '{"command":"npm test"}' },
   )
 
-/** The tree that `changed` records. */
+/** The hash of the tree that `changed` records. */
 export const changedTree = 'd'.repeat(40)
 
 export const changed = (files: number, tree: string | null = changedTree) =>

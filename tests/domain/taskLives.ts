@@ -1,4 +1,4 @@
-/** Lives of a task: any commands in any order, from people and from runners that are right, late or mistaken. */
+/** Lives of a task: any commands in any order, from people and from runners that are correct, late or mistaken. */
 import * as fc from 'fast-check'
 import { isRefusal } from '#domain/kernel/decider.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
@@ -36,14 +36,14 @@ const progress = fc.constantFrom(
   'usage' as const,
   'changed' as const,
 )
-/** Who reports: the runner that holds the execution, one that was evicted, or one that is mistaken. */
+/** The reporter: the runner that holds the execution, one that was evicted, or one that is mistaken. */
 const reporter = fc.oneof(
   { weight: 8, arbitrary: fc.constant('holder' as const) },
   fc.constantFrom('evicted' as const, 'mistaken' as const),
 )
-/** One of a few: tools, files and numbers meet each other again. */
+/** One of a few numbers, so that tools, files and numbers occur repeatedly. */
 const few = fc.nat(4)
-/** A person's message: some are sent twice. */
+/** The number of a person's message; some messages are sent twice. */
 const message = fc.nat(14)
 
 const step = fc.oneof(
@@ -91,10 +91,10 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer S> ? S : never
 
-/** One command and what came of it. */
+/** A command and its outcome. */
 export interface Moment {
   readonly command: TaskCommand
-  /** Empty when it was refused or changed nothing. */
+  /** Empty when the command was refused or changed nothing. */
   readonly events: readonly RecordedOf<TaskEvent>[]
   readonly before: TaskState
   readonly after: TaskState
@@ -102,8 +102,8 @@ export interface Moment {
 export type Life = readonly Moment[]
 
 /**
- * Lives of task `n`: made first, deleted at last in some. Tasks use the same message ids, since clients may make those; no
- * two share an execution.
+ * Lives of task `n`: it is created first, and in some lives deleted last. Tasks use the same message ids, since clients choose those; no two tasks
+ * share an execution.
  */
 export function lives(n = 1): fc.Arbitrary<Life> {
   return fc
@@ -155,7 +155,7 @@ function lived(stream: string, asks: readonly ((state: TaskState) => TaskCommand
 
 interface Ids {
   message(n: number): string
-  /** Of what an agent or the system says. */
+  /** The text of an agent or of the system. */
   said(n: number): string
   execution(n: number): string
 }
@@ -194,7 +194,7 @@ function commandOf(step: Step, state: TaskState, ids: Ids, index: number): TaskC
       return { type: 'EditMessage', messageId: ids.message(step.n), message: 'other words' }
     case 'reorder': {
       const waiting = (liveTask(state)?.queue ?? []).map((queued) => queued.messageId)
-      // Some name what is on its way to a runner as well, and are refused.
+      // Some commands also name messages that are already on their way to a runner, and are refused.
       const named = step.n === 0 ? waiting : waiting.slice(1)
       return { type: 'ReorderQueue', messageIds: [...named.slice(step.n), ...named.slice(0, step.n)] }
     }
@@ -337,7 +337,7 @@ function reportOf(
   }
 }
 
-/** The state of a task that exists. */
+/** The state of the task; `undefined` when it does not exist. */
 export function liveTask(state: TaskState): LiveTask | undefined {
   return state.kind === 'task' ? state : undefined
 }

@@ -1,9 +1,9 @@
-/** Every form that a schema's values can take, one thing at a time: what is frozen of a version of an event. */
+/** All forms that a schema's values can have, varying one thing at a time: these are frozen for each version of an event. */
 import { z } from 'zod'
 
 /**
- * The fullest value first; then for each enum member, each `null`, each boolean, each empty list, each bound, each form of a union and of a hash, the
- * fullest value with only that changed. The same schema always gives the same values.
+ * The fullest value first. Then, for each enum member, each `null`, each boolean, each empty list, each bound, each form of a union and of a hash,
+ * the fullest value with only this changed. The same schema always gives the same values.
  */
 export function formsOf(schema: unknown): readonly unknown[] {
   if (schema instanceof z.ZodObject) return formsOfObject(Object.entries(schema.shape))
@@ -14,7 +14,7 @@ export function formsOf(schema: unknown): readonly unknown[] {
   }
   if (schema instanceof z.ZodDiscriminatedUnion) return schema.options.flatMap((option) => formsOf(option))
   if (schema instanceof z.ZodLiteral) return [...schema.values]
-  // Absent first: a kind that gains a member keeps the forms that were frozen of it.
+  // Absent comes first: so a kind that gains a member keeps its frozen forms.
   if (schema instanceof z.ZodOptional) return [undefined, ...formsOf(schema.unwrap())]
   if (schema instanceof z.ZodNullable) return [...formsOf(schema.unwrap()), null]
   if (schema instanceof z.ZodEnum) return schema.options
@@ -31,7 +31,7 @@ function formsOfNumber(schema: z.ZodNumber): readonly number[] {
   return takes(0) && !takes(-1) ? [1, 0] : [1]
 }
 
-/** A free text, and the longest when there is one; else each shape that the schema takes. */
+/** For a free text: a sample, and the longest if there is a limit. For others: each format that the schema accepts. */
 function formsOfText(schema: z.ZodString | z.ZodStringFormat): readonly string[] {
   const takes = (text: string) => schema.safeParse(text).success
   if (takes('text')) return schema.maxLength === null ? ['text'] : ['text', 'x'.repeat(schema.maxLength)]

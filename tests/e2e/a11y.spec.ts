@@ -1,4 +1,4 @@
-/** For everybody: no violations of WCAG 2.2 AA, whatever a page shows. Pages that are empty or refused are among the long tests. */
+/** Accessibility: no violations of WCAG 2.2 AA on any page. Empty and refused pages are in the long tests. */
 import { afterAll, describe, test } from 'vitest'
 import { createGate } from '../standins/messagesApi.ts'
 import { violations } from './axe.ts'

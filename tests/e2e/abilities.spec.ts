@@ -1,4 +1,4 @@
-/** What a message may begin with or mention: offered while it is written, taken with the keyboard, used by the real agent. */
+/** Commands and mentions: offered while a message is written, chosen with the keyboard, used by the real agent. */
 import { afterAll, test } from 'vitest'
 import { expect } from './expect.ts'
 import { violations } from './axe.ts'

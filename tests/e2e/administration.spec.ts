@@ -1,4 +1,4 @@
-/** What tasks took, who did what, and how the App stands: the page of figures, and for administrators the audit log and the App's rights. */
+/** The page of figures and, for administrators, the audit log and the App's rights. */
 import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, test } from 'vitest'

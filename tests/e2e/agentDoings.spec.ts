@@ -1,4 +1,4 @@
-/** What a person sees of an agent's work beside its answers: its thoughts, and its list of what is to be done. */
+/** What a person sees of an agent's work apart from its answers: its thoughts, and its to-do list. */
 import { afterAll, test } from 'vitest'
 import { createGate } from '../standins/messagesApi.ts'
 import { expect } from './expect.ts'

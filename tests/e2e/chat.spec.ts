@@ -1,4 +1,4 @@
-/** Talking with an agent that works: messages that wait, stopping it, trying again, commands of one's own, and images. */
+/** Talking with an agent that works: queued messages, stopping it, trying again, a person's own commands, and images. */
 import type { Locator } from 'playwright'
 import { afterAll, test } from 'vitest'
 import { picture } from '../server/pictures.ts'

@@ -1,20 +1,20 @@
-/** The system's Chromium, with a profile of its own that goes with it. */
+/** The system's Chromium, with a profile of its own that is removed with it. */
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { chromium, type Browser } from 'playwright'
 import { cleanEnvironment } from '../product.ts'
 
-/** `shell` is the same engine without the windows around it, for a third less of the processor's time; `person` is what a person has. */
+/** `shell` is the browser's engine without windows, which takes a third less processor time; `person` is the browser that people use. */
 export type ChromiumKind = 'shell' | 'person'
 
 const shells = ['chromium-headless-shell']
 const persons = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-/** Either stands in where the other is not installed. */
+/** If one kind is not installed, the other is used. */
 const names = { shell: [...shells, ...persons], person: [...persons, ...shells] }
-/** The first start reads all of it from the disk. */
+/** A long limit, because the first start reads the whole browser from the disk. */
 const launchMs = 90_000
 
-/** It asks nothing of a network, and its own sandbox is off: tests may run as root, where that does not start. */
+/** The browser makes no requests of its own, and its own sandbox is off, because that does not start for root. */
 export const chromiumArguments = [
   '--no-sandbox',
   '--disable-gpu',
@@ -25,7 +25,7 @@ export const chromiumArguments = [
   '--disable-sync',
 ] as const
 
-/** Starts it with nothing of the shell's environment; `folder` is its home. Throws a sentence when there is none. */
+/** Starts the browser without the shell's environment; `folder` is its home. Throws a sentence when there is no browser. */
 export function openChromium(folder: string, kind: ChromiumKind = 'shell'): Promise<Browser> {
   return chromium.launch({
     executablePath: chromiumPath(kind),
@@ -35,7 +35,7 @@ export function openChromium(folder: string, kind: ChromiumKind = 'shell'): Prom
   })
 }
 
-/** Where the system's Chromium is. Throws a sentence when there is none. */
+/** The path of the system's Chromium. Throws a sentence when there is none. */
 export function chromiumPath(kind: ChromiumKind, path = process.env['PATH'] ?? ''): string {
   const folders = path.split(delimiter).filter((folder) => folder !== '')
   const found = names[kind].flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)

@@ -1,4 +1,4 @@
-/** Comparing: the same task run again, side by side, and the one to keep becomes the pull request. */
+/** Comparing: the same task runs again, both are shown side by side, and the better one becomes the pull request. */
 import { afterAll, describe, test } from 'vitest'
 import { violations } from './axe.ts'
 import { expect } from './expect.ts'

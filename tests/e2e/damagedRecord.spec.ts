@@ -1,4 +1,4 @@
-/** A task whose record was damaged while the product was stopped: what a person sees of it, and of the others. */
+/** A task whose record was damaged while the product was stopped: what a person sees of this task, and of the others. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'

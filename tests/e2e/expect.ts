@@ -1,4 +1,4 @@
-/** What a person sees, waited for: a look at the page goes on until it is so, or the limit is over. */
+/** Expectations that wait: the page is checked until they are true, or the time limit is over. */
 import { expect as lookingOn } from 'playwright/test'
 import { patienceMs } from '../patience.ts'
 

@@ -1,4 +1,4 @@
-/** What comes back on a pull request, as a person sees it: by polling alone, and without a reload. */
+/** Feedback on a pull request, as a person sees it: with polling alone, and without a reload. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { listProjects } from '#domain/api/projects.schema.ts'

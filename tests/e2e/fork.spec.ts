@@ -1,4 +1,4 @@
-/** A new task from a turn, and a turn undone, as a person does it. */
+/** Creating a task from a turn, and undoing a turn, as a person does it. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Who gets in, how far, and what the sign-in says when somebody does not. */
+/** Who may open which pages, and what the sign-in screen says after a failed sign-in. */
 import { afterAll, describe, test } from 'vitest'
 import { expect } from './expect.ts'
 import { completeOnboarding, signInAs } from './pages/signIn.ts'
@@ -6,7 +6,7 @@ import { openStage } from './stage.ts'
 import { isApi } from './visit.ts'
 import { visiting } from './visiting.ts'
 
-/** What the sign-in screen says of the error in its address. */
+/** The message of the sign-in screen for each error in its address. */
 const errors: Readonly<Record<string, string>> = {
   github: 'GitHub authentication failed. Please try again.',
   server: 'Server error occurred during authentication.',

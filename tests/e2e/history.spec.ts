@@ -1,4 +1,4 @@
-/** A task's history is read, searched and replayed; what a replay shows is what a live page showed. */
+/** A task's history is read, searched and replayed; a replay shows what a live page showed. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

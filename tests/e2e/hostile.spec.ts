@@ -1,4 +1,4 @@
-/** What an agent that means ill can put on the page: names, output and words that are anything but text. They are shown as text, and lead nowhere. */
+/** What a malicious agent can put on the page: names, output and messages that contain more than text. They are shown as text, and lead nowhere. */
 import { afterAll, test } from 'vitest'
 import { expect } from './expect.ts'
 import { openTask } from './pages/task.ts'

@@ -1,7 +1,7 @@
-/** What moves by itself while a page comes. */
+/** Measures what moves by itself while a page loads. */
 import type { Page } from 'playwright'
 
-/** How much of what was seen has moved by itself, as Chromium scores it; since the page's beginning. */
+/** How much of the visible content has moved by itself since the page began, as Chromium scores it. */
 export function layoutShift(page: Page): Promise<number> {
   return page.evaluate(
     () =>

@@ -1,4 +1,4 @@
-/** Live means live: what the agent does reaches every tab as it happens, and a cut connection loses nothing. */
+/** What the agent does reaches every tab at once, and a lost connection loses nothing. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Route } from 'playwright'
 import { afterAll, describe, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The main job in one process, as `npm start` has it. */
+/** The main job with the product in one process, as with `npm start`. */
 import { afterAll, expect, test } from 'vitest'
 import { mainJobRepositories, mainJobScripts, walkMainJob } from './mainJob.ts'
 import { openStage } from './stage.ts'

@@ -1,4 +1,4 @@
-/** The main job, as a person does it: from the sign-in to a merged pull request, with the real `claude` CLI at work. */
+/** The main job as a person does it: from the sign-in to a merged pull request, with the real `claude` CLI. */
 import { join } from 'node:path'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import type { AnyProduct } from '../product.ts'
@@ -13,7 +13,7 @@ import { visiting } from './visiting.ts'
 
 const [firstWord, midSentence] = [createGate(), createGate()]
 
-/** What the walk needs on its stage. */
+/** The repositories that the walk needs. */
 export const mainJobRepositories = {
   'parcel-tracker': {
     'README.md': '# Parcel tracker\n\nTells where a parcel is.\n',
@@ -21,7 +21,7 @@ export const mainJobRepositories = {
   },
 }
 
-/** What the model answers on the walk. */
+/** The answers of the model during the walk. */
 export const mainJobScripts: readonly Script[] = [
   {
     when: /Greet every person/,
@@ -60,7 +60,10 @@ export const mainJobScripts: readonly Script[] = [
   },
 ]
 
-/** A person describes a task, watches it live, reads the diff and merges the pull request; gives what shows in the end. Once in a file: its gates open once. */
+/**
+ * A person describes a task, watches it live, reads the diff and merges the pull request. Returns what is shown at the end. May be called once per
+ * file, because its gates open only once.
+ */
 export async function walkMainJob(stage: Stage<AnyProduct>): Promise<Shown> {
   const { page, context } = await visiting(stage)
   const task = taskPage(page)
@@ -92,14 +95,14 @@ export async function walkMainJob(stage: Stage<AnyProduct>): Promise<Shown> {
   await firstWord.reached
   await expect(task.status('Running')).toBeVisible()
   await expect(task.chat.getByRole('listitem')).toContainText(['Queued', 'Cloning', 'Setup', 'Agent started'])
-  // What was cloned while the task was being described is not cloned again, and not told; mirror.test.ts has the line that is.
+  // The repository was already cloned while the task was being described, so no line reports a clone; mirror.test.ts covers the line that does.
   await expect(task.terminal).toContainText('Session opened with')
 
   firstWord.release()
   await midSentence.reached
   await expect(task.chat.getByRole('button', { name: 'Read src/greeting.js' })).toBeVisible()
   await expect(task.terminal).toContainText('Read src/greeting.js')
-  // The model holds the rest of the sentence back: what shows now was shown before it was written.
+  // The model holds back the rest of the sentence, so this text is shown before the rest was written.
   await expect(task.chat).toContainText('It greets with one word')
   await expect(task.chat).not.toContainText('I change that line')
 
@@ -109,7 +112,7 @@ export async function walkMainJob(stage: Stage<AnyProduct>): Promise<Shown> {
   await expect(task.status('Completed')).toBeVisible()
   await expect(task.terminal).toContainText('$ cat src/greeting.js')
   await expect(task.terminal).toContainText('return `Good morning, ${name}!`')
-  // The command says what became of it.
+  // The row of the command shows its outcome.
   await expect(task.terminal.getByText(/^\d+ lines? · \d+\.\ds/)).toBeVisible()
   const tools = task.chat.getByRole('button', { name: '3 tool calls' })
   await tools.click()
@@ -136,7 +139,7 @@ export async function walkMainJob(stage: Stage<AnyProduct>): Promise<Shown> {
   expect((await task.header.getByRole('heading').boundingBox())?.y).toBe(titleAt?.y)
   await expect(task.chat).toContainText('Pull request #1 created successfully')
 
-  // A second window has the list: both follow the pull request from here on.
+  // A second window shows the list; both windows follow the pull request from here on.
   const list = await context.newPage()
   await list.goto('/dashboard')
   await expect(list.getByRole('link', { name: 'Pull request #1: Open' })).toBeVisible()
@@ -172,7 +175,7 @@ export async function walkMainJob(stage: Stage<AnyProduct>): Promise<Shown> {
   return before
 }
 
-/** All that was said, printed and changed. */
+/** All messages, output and changes. */
 interface Shown {
   readonly said: readonly string[]
   readonly printed: string
@@ -184,12 +187,12 @@ async function whatShows(task: TaskPage): Promise<Shown> {
   await expect(task.diff).toContainText('@@')
   const changes = await task.diff.innerText()
   await task.openTerminal()
-  // Its lines are drawn a frame after the tab is opened.
+  // The lines of the terminal are drawn a frame after its tab is opened.
   await expect.poll(() => task.printed()).not.toBe('')
   return { said: await task.said(), printed: await task.printed(), changes }
 }
 
-/** The file as it is on `main` at the code host, by a clone of our own. */
+/** The file on `main` at the code host, read from a clone of our own. */
 async function mergedFile(stage: Stage<AnyProduct>, name: string): Promise<string> {
   const clone = join(stage.folder, 'merged.git')
   await gitDone(stage.folder, [

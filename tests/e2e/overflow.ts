@@ -1,11 +1,11 @@
-/** Whether a page fits its width: it is not scrolled sideways, and nothing to press or fill in is cut off. */
+/** Checks that a page fits its width: it does not scroll sideways, and no control is cut off. */
 import type { Page } from 'playwright'
 
-/** What does not fit at this width; none when all does. Things within a box that scrolls by itself do. */
+/** The elements that do not fit at this width; none when all fit. Elements in a box that scrolls by itself always fit. */
 export async function overflowAt(page: Page, width: number): Promise<readonly string[]> {
   await page.setViewportSize({ width, height: 800 })
   let found = await overflow(page)
-  // What a page measures by itself it learns after the frame.
+  // The page measures itself after a frame.
   for (let look = 1; found.length > 0 && look < looks; look += 1) {
     await page.waitForTimeout(lookEveryMs)
     found = await overflow(page)
@@ -28,7 +28,7 @@ function overflow(page: Page): Promise<readonly string[]> {
     const cut = [...document.querySelectorAll('a, button, input, textarea, select, [role=tab], h1, h2')]
       .filter((element) => {
         const { left, right, width: own, height } = element.getBoundingClientRect()
-        // A pixel and less is there for screen readers only.
+        // Elements of at most one pixel are for screen readers only.
         if (own <= 1 || height <= 1) return false
         return (left < -1 || right > clientWidth + 1) && !scrolls(element)
       })

@@ -1,4 +1,4 @@
-/** A small repository with real tests, and what a model does in it: the subject of the pictures in `docs/screens`. */
+/** A small repository with real tests, and a model that works on it: the subject of the pictures in `docs/screens`. */
 import { createGate, type Script, type Turn } from '../standins/messagesApi.ts'
 
 const deliver = `import { sign } from './sign.js'
@@ -53,7 +53,7 @@ test('another secret has another signature', () => {
 })
 `
 
-/** Short, as people like it: a line for a test, and what was expected where one fails. */
+/** A short report, as people like it: a line per test, and what was expected by a test that fails. */
 const reporter = `const [green, red, dim, plain] = ['\\u001B[32m', '\\u001B[31m', '\\u001B[2m', '\\u001B[0m']
 
 export default async function* report(events) {
@@ -188,7 +188,7 @@ export async function deliver(event, endpoint, { post, log, claim, sleep }) {
   },
 ]
 
-/** Stands in the middle of the last sentence until it is released. */
+/** The model waits in the middle of the last sentence until this gate is opened. */
 export const fakeClock = createGate()
 
 const coverTheReceiver: readonly Turn[] = [

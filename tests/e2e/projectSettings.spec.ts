@@ -1,4 +1,4 @@
-/** What a person sets for a project, and finds again; a secret's value they do not. */
+/** What a person sets for a project is stored and shown again, except the value of a secret. */
 import { afterAll, test } from 'vitest'
 import { violations } from './axe.ts'
 import { expect } from './expect.ts'

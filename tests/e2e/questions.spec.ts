@@ -1,4 +1,6 @@
-/** What the real claude asks is answered in the page: on a phone while a desktop watches, and a plan that is sent back, approved and carried out. */
+/**
+ * Questions of the real claude are answered in the page: on a phone while a desktop watches, and a plan that is sent back, approved and carried out.
+ */
 import type { Page } from 'playwright'
 import { afterAll, test } from 'vitest'
 import { violations } from './axe.ts'

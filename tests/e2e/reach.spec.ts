@@ -1,4 +1,4 @@
-/** For everybody: the main job by keyboard alone, and nothing cut off in narrow windows, however long the names are. */
+/** Accessibility: the main job with the keyboard alone, and nothing cut off in narrow windows, however long the names are. */
 import type { Locator, Page } from 'playwright'
 import { afterAll, test } from 'vitest'
 import { updateProfile } from '#domain/api/auth.schema.ts'

@@ -1,4 +1,4 @@
-/** `npm run screens`: the pictures in `docs/screens`, of the real product at work on a small repository. */
+/** `npm run screens`: takes the pictures in `docs/screens`, of the real product working on a small repository. */
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ import { openStage, type Stage } from './stage.ts'
 
 const folder = join(dirname(dirname(dirname(fileURLToPath(import.meta.url)))), 'docs/screens')
 const still = { reducedMotion: true }
-/** Widths and heights in CSS pixels: a desk, a tablet, a phone. */
+/** Widths and heights in CSS pixels: a desktop, a tablet and a phone. */
 const sizes = [
   [1440, 900],
   [768, 1024],
@@ -24,7 +24,7 @@ const sizes = [
 ] as const
 
 const held = createGate()
-/** The task that is at work in every picture. */
+/** The task that is running in every picture. */
 const goingOn = 'Upgrade the gateway to HTTP/2 and keep the old health check'
 const others: readonly (Script & { readonly description: string; readonly repository: string })[] = [
   {
@@ -73,7 +73,7 @@ const stage = await openStage({
   },
   scripts: [...webhookScripts, ...others],
 })
-/** The pictures that were taken, by name, in order. */
+/** The names of the pictures that were taken, in order. */
 const taken: string[] = []
 try {
   await rm(folder, { recursive: true, force: true })
@@ -94,7 +94,7 @@ async function takeAll(on: Stage): Promise<void> {
   held.release()
 }
 
-/** Before one is signed in, and the first steps after. */
+/** The pictures before the sign-in, and of the first steps after it. */
 async function atTheDoor({ product, visit }: Stage): Promise<void> {
   const visitor = await visit(still)
   await visitor.page.goto('/auth')
@@ -130,7 +130,7 @@ async function whereThereIsNothing({ visit }: Stage, ada: Person): Promise<void>
   await leave()
 }
 
-/** Projects with tasks that ended in all ways; by the names of their repositories. */
+/** Creates projects with tasks that ended in every way; returns their ids by the names of their repositories. */
 async function seeded(ada: Person): Promise<ReadonlyMap<string, string>> {
   const projects = new Map<string, string>()
   for (const name of ['parcel-tracker', 'ledger-api', 'telemetry-gateway'])
@@ -147,7 +147,7 @@ async function seeded(ada: Person): Promise<ReadonlyMap<string, string>> {
   return projects
 }
 
-/** One task from its first words to its pull request. */
+/** The pictures of one task, from its first message to its pull request. */
 async function atWork({ visit }: Stage, ada: Person, projects: ReadonlyMap<string, string>): Promise<void> {
   const { id } = await ada.task(projects.get('parcel-tracker') ?? '', webhooks.description)
   const { page, leave } = await visit({ as: ada, ...still })
@@ -223,13 +223,13 @@ async function amongProjects(
 }
 
 interface Taking {
-  /** What shows it again after the window got another width. */
+  /** Restores what the picture shows, after the window has changed its width. */
   readonly before?: () => Promise<unknown>
-  /** Who looks at it is at it: the focus stays. */
+  /** Whether the page keeps its focus, because the person is using it. */
   readonly focused?: boolean
 }
 
-/** A picture in each width and theme, of a page at which nobody points. */
+/** Takes a picture in each width and theme, without the pointer on the page. */
 async function take(page: Page, name: string, { before, focused = false }: Taking = {}): Promise<void> {
   taken.push(name)
   await page.mouse.move(0, 0)
@@ -241,7 +241,7 @@ async function take(page: Page, name: string, { before, focused = false }: Takin
       await page.emulateMedia({ colorScheme })
       await page.evaluate(() => document.fonts.ready.then(() => true))
       const picture = await page.screenshot({ caret: 'hide' })
-      // Of a page's few colours a palette loses nothing that is seen.
+      // The page has few colours, so a palette loses nothing visible.
       await sharp(picture)
         .png({ palette: true, colours: 128, effort: 10 })
         .toFile(join(folder, fileOf(name, width, colorScheme)))
@@ -262,7 +262,7 @@ function fileOf(name: string, width: number, theme: 'light' | 'dark'): string {
   return `${name}-${width}-${theme}.png`
 }
 
-/** The page that shows the pictures. */
+/** The page that shows all pictures. */
 function index(names: readonly string[]): string {
   const picture = (name: string, width: number, theme: 'light' | 'dark') =>
     `<img src="${fileOf(name, width, theme)}" alt="${name}-${width}-${theme}" height="240">`
@@ -275,12 +275,12 @@ function index(names: readonly string[]): string {
   return `# The screens\n\nEach 1440, 768 and 375 pixels wide, light and dark, as \`npm run screens\` takes them of the product at work.\n\n${parts.join('\n')}`
 }
 
-/** With what its owner says of it. */
+/** A repository with its owner's description. */
 function described(words: string, files: Readonly<Record<string, string>>) {
   return { ...files, '.git/description': words }
 }
 
-/** A turn that writes a file of so many lines. */
+/** A turn that writes a file with this many lines. */
 function writes(path: string, lines: number) {
   const content = Array.from({ length: lines }, (_, line) => `// line ${line + 1}\n`).join('')
   return {

@@ -1,4 +1,7 @@
-/** From a server without an App to a private repository of an organization: made by manifest, signed in, installed, imported. */
+/**
+ * From a server without an App to a private repository of an organization: the App is created by manifest and installed, and the repository is
+ * imported.
+ */
 import { rm } from 'node:fs/promises'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** All that a walk needs: the built product, a model that says what a test wrote down, repositories, and a browser. */
+/** Everything that a walk needs: the built product, a model with the answers of the test, repositories, and a browser. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,33 +13,33 @@ import { openChromium } from './chromium.ts'
 import { openVisit, type Visit, type VisitOptions } from './visit.ts'
 
 export interface StageOptions {
-  /** What the model answers. */
+  /** The answers of the model. */
   readonly scripts?: readonly Script[]
-  /** No key of a model is set: the one that is built in answers. */
+  /** No key for a model is set, so the built-in model answers. */
   readonly keyless?: boolean
-  /** Repositories that ada brings in, by name, each with its files. */
+  /** Repositories of ada's, by name, each with its files. */
   readonly repositories?: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** Variables that an operator has set. */
+  /** Variables that an operator would set. */
   readonly env?: Readonly<Record<string, string>>
-  /** The code host: the one that is built in, or a stand-in for GitHub. */
+  /** The code host: the built-in one, or a stand-in for GitHub. */
   readonly codeHost?: ProductOptions['codeHost']
 }
 
 export interface Stage<P extends AnyProduct = Product> {
   readonly product: P
   readonly model: MessagesApi
-  /** A folder that goes with the stage. */
+  /** A folder that is removed with the stage. */
   readonly folder: string
   visit(options?: VisitOptions): Promise<Visit>
   close(): Promise<void>
 }
 
-/** The product in one process, as `npm start` has it. */
+/** The product in one process, as with `npm start`. */
 export function openStage(options: StageOptions = {}): Promise<Stage> {
   return openStageOf(options, (productOptions, ends) => kept(startProduct(productOptions), ends))
 }
 
-/** The product in processes of their own, on shared engines. */
+/** The product in several processes, with shared engines. */
 export function openStageApart(
   server: MongoServer,
   options: StageOptions = {},
@@ -70,7 +70,7 @@ async function openStageOf<P extends AnyProduct>(
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-e2e-'))
   const ends: Ends = [() => rm(folder, { recursive: true, force: true })]
   const close = async () => {
-    // The last that started ends first, and each ends also when one before it failed to.
+    // Ended in the reverse order; each part is ended even if an earlier one failed to end.
     const failed: unknown[] = []
     for (const end of ends.splice(0).reverse()) await end().catch((fault: unknown) => failed.push(fault))
     if (failed.length > 0) throw failed[0]

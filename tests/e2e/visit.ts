@@ -1,16 +1,16 @@
-/** A person at a browser of their own. What goes wrong in the page while they are there is kept, and told when they leave. */
+/** A person at a browser of their own. Faults in the page during the visit are collected, and reported when the person leaves. */
 import type { Browser, BrowserContext, ConsoleMessage, Page, Request } from 'playwright'
 import type { Person } from '../product/person.ts'
 import { patienceMs } from '../patience.ts'
 
 export interface VisitOptions {
-  /** Who is signed in already; otherwise nobody is. */
+  /** The person who is signed in; nobody by default. */
   readonly as?: Person | undefined
   readonly theme?: 'light' | 'dark'
-  /** CSS pixels; 1440 x 900 unless told. */
+  /** In CSS pixels; 1440 x 900 by default. */
   readonly width?: number
   readonly height?: number
-  /** The person asked their system to move nothing. */
+  /** The person has set their system to reduce motion. */
   readonly reducedMotion?: boolean
 }
 
@@ -19,16 +19,16 @@ export interface Visit {
   readonly page: Page
   /** Every request of all tabs so far. */
   readonly requests: readonly Request[]
-  /** Faults that are like this belong to what the test does. */
+  /** Declares that faults matching this are caused by the test itself. */
   expectFault(like: RegExp): void
-  /** Closes the browser. Throws when something went wrong that was not expected. */
+  /** Closes the browser. Throws when there was a fault that was not expected. */
   leave(): Promise<void>
 }
 
-/** What a page meets whose server dies: what it asks for, has asked for or listens to. */
+/** The faults of a page whose server dies: of requests, and of the live connection. */
 export const serverGone = /socket\.io|ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/
 
-/** Opens a browser with no history, at no page yet; paths are of the product at `base`. */
+/** Opens a browser without a history, and without a page so far; paths are relative to the product at `base`. */
 export async function openVisit(
   browser: Browser,
   base: string,
@@ -64,7 +64,7 @@ export async function openVisit(
   })
   context.on('requestfailed', (request) => {
     const why = request.failure()?.errorText ?? ''
-    // The page itself breaks off what nobody waits for any more.
+    // The page itself aborts requests whose answer nobody waits for any more.
     if (isApi(request.url()) && why !== 'net::ERR_ABORTED')
       faults.push(`${request.method()} ${request.url()} failed: ${why}`)
   })
@@ -86,7 +86,7 @@ export function isApi(address: string): boolean {
   return new URL(address).pathname.startsWith('/api/')
 }
 
-/** The browser's own word for an answer that is looked at above. */
+/** Whether it is the browser's own message about an answer that was checked above. */
 function isOfApi(message: ConsoleMessage): boolean {
   const { url } = message.location()
   return message.text().startsWith('Failed to load resource') && URL.canParse(url) && isApi(url)

@@ -1,10 +1,10 @@
-/** Visits of a test: they end with it, what went wrong in their pages fails it, and a failure tells what was on the screen. */
+/** Visits of a test: they end with it, faults in their pages fail it, and a failure reports what was on the screen. */
 import { onTestFinished } from 'vitest'
 import type { AnyProduct } from '../product.ts'
 import type { Stage } from './stage.ts'
 import type { Visit, VisitOptions } from './visit.ts'
 
-/** To be called within a test. */
+/** Opens a visit; must be called within a test. */
 export async function visiting(stage: Stage<AnyProduct>, options?: VisitOptions): Promise<Visit> {
   const visit = await stage.visit(options)
   onTestFinished(async ({ task }) => {

@@ -1,4 +1,4 @@
-/** The list of who may sign in, and what becomes of those who are taken off it. */
+/** The list of who may sign in, and what happens to people who are removed from it. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { getMe, login, register } from '#domain/api/auth.schema.ts'
 import { listProjects } from '#domain/api/projects.schema.ts'
@@ -7,7 +7,7 @@ import { browserSteps } from '../product/person.ts'
 import { openStored } from '../server/stored.ts'
 import { cleanEnvironment, ownFolder, runProduct, startProduct, type Product } from '../product.ts'
 
-/** The whole way to the code host and back, in a browser of its own. */
+/** Signs in by way of the code host, in a browser of its own. */
 async function comes(product: Product, account: string, query = '') {
   const browser = browserSteps(product.base)
   const start = await browser.go(`/api/auth/github${query}`)

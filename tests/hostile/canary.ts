@@ -1,9 +1,9 @@
-/** A server that a trap would send keys to: it writes down who came. */
+/** A server to which a trap would send keys: it records all requests. */
 import { createServer } from 'node:http'
 
 export interface Canary {
   readonly url: string
-  /** What was asked of it, headers included. */
+  /** The requests that were received, with their headers. */
   readonly heard: readonly string[]
   close(): Promise<void>
 }

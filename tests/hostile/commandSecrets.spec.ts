@@ -1,4 +1,4 @@
-/** Secrets that are not for the agent: what it plants in its home, or in git's settings, gets none of them from a person's command. */
+/** Secrets that are not for the agent: what the agent plants in its home or in git's settings gets none of them from a person's command. */
 import { access, readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { executeTask } from '#domain/api/tasks.schema.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 
 const secret = 'sturgeon-that-is-not-for-the-agent'
-/** Run by git as often as it looks at the tree; it tells what it was given. */
+/** A program that git runs whenever it looks at the tree; it writes down its environment. */
 const spy = (name: string) => `sh -c "env > /workspace/${name}; false"`
 const plant = [
   `git config --global core.fsmonitor '${spy('of-home')}'`,

@@ -1,18 +1,18 @@
-/** Searches all that a data folder holds, byte by byte: file names, files in several encodings, and git's objects unpacked. */
+/** Searches everything in a data folder, byte by byte: file names, files in several encodings, and git's objects unpacked. */
 import { spawn } from 'node:child_process'
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
-/** A place where one of the words lies. */
+/** A place where one of the words was found. */
 export interface Found {
   readonly word: string
-  /** The file, below the data folder. */
+  /** The path of the file in the data folder. */
   readonly file: string
 }
 
 /**
- * Where any of the words lies. The local code host's own folder is left out: its repositories and accounts are the code host's, as GitHub's
- * would be.
+ * The places where any of the words occurs. The local code host's own folder is left out: its repositories and accounts belong to the code host, as
+ * GitHub's would.
  */
 export async function search(dataDir: string, words: readonly string[]): Promise<readonly Found[]> {
   const found: Found[] = []
@@ -22,7 +22,7 @@ export async function search(dataDir: string, words: readonly string[]): Promise
         found.push({ word, file: relative(dataDir, file) })
   }
   const walk = async (folder: string): Promise<void> => {
-    // What goes meanwhile is no longer there to be found.
+    // A folder that is removed meanwhile cannot contain anything.
     const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
     const names = new Set(entries.map(({ name }) => name))
     if (names.has('HEAD') && names.has('objects')) look(`${folder} (objects)`, await objectsOf(folder))
@@ -38,21 +38,21 @@ export async function search(dataDir: string, words: readonly string[]): Promise
   return found
 }
 
-/** The word as text of one byte and of two, and as it shows in base64, wherever in a group of three it begins. */
+/** The word in encodings of one and of two bytes, and in base64, for each offset within a group of three bytes. */
 function formsOf(word: string): readonly Buffer[] {
   const inBase64 = [0, 1, 2].map((before) => {
     const encoded = Buffer.concat([Buffer.alloc(before), Buffer.from(word)]).toString('base64')
-    // The ends are mixed with what stands beside the word.
+    // The characters at the ends also depend on the bytes next to the word.
     return Buffer.from(encoded.slice(before === 0 ? 0 : 4, -4))
   })
   return [Buffer.from(word), Buffer.from(word, 'utf16le'), ...inBase64]
 }
 
-/** All objects that a git directory holds or reaches, unpacked. */
+/** All objects that a git directory contains or reaches, unpacked. */
 async function objectsOf(gitDir: string): Promise<Buffer> {
   const git = spawn('git', ['--git-dir', gitDir, 'cat-file', '--batch-all-objects', '--batch'], {
     stdio: ['ignore', 'pipe', 'ignore'],
-    // The agent's own belongs to another user.
+    // The agent's own repository belongs to another user.
     env: {
       PATH: process.env['PATH'],
       GIT_CONFIG_COUNT: '1',

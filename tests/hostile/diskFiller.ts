@@ -1,4 +1,4 @@
-/** Commands that fill the disk, and what another person does meanwhile. */
+/** Commands that fill the disk, and the work of another person meanwhile. */
 import { open } from 'node:fs/promises'
 import { sendMessage } from '#domain/api/chat.schema.ts'
 import { updateProfile } from '#domain/api/auth.schema.ts'
@@ -9,7 +9,7 @@ import { hasEnded, type Scene } from '../server/scene.ts'
 
 export const turns = [{ when: /^Begin/, turns: [{ text: 'Begun.' }] }]
 
-/** Each writes as fast as it can until it is stopped. */
+/** Commands that write as fast as they can until they are stopped. */
 export const fillers = {
   'allocates files':
     'while :; do n=$((n + 1)); fallocate -l 1G "fill.$n" || fallocate -x -l 1G "fill.$n"; done',
@@ -18,7 +18,7 @@ export const fillers = {
   'writes to a file that it has deleted': 'exec 3> fill; rm fill; cat /dev/zero >&3; sleep 600',
 } as const
 
-/** A person with a project and a task of their own, which has a workspace. */
+/** A person with a project and a task that has a workspace. */
 export async function neighbour({
   product,
 }: Scene): Promise<{ person: Person; projectId: string; taskId: string }> {
@@ -30,7 +30,7 @@ export async function neighbour({
   return { person, projectId, taskId }
 }
 
-/** What somebody does all the time: each is answered as on any other day, and the runs complete. */
+/** The ordinary work of a person: each request must be answered as always, and the runs must complete. */
 export async function worksOn(
   scene: Scene,
   { person, projectId, taskId }: Awaited<ReturnType<typeof neighbour>>,
@@ -52,7 +52,7 @@ export async function worksOn(
   await person.ask(deleteTask, { params: { taskId: id } })
 }
 
-/** Writes until nothing more fits. */
+/** Writes until the disk is full. */
 export async function fillUp(file: string): Promise<void> {
   const handle = await open(file, 'w')
   try {

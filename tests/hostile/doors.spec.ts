@@ -1,4 +1,4 @@
-/** The doors of the product, tried by somebody who means harm: addresses in disguise, forged headers, foreign names, bad bodies, idle connections. */
+/** The product's entrances, attacked from outside: disguised addresses, forged headers, foreign host names, bad bodies, idle connections. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { lstat, readdir } from 'node:fs/promises'

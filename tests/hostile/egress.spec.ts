@@ -1,4 +1,4 @@
-/** The ways out of a sandbox: through the model's service, and to other repositories of the local code host. A project's settings open them. */
+/** The ways out of a sandbox: through the model's API, and to other repositories of the local code host. A project's settings open further ones. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'

@@ -1,4 +1,4 @@
-/** What was deleted must be gone: looked for, byte by byte, in all that the data folder holds. */
+/** What was deleted is gone: searched for, byte by byte, in the whole data folder. */
 import { createHash, randomBytes } from 'node:crypto'
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What an agent or a command leaves behind: after the end of a turn nothing of it runs, and nothing in the workspace changes any more. */
+/** What an agent or a command leaves running: after the end of a turn none of its processes runs, and nothing in the workspace changes. */
 import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { executeTask, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import { agentsOf } from '../server/agentProcesses.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 
-/** By which this test's own processes are found on the host. */
+/** A text by which this test's own processes are found on the host. */
 const mark = `late-${randomUUID()}`
 /** Writes for as long as it lives. */
 const beat = (name: string) => `while :; do date +%s%N > /workspace/${name}; sleep 0.02; done`

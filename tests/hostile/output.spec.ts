@@ -1,4 +1,4 @@
-/** What a run prints to stop the server: output that is slow to redact, and more of it than anybody should keep. */
+/** Output of a run that could stop the server: output that is slow to redact, and more output than anybody should store. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
 import { executeTask } from '#domain/api/tasks.schema.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 
-/** The longest that may be, and as many as may be of that length. */
+/** The longest allowed value, as often as is allowed. */
 const longest = 'a'.repeat(8_192)
 const secrets = [longest, ...Array.from({ length: 15 }, (_, at) => `${'a'.repeat(8_190)}${at + 10}`)]
 

@@ -1,4 +1,4 @@
-/** What is reviewed is what is published: attacks on the way from the files in a workspace to the branch at the code host. */
+/** What was reviewed is what is published: attacks on the way from the files in a workspace to the branch at the code host. */
 import { access, appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What a project says of its environment: it steers the project's own commands, and nothing that has more rights than they have. */
+/** A project's settings of its environment: they control the project's own commands, and nothing with more rights than those. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

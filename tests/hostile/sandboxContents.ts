@@ -1,16 +1,16 @@
-/** All that a process in a sandbox has within its reach, read from outside: its files, its environment and its memory. */
+/** Everything that a process in a sandbox can reach, read from outside: its files, its environment and its memory. */
 import { open, readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** A secret that was found, and where. */
+/** Whether the bytes contain a secret. */
 type FindIn = (bytes: Buffer) => boolean
 
-/** Folders of a sandbox that are the system's own, or that are looked at by other means. */
+/** Folders of a sandbox that belong to the system, or that are searched in other ways. */
 const passedOver = new Set(['proc', 'sys', 'dev', 'usr', 'lib', 'lib64', 'bin', 'sbin'])
-/** The agents' programs are larger, and hold what their makers put in. */
+/** The agents' programs are larger, and contain only what their makers put in. */
 const largestFile = 64 * 1024 * 1024
 
-/** The paths, as the sandbox of `pid` has them, of its files in which something is found; and how many were read. */
+/** The paths, as the sandbox of `pid` sees them, of the files that match, and how many files were read. */
 export async function filesWith(
   pid: number,
   findIn: FindIn,
@@ -38,20 +38,20 @@ async function smallFile(path: string): Promise<Buffer | undefined> {
   const file = await open(path, 'r').catch(() => undefined)
   try {
     const facts = await file?.stat()
-    // A folder tells what a mount is on, and not what is mounted there: that may be a pipe.
+    // For a mount, the folder's entry says on what it is mounted and not what is mounted: that may be a pipe.
     return facts?.isFile() && facts.size <= largestFile ? await file?.readFile() : undefined
   } finally {
     await file?.close()
   }
 }
 
-/** Tells the root folder of a process from those of others; `undefined` once it has ended. */
+/** A name for the root folder of a process, by which it differs from others; `undefined` once the process has ended. */
 export async function rootOf(pid: number | 'self'): Promise<string | undefined> {
   const root = await stat(`/proc/${pid}/root/`).catch(() => undefined)
   return root && `${root.dev}:${root.ino}`
 }
 
-/** What `/proc` tells of a process: its arguments, its environment, and what its descriptors lead to. */
+/** What `/proc` reveals about a process: its arguments, its environment, and what its descriptors lead to. */
 export async function toldInProc(pid: number): Promise<Buffer> {
   const at = `/proc/${pid}`
   const files = await Promise.all(
@@ -63,12 +63,12 @@ export async function toldInProc(pid: number): Promise<Buffer> {
 }
 
 const pageBytes = 4_096
-/** At most so many pages are read at a time. */
+/** The number of pages that are read at a time. */
 const pagesAtOnce = 1_024
 
 /**
- * Whether something is found in the memory that a process can write to, and how many bytes of it were read. Only pages that are
- * there are read: programs reserve far more than they use.
+ * Whether the memory that a process can write to matches, and how many bytes of it were read. Only existing pages are read, since programs reserve
+ * far more than they use.
  */
 export async function memoryWith(
   pid: number,
@@ -115,7 +115,7 @@ async function presentPages(
     .read(entries, 0, entries.length, from * 8)
     .catch(() => ({ bytesRead: 0 }))
   let present = 0
-  // The highest bit says that the page is in memory, the next that it was swapped out.
+  // The highest bit says that the page is in memory, and the next bit that it was swapped out.
   for (let at = 7; at < bytesRead; at += 8) if ((entries[at] ?? 0) >= 0x40) present += 1
   return present
 }

@@ -1,15 +1,18 @@
-/** Traps that git or `claude` run when they trust a repository. Each leaves a mark of its own where only what runs outside of the sandbox can write. */
+/**
+ * Traps that git or `claude` would run if they trusted a repository. Each trap leaves its own mark in a place that only processes outside of the
+ * sandbox can write to.
+ */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 
 /** Something in a git directory that names a command to run. */
 export interface GitTrap {
   readonly name: string
-  /** The lines of a shell, run at the top of the tree, that lay it. `gitDir` is relative to it. */
+  /** Lines of a shell, run at the top of the tree, that set the trap. `gitDir` is relative to the tree. */
   readonly plant: (gitDir: string, command: string) => readonly string[]
-  /** What a git that trusts the directory would be asked, for the trap to go off. */
+  /** The arguments of a git command with which the trap goes off, if git trusts the directory. */
   readonly goesOff: readonly string[]
-  /** What has to be so before that, as lines of a shell. */
+  /** Lines of a shell that prepare the tree for that. */
   readonly before?: readonly string[]
   readonly input?: string
 }
@@ -24,7 +27,7 @@ const hook = (folder: string, name: string, command: string): readonly string[] 
 ]
 const commit = ['commit', '--allow-empty', '--no-edit', '-m', 'Empty']
 
-/** Files that the traps are laid for, as the repository has them at first. */
+/** The files in the repository that the traps are set for, as they are at first. */
 export const baitFiles = {
   '.gitattributes': '*.bait filter=evil diff=evil merge=evil\nincluded.txt diff=included\n',
   'text.bait': 'as it was\n',
@@ -96,7 +99,7 @@ const gitTraps: readonly GitTrap[] = [
   },
 ]
 
-/** The last of all: it makes commits. */
+/** This trap comes last, because it makes commits. */
 const mergeDriver: GitTrap = {
   name: 'a merge driver of an attribute',
   plant: setting('merge.evil.driver'),
@@ -109,20 +112,20 @@ const mergeDriver: GitTrap = {
 }
 export const allTraps: readonly GitTrap[] = [...gitTraps, mergeDriver]
 
-/** Files of the tree, beside the git directory, in which the commands of traps stand. */
+/** Files of the tree, outside of the git directory, that contain the commands of traps. */
 export const plantedFiles = ['.evil-hooks/pre-commit', 'included.gitconfig', '.evil-gpg'] as const
 
-/** The mark of a trap, which is a file's name. */
+/** The mark of a trap, which is the name of a file. */
 export const markOf = (name: string): string => name.replaceAll(/[^\w.]/g, '-')
 
-/** Leaves the mark in `marks`, and passes on what it was given: as a filter it changes nothing. */
+/** A command that leaves the mark in `marks` and passes its input on: as a filter it changes nothing. */
 export const leaving = (marks: string, name: string): string => `touch ${join(marks, markOf(name))} ; cat`
 
-/** The lines of a shell that lay all traps in a git directory, run at the top of the tree. */
+/** The lines of a shell that set all traps in a git directory, run at the top of the tree. */
 export const plantAll = (gitDir: string, marks: string): readonly string[] =>
   allTraps.flatMap(({ name, plant }) => plant(gitDir, leaving(marks, name)))
 
-/** Runs a program to its end, with this environment alone; how it ends is no matter. */
+/** Runs a program to its end with only this environment; its exit code does not matter. */
 export function runToItsEnd(
   program: string,
   args: readonly string[],
@@ -137,7 +140,10 @@ export function runToItsEnd(
   })
 }
 
-/** What a repository can put into `.claude`, `.mcp.json` and `.cursor` for an agent's program to run or to send its key to. */
+/**
+ * The contents that a repository can put into `.claude`, `.mcp.json` and `.cursor` so that an agent's program runs something or sends its key
+ * somewhere.
+ */
 export function agentTraps(marks: string, canary: string): Readonly<Record<string, string>> {
   const hooks = (names: readonly string[]) =>
     Object.fromEntries(

@@ -1,7 +1,7 @@
-/** A repository of some kilobytes that has more files than any disk: the same folder stands in itself, many times on many levels. */
+/** A repository of some kilobytes with more files than any disk has room for: the same folder occurs in itself, many times on many levels. */
 import { execFileSync } from 'node:child_process'
 
-/** Makes a commit whose tree has `width` to the power of `levels` files, in a git directory, and gives it. */
+/** Creates a commit whose tree has `width` to the power of `levels` files, in a git directory; returns the commit. */
 export function treeBomb(gitDir: string, { levels, width }: { levels: number; width: number }): string {
   let entry = `100644 blob ${gitAs(gitDir, ['hash-object', '-w', '--stdin'], 'boom\n')}`
   for (let level = 0; level < levels; level += 1) {
@@ -11,7 +11,7 @@ export function treeBomb(gitDir: string, { levels, width }: { levels: number; wi
   return gitAs(gitDir, ['commit-tree', '-m', 'Boom', entry.split(' ')[2] ?? ''])
 }
 
-/** Puts such a commit on a branch. */
+/** Creates such a commit and points a branch to it. */
 export function plantBomb(gitDir: string, branch: string, size: Parameters<typeof treeBomb>[1]): void {
   gitAs(gitDir, ['update-ref', `refs/heads/${branch}`, treeBomb(gitDir, size)])
 }

@@ -7,7 +7,7 @@ import { getNotices } from '#domain/api/server.schema.ts'
 import { cleanEnvironment, ownFolder } from '../product.ts'
 import { hasEnded, openScene } from '../server/scene.ts'
 
-/** Bubblewrap as it would be on a kernel without filters that takes what it is told all the same. */
+/** A bubblewrap as on a kernel without filters, which accepts the option all the same. */
 const withoutFilter = (path: string) => `#!/bin/bash
 args=()
 while [ $# -gt 0 ]; do
@@ -20,7 +20,7 @@ done
 PATH=${path} exec bwrap "\${args[@]}" "$@"
 `
 
-/** What becomes of a task there, and what is told of the sandbox. */
+/** Runs a task on such a machine: returns the outcome, and what is reported about the sandbox. */
 export async function taskInWeakSandbox(env: Readonly<Record<string, string>>) {
   const folder = await ownFolder()
   onTestFinished(() => rm(folder, { recursive: true, force: true }))

@@ -1,4 +1,7 @@
-/** Loaded before the product (`node --import`): writes down whatever comes in on a port of its servers, in the file of that port in `WIRE_FOLDER`. */
+/**
+ * Loaded before the product (`node --import`): records everything that arrives at a port of the product's servers, in a file for each port in
+ * `WIRE_FOLDER`.
+ */
 import { appendFileSync } from 'node:fs'
 import { Server } from 'node:http'
 import { join } from 'node:path'
@@ -14,7 +17,7 @@ const emit = Server.prototype.emit
 Server.prototype.emit = function (name, ...args) {
   const told = emit.call(this, name, ...args)
   const [socket] = args
-  // After the server's own listener: one that comes before would make the connection flow too soon.
+  // Added after the server's own listener: an earlier listener would make the connection flow too soon.
   if (name === 'connection' && socket && typeof socket === 'object' && 'localPort' in socket) {
     const connection = /** @type {import('node:net').Socket} */ (socket)
     const file = join(folder, String(connection.localPort))

@@ -1,4 +1,4 @@
-/** A person at the product, with a project whose repository is there already, and the stamping model behind the agent. */
+/** A person who uses the product, with a project whose repository is already mirrored, and the stamping model as the agent's model. */
 import { randomUUID } from 'node:crypto'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,25 +15,25 @@ import { asking, startStampingModel, type Speech } from './stampingModel.ts'
 
 export interface AgentScene {
   readonly modelUrl: string
-  /** Has the agent make a speech in a task of its own, and listens from before it begins to its end. */
+  /** Makes the agent give a speech in a new task, and listens from before the start to the end. */
   turn(speech: Speech): Promise<Turn>
-  /** Has it make a speech as the next turn of the task that came last. */
+  /** Makes the agent give a speech as the next turn of the latest task. */
   followUp(speech: Speech): Promise<Turn>
-  /** Has it make a speech in a task for which all was made ready before it was asked for. */
+  /** Makes the agent give a speech in a task that was fully prepared before it was requested. */
   preparedTurn(speech: Speech): Promise<Turn>
 }
 
-/** What was heard of a turn; `askedAt` is when the task was sent, in milliseconds of `performance.now()`. */
+/** What was received of a turn; `askedAt` is when the task was sent, in milliseconds of `performance.now()`. */
 export interface Turn {
   readonly askedAt: number
   readonly heard: Live['heard']
 }
 
 const turnWithinMs = 60_000
-/** As long as a person writes on after they have chosen a project: the CLI has started by then. */
+/** How long a person goes on writing after they have chosen a project, in milliseconds; the CLI has started by then. */
 const agentReadyMs = 2_500
 
-/** Starts all of it, and has one task done: after it the mirror of the repository is warm. */
+/** Starts everything, and has one task done, after which the mirror of the repository is warm. */
 export async function openAgentScene(
   scene: Scene,
   env: Readonly<Record<string, string>> = {},
@@ -52,7 +52,7 @@ export async function openAgentScene(
     heardFrom(person, async () => {
       const task = await person.task(projectId, asking(speech))
       last = task.id
-      // From the task's beginning: nothing of it is missed between the answer and the joining.
+      // Listens from the task's first position, so that nothing between the answer and joining the room is missed.
       return { taskId: task.id, position: task.position }
     })
   const followUp = (speech: Speech) =>
@@ -78,7 +78,7 @@ export async function openAgentScene(
   return { modelUrl: model.baseUrl, turn, followUp, preparedTurn }
 }
 
-/** Asks for a turn, and listens to it. */
+/** Requests a turn, and listens to it. */
 async function heardFrom(
   person: Person,
   ask: () => Promise<{ readonly taskId: string; readonly position: Position | undefined }>,

@@ -1,6 +1,6 @@
 /**
- * Chromium without an inspector, like a person's. Playwright has one attached: V8 then notes where each error was made, also those that
- * libraries make once to have them, and parses their scripts again for it, on the page's own thread. At a quarter of the speed that is
+ * Chromium without an inspector, like a person's browser. Playwright attaches one: V8 then records where each error was created, and parses the
+ * scripts of libraries again on the page's own thread, even for errors that are only created once in advance. At a quarter of the speed, that takes
  * more than a tenth of a second of a start.
  */
 import { spawn } from 'node:child_process'
@@ -23,14 +23,14 @@ const Painted = z.object({ result: z.object({ value: z.number() }) })
 
 const viewport = { width: 1440, height: 900 }
 const answerWithinMs = 30_000
-/** Milliseconds without another request after which a page has come to rest. */
+/** A page without a request for this many milliseconds has come to rest. */
 const restMs = 1_000
 
-/** A browser that opens pages nobody has been at, and tells when they were painted. */
+/** A browser without a cache, which measures when a page was painted. */
 export interface BareChromium {
   /**
-   * When the largest thing was painted at an address, in milliseconds since the navigation began; nothing is cached. `slowed` is how
-   * many times slower the page's thread is, `before` a script that runs before the page's own.
+   * When the largest content was painted after navigating to an address, in milliseconds since the navigation began; nothing is cached. `slowed` is
+   * how many times slower the page's thread is, and `before` a script that runs before the page's own.
    */
   largestPaint(
     address: string,
@@ -38,7 +38,7 @@ export interface BareChromium {
   ): Promise<number>
 }
 
-/** Runs in a page before its own scripts. */
+/** A script that runs in a page before the page's own scripts. */
 const watching = `
   globalThis.largestPaint = new Promise((resolve) => {
     let largest = 0
@@ -70,11 +70,11 @@ export function openBareChromium(scene: Scene): BareChromium {
   }
 }
 
-/** Starts the browser and calls methods of the DevTools protocol over a pipe, of the browser or of an attached page. */
+/** Starts the browser and calls methods of the DevTools protocol through a pipe, for the browser or an attached page. */
 function openProtocol({ folder, atEnd }: Scene) {
   const own = ['--headless', '--remote-debugging-pipe', `--user-data-dir=${join(folder, 'bare')}`]
   const child = spawn(chromiumPath('person'), [...chromiumArguments, ...own, 'about:blank'], {
-    // It reads what it is asked from its descriptor 3, and answers on 4.
+    // The browser reads requests from its descriptor 3, and writes answers to 4.
     stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
     env: cleanEnvironment(folder),
   })

@@ -50,7 +50,7 @@ const rows: readonly Row[] = [
 ]
 
 const buildWithinMs = 300_000
-/** A row that takes longer hangs. A busy machine makes a row slower, and must not stop it. */
+/** The time after which a row counts as hanging. It is long, because a busy machine makes a row slower. */
 const rowWithinMs = 1_200_000
 const amounts = { tasks: 1_000, terminalEvents: 100_000 }
 
@@ -75,7 +75,7 @@ try {
 } finally {
   await undo.downTo(0)
 }
-// What a row that was given up left under way ends here.
+// Ends everything that an abandoned row has left running.
 process.exit()
 
 async function bench(chosen: readonly Row[], undo: Undo, signal: AbortSignal): Promise<void> {
@@ -83,7 +83,7 @@ async function bench(chosen: readonly Row[], undo: Undo, signal: AbortSignal): P
   await mkdir(cache, { recursive: true })
   const folder = await mkdtemp(join(cache, 'bench-'))
   undo.add(() => rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }))
-  // What a start builds when it is stale is built before anything is measured.
+  // A start builds outdated parts, so this happens before anything is measured.
   const start = [join(root, 'scripts/start.js'), '--help']
   const env = environment(folder)
   await promisify(execFile)(process.execPath, start, { env, signal, timeout: buildWithinMs })
@@ -94,7 +94,7 @@ async function bench(chosen: readonly Row[], undo: Undo, signal: AbortSignal): P
   await writeFile(join(cache, 'bench.json'), JSON.stringify({ at: new Date(), machine, lines }, null, 2))
 }
 
-/** Measures the rows one after the other, each in a folder of its own, and prints their lines as they come. */
+/** Measures the rows one after the other, each in a folder of its own, and prints the lines of each as soon as it has ended. */
 async function measured(
   chosen: readonly Row[],
   folder: string,

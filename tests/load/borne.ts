@@ -1,4 +1,4 @@
-/** The lines that say how a load was borne: the rate of the best round, and times of the rounds all together. */
+/** The lines about a load: the rate of the best round, and the times of all rounds together. */
 import type { Borne, Client } from './load.ts'
 import type { Line } from './row.ts'
 import { alternating, percentile } from './statistics.ts'
@@ -12,7 +12,7 @@ export interface Loads {
   readonly load: Parameters<Client['under']>[0]
 }
 
-/** The load on the product and on its floor, in turn. */
+/** Puts the load on the product and on its floor, in turn. */
 export async function borneLines({ name, floorName, rounds, figure, floor, load }: Loads): Promise<Line[]> {
   const { figures, floors } = await alternating(rounds, {
     figure: () => figure.under(load),

@@ -1,4 +1,4 @@
-/** What is measured inside of a page of Chromium, and on what. Times are milliseconds. */
+/** Measurements inside of a page of Chromium, and the tabs for them. Times are in milliseconds. */
 import type { Browser, BrowserContext, CDPSession, Page } from 'playwright'
 import { openChromium } from '../e2e/chromium.ts'
 import type { Scene } from './row.ts'
@@ -17,7 +17,7 @@ export interface Tab {
   close(): Promise<void>
 }
 
-/** A browser without a history, at no page yet; with a token somebody is signed in at `base`. */
+/** A browser without a history and without a page so far; with a token, that person is signed in at `base`. */
 export async function openTab(browser: Browser, base?: string, token?: string): Promise<Tab> {
   const context: BrowserContext = await browser.newContext({
     ...(base === undefined ? {} : { baseURL: base }),
@@ -31,24 +31,24 @@ export async function openTab(browser: Browser, base?: string, token?: string): 
     },
   })
   context.setDefaultTimeout(actionMs)
-  // The compiler that runs the bench names functions by this, also those that are sent to the page.
+  // The compiler of the bench calls this function to name functions, also in code that is sent to the page.
   await context.addInitScript('globalThis.__name = (named) => named')
   const page = await context.newPage()
   return { page, devtools: await context.newCDPSession(page), close: () => context.close() }
 }
 
-/** A page of this body, with nothing else. */
+/** A page that has only this body. */
 export async function plainPage(browser: Browser, body: string): Promise<Tab> {
   const tab = await openTab(browser)
   await tab.page.setContent(`<!doctype html><style>div{font:12.5px/20px monospace}</style>${body}`)
   return tab
 }
 
-/** As many lines as a task may print, as plain elements. */
+/** The lines of a terminal as plain elements. */
 export const plainLines = (count: number): string =>
   Array.from({ length: count }, (_, line) => `<div>Compiled module ${line} in 0.3 s.</div>`).join('')
 
-/** The longest time between two frames while a box is scrolled from its end to its beginning in so many steps. */
+/** The longest time between two frames while a box is scrolled from its end to its beginning in this many steps. */
 export function longestFrameScrolling(page: Page, selector: string, steps: number): Promise<number> {
   return page.locator(selector).evaluate(
     (box, count) =>
@@ -74,7 +74,7 @@ export function longestFrameScrolling(page: Page, selector: string, steps: numbe
   )
 }
 
-/** From each key to the paint that follows it, while a text is typed. */
+/** The times from each key to the paint that follows it, while a text is typed. */
 export async function typingTimes(page: Page, text: string, everyMs: number): Promise<readonly number[]> {
   await page.evaluate(() => {
     const times: number[] = []
@@ -82,7 +82,7 @@ export async function typingTimes(page: Page, text: string, everyMs: number): Pr
     window.addEventListener(
       'keydown',
       (event) => {
-        // The frame after the next has been painted when this runs.
+        // When this runs, the next frame has been painted.
         requestAnimationFrame(() => setTimeout(() => times.push(performance.now() - event.timeStamp)))
       },
       { capture: true },
@@ -95,7 +95,7 @@ export async function typingTimes(page: Page, text: string, everyMs: number): Pr
   )
 }
 
-/** Bytes of JavaScript that are in use, in MB of 10^6, after what is not has been thrown away. */
+/** The JavaScript heap in use after a garbage collection, in MB of 10^6 bytes. */
 export async function heapOf({ devtools }: Tab): Promise<number> {
   await devtools.send('Performance.enable')
   await devtools.send('HeapProfiler.collectGarbage')
@@ -103,7 +103,7 @@ export async function heapOf({ devtools }: Tab): Promise<number> {
   return (metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0) / 1_000_000
 }
 
-/** When something like this is first on the page, in its own time, from the next frame on. */
+/** When an element with this text is first on the page, in the page's own time, beginning with the next frame. */
 export function whenSeen(page: Page, selector: string, text: string): Promise<number> {
   return page.evaluate(
     ([where, words]) =>

@@ -1,4 +1,7 @@
-/** The local code host behind a counter: each request to its API is counted by kind and by whose limit it takes from. Git takes from none. */
+/**
+ * The local code host behind a counter, which counts the requests to its API by kind and by the limit that they count against. Git counts against
+ * none.
+ */
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream/promises'
@@ -6,26 +9,29 @@ import { webhookPath } from '#domain/api/server.ts'
 import { clientId, clientSecret, startLocal, type LocalCodeHost } from '../contracts/codeHost.fixture.ts'
 import type { Seed } from '../../services/codehost/seeds.ts'
 
-/** Whose limit: GitHub has one for each person, one for each installation, and none for what the App signs itself. */
+/** The holder of a limit: GitHub has one for each person, one for each installation, and none for what the App signs itself. */
 export type Holder = 'person' | 'installation' | 'App'
 
 export interface Spent {
   readonly holder: Holder
-  /** Method and path, ids and names left out. */
+  /** The method and path, without ids and names. */
   readonly kind: string
   readonly isGraphql: boolean
-  /** Answered with 304, which takes nothing from the limit. */
+  /** Whether the answer was a 304, which does not count against the limit. */
   readonly isFree: boolean
-  /** In ms of the monotonic clock. */
+  /** In milliseconds of the monotonic clock. */
   readonly at: number
 }
 
 export interface CountedCodeHost {
   readonly local: LocalCodeHost
-  /** What the product is started with to use it; with `hooks` it is told of changes at `base`, which it gets by `deliverTo`. */
+  /**
+   * The variables that make the product use this code host. With `hooks`, the code host reports changes at `base` to the product, which receives them
+   * by `deliverTo`.
+   */
   readonly env: Readonly<Record<string, string>>
   deliverTo(base: string): void
-  /** All since the last time. */
+  /** All requests since the last call. */
   take(): readonly Spent[]
   close(): Promise<void>
 }

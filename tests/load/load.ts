@@ -1,4 +1,4 @@
-/** Load over HTTP: so many requests in flight at a time, for so long. */
+/** Load over HTTP: a number of requests in flight at a time, for a given time. */
 import { Agent, request } from 'node:http'
 
 export interface Asked {
@@ -8,24 +8,24 @@ export interface Asked {
 }
 
 export interface Client {
-  /** The answer's body. Throws when the status is not one of success. */
+  /** Makes a request and returns the body of its answer. Throws when the status is not one of success. */
   ask(asked: Asked): Promise<string>
-  /** Keeps `inFlight` requests under way for `ms` milliseconds; the request that `next` gives is number 0, 1, 2 and so on. */
+  /** Keeps `inFlight` requests in flight for `ms` milliseconds; `next` makes them, with numbers from 0. */
   under(load: { readonly inFlight: number; readonly ms: number; next(number: number): Asked }): Promise<Borne>
   close(): void
 }
 
-/** How a load was borne. */
+/** The results of a load. */
 export interface Borne {
-  /** Answers a second. */
+  /** Answers per second. */
   readonly rate: number
-  /** Milliseconds to each answer. */
+  /** The time of each answer in milliseconds. */
   readonly times: readonly number[]
 }
 
 const answerWithinMs = 10_000
 
-/** A client that keeps its connections. `token` is the bearer token, when there is one. */
+/** A client that keeps its connections. `token` is the bearer token, if there is one. */
 export function openClient(base: string, token?: string): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
   const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }

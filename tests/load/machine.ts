@@ -1,14 +1,14 @@
-/** The machine that figures were measured on: without it they say nothing. */
+/** The machine on which figures were measured, without which figures mean nothing. */
 import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 
 export interface Machine {
   readonly cores: number
   readonly processor: string
-  /** Of 10^9 bytes. */
+  /** In units of 10^9 bytes. */
   readonly memoryGigabytes: number
   readonly node: string
   readonly platform: string
-  /** Of the last minute, before the bench: with other work on the machine the figures say less. */
+  /** The load average of the last minute before the bench: with other work on the machine, figures mean less. */
   readonly loadAverage: number
 }
 

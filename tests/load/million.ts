@@ -1,7 +1,6 @@
 /**
- * A data folder with very many tasks. Those of two people are real, made through the product's own parts; all others are copies of them,
- * made inside SQLite: rows of the same shape and size with ids, owners and positions of their own, whose sealed content is stored and
- * never opened.
+ * A data folder with a huge number of tasks. The tasks of two people are real, made through the product's own parts; all others are copies of them,
+ * made inside SQLite: rows of the same form and size, with ids, owners and positions of their own, whose sealed content is stored but never opened.
  */
 import { randomUUID } from 'node:crypto'
 import { cp, rm } from 'node:fs/promises'
@@ -11,15 +10,15 @@ import type { Seeded } from './row.ts'
 import { seed } from './seed.ts'
 
 export interface Crowd {
-  /** One person's 1,000 tasks, and no others. */
+  /** One person's 1,000 tasks, and nothing else. */
   readonly small: Seeded
-  /** The same tasks, evenly spread over the log of all. */
+  /** The same tasks, spread evenly over the log with all tasks. */
   readonly large: Seeded
-  /** In the large folder, somebody who has many tasks; `taskIds` are those that are real. */
+  /** A person in the large folder who has many tasks; `taskIds` are the real ones. */
   readonly busy: Pick<Seeded, 'token' | 'taskIds'>
 }
 
-/** How many: multiples of 1,000. `ofBusy` belong to the one who has many, the rest to `people` alike. */
+/** How many tasks there are, in multiples of 1,000. `ofBusy` belong to the person with many tasks, and the rest to `people` in equal parts. */
 export interface Amounts {
   readonly tasks: number
   readonly ofBusy: number
@@ -28,7 +27,7 @@ export interface Amounts {
 
 const real = 1_000
 
-/** Makes both below `folder`, which gets about 7 kB for each task. Blocks this process while SQLite copies. */
+/** Creates both folders below `folder`, with about 7 kB for each task. Blocks this process while SQLite copies. */
 export async function makeCrowd(folder: string, amounts: Amounts): Promise<Crowd> {
   const at = (name: string) => join(folder, name)
   const [small, templates, large] = [at('small'), at('templates'), at('large')]
@@ -51,13 +50,13 @@ type Database = InstanceType<typeof DatabaseSync>
 
 function open(file: string): Database {
   const db = new DatabaseSync(file)
-  // Nothing of it must survive a crash, and a write-ahead log would hold all of it a second time.
+  // The data need not survive a crash, and a write-ahead log would store all of it a second time.
   db.exec('PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cache_size = -1500000')
   db.function('fresh_uuid', { deterministic: false }, () => randomUUID())
   return db
 }
 
-/** Who has which place in the log, under which ids, and what it is a copy of. */
+/** Plans the places in the log: the ids at each place, and the task of which they are a copy. */
 function planSlots(
   file: string,
   templates: string,
@@ -80,7 +79,7 @@ function planSlots(
     [real, busy],
   ] as const)
     for (const [index, id] of [...taskIds, longTaskId].entries()) template.run(first + index, id)
-  // The two who are real come first.
+  // The two real people come first.
   db.exec(`
     INSERT INTO person SELECT k / ${real}, owner, project, owner, project FROM template WHERE k IN (0, ${real});
     WITH RECURSIVE others (n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM others WHERE n < ${people - 1})
@@ -100,7 +99,7 @@ function planSlots(
   db.close()
 }
 
-/** Runs a copy into a file of the large folder; the templates' file is `t`, the slots are `s`. */
+/** Runs a copy into a file of the large folder; the file of templates is `t`, and the slots are `s`. */
 function copying(
   file: string,
   { templates, slots }: { templates: string; slots: string },
@@ -116,13 +115,13 @@ function copying(
   }
 }
 
-/** Events of a task, and of a person with their project: the same for each. */
+/** The number of events of a task, and of a person with their project: the same for each. */
 const perTask = 4
 const perPerson = 5
 const people = '(SELECT count(*) FROM s.person)'
-/** Where a task's event of a revision stands. */
+/** The place of an event in the log, by its revision in its task. */
 const placeOf = (revision: string) => `(${people} * ${perPerson} + slot * ${perTask} + ${revision} + 1)`
-/** A text of a template with the ids of the copy. */
+/** A text of a template with the ids of the copy in it. */
 const forTask = (text: string) =>
   `replace(replace(replace(replace(replace(${text}, t.task, slot.task), t.execution, slot.execution),
      t.message, slot.message), t.owner, p.owner), t.project, p.project)`
@@ -147,7 +146,7 @@ function copyEvents(db: Database): void {
     FROM ${slots} CROSS JOIN template_events e ON e.k = slot.k ORDER BY slot, e.revision`)
 }
 
-/** What the places are counted by must be so. */
+/** Throws unless the data has the form on which the counting of places depends. */
 function refuseOthers(db: Database): void {
   const counts = db
     .prepare(
@@ -173,7 +172,7 @@ function copyViews(db: Database): void {
     revision: string,
   ) => `json_set(${body}, '$.position', CAST(${placeOf(revision)} AS TEXT),
     '$.order', ${padded(placeOf(revision))})`
-  // The limit keeps the inner query whole: the body would else be made again for each key.
+  // The limit keeps the inner query whole, or the body would be computed again for each key.
   const fill = (table: string, documents: string) => {
     const keys = keysOf(db, table)
     const columns = keys.map((key) => `, "key ${key}"`).join('')
@@ -204,7 +203,7 @@ function copyViews(db: Database): void {
   for (const { sql } of made) db.exec(sql)
 }
 
-/** The fields that have a column of their own. */
+/** The fields of a document that have a column of their own. */
 function keysOf(db: Database, table: string): readonly string[] {
   return db
     .prepare(`SELECT substr(name, 5) AS key FROM pragma_table_info('${table}') WHERE name LIKE 'key %'`)

@@ -1,4 +1,4 @@
-/** Processes that are measured: started, waited for, ended whole. */
+/** Processes that are measured: started, awaited and ended completely. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
@@ -9,27 +9,27 @@ export type Environment = Readonly<Record<string, string>>
 
 export interface Started {
   readonly pid: number
-  /** Milliseconds from the start to the line that says that it is ready. */
+  /** The time in milliseconds from the start to the line that reports readiness. */
   readonly readyMs: number
-  /** That line. */
+  /** The line that reports readiness. */
   readonly line: string
-  /** Ends it and all that it started; resolves when it is gone. */
+  /** Ends the process and everything that it started; resolves when all have ended. */
   stop(): Promise<void>
 }
 
 const readyWithinMs = 30_000
 const leaveWithinMs = 12_000
 
-/** Starts a program and waits for the line that `ready` matches. Throws with what the program said when it does not come. */
+/** Starts a program and waits for the line that `ready` matches. Throws with the program's output when the line does not come. */
 export async function startProcess(
   [program, ...args]: readonly [string, ...string[]],
   { cwd, env, ready }: { readonly cwd: string; readonly env: Environment; readonly ready: RegExp },
 ): Promise<Started> {
   const startedAt = performance.now()
-  // A group of its own, so that what it starts can be ended with it.
+  // A process group of its own, so that the processes it starts can be ended with it.
   const child = spawn(program, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const gone = once(child, 'close').catch(() => undefined)
-  // A bench that is broken off takes it along.
+  // An interrupted bench ends the process too.
   const takeAlong = () => signalGroup(child.pid, 'SIGKILL')
   process.once('exit', takeAlong)
   child.once('close', () => process.off('exit', takeAlong))
@@ -60,7 +60,7 @@ export async function startProcess(
   }
 }
 
-/** Milliseconds that a program takes from its start to its end. */
+/** The time in milliseconds that a program takes from its start to its end. */
 export async function timeToExit(
   [program, ...args]: readonly [string, ...string[]],
   options: { readonly cwd: string; readonly env: Environment },
@@ -70,7 +70,7 @@ export async function timeToExit(
   return performance.now() - startedAt
 }
 
-/** Resident memory of a process, in MB of 10^6 bytes. Linux only. */
+/** The resident memory of a process, in MB of 10^6 bytes. Linux only. */
 export async function residentMegabytes(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]
@@ -83,6 +83,6 @@ function signalGroup(pid: number | undefined, name: NodeJS.Signals): void {
   try {
     process.kill(-pid, name)
   } catch {
-    // No such group: all of it has ended.
+    // The group does not exist: all its processes have ended.
   }
 }

@@ -1,4 +1,4 @@
-/** Real git, for what is measured beside the product. */
+/** Real git, for measurements outside of the product. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { environment } from './project.ts'
@@ -8,7 +8,7 @@ export async function git(scene: Scene, args: readonly string[]): Promise<void> 
   await promisify(execFile)('git', args, { env: environment(scene.folder, {}) })
 }
 
-/** Makes a folder a repository, with all that is in it as one commit on `main`. */
+/** Turns a folder into a repository, with everything in it as one commit on `main`. */
 export async function makeRepository(scene: Scene, folder: string): Promise<void> {
   await git(scene, ['init', '--quiet', '--initial-branch=main', '--', folder])
   await git(scene, ['-C', folder, 'add', '--all'])

@@ -1,6 +1,6 @@
-/** What a bench is made of: rows, and the lines of figures that they measure, each beside its floor. */
+/** The parts of a bench: rows, and the lines of figures that they measure, each with its floor. */
 
-/** A figure, and beside it what the least that could do the job needs, measured in the same run. */
+/** A figure, and for comparison the figure of the least that could do the job, measured in the same run. */
 export interface Line {
   readonly name: string
   readonly unit: 'ms' | 'a second' | 'MB' | 'requests'
@@ -9,24 +9,24 @@ export interface Line {
 }
 
 export interface Row {
-  /** What `npm run bench -- <name>` calls it. */
+  /** The name for `npm run bench -- <name>`. */
   readonly name: string
-  /** Takes too long to be among all. */
+  /** Whether the row takes too long to run without being named. */
   readonly onlyByName?: true
-  /** When it counts as hanging, in milliseconds, where 20 minutes are too short. */
+  /** When the row counts as hanging, in milliseconds, if 20 minutes are too short. */
   readonly withinMs?: number
-  /** What must be known to read its figures; printed with them. */
+  /** An explanation that is needed to read the figures; printed with them. */
   readonly remark?: string
   measure(scene: Scene): Promise<readonly Line[]>
 }
 
-/** Where a row is measured. */
+/** What a row needs for measuring. */
 export interface Scene {
-  /** A folder of the row's own, on the project's disk; it is gone when the row has ended. */
+  /** A folder of the row's own, on the project's disk; it is removed when the row has ended. */
   readonly folder: string
-  /** A data folder with a person, a project, 1,000 tasks and a long terminal, made once for all rows. Rows use it in turn. */
+  /** A data folder with a person, a project, 1,000 tasks and a long terminal, made once for all rows. Rows use it one after the other. */
   seeded(): Promise<Seeded>
-  /** What is to be undone when the row has ended, however it ends; the last comes first. */
+  /** Registers what must be undone when the row has ended, however it ends; the last registration is undone first. */
   atEnd(undo: () => Promise<unknown>): void
 }
 
@@ -35,6 +35,6 @@ export interface Seeded {
   /** The person's bearer token. */
   readonly token: string
   readonly taskIds: readonly string[]
-  /** The task whose terminal is long. */
+  /** The task with the long terminal. */
   readonly longTaskId: string
 }

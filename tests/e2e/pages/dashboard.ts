@@ -1,13 +1,13 @@
-/** Where tasks begin. */
+/** The dashboard, on which tasks are created. */
 import type { Locator, Page } from 'playwright'
 
-/** Chooses in a picker that is known by its label. */
+/** Chooses an option in the picker with this label. */
 export async function pick(page: Page, label: string, option: string): Promise<void> {
   await page.getByRole('combobox', { name: `${label}:` }).click()
   await page.getByRole('option', { name: option }).click()
 }
 
-/** Writes the description and starts; the task is then the first of the recent ones. */
+/** Writes the description and starts the task, which is then the first of the recent tasks. */
 export async function startCoding(page: Page, description: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Task description' }).fill(description)
   await page.getByRole('button', { name: 'Start Coding' }).click()

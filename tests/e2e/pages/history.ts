@@ -1,15 +1,15 @@
-/** The history of a task and its replay, by what a person calls their parts. */
+/** The history of a task and its replay, with the names that a person gives their parts. */
 import type { Locator, Page } from 'playwright'
 
 export interface HistoryPage {
   readonly panel: Locator
   open(): Promise<void>
-  /** A row of the timeline, by its words. */
+  /** The row of the timeline with this text. */
   row(words: string | RegExp): Locator
   /** The heads of the turns and commands. */
   readonly heads: Locator
   filter(name: string): Promise<void>
-  /** Says that the page shows what was. */
+  /** The bar that says that the page shows the past. */
   readonly bar: Locator
   readonly slider: Locator
   button(name: string): Locator

@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright'
 import { expect } from '../expect.ts'
 
-/** Opens it by its key, which is listened for soon after a page was drawn. */
+/** Opens the palette by its key. The page listens for keys only some time after it was drawn. */
 export async function openPalette(page: Page): Promise<Locator> {
   const palette = page.getByRole('dialog', { name: 'Search or run a command' })
   await expect(async () => {

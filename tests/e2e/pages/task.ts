@@ -1,28 +1,28 @@
-/** The page of one task, by what a person calls its parts. */
+/** The page of one task, with the names that a person gives its parts. */
 import type { Locator, Page } from 'playwright'
 import { expect } from '../expect.ts'
 
 export interface TaskPage {
-  /** Title, status, Cancel and the pull request. */
+  /** The header with the title, the status, Cancel and the pull request. */
   readonly header: Locator
   readonly chat: Locator
   readonly terminal: Locator
   /** The lines of the diff; shown after `openChanges`. */
   readonly diff: Locator
-  /** Where the next message is written. */
+  /** The box for the next message. */
   readonly composer: Locator
-  /** How live the page is. */
+  /** The indicator of the live connection. */
   readonly pill: Locator
-  /** The task's status in the header, when it is this word. */
+  /** The task's status in the header, if it is this word. */
   status(word: string): Locator
   send(text: string): Promise<void>
   openChanges(): Promise<void>
   openTerminal(): Promise<void>
-  /** A notification, by its title. */
+  /** A notification with this title. */
   toast(title: string): Locator
-  /** Every entry of the chat, without its age: that goes on. */
+  /** The texts of all entries of the chat, without their ages, which change. */
   said(): Promise<readonly string[]>
-  /** What the terminal shows, with its times. */
+  /** The text of the terminal, with its times. */
   printed(): Promise<string>
 }
 
@@ -38,7 +38,7 @@ export function taskPage(page: Page): TaskPage {
     diff: page.getByRole('region', { name: 'Changes', exact: true }),
     composer,
     pill: page.getByRole('banner').getByRole('status'),
-    // There are two, for narrow windows and for wide ones.
+    // The header has two elements for the status: one for narrow windows and one for wide ones.
     status: (word) => header.getByText(word, { exact: true }).filter({ visible: true }),
     async send(text) {
       await composer.fill(text)
@@ -55,7 +55,7 @@ export function taskPage(page: Page): TaskPage {
   }
 }
 
-/** Goes to a task and waits until it is there. */
+/** Opens the page of a task and waits until it is loaded. */
 export async function openTask(page: Page, taskId: string): Promise<TaskPage> {
   await page.goto(`/tasks/${taskId}`)
   const task = taskPage(page)

@@ -1,4 +1,4 @@
-/** Koa that reads JSON and answers JSON: to a path what the file named in the arguments holds under it, or else under `*`. */
+/** Koa that reads and writes JSON: it answers each path with what the file named in the arguments contains under that path, or else under `*`. */
 import { readFileSync } from 'node:fs'
 import { json } from 'node:stream/consumers'
 import Koa from 'koa'

@@ -1,4 +1,4 @@
-/** The `claude` CLI alone, with the arguments that the runner gives it, asking the model's stand-in directly. */
+/** The `claude` CLI alone, with the arguments that the runner uses, which calls the model's stand-in directly. */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -14,12 +14,12 @@ import { environment } from '../project.ts'
 import { makeRepository } from '../repository.ts'
 import type { Scene } from '../row.ts'
 
-/** A turn of the CLI, in times of `performance.now()`. */
+/** A turn of the CLI, with times of `performance.now()`. */
 export interface BareTurn {
   readonly startedAt: number
   readonly firstLineAt: number
   readonly firstWordAt: number
-  /** The pieces of text as they came out. */
+  /** The pieces of text in the order in which they were printed. */
   readonly texts: readonly { readonly at: number; readonly text: string }[]
 }
 
@@ -30,7 +30,7 @@ const TextDelta = z.object({
   event: z.object({ delta: z.object({ type: z.literal('text_delta'), text: z.string() }) }),
 })
 
-/** Where the CLI keeps its sessions, with the checkout in it that the CLI works in, as people have it do. */
+/** The folder in which the CLI keeps its sessions. It also contains the checkout in which the CLI works. */
 export type BareHome = string
 
 export async function bareHome(scene: Scene): Promise<BareHome> {
@@ -43,14 +43,14 @@ export async function bareHome(scene: Scene): Promise<BareHome> {
 
 const checkoutIn = (home: BareHome) => join(home, 'workspace')
 
-/** Starts the CLI with a message, and ends it after its answer. */
+/** Starts the CLI with a message, and ends it after the answer. */
 export async function bareTurn(scene: Scene, modelUrl: string, message: string): Promise<BareTurn> {
   const [turn] = await bareTurns(scene, { modelUrl, home: await bareHome(scene), messages: [message] })
   if (turn === undefined) throw new Error('The bare CLI took no turn.')
   return turn
 }
 
-/** Starts the CLI, in a new session or one to resume, and gives it one message after another, each when the last was answered. */
+/** Starts the CLI, in a new session or a resumed one, and sends it one message after another, each after the previous answer. */
 export async function bareTurns(
   scene: Scene,
   {

@@ -1,4 +1,4 @@
-/** The least that serves: Koa on a free port of 127.0.0.1, which it says. */
+/** The least that serves: Koa on a free port of 127.0.0.1, which it prints. */
 import Koa from 'koa'
 
 const app = new Koa()

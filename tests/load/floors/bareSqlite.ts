@@ -1,9 +1,9 @@
-/** The least that appends durably: one prepared INSERT into one table, a transaction (and so an fsync) for so many rows. */
+/** The least that appends durably: one prepared INSERT into one table, with a transaction (and so an fsync) for a number of rows. */
 import { DatabaseSync } from '@photostructure/sqlite'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 
 export interface BareAppender {
-  /** Rows a second, `perTransaction` at a time, for `ms` milliseconds. */
+  /** Rows per second when `perTransaction` rows are written at a time, for `ms` milliseconds. */
   rate(load: { readonly perTransaction: number; readonly ms: number }): number
   close(): void
 }

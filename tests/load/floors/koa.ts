@@ -14,7 +14,7 @@ export function startBareKoa(scene: Scene): Promise<Started> {
   return start(scene, 'bareKoa.js', [])
 }
 
-/** Koa with a JSON body parser, and what it answers by path; `*` stands for any other path. Gives its base address. */
+/** Koa with a JSON body parser, and its answers by path; `*` stands for any other path. Returns its base address. */
 export async function startAnsweringKoa(
   scene: Scene,
   answers: Readonly<Record<string, unknown>>,

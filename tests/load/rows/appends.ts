@@ -1,4 +1,4 @@
-/** Appends a second through the command path - load, decide, seal, chain, append - on the embedded store. */
+/** Appends per second through the command path (load, decide, seal, chain, append) on the embedded store. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -72,7 +72,7 @@ async function newTask({ commands }: Engines): Promise<string> {
   return taskId
 }
 
-/** Gives the tasks new titles, one event a command, each task in a loop of its own; commands a second. */
+/** Gives the tasks new titles, with one event per command and one loop per task; returns commands per second. */
 async function rename({ commands }: Engines, taskIds: readonly string[], forMs: number): Promise<number> {
   const startedAt = performance.now()
   let count = 0

@@ -1,4 +1,4 @@
-/** From the request that makes a task to the agent's first line, where the repository of 50 MB is not here yet. */
+/** From the request that creates a task to the agent's first line, when the repository of 50 MB has not been fetched yet. */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Commands over HTTP, how many and how soon: each is answered when it is on the disk and projected. */
+/** Commands over HTTP, their rate and their times: each is answered when it is on the disk and projected. */
 import { startAnsweringKoa } from '../floors/koa.ts'
 import { borneLines } from '../borne.ts'
 import { openClient, type Asked } from '../load.ts'

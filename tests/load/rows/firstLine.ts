@@ -1,4 +1,4 @@
-/** From the request that makes a task to what the agent first says, with the repository's mirror warm. */
+/** From the request that creates a task to the agent's first text, with a warm mirror of the repository. */
 import type { Heard } from '../../product/live.ts'
 import { openAgentScene, type Turn } from '../agentScene.ts'
 import { bareTurn } from '../floors/bareClaude.ts'
@@ -51,11 +51,11 @@ export const firstLine: Row = {
   },
 }
 
-/** Recorded when the CLI has printed its first line, and not before. */
+/** This event is recorded when the CLI has printed its first line, and not before. */
 const agentSpoke = (event: Heard) => event.name === 'task_event' && event.payload.type === 'AgentStarted'
 export const wordCame = ({ name }: Heard) => name === 'chat_message_words' || name === 'chat_message_delta'
 
-/** When the first event like this was heard. */
+/** When the first event of this kind was received. */
 export function firstAt({ heard }: Turn, like: (event: Heard) => boolean): number {
   const first = heard.find(like)
   if (!first) throw new Error('The agent was not heard.')

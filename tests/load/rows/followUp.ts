@@ -1,4 +1,4 @@
-/** From a message to the first word of its answer, where the agent of the last turn waits, and where it has to be started again. */
+/** From a message to the first word of its answer, both when the agent of the last turn still runs, and when it has to be started again. */
 import { randomUUID } from 'node:crypto'
 import { openAgentScene } from '../agentScene.ts'
 import { bareHome, bareTurns, type BareTurn } from '../floors/bareClaude.ts'

@@ -1,4 +1,4 @@
-/** Resident memory of the whole product when nothing happens. */
+/** The resident memory of the whole product when nothing happens. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { startProduct } from '../../product.ts'

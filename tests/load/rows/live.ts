@@ -1,4 +1,4 @@
-/** How late live lines are while everybody comes back at once, and how many changes of strangers' tasks go past one gateway. */
+/** How late live lines are while everybody reconnects at once, and how many changes of other people's tasks a gateway can skip. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type Server as HttpServer } from 'node:http'
@@ -28,7 +28,7 @@ const tasks = 100
 const missedEach = 50
 const lineEveryMs = 10
 const rounds = 3
-/** What the tasks of the viewers are numbered from; the one whose output streams is 0. */
+/** The number of the viewers' first task; task 0 is the one whose output streams. */
 const first = 1
 const printed = { executionId: executionId(1), attempt: 1, kind: 'turn', channel: 'stdout' } as const
 
@@ -74,7 +74,7 @@ async function joins(scene: Scene): Promise<readonly Line[]> {
   ]
 }
 
-/** Answers with the position after which each viewer has missed its lines. */
+/** Returns the position after which each viewer has missed lines. */
 async function seedTasks({ log }: TestEngines): Promise<Position> {
   for (let n = 0; n <= tasks; n += 1) {
     const facts = { taskId: taskId(n), ownerId: userId(1), projectId: projectId(1), agent: 'claude' } as const
@@ -96,7 +96,7 @@ async function foldedTo({ eventStore, readStore }: TestEngines): Promise<void> {
   while ((await readStore.checkpoint(mainProjection)) !== head) await pause(20)
 }
 
-/** What viewers connect to. */
+/** The server to which viewers connect. */
 interface Door {
   readonly http: HttpServer
   /** Prints a line into the task whose output streams. */
@@ -144,7 +144,7 @@ async function openGateway(engines: TestEngines): Promise<Door> {
   let head: Head = await log.headOf(terminalStream(taskId(0)))
   let turn: Promise<void> = Promise.resolve()
   const waiting: string[] = []
-  /** What came while the log wrote goes into it together, as a runner's lines do. */
+  /** Lines that arrive while the log writes are appended together, as a runner's lines are. */
   const append = async () => {
     const lines = waiting.splice(0).map((text) => TerminalOutputRecorded.of(printed, { text }))
     if (lines.length === 0) return
@@ -166,7 +166,7 @@ async function openGateway(engines: TestEngines): Promise<Door> {
   }
 }
 
-/** The least that could do: connections, the missed lines out of memory, and each live line to who watches. */
+/** The least that could do the job: connections, the missed lines from memory, and each live line for those who watch. */
 async function openBare(): Promise<Door> {
   const http = createServer()
   const server = new Server(http, { serveClient: false })
@@ -200,7 +200,7 @@ async function openBare(): Promise<Door> {
 }
 
 interface Round {
-  /** How late each line was, in ms. */
+  /** How late each line was, in milliseconds. */
   readonly late: readonly number[]
   readonly backMs: number
 }
@@ -226,12 +226,12 @@ async function roundOf(scene: Scene, last: Position, door: Door): Promise<Round>
     last,
     missed: missedEach,
   })
-  // Those who come back have machines of their own elsewhere; here they may not take the server's.
+  // Real viewers have machines of their own; here they must not take the server's processor time.
   if (crowd.pid !== undefined) setPriority(crowd.pid, constants.priority.PRIORITY_LOW)
   await Promise.all([told(watcher, 'ready'), told(crowd, 'ready')])
   const printing = new AbortController()
   const lines = printLines(door, printing.signal)
-  // What comes before anybody comes back is not counted, but has to run.
+  // Lines before anybody reconnects are not counted, but have to be printed.
   await pause(500)
   watcher.send('count')
   const began = performance.now()
@@ -249,7 +249,7 @@ async function roundOf(scene: Scene, last: Position, door: Door): Promise<Round>
   return { late, backMs }
 }
 
-/** A line each 10 ms, with the moment at which it is due: what holds the process up makes it late. */
+/** Prints a line every 10 ms, with the time at which it is due, so that anything that blocks the process makes the line late. */
 async function printLines(door: Door, signal: AbortSignal): Promise<void> {
   const begun = Date.now()
   const under: Promise<void>[] = []
@@ -283,7 +283,7 @@ function told(child: ChildProcess, what: string): Promise<z.infer<typeof Said>> 
 const away = 1
 const changes = 50_000
 
-/** Changes of status of as many tasks, none of which anybody here may see, and all of which are older than the gateway. */
+/** Changes the status of many tasks that no viewer here may see, all of which are older than the gateway. */
 async function strangers(): Promise<readonly Line[]> {
   const figures: number[] = []
   const floors: number[] = []

@@ -1,4 +1,4 @@
-/** How long a task with 100,000 pieces of terminal output takes to open, as the page opens it. */
+/** How long a task with 100,000 pieces of terminal output takes to open in the way the page opens it. */
 import { startAnsweringKoa } from '../floors/koa.ts'
 import { openClient, type Client } from '../load.ts'
 import type { Row } from '../row.ts'
@@ -35,7 +35,7 @@ export const longTask: Row = {
   },
 }
 
-/** The task first, the rest at once, as the client does it; the median of some times, in milliseconds. */
+/** Reads the task first and the rest in parallel, as the client does; returns the median of several times, in milliseconds. */
 async function timeToOpen(client: Client, task: string, beside: readonly string[]): Promise<number> {
   const times: number[] = []
   for (let count = 0; count < opensARound; count += 1) {

@@ -1,4 +1,4 @@
-/** How long output is on its way with one run and with fifty, and what a run costs in memory beside its own processes. */
+/** How long output takes to arrive with one run and with fifty, and how much memory a run costs apart from its own processes. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import { percentile } from '../statistics.ts'
 
 const counts = [1, 50]
 const printed = 40
-/** A line every tenth of a second, with the time at which it was printed, in milliseconds since 1970. */
+/** Prints a line every tenth of a second, with the time at which it was printed, in milliseconds since 1970. */
 const printing = `for n in $(seq ${printed}); do date +@%s%3N@; sleep 0.1; done`
 
 export const manyRuns: Row = {
@@ -64,7 +64,7 @@ export const manyRuns: Row = {
   },
 }
 
-/** Has the command run in all of these tasks at once, and gives how old each line was when it came. */
+/** Runs the command in all these tasks at once, and returns the age of each line when it arrived. */
 async function runTogether(person: Person, taskIds: readonly string[], memory: () => Promise<number>) {
   const live = await person.socket()
   try {

@@ -1,4 +1,4 @@
-/** Whether it matters how much is stored: the same reads and commands with a million tasks and with a thousand, in turn. */
+/** Whether the amount of stored data matters: the same reads and commands with a million tasks and with a thousand, in turn. */
 import { join } from 'node:path'
 import { startProduct } from '../../product.ts'
 import { openClient, type Asked, type Client } from '../load.ts'
@@ -9,7 +9,7 @@ import { alternating, median, percentile } from '../statistics.ts'
 
 const amounts = { tasks: 1_000_000, ofBusy: 100_000, people: 1_000 }
 const rounds = 9
-/** Long enough that one pause of the process is not a twentieth of a round. */
+/** Long enough that a single pause of the process is less than a twentieth of a round. */
 const ms = 3_000
 const warmRounds = 3
 
@@ -50,7 +50,7 @@ export const million: Row = {
   measure: async (scene) => compareCrowd(scene, await makeCrowd(join(scene.folder, 'crowd'), amounts)),
 }
 
-/** The lines for a crowd that is made. */
+/** The lines for a crowd that exists already. */
 export async function compareCrowd(scene: Scene, { small, large, busy }: Crowd): Promise<readonly Line[]> {
   const few: Asker = { client: await clientOf(scene, small.dataDir, small.token), taskIds: small.taskIds }
   const one = await clientOf(scene, large.dataDir, large.token)
@@ -74,7 +74,7 @@ async function clientOf(scene: Scene, dataDir: string, token: string) {
   return { ...client, base: product.base }
 }
 
-/** The median of the rounds' 95th percentiles: what else the machine does in a round falls on that round alone. */
+/** The median of the rounds' 95th percentiles: other work on the machine during a round only affects that round. */
 async function compared(kind: Kind, who: string, asker: Asker, few: Asker): Promise<Line> {
   const round = async (asker: Asker) => {
     const next = (number: number) => kind.next(asker, number)

@@ -1,11 +1,11 @@
-/** How long a word is on its way: from the model that says it, through the agent, to a client's socket. */
+/** How long a word takes from the model that says it, through the agent, to a client's socket. */
 import { openAgentScene, type Turn } from '../agentScene.ts'
 import { bareTurn } from '../floors/bareClaude.ts'
 import type { Line, Row } from '../row.ts'
 import { asking, stampsIn, type Speech } from '../stampingModel.ts'
 import { percentile } from '../statistics.ts'
 
-/** As a model talks, and slowly enough that each word goes alone. */
+/** Speeches at the speed of a model, and slow enough that each word is sent alone. */
 const speeches: readonly Speech[] = [
   { words: 300, everyMs: 20 },
   { words: 60, everyMs: 100 },
@@ -41,7 +41,7 @@ interface Piece {
   readonly text: string
 }
 
-/** What a viewer has of the messages, each time it grows. */
+/** What a viewer has of the messages, each time that more arrives. */
 function deltasOf({ heard }: Turn): readonly Piece[] {
   const lengths = new Map<string, number>()
   return heard.flatMap((event) => {
@@ -54,7 +54,7 @@ function deltasOf({ heard }: Turn): readonly Piece[] {
   })
 }
 
-/** A word has arrived when the last piece of it has. */
+/** A word has arrived when its last piece has. */
 function latencies(pieces: readonly Piece[]): readonly number[] {
   let text = ''
   let known = 0

@@ -1,4 +1,4 @@
-/** How long a replay takes to show any moment of a task of 100,000 events, and what its history costs. */
+/** How long a replay takes to show any moment of a task with 100,000 events, and how large its history is. */
 import type { HistoryItem } from '#domain/history/item.ts'
 import { terminalItemOf } from '#domain/history/item.ts'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
@@ -75,7 +75,7 @@ export const replay: Row = {
   },
 }
 
-/** A fifth of it tool calls and answers, the rest output and words. */
+/** A fifth of the history are tool calls and answers, the rest output and text. */
 function longHistory(): readonly HistoryItem[] {
   const items: HistoryItem[] = []
   const stream = taskStream(id)
@@ -135,7 +135,7 @@ function recordedOf(
   return terminalItemOf({ ...piece, meta: { ...piece.meta, follows } })
 }
 
-/** Bytes of the heap, after what is no longer needed is gone where Node was started with `--expose-gc`. */
+/** Bytes of the heap, after a garbage collection if Node was started with `--expose-gc`. */
 function memory(): number {
   globalThis.gc?.()
   return process.memoryUsage().heapUsed
@@ -155,7 +155,7 @@ async function timed<Result>(run: () => Promise<Result>) {
   return { result, ms: performance.now() - startedAt }
 }
 
-/** The bytes of all pages. */
+/** The total bytes of all pages. */
 async function wholeHistory(ask: (path: string) => Promise<string>, task: string): Promise<number> {
   let bytes = 0
   for (let after = '0.0', more = true; more;) {

@@ -1,6 +1,6 @@
 /**
- * What a task asks of GitHub's API, its start, its push, its pull request, a review with the follow-up and the answer, and a failed check;
- * told of by webhooks, and by polling alone. And what pull requests cost that nothing happens on. Counted at the local code host.
+ * How many requests to GitHub's API a task needs: its start, its push, its pull request, a review with the follow-up and the answer, and a failed
+ * check; once with webhooks, and once with polling alone. Also what idle pull requests cost. Counted at the local code host.
  */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -18,9 +18,9 @@ import type { Line, Row, Scene } from '../row.ts'
 
 const tasks = 10
 const tasksADay = 100
-/** What GitHub lets an installation or a person ask in an hour, at least. */
+/** The number of requests that GitHub allows an installation or a person per hour, at least. */
 const hourly = 5_000
-/** As often as the product asks where nothing else is set, in rounds an hour: while somebody looks, and otherwise. */
+/** How often the product polls by default, in rounds per hour: while somebody looks, and otherwise. */
 const roundsAnHour = { viewed: 120, unseen: 12 }
 const withinMs = 120_000
 const gatherSeconds = 2
@@ -45,7 +45,7 @@ export const requests: Row = {
 
 interface Counted {
   readonly ofTasks: readonly Spent[]
-  /** Of the same pull requests, open and left alone, by the round. */
+  /** The requests for the same pull requests, open and unchanged, by round. */
   readonly idle?: { readonly viewed: readonly Spent[]; readonly unseen: readonly Spent[] }
 }
 
@@ -65,7 +65,7 @@ async function measured(scene: Scene, way: Way): Promise<Counted> {
     model: { messagesApi: api },
     env: {
       ...counted.env,
-      // What time alone asks for is counted apart.
+      // With webhooks, requests that are only caused by polling are counted separately.
       GITHUB_POLL_SECONDS: way === 'webhooks' ? '86400' : '2',
       FEEDBACK_GATHER_SECONDS: String(gatherSeconds),
       REQUESTS_PER_MINUTE: '0',
@@ -88,7 +88,7 @@ async function measured(scene: Scene, way: Way): Promise<Counted> {
 const work = { name: 'Bash', input: { command: 'date +%s%N >> README.md', description: 'Work' } }
 
 type AtHost = (method: string, path: string, body?: unknown) => Promise<unknown>
-/** Asks the code host itself, past the counter. */
+/** Makes a request to the code host itself, without being counted. */
 const atHost =
   ({ local }: CountedCodeHost, token: string): AtHost =>
   async (method, path, body) => {
@@ -147,11 +147,14 @@ async function once(person: Person, taskId: string, like: (one: Shown) => boolea
   }
 }
 
-/** How long pull requests are left alone, in rounds of two seconds: long enough for one of all, which is every tenth. */
+/**
+ * How long pull requests are left alone, in milliseconds: long enough for every kind of round, since rounds take two seconds and only every tenth
+ * includes all pull requests.
+ */
 const roundsMs = 42_000
 
 async function idled(person: Person, counted: CountedCodeHost) {
-  // What came of the last task has been read by then.
+  // The results of the last task have been read by then.
   await pause(2_000 * 5)
   counted.take()
   await pause(roundsMs)
@@ -165,7 +168,7 @@ async function idled(person: Person, counted: CountedCodeHost) {
   return { unseen, viewed }
 }
 
-/** Requests of a round as they were measured, as often as there are rounds in an hour where nothing else is set. */
+/** The requests of a round as they were measured, multiplied by the number of rounds per hour with default settings. */
 function idleLines({ viewed, unseen }: NonNullable<Counted['idle']>): readonly Line[] {
   console.log(tableOf('polling, nobody looks', unseen), tableOf('polling, somebody looks', viewed))
   const line = (what: string, spent: readonly Spent[], anHour: number): Line => ({
@@ -180,7 +183,7 @@ function idleLines({ viewed, unseen }: NonNullable<Counted['idle']>): readonly L
   ]
 }
 
-/** Requests that follow each other within so many ms are of one round. */
+/** Requests at most this many milliseconds apart belong to one round. */
 const ofOneRoundMs = 1_500
 
 function ofRound(spent: readonly Spent[]): number {
@@ -205,7 +208,7 @@ function linesOf(way: Way, spent: readonly Spent[]): readonly Line[] {
   )
 }
 
-/** Requests of all tasks together, by kind and holder, the most frequent first. */
+/** The requests of all tasks together, by kind and holder, the most frequent first. */
 function tableOf(title: string, spent: readonly Spent[]): string {
   const counts = new Map<string, number>()
   for (const { holder, kind, isFree } of spent) {

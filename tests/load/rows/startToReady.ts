@@ -1,4 +1,4 @@
-/** From the start of the process to the line that says that it serves, on a data folder that is there. */
+/** From the start of the process to the line that reports readiness, on an existing data folder. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startBareKoa } from '../floors/koa.ts'
@@ -25,7 +25,7 @@ export const startToReady: Row = {
       return product.readyMs
     }
     const startServer = () => start(process.execPath, join(root, 'dist/server/main.js'))
-    // The first start makes the folder and the sample repository; it is not what is measured.
+    // The first start creates the data folder and the sample repository, and is not measured.
     await startServer()
 
     const npmFolder = join(scene.folder, 'npm')

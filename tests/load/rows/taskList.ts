@@ -1,4 +1,4 @@
-/** Reads of the list of tasks, how many and how soon: a page of it, and the whole of it. */
+/** Reads of the list of tasks, their rate and their times: of a page, and of the whole list. */
 import { startAnsweringKoa } from '../floors/koa.ts'
 import { borneLines } from '../borne.ts'
 import { openClient, type Asked } from '../load.ts'
