@@ -1,7 +1,7 @@
-/** What `npm run test:long` tries more of than `npm test` has the time for. */
+/** How much more `npm run test:long` tries than `npm test` has time for. */
 
 /** Whether this is a run of `npm run test:long`. */
 export const isLongRun = process.env['FLIGHTDECK_TEST_LONG'] === '1'
 
-/** How many random cases a property is tried on: all of them in a long run, a quarter of them otherwise. */
+/** How many random cases a property is tried with: all of them in a long run, and a quarter of them otherwise. */
 export const randomRuns = (inLongRun: number): number => (isLongRun ? inLongRun : Math.ceil(inLongRun / 4))

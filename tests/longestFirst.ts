@@ -1,8 +1,8 @@
-/** The order of test files: those that take longest begin first, so that none of them runs alone in the end. */
+/** The order of test files: those that take longest begin first, so that none of them runs alone at the end. */
 import { readFileSync } from 'node:fs'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Measured, with tests that compute beside tests that wait; a file that is not here comes after those of its project. */
+/** Measured, with tests that compute running together with tests that wait. A file that is not listed comes after the listed ones of its project. */
 const longest = [
   'codex/cli.test.ts',
   'eventStore.eventStoreDb.spec.ts',
@@ -33,7 +33,7 @@ const longest = [
   'e2e/fork.spec.ts',
   'server/queue.spec.ts',
   'server/audit.spec.ts',
-  // Of the long ones.
+  // From here on, files of the long tests.
   'manyRuns.spec.ts',
   'killPoints.spec.ts',
   'rebuild.spec.ts',
@@ -54,9 +54,9 @@ const longest = [
 ]
 
 /**
- * A worker keeps what it has loaded only as long as the next file is of the same project and environment, and loading takes seconds: those files
- * stand together. Those that wait for other programs come before those that compute, and the browser's, of which each takes long, before the
- * server's.
+ * A worker keeps loaded modules only while the next file has the same project and environment, and loading takes seconds, so such files are together.
+ * Files that wait for other programs come before those that compute, and those of the browser, each of which takes long, come before those of the
+ * server.
  */
 const projects = ['unprivileged', 'outside', 'contracts', 'unit-web', 'unit', 'unit-domain', 'e2e', 'server']
 
@@ -74,7 +74,7 @@ export class LongestFirst extends BaseSequencer {
   }
 }
 
-/** By the line that vitest reads too. */
+/** Decided by the comment that vitest reads too. */
 function needsDom(path: string): boolean {
   return readFileSync(path, 'utf8').startsWith('// @vitest-environment jsdom')
 }

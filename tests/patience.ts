@@ -1,4 +1,4 @@
-/** How long tests wait for what must come. It ends what hangs; how busy the machine is decides nothing. Milliseconds. */
+/** How long tests wait for something to happen, in milliseconds. This ends what hangs; no result depends on how busy the machine is. */
 export const patienceMs = 60_000
-/** A test waits several times. Milliseconds. */
+/** The time limit of a test, which may wait several times, in milliseconds. */
 export const testTimeoutMs = 300_000

@@ -1,4 +1,4 @@
-/** Gives each wait of a test the same patience: `vi.waitFor` has no setting for it. */
+/** Gives `vi.waitFor` the same patience in every test, because there is no setting for that. */
 import { vi } from 'vitest'
 import { patienceMs } from './patience.ts'
 

@@ -1,4 +1,4 @@
-/** The product as an operator starts it: built, in a process and an environment of its own, on a data folder that goes with the test. */
+/** The product as an operator starts it: built, in a process and an environment of its own, on a data folder that is removed with the test. */
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { chown } from 'node:fs/promises'
@@ -27,59 +27,59 @@ import type { MessagesApi } from './standins/messagesApi.ts'
 export { cleanEnvironment, ownFolder }
 
 export interface ProductOptions {
-  /** On top of the product's own clean environment. */
+  /** Variables in addition to the product's own clean environment. */
   readonly env?: Readonly<Record<string, string>>
-  /** What `--repo` names, each; with a stand-in for GitHub, what is brought in there. */
+  /** Repositories for `--repo`; with a stand-in for GitHub, they are created there. */
   readonly repos?: readonly string[]
-  /** The code host: the one that is built in, or a stand-in for GitHub. */
+  /** The code host: the built-in one, or a stand-in for GitHub. */
   readonly codeHost?: 'local' | GitHubKind
-  /** Who answers the agent: the built-in scripted model, or a stand-in for the Messages API. */
+  /** The agent's model: the built-in scripted model, or a stand-in for the Messages API. */
   readonly model?: 'scripted' | { readonly messagesApi: MessagesApi }
-  /** Kept when the product stops; a folder of its own goes with it. */
+  /** A data folder that is kept when the product stops; the product's own folder is removed. */
   readonly dataDir?: string
   /** A file that is loaded before the product, at each start. */
   readonly preload?: string
-  /** Who runs it, by number, which root alone can say; the tests' own user when not given. */
+  /** The user who runs it, by number, which only root can choose; the tests' own user by default. */
   readonly user?: number
 }
 
-/** The product in whatever form it runs. */
+/** The product in any of its forms. */
 export interface AnyProduct {
   /** `http://127.0.0.1:<port>`. */
   readonly base: string
   readonly codeHostUrl: string
-  /** Everything it printed, over all its starts. */
+  /** Everything that the product has printed, over all its starts. */
   readonly logs: Readonly<Logs>
-  /** Signs in at the code host and, unless told otherwise, completes the onboarding. */
+  /** Signs in at the code host and, by default, completes the onboarding. */
   signIn(
     login: 'ada' | 'grace' | 'alan',
     options?: { readonly onboarding?: 'complete' | 'left' },
   ): Promise<Person>
-  /** Somebody with this token, or with none. */
+  /** A person with this token, or without one. */
   personWith(token: string | undefined): Person
-  /** SIGTERM, unless it is gone; checks that it exits 0 within 10 s and leaves no process, and removes what is its own. */
+  /** Sends SIGTERM unless the product has ended; checks that it exits with 0 within 10 s and leaves no process, and removes its folders. */
   stop(): Promise<void>
-  /** What of it is alive, itself included. */
+  /** The living processes of the product, including itself. */
   processes(): ReturnType<typeof processesOf>
 }
 
 export interface Product extends AnyProduct {
   readonly dataDir: string
-  /** SIGTERM or Ctrl-C, and the same data and ports kept for `restart`. Gives how long it took, in milliseconds. */
+  /** Sends SIGTERM or Ctrl-C, and keeps data and ports for `restart`. Returns how long the end took, in milliseconds. */
   terminate(signal?: 'SIGTERM' | 'SIGINT'): Promise<void>
-  /** SIGKILL of the process alone: what it started is not told. */
+  /** Sends SIGKILL to the process alone: the processes that it started get no signal. */
   kill9(): Promise<void>
-  /** Starts again on the same data and ports; it must not run. */
+  /** Starts the product again on the same data and ports; it must not be running. */
   restart(): Promise<void>
 }
 
-/** The key that a product on the stand-in is given; it must show nowhere. */
+/** The key that a product with the stand-in gets, and that must not appear anywhere. */
 export const apiKey = 'sk-ant-api03-a-key-that-only-the-broker-may-hold-0123456789'
 
-/** Another test may take a port between our asking and the product's. */
+/** Another test may take a port after we have found it free and before the product uses it. */
 const startAttempts = 3
 
-/** Starts the product and waits until it serves. Throws with what it printed when it does not. */
+/** Starts the product and waits until it serves. Throws with its output when it does not. */
 export async function startProduct(options: ProductOptions = {}): Promise<Product> {
   const folder = await ownFolder()
   const removeAtExit = () => rmSync(folder, { recursive: true, force: true })
@@ -130,7 +130,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
     }
   }
 
-  // Mounts are told without the mount point that they are below, so that a path may lack its beginning.
+  // A mount is reported without the mount point above it, so the beginning of its path may be missing.
   const processes = () => processesOf(basename(folder))
   const base = `http://127.0.0.1:${ports.product}`
   const { logs, start, isRunning } = server
@@ -169,7 +169,7 @@ export async function startProduct(options: ProductOptions = {}): Promise<Produc
   }
 }
 
-/** Signs people in at the product at `base`. */
+/** Signs people in to the product at `base`. */
 export function signingIn(base: string): AnyProduct['signIn'] {
   return async (login, { onboarding = 'complete' } = {}) => {
     const arrived = await signIn(base, login)
@@ -181,7 +181,7 @@ export function signingIn(base: string): AnyProduct['signIn'] {
 
 const fullNames = { ada: 'Ada Lovelace', grace: 'Grace Hopper', alan: 'Alan Turing' } as const
 
-/** What tells the product who answers the agent. */
+/** The variables that tell the product which model to use. */
 export function modelEnvironment(
   model: NonNullable<ProductOptions['model']>,
 ): Readonly<Record<string, string>> {
@@ -194,14 +194,14 @@ export function repoArguments(repos: readonly string[]): readonly string[] {
   return repos.flatMap((repo) => ['--repo', repo])
 }
 
-/** How a start that must not succeed ended. */
+/** The end of a start that must fail. */
 export interface FailedStart {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** Runs the product until it ends, within 30 s: by itself, or asked to after some time. Its environment is all that it gets. */
+/** Runs the product until it ends, within 30 s: by itself, or on a signal after some time. It gets only this environment. */
 export async function runProduct(
   env: Readonly<Record<string, string>>,
   args: readonly string[] = [],
@@ -228,7 +228,7 @@ interface Ports {
   readonly codeHost: number
 }
 
-/** Two ports that nobody has now. */
+/** Two ports that are free now. */
 export async function freePorts(): Promise<Ports> {
   const [product = 0, codeHost = 0] = await freePortsFor(2)
   return { product, codeHost }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
 
-/** The path of the program. Throws with the reason that the script gives when it cannot be had. */
+/** The path of the program. Throws with the script's reason when the program cannot be fetched or built. */
 export async function programOfScript(name: 'codex.js' | 'ferretdb.js', timeoutMs: number): Promise<string> {
   const script = join(import.meta.dirname, '../scripts', name)
   try {

@@ -1,4 +1,4 @@
-/** A data folder as a person who has used the product for long would have it, written through the product's own parts. */
+/** A data folder like that of a person who has used the product for long, written through the product's own parts. */
 import { randomUUID } from 'node:crypto'
 import { projectDecider } from '#domain/project/project.ts'
 import { projectStream, taskStream, terminalStream, userStream } from '#domain/kernel/streams.ts'
@@ -15,7 +15,7 @@ import type { Seeded } from './row.ts'
 
 export interface Amounts {
   readonly tasks: number
-  /** Events in the terminal of one of them. */
+  /** The number of events in the terminal of one task. */
   readonly terminalEvents: number
 }
 
@@ -23,7 +23,7 @@ const terminalBatch = 500
 const settledWithinMs = 60_000
 const line = 'Compiled 14 modules in 0.3 s without a warning.\n'
 
-/** Fills an empty folder. The tasks stand still, and the log is projected: a product that starts on it has nothing to catch up with. */
+/** Fills an empty folder. No task is running, and the log is projected, so a product that starts with it has nothing to catch up with. */
 export async function seed(dataDir: string, amounts: Amounts): Promise<Seeded> {
   const engines = await openEngines(readConfig({ DATA_DIR: dataDir }), logger('silent'))
   try {
@@ -122,7 +122,7 @@ async function print({ log }: Engines, taskId: string, events: number): Promise<
   }
 }
 
-/** Projects what there is, and says of all of it that it was looked at for jobs: what the tasks asked for was stopped. */
+/** Projects the log, and marks all of it as searched for jobs, because what the tasks requested was stopped. */
 async function settle({ jobs, ...engines }: Engines): Promise<void> {
   const head = await engines.eventStore.head()
   if (head === null) return

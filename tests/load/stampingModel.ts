@@ -1,6 +1,6 @@
 /**
- * A stand-in for the model that tells when it said each word: a message `3 words, one every 20 ms` is answered with three words, each
- * the time at which it was sent. So what reads a word knows how long it was on its way.
+ * A stand-in for the model that reveals when it said each word: a message `3 words, one every 20 ms` is answered with three words, each of which is
+ * the time at which it was sent. A reader of a word therefore knows how long it took to arrive.
  */
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
@@ -17,13 +17,13 @@ export interface StampingModel {
   close(): Promise<void>
 }
 
-/** How many words the model is to say, and how many milliseconds pass before each. */
+/** How many words the model says, and how many milliseconds pass before each. */
 export interface Speech {
   readonly words: number
   readonly everyMs: number
 }
 
-/** The message that asks for a speech. */
+/** The message that requests a speech. */
 export function asking({ words, everyMs }: Speech): string {
   return `${words} words, one every ${everyMs} ms`
 }
@@ -41,7 +41,7 @@ function stamp(): string {
     .padStart(12, '0')}@`
 }
 
-/** Starts it on a free port of 127.0.0.1. */
+/** Starts the stand-in on a free port of 127.0.0.1. */
 export async function startStampingModel(): Promise<StampingModel> {
   const server = createServer((request, response) => {
     json(request)

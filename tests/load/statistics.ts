@@ -1,4 +1,4 @@
-/** Figures out of measurements. */
+/** Computes figures from measurements. */
 
 /** The value that a share `p` (0 to 1) of the values does not exceed, by nearest rank. Throws `RangeError` when there are none. */
 export function percentile(values: readonly number[], p: number): number {
@@ -22,7 +22,7 @@ interface Measuring<T = number> {
   readonly floor: () => Promise<T>
 }
 
-/** The best round of a rate and of its floor: what else a machine does only ever makes a rate worse. */
+/** The best round of a rate and of its floor, because other work on the machine only ever makes a rate worse. */
 export async function bestRates(rounds: number, measuring: Measuring): Promise<Measured> {
   const { figures, floors } = await alternating(rounds, measuring)
   return { figure: Math.max(...figures), floor: Math.max(...floors) }
@@ -34,7 +34,7 @@ export async function medianTimes(rounds: number, measuring: Measuring): Promise
   return { figure: median(figures), floor: median(floors) }
 }
 
-/** A round of the one after a round of the other, so that what else the machine does falls on both. */
+/** Takes the rounds of the figure and of the floor in turn, so that other work on the machine affects both. */
 export async function alternating<T>(rounds: number, { figure, floor }: Measuring<T>) {
   const figures: T[] = []
   const floors: T[] = []

@@ -1,4 +1,4 @@
-/** How the bench is printed. */
+/** The printed form of the bench's results. */
 import type { Machine } from './machine.ts'
 import type { Line } from './row.ts'
 
@@ -10,7 +10,7 @@ export function heading(machine: Machine): string {
   return `${shape}\n\n${columns('what', 'figure', 'floor', 'figure / floor')}`
 }
 
-/** A line of the table: what, the figure, its floor, and how many times the floor the figure is. */
+/** A line of the table: the name, the figure, its floor, and the figure as a multiple of the floor. */
 export function printed({ name, unit, figure, floor }: Line): string {
   return columns(
     name,

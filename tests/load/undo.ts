@@ -1,9 +1,9 @@
-/** What is to be undone when something has ended, however it ended; the last comes first. */
+/** Steps to undo when something has ended, however it ended; the last one first. */
 
 export interface Undo {
   readonly steps: number
   add(step: () => Promise<unknown>): void
-  /** Undoes what was added after there were `above` steps. A step that fails is told, and the others are still taken. */
+  /** Undoes the steps beyond the first `above`. A step that fails is reported, and the others are still undone. */
   downTo(above: number): Promise<void>
 }
 

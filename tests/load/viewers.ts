@@ -1,4 +1,4 @@
-/** A process of viewers, for the row `live`: connects, joins and counts as it is told. */
+/** A process with viewers, for the row `live`: it connects, joins and counts on request. */
 import { io, type Socket } from 'socket.io-client'
 import { z } from 'zod'
 import type { ClientEvents, JoinAnswer, ServerEvents } from '#domain/api/socket.schema.ts'
@@ -10,14 +10,14 @@ const plan = z
     tasks: z.array(z.string()).min(1),
     viewers: z.number(),
     last: z.string().nullable(),
-    /** Lines that each viewer is to hear before it is back. */
+    /** The number of lines that each viewer must receive before it counts as back. */
     missed: z.number(),
   })
   .parse(JSON.parse(process.argv[2] ?? ''))
 
 const say = (said: string, more: object = {}) => process.send?.({ said, ...more })
 
-/** Connects, joins, and resolves when it has all that it missed. */
+/** Connects, joins, and resolves when everything that was missed has arrived. */
 function comeBack(taskId: string, onLine: (text: string) => void): Promise<void> {
   const socket: Socket<ServerEvents, ClientEvents> = io(plan.url, {
     auth: { token: 'good' },

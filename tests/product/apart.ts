@@ -1,4 +1,7 @@
-/** The product in processes of their own, on engines that they share: the form that operators run. The local code host stands for GitHub. */
+/**
+ * The product with each service in a process of its own, on shared engines: the form that operators run. The local code host takes the place of
+ * GitHub.
+ */
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -28,29 +31,29 @@ export type ServiceApart = (typeof servicesApart)[number]
 
 export interface ApartOptions extends Omit<ProductOptions, 'dataDir' | 'preload' | 'codeHost'> {
   readonly engines: SharedEngines
-  /** How many of a service; one unless told. */
+  /** How many processes of each service; one by default. */
   readonly count?: Readonly<Partial<Record<ServiceApart, number>>>
-  /** On top of the environment of one process alone. */
+  /** Variables for one process, in addition to the common environment. */
   readonly envOf?: (service: ServiceApart, index: number) => Readonly<Record<string, string>>
 }
 
 export interface ApartProduct extends AnyProduct {
   /** The processes of a service, in the order of their start. */
   readonly of: Readonly<Record<ServiceApart, readonly ServerProcess[]>>
-  /** Where each process answers, by service. A gateway asks the command and the query service of its own place in the order. */
+  /** The addresses of the processes, by service. A gateway calls the command and the query service with the same place in the order. */
   readonly at: Readonly<Record<ServiceApart, readonly string[]>>
-  /** Somebody with this token at one of several gateways. */
+  /** A person with this token, at one of several gateways. */
   personAt(gateway: number, token: string): Person
-  /** Where a gateway answers: `http://127.0.0.1:<port>`. */
+  /** The address of a gateway: `http://127.0.0.1:<port>`. */
   baseAt(gateway: number): string
-  /** What of one process is alive, itself included. */
+  /** The living processes of one service process, including itself. */
   processesOf(service: ServiceApart, index: number): ReturnType<typeof processesOf>
-  /** What a process has as its home, for temporary files and for its data. */
+  /** The folder that a process has as its home, for temporary files and for its data. */
   folderOf(service: ServiceApart, index: number): string
   readonly masterKey: string
 }
 
-/** Starts all processes at once and waits until each is ready. Throws with what one printed when it is not. */
+/** Starts all processes at once and waits until each is ready. Throws with the output of a process that does not become ready. */
 export async function startApart(options: ApartOptions): Promise<ApartProduct> {
   const { engines, count = {}, env = {}, repos = [], model = 'scripted' } = options
   const folder = await ownFolder()
@@ -81,7 +84,7 @@ export async function startApart(options: ApartOptions): Promise<ApartProduct> {
           ...(service === 'gateway'
             ? { COMMAND_URL: nth(urlsOf('command'), index), QUERY_URL: nth(urlsOf('query'), index) }
             : {}),
-          // Nobody else needs the key of the model.
+          // Only runners need the model's key.
           ...(service === 'runner' ? modelEnvironment(model) : {}),
           ...env,
           ...options.envOf?.(service, index),
@@ -150,7 +153,7 @@ export async function startApart(options: ApartOptions): Promise<ApartProduct> {
   }
 }
 
-/** The one at this place; with too few of them they are gone round. */
+/** The address at this place; if there are too few, the places start again from the first. */
 function nth(urls: readonly string[], index: number): string {
   return urls[index % urls.length] ?? ''
 }

@@ -1,4 +1,4 @@
-/** Before the first test that starts the product: what is not built from the present sources is built. */
+/** Builds outdated parts before the first test that starts the product. */
 import { execFileSync } from 'node:child_process'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-/** Whether what the product answers is what its OpenAPI document says, for every answer that a test is given. */
+/** Checks every answer that a test receives against the product's OpenAPI document. */
 import Ajv2020 from 'ajv/dist/2020.js'
 import type { ValidateFunction } from 'ajv'
 import { openApi } from '../../services/gateway/reference/openapi.ts'
@@ -12,7 +12,7 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     method: method.toUpperCase(),
     address: new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`),
     operation,
-    // An address with fewer parameters in it is the nearer one.
+    // An address with fewer parameters is the better match.
     parameters: path.split('{').length,
   })),
 )
@@ -28,7 +28,7 @@ function validatorOf(ref: string): ValidateFunction {
   return made
 }
 
-/** Throws when the document knows the address and has no such answer of it. `path` is below `/api`; a body that is no JSON is not looked at. */
+/** Throws when the document knows the address but describes no such answer. `path` is below `/api`; a body that is no JSON is not checked. */
 export function holdsToContract(
   method: string,
   path: string,

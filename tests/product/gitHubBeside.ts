@@ -1,15 +1,15 @@
-/** The stand-in for GitHub that a product is started beside: it starts and ends with the product, on a port and a folder that stay. */
+/** The stand-in for GitHub that a product is started with: it starts and ends with the product, on a port and in a folder that stay the same. */
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { webhookPath } from '#domain/api/server.ts'
 import { startGitHub, type RunningGitHub } from '../standins/github/github.ts'
 
-/** `github`: with an App that every account has installed. `github without an App`: the App is made at `/setup`. */
+/** `github`: with an App that every account has installed. `github without an App`: the App must be created at `/setup`. */
 export type GitHubKind = 'github' | 'github without an App'
 
 export interface GitHubBeside {
-  /** What tells the product of it, and of its App. */
+  /** The variables that tell the product about the stand-in and its App. */
   readonly env: Readonly<Record<string, string>>
-  /** What runs now; throws while nothing does. */
+  /** The running stand-in; throws when it does not run. */
   current(): RunningGitHub
   start(): Promise<void>
   stop(): Promise<void>
@@ -18,20 +18,20 @@ export interface GitHubBeside {
 const clientId = 'Iv1.flightdeck'
 /** The number of the first App of a host. */
 const appId = '1'
-/** The key of every such App. */
+/** The private key of every such App. */
 export const { privateKey: appPrivateKey } = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
   publicKeyEncoding: { type: 'spki', format: 'pem' },
 })
 
-/** Not started yet. */
+/** A stand-in that is not started yet. */
 export function gitHubBeside(
   kind: GitHubKind,
   at: {
     readonly dataDir: string
     readonly port: number
-    /** Where the product answers. */
+    /** The address of the product. */
     readonly base: string
     readonly repos: readonly string[]
     readonly home: string

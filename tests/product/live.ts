@@ -1,15 +1,15 @@
-/** A socket as a browser has one: everything it hears is kept, in order. */
+/** A socket like a browser's: everything that it receives is recorded, in order. */
 import { Socket as Connection } from 'node:net'
 import { io, type Socket } from 'socket.io-client'
 import { patienceMs } from '../patience.ts'
 import type { ClientEvents, JoinAnswer, ResumeCursor, ServerEvents } from '#domain/api/socket.schema.ts'
 
-/** One event as it was heard. */
+/** An event as it was received. */
 export type Heard = {
   [Name in keyof ServerEvents]: {
     readonly name: Name
     readonly payload: Parameters<ServerEvents[Name]>[0]
-    /** Milliseconds of `performance.now()`. */
+    /** In milliseconds of `performance.now()`. */
     readonly at: number
   }
 }[keyof ServerEvents]
@@ -17,23 +17,23 @@ export type Heard = {
 type PayloadOf<Name extends keyof ServerEvents> = Parameters<ServerEvents[Name]>[0]
 
 export interface Live {
-  /** All that was heard so far. */
+  /** Everything that was received so far. */
   readonly heard: readonly Heard[]
-  /** What came with the events of one name, in order. */
+  /** The payloads of the events with one name, in order. */
   of<Name extends keyof ServerEvents>(name: Name): readonly PayloadOf<Name>[]
   join(taskId: string, last?: ResumeCursor | null): Promise<JoinAnswer>
   leave(taskId: string): void
-  /** The first event that is like this, now or within `withinMs`. */
+  /** The first event that matches, now or within `withinMs`. */
   until(what: string, like: (event: Heard) => boolean, withinMs?: number): Promise<Heard>
   readonly isConnected: () => boolean
-  /** Reads nothing more and says nothing, as a machine that was put to sleep. */
+  /** Reads and sends nothing more, like a machine that was put to sleep. */
   fallAsleep(): void
-  /** Breaks the connection below the websocket, as a network does: nobody says goodbye. */
+  /** Breaks the connection below the websocket, as a network does, without a close message. */
   break(): void
   close(): void
 }
 
-/** What was said live as the history has it, which does not tell the command. */
+/** Live messages in the form in which the history has them, which leaves out the command. */
 export function asRead<T extends { readonly commandId: string }>(said: readonly T[]): Omit<T, 'commandId'>[] {
   return said.map(({ commandId: _commandId, ...read }) => read)
 }
@@ -151,7 +151,7 @@ export async function connectLive(
     }
     socket.once('connect', () => resolve())
     socket.once('connect_error', fail)
-    // The server went away between the opening and its answer: then there is no error, and no connection either.
+    // The server disappeared between the opening and its answer, which gives neither an error nor a connection.
     socket.once('disconnect', (reason) => fail(new Error(`It was closed before it stood: ${reason}`)))
   })
 
@@ -188,7 +188,7 @@ export async function connectLive(
   }
 }
 
-/** The connection below a websocket. */
+/** The network connection below a websocket. */
 function connectionOf(socket: Socket<ServerEvents, ClientEvents>): Connection {
   const websocket: unknown = Reflect.get(socket.io.engine.transport, 'ws')
   const connection: unknown = Reflect.get(Object(websocket), '_socket')
@@ -196,7 +196,7 @@ function connectionOf(socket: Socket<ServerEvents, ClientEvents>): Connection {
   return connection
 }
 
-/** The promise's value, or an error that says what was awaited. */
+/** The promise's value within `ms` milliseconds, or an error with `why`. */
 export async function within<T>(ms: number, why: string | (() => string), promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {

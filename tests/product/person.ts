@@ -1,4 +1,4 @@
-/** A person at the product: signs in as a browser does, asks the API, and listens. */
+/** A person who uses the product: signs in as a browser does, calls the API, and listens. */
 import type { z } from 'zod'
 import type { AnswerOf, AnyCall, BodyInputOf } from '#domain/api/call.schema.ts'
 import { completeOnboarding } from '#domain/api/auth.schema.ts'
@@ -9,7 +9,7 @@ import { holdsToContract } from './contract.ts'
 import { connectLive, type Live } from './live.ts'
 import { patienceMs } from '../patience.ts'
 
-/** An answer of the API as it came. */
+/** An answer of the API as it was received. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
@@ -20,7 +20,7 @@ export interface Answer {
 
 type Headers_ = Readonly<Record<string, string>>
 
-/** What a call is asked with. Query and parameters are as they stand in the address. */
+/** The parameters of a call. Query and path parameters are as in the address. */
 export interface Ask<C extends AnyCall> {
   readonly params?: Readonly<Record<string, string>>
   readonly query?: Readonly<Record<string, string>>
@@ -30,26 +30,26 @@ export interface Ask<C extends AnyCall> {
 
 export interface Person {
   readonly token: string
-  /** Any request below `/api`; a body that is a string is sent as it is. */
+  /** Makes any request below `/api`; a body that is a string is sent as it is. */
   api(method: string, path: string, body?: unknown, headers?: Headers_): Promise<Answer>
-  /** A call of the contract: throws unless it succeeds with the status and the answer that the contract states. */
+  /** Makes a call of the contract. Throws unless it succeeds with the status and the answer of the contract. */
   ask<C extends AnyCall>(call: C, ask?: Ask<C>): Promise<AnswerOf<C>>
-  /** A call that must be refused: its status and what it says. */
+  /** Makes a call that must be refused; returns the status and the answer. */
   refused<C extends AnyCall>(call: C, ask?: Ask<C>): Promise<z.infer<typeof FaultAnswer> & { status: number }>
   socket(): Promise<Live>
   /** The address of a repository at the code host, by its name. */
   repository(name: string): Promise<string>
-  /** Makes the repository a project, and gives its id. */
+  /** Makes a project of the repository, and returns its id. */
   project(repository: string): Promise<string>
   /** Starts a task on the project's `main`, or on another branch. */
   task(projectId: string, description: string, branch?: string): Promise<Task>
-  /** The task, once it is like this; throws with what it was after `withinMs`. */
+  /** The task once it matches; throws with the last state of the task after `withinMs`. */
   taskOnce(taskId: string, like: (task: Task) => boolean, withinMs?: number): Promise<Task>
 }
 
 const requestMs = patienceMs
 
-/** Somebody with a token, whether or not it is a good one. */
+/** A person with a token, which need not be valid. */
 export function personWith(base: string, token: string | undefined): Person {
   const api: Person['api'] = async (method, path, body, headers = {}) => {
     const response = await fetch(`${base}/api${path}`, {
@@ -122,7 +122,7 @@ export function personWith(base: string, token: string | undefined): Person {
   return person
 }
 
-/** The call's address with its parameters put in, below `/api`. */
+/** The address of a call below `/api`, with its parameters filled in. */
 export function addressOf(
   call: AnyCall,
   params: Readonly<Record<string, string>> = {},
@@ -133,9 +133,9 @@ export function addressOf(
   return search === '' ? path : `${path}?${search}`
 }
 
-/** A browser's way through redirects, one at a time, with its cookies. */
+/** The steps of a browser through redirects, one at a time, with its cookies. */
 export interface Steps {
-  /** Goes to an address and gives the status, where it leads, and the cookies that were set. */
+  /** Opens an address; returns the status, the target of the redirect, and the cookies that were set. */
   go(address: string): Promise<{ status: number; location: string; cookies: readonly string[]; body: string }>
 }
 
@@ -161,7 +161,7 @@ export function browserSteps(base: string): Steps {
   }
 }
 
-/** Signs in at the local code host as `login`; the token is in the address that the client is sent to. */
+/** Signs in at the local code host as `login`; the token is in the address to which the client is redirected. */
 export async function signIn(base: string, login: string): Promise<{ token: string; onboarding: boolean }> {
   const browser = browserSteps(base)
   const start = await browser.go('/api/auth/github')
@@ -173,7 +173,7 @@ export async function signIn(base: string, login: string): Promise<{ token: stri
   return { token, onboarding: searchParams.get('onboarding') === 'true' }
 }
 
-/** Completes the onboarding with what a person would enter. */
+/** Completes the onboarding with plausible data. */
 export async function onboard(person: Person, fullName: string): Promise<void> {
   const body = { fullName, email: '', companySize: 'solo', role: 'developer' } as const
   await person.ask(completeOnboarding, { body })

@@ -1,18 +1,18 @@
-/** Which processes of this machine belong to a product under test: those that know its folder. Linux only; elsewhere none is seen. */
+/** Finds the processes of this machine that belong to a product under test, by its folder. Linux only; elsewhere none is found. */
 import { readdir, readFile, readlink } from 'node:fs/promises'
 
-/** A process that is alive. */
+/** A living process. */
 export interface Found {
   readonly pid: number
   readonly command: string
-  /** In clock ticks since the machine started. */
+  /** The time of its start, in clock ticks since the machine started. */
   readonly startedAt: number
 }
 
 /**
- * Processes that have the folder in their arguments, environment, working directory or mounts. A sandbox is seen by its mounts, also when
- * its parent is gone; what waits to be reaped is not alive. `folder` is a path, or its end when that alone tells it from others. The oldest
- * comes first, whatever its number: the kernel begins anew with small numbers when it has used the large ones.
+ * The processes that have the folder in their arguments, environment, working directory or mounts. A sandbox is found by its mounts, even if its
+ * parent is gone; a process that only waits to be reaped is not alive. `folder` is a path, or the end of one if that identifies it. The oldest
+ * process comes first, whatever its number, because the kernel begins again with small numbers when it has used the large ones.
  */
 export async function processesOf(folder: string): Promise<readonly Found[]> {
   const listed = await readdir('/proc').catch(() => [])
@@ -28,7 +28,7 @@ export async function processesOf(folder: string): Promise<readonly Found[]> {
 async function ofFolder(pid: number, folder: string): Promise<Found | undefined> {
   const at = `/proc/${pid}`
   const cmdline = await textOf(`${at}/cmdline`)
-  // Kernel threads and the dead have no arguments.
+  // Kernel threads and dead processes have no arguments.
   if (cmdline === '') return undefined
   const [stat, ...rest] = await Promise.all([
     textOf(`${at}/stat`),
@@ -41,7 +41,7 @@ async function ofFolder(pid: number, folder: string): Promise<Found | undefined>
   return { pid, command, startedAt: startOf(stat) }
 }
 
-/** The 22nd field; the name of the program, in parentheses, may have spaces of its own. */
+/** The start time is the 22nd field; the name of the program, in parentheses, may contain spaces. */
 function startOf(stat: string): number {
   return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19])
 }

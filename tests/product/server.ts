@@ -9,7 +9,7 @@ import { within } from './live.ts'
 import type { processesOf } from './processes.ts'
 import { patienceMs } from '../patience.ts'
 
-/** What it printed, over all its starts. */
+/** What the process has printed, over all its starts. */
 export interface Logs {
   stdout: string
   stderr: string
@@ -18,17 +18,17 @@ export interface Logs {
 export interface ServerProcess {
   readonly logs: Logs
   readonly isRunning: () => boolean
-  /** Starts it, or starts it again, and waits for its ready line. Throws with what it printed when it does not come. */
+  /** Starts the process, or starts it again, and waits for its ready line. Throws with its output when the line does not come. */
   start(): Promise<void>
-  /** Starts it, and does not wait. */
+  /** Starts the process without waiting. */
   launch(): void
-  /** Once it is ready, within 30 s of the call. */
+  /** Resolves once the process is ready, within 30 s of the call. */
   ready(): Promise<void>
-  /** SIGTERM or Ctrl-C; checks that it exits 0 within 10 s. Gives how long it took, in milliseconds. */
+  /** Sends SIGTERM or Ctrl-C; checks that the process exits with 0 within 10 s. Returns how long that took, in milliseconds. */
   terminate(signal?: 'SIGTERM' | 'SIGINT'): Promise<void>
-  /** SIGKILL of the process alone: what it started is not told. */
+  /** Sends SIGKILL to the process alone: the processes that it started get no signal. */
   kill9(): Promise<void>
-  /** Holds the process still, as a machine that was put to sleep, or lets it go on. */
+  /** Freezes the process, like a machine that was put to sleep, or lets it go on. */
   freeze(): void
   thaw(): void
 }
@@ -39,7 +39,7 @@ export const serverEntry = join(
 )
 export const readyMs = patienceMs
 
-/** A process that is not started yet. Its environment is all that it gets. */
+/** A process that is not started yet. It gets only this environment. */
 export function serverProcess(
   folder: string,
   {
@@ -52,7 +52,7 @@ export function serverProcess(
     args?: readonly string[]
     /** A file that is loaded before the product. */
     preload?: string | undefined
-    /** Who runs it, by number; the tests' own user when not given. */
+    /** The user who runs it, by number; the tests' own user by default. */
     user?: number | undefined
   },
 ): ServerProcess {
@@ -72,7 +72,7 @@ export function serverProcess(
     printed = logs.stdout.length
     child = started
     keepLogs(started, logs)
-    // A test run that is broken off takes its products with it.
+    // An interrupted test run ends its products too.
     const takeAlong = () => started.kill('SIGKILL')
     process.once('exit', takeAlong)
     started.once('exit', () => process.off('exit', takeAlong))
@@ -124,7 +124,7 @@ export function keepLogs(child: ChildProcess, logs: Logs): void {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (logs.stderr += text))
 }
 
-/** A clean environment: programs are found as in the shell, and nothing else of the shell is there. */
+/** A clean environment: programs are found as in the shell, but nothing else is taken from the shell. */
 export function cleanEnvironment(folder: string): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
@@ -134,14 +134,14 @@ export function cleanEnvironment(folder: string): Record<string, string> {
   }
 }
 
-/** A folder of a test's own, which agents' users may pass through as they may through `/tmp`. It goes with the test run. */
+/** A folder for a test, through which agents' users may pass as through `/tmp`. It is removed after the test run. */
 export async function ownFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-product-'))
   await chmod(folder, 0o711)
   return folder
 }
 
-/** What the kernel still has to clear away after a kill gets a moment. */
+/** Waits a moment for what the kernel still has to clean up after a kill, and expects that no process is left. */
 export async function noneLeft(processes: () => ReturnType<typeof processesOf>): Promise<void> {
   for (const end = Date.now() + 3_000; ;) {
     const left = await processes()
@@ -156,7 +156,7 @@ export async function noneLeft(processes: () => ReturnType<typeof processesOf>):
 
 export const discard = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
 
-/** Sends the signal and gives the exit code, `null` when a signal ended it. */
+/** Sends the signal and returns the exit code, or `null` when a signal ended the process. */
 async function ended(child: ChildProcess | undefined, signal: NodeJS.Signals): Promise<number | null> {
   if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? null
   const closed = new Promise<number | null>((resolve) => child.once('close', resolve))

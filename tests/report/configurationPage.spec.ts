@@ -1,4 +1,4 @@
-/** `docs/configuration.md` says what the product reads, and the README only names variables that there are. */
+/** `docs/configuration.md` describes what the product reads, and the README only names existing variables. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The page `docs/configuration.md`, written from the variables that the product reads. */
+/** Writes the page `docs/configuration.md` from the variables that the product reads. */
 import { agentVariables } from '#platform/config/agents.ts'
 import { inFiles, variables } from '#platform/config/variables.ts'
 
@@ -8,7 +8,7 @@ interface Section {
   readonly names: readonly string[]
 }
 
-/** Names with spaces or line breaks between them. */
+/** Splits names that are separated by spaces or line breaks. */
 const listed = (names: string) => names.split(/\s+/)
 
 const sections: readonly Section[] = [
@@ -87,11 +87,11 @@ All settings are environment variables. They are checked at startup, and all err
 
 This page is generated: \`npx vitest run tests/report/configurationPage.spec.ts -u\` writes it anew from \`services/platform/config\`.`
 
-/** What is said of each variable, without its default. */
+/** The description of a variable, without its default. */
 export interface Described {
   readonly name: string
   readonly meaning: string
-  /** Empty where there is none. */
+  /** The default; empty without one. */
   readonly initial: string
 }
 
@@ -103,7 +103,7 @@ export function describedVariables(): readonly Described[] {
   })
 }
 
-/** The names on the page, in its order. */
+/** The names on the page, in their order. */
 export const namesOnPage: readonly string[] = sections.flatMap(({ names }) => names)
 
 export function configurationPage(): string {

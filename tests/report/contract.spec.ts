@@ -1,4 +1,4 @@
-/** Every part of the contract, of the screens and of what reviews found is held by a test, or says what is missing. */
+/** Every part of the contract, of the screens and of review findings is held by a test, or says what is missing. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,26 +1,26 @@
 /**
- * Texts whose every part a test holds. Each part has a number, as in `[7.3a] A list is sorted.`, or `[7.3a open: why] …` where no test holds it
- * yet. A test names the parts that it holds in a comment above it: `// Holds contract 7.3a, 7.4; screens 2.1.`
+ * Texts of which each part is held by a test. Each part has a number, as in `[7.3a] A list is sorted.`, or `[7.3a open: why] …` when no test holds it
+ * yet. A comment above a test names the parts that it holds: `// Holds contract 7.3a, 7.4; screens 2.1.`
  */
 import ts from 'typescript'
 
 export interface Part {
   readonly number: string
   readonly text: string
-  /** What is missing; `null` for a part that a test holds. */
+  /** The reason why no test holds the part; `null` when one does. */
   readonly open: string | null
 }
 
-/** What a comment above a test or a group says that it holds. */
+/** A reference to a part, in a comment above a test or a group. */
 export interface Holding {
   /** The name of a text, such as `contract`. */
   readonly text: string
   readonly number: string
-  /** The title with the groups around it; `null` where the comment is not above a test that runs. */
+  /** The title with the groups around it; `null` when the comment is not above a test that runs. */
   readonly title: string | null
 }
 
-/** The parts of a text in order. Throws where a line begins without a number. */
+/** The parts of a text in order. Throws when a line begins without a number. */
 export function partsOf(text: string): readonly Part[] {
   return linesOf(text).flatMap((line) => {
     const [before = '', ...parts] = line.split(/\[(\d+\.\d+[a-z]?(?: open: [^\]]+)?)\] /)
@@ -33,7 +33,7 @@ export function partsOf(text: string): readonly Part[] {
   })
 }
 
-/** Paragraphs, items of lists and rows of tables below the first section's heading, without the heads of tables. */
+/** The paragraphs, list items and table rows after the first section's heading, without the heads of tables. */
 function linesOf(text: string): readonly string[] {
   return text
     .slice(Math.max(text.search(/^## /m), 0))
@@ -46,7 +46,7 @@ const isLine = (line: string) => line.trim() !== '' && !line.startsWith('#') && 
 /** The line below the head of a table. */
 const isRule = (line: string) => line.startsWith('|-')
 
-/** Everything that a test file says it holds. */
+/** All references in a test file. */
 export function holdingsIn(source: string, file = 'test.tsx'): readonly Holding[] {
   const parsed = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true)
   const titles = new Map<number, string | null>()
@@ -73,7 +73,7 @@ export function holdingsIn(source: string, file = 'test.tsx'): readonly Holding[
 const kinds: ReadonlySet<string> = new Set(['test', 'it', 'describe'])
 const never: ReadonlySet<string> = new Set(['skip', 'todo'])
 
-/** The title of a test or a group; `null` of one that is never run, `undefined` of any other call. */
+/** The title of a test or a group; `null` for one that never runs, and `undefined` for any other call. */
 function titleOf({ expression, arguments: [title] }: ts.CallExpression): string | null | undefined {
   const names = namesOf(expression)
   if (!kinds.has(names[0] ?? '')) return undefined
@@ -83,7 +83,7 @@ function titleOf({ expression, arguments: [title] }: ts.CallExpression): string 
   return ts.isTemplateExpression(title) ? title.getText().slice(1, -1) : undefined
 }
 
-/** `test`, `each` of `test.each(…)` or of `test.each`. */
+/** The names in a call, such as `test`, and `each` in `test.each(…)`. */
 function namesOf(called: ts.Expression): readonly string[] {
   if (ts.isIdentifier(called)) return [called.text]
   if (ts.isPropertyAccessExpression(called)) return [...namesOf(called.expression), called.name.text]
@@ -91,7 +91,9 @@ function namesOf(called: ts.Expression): readonly string[] {
   return ts.isTaggedTemplateExpression(called) ? namesOf(called.tag) : []
 }
 
-/** Why the parts of a text are not all held; nothing when each has a number of its own and a test, or says what is missing. */
+/**
+ * The reasons why the parts of a text are not all held; none when each part has a number of its own and either a test or the reason why it has none.
+ */
 export function faultsOf(parts: readonly Part[], holdings: readonly Holding[]): readonly string[] {
   const numbers = parts.map(({ number }) => number)
   const held = new Set(holdings.flatMap(({ number, title }) => (title === null ? [] : [number])))
@@ -110,7 +112,7 @@ export function faultsOf(parts: readonly Part[], holdings: readonly Holding[]): 
   ]
 }
 
-/** The parts with the tests that hold them, as a page. */
+/** A page with the parts and the tests that hold them. */
 export function tableOf(parts: readonly Part[], holdings: readonly (Holding & { file: string })[]): string {
   const rows = parts.map(({ number, text, open }) => {
     const by = holdings.filter((each) => each.number === number).map(({ file, title }) => `${file}: ${title}`)

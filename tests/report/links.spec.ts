@@ -1,4 +1,4 @@
-/** Every link between the pages of the documentation leads to a file, and to a heading where it names one. */
+/** Every link between pages of the documentation leads to an existing file, and to an existing heading if it names one. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'

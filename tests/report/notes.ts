@@ -1,8 +1,8 @@
-/** Notes of tests for the end of the report: what was held against a stand-in, and not against the real thing. */
+/** Notes of tests for the end of the report: what was tested with a stand-in instead of the real thing. */
 import { appendFileSync } from 'node:fs'
 
 /**
- * Says, for the end of `npm test`, what `what` ran against. Repeated notes are shown once; outside `npm test` nothing is kept.
+ * Records, for the end of `npm test`, what `what` ran against. Repeated notes are shown once; outside of `npm test` nothing is recorded.
  * @example note('messages of the model', 'a scripted Messages API, not Anthropic')
  */
 export function note(what: string, against: string): void {

@@ -1,26 +1,29 @@
-/** A reporter of vitest that leaves the totals, each failure and each skipped test with its reason, the attacks, and the cases of each port in the file FLIGHTDECK_TEST_TALLY. */
+/**
+ * A reporter for vitest that writes the totals, each failure and each skipped test with its reason, the attacks, and the cases of each port into the
+ * file FLIGHTDECK_TEST_TALLY.
+ */
 import { writeFileSync } from 'node:fs'
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite } from 'vitest/node'
 
-/** A test run in numbers. A file that cannot be loaded and a fault outside of every test are failures too. */
+/** A test run in numbers. A file that cannot be loaded, and a fault outside of every test, are failures too. */
 export interface Tally {
   readonly passed: number
   readonly failed: readonly Named[]
   readonly skipped: readonly Named[]
   readonly ports: readonly PortCases[]
-  /** Tests that try what somebody would who means harm. */
+  /** Tests that try what an attacker would try. */
   readonly attacks: { readonly refused: number; readonly cases: number }
 }
 
-/** A test, or a file or run with a fault outside of its tests, and why it failed or was skipped. */
+/** A test that failed or was skipped, or a file or run with a fault outside of its tests, with the reason. */
 export interface Named {
   readonly name: string
   readonly reason: string
 }
 
-/** What the contract suite of a port said of an adapter. */
+/** The results of a port's contract suite for one adapter. */
 export interface PortCases {
-  /** `port: adapter`, as the suite is called. */
+  /** The title of the suite: `port: adapter`. */
   readonly suite: string
   /** The version of Node, such as `20.19.0`. */
   readonly node: string
@@ -59,7 +62,7 @@ function tallyOf(modules: readonly TestModule[], unhandled: readonly SerializedE
   }
 }
 
-/** The tests of the red-team suite, and any test named after a finding of the security review. */
+/** Whether it is a test of the red-team suite, or one named after a finding of the security review. */
 function isAttack(test: TestCase): boolean {
   return (
     /\/tests\/(long\/)?hostile\//.test(test.module.moduleId) || /\bfinding (\d+|low)\b/.test(test.fullName)
@@ -75,12 +78,12 @@ function portOf(suite: TestSuite): PortCases {
   return { suite: suite.name, node: process.versions.node, passed: passedOf(tests), cases: tests.length }
 }
 
-/** Faults of the file and of its suites: an import, a hook. */
+/** The faults of the file and of its suites, such as those of an import or a hook. */
 function faultsOutsideTests(module: TestModule): SerializedError[] {
   return [...module.errors(), ...[...module.children.allSuites()].flatMap((suite) => suite.errors())]
 }
 
-/** A test that never came to an end has not passed. */
+/** A test that did not come to an end has not passed. */
 function failureOf(test: TestCase): Named[] {
   const result = test.result()
   if (result.state !== 'failed' && result.state !== 'pending') return []

@@ -1,4 +1,4 @@
-/** For tests: awkward repositories, each with what a task then does in its tree. The same work is done in a workspace and in a plain clone. */
+/** Awkward repositories for tests, each with what a task then does in its tree. The same work is done in a workspace and in a plain clone. */
 import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
@@ -16,19 +16,19 @@ import { testPath } from './workspaceScene.ts'
 
 export interface AwkwardRepository {
   readonly name: string
-  /** Fills the tree of the first commit; nothing: the repository is empty. */
+  /** Fills the tree of the first commit; without it, the repository is empty. */
   readonly base?: (tree: Tree) => void
-  /** What happens at the host once the task has its workspace. */
+  /** Changes the repository at the host after the task got its workspace. */
   readonly meanwhile?: (tree: Tree) => void
-  /** What the task does. */
+  /** The work of the task. */
   readonly work?: (tree: Tree) => void
-  /** What it does after its work so far was committed. */
+  /** Further work of the task, after its work so far was committed. */
   readonly afterCommit?: (tree: Tree) => void
-  /** Files of which we tell otherwise than plain git would: how they begin to be told. */
+  /** The files for which our diff differs from plain git's, with a pattern for the beginning of our diff. */
   readonly toldOtherwise?: Readonly<Record<string, RegExp>>
 }
 
-/** A folder that a case writes to. A path may be bytes: a name need not be text. */
+/** A folder that a case writes to. A path may be bytes, since a file name need not be text. */
 export interface Tree {
   readonly dir: string
   write(path: string | Buffer, content: string | Uint8Array): void
@@ -75,7 +75,7 @@ export function treeAt(dir: string): Tree {
   return tree
 }
 
-/** Git as a person runs it in a repository they trust, with settings of its own only. */
+/** Runs git as a person does in a repository they trust, with settings of its own only. */
 export function plainGit(dir: string, args: readonly string[]): Buffer {
   return execFileSync('git', ['-C', dir, ...args], {
     env: {
@@ -91,7 +91,7 @@ export function plainGit(dir: string, args: readonly string[]): Buffer {
       GIT_AUTHOR_EMAIL: 'ada@example.com',
       GIT_COMMITTER_NAME: 'Ada Lovelace',
       GIT_COMMITTER_EMAIL: 'ada@example.com',
-      // The work is done twice: its commits are the same only when their times are.
+      // The work is done twice, and its commits are only the same if their times are.
       GIT_AUTHOR_DATE: '2026-01-02T03:04:05Z',
       GIT_COMMITTER_DATE: '2026-01-02T03:04:05Z',
     },
@@ -115,7 +115,7 @@ const named = (names: readonly string[]) => ({
 const readme = (tree: Tree): void => tree.write('README.md', '# Sample\n')
 const noise = (size: number, seed = 1): Uint8Array =>
   Uint8Array.from({ length: size }, (_, n) => (n * n * 31 + n * seed * 7) % 256)
-/** A repository with one commit, in a folder of the tree. */
+/** Creates a repository with one commit, in a folder of the tree. */
 const repositoryIn = (tree: Tree, folder: string, text = 'inside\n'): void => {
   tree.write(`${folder}/inside.txt`, text)
   const own = treeAt(join(tree.dir, folder))
@@ -329,7 +329,7 @@ export const awkwardRepositories: readonly AwkwardRepository[] = [
       tree.mode('run', 0o644)
       tree.append('both', 'more\n')
       tree.mode('both', 0o755)
-      // Git knows no more of a mode than whether the owner may run it.
+      // The only bit of a mode that git stores is whether the owner may execute the file.
       tree.mode('odd', 0o600)
       tree.move('moves', 'moved')
       tree.mode('moved', 0o755)

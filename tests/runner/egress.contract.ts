@@ -1,4 +1,7 @@
-/** For tests: what a way out of a real sandbox promises. Programs reach what is allowed and nothing else, and what carries them ends with the sandbox. */
+/**
+ * The contract of the way out of a real sandbox: programs reach what is allowed and nothing else, and the process that carries their connections ends
+ * with the sandbox.
+ */
 import { randomUUID } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -20,7 +23,7 @@ import { openSandboxEgress } from '../../services/runner/egress/sandboxEgress.ts
 
 const limits = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes: 1024 ** 3, wallMs: 30_000 }
 
-/** States it all for a sandbox that was made in one way. */
+/** Registers all tests for a sandbox of one kind. */
 export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void {
   let scene: Scene
   let workspace: Workspace
@@ -49,7 +52,7 @@ export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void 
     refusals = []
   })
 
-  /** Runs a script in a sandbox with a way out; every name leads to this machine. */
+  /** Runs a script in a sandbox with a way out; every host name resolves to this machine. */
   async function shell(
     sandbox: Sandbox | undefined,
     rules: readonly Rule[],
@@ -86,7 +89,7 @@ export function describeEgress({ sandbox: sandboxed, note }: TestSandbox): void 
     }
   }
 
-  /** A host by name, on the port of the server of this test. */
+  /** A rule for a host name, on the port of this test's server. */
   const webRule = (host: string): Rule => ({ ...ruleOf(host, { mayBeInside: true }), port: webPort })
   const curl = 'curl -sS --max-time 10'
 

@@ -1,28 +1,28 @@
-/** For tests: real git over HTTP (`git http-backend`) on loopback, with one authorization that is let in, and a record of what was asked. */
+/** Real git over HTTP (`git http-backend`) on loopback for tests, which accepts one authorization and records the requests. */
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { testPath } from './workspaceScene.ts'
 
-/** How a request is met in place of an answer: the connection is cut before it is read, or once git has done what it asks for. */
+/** What happens to a request instead of an answer: the connection is cut before the request is read, or after git has done what it asks for. */
 export type Met =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
   | 'cut before'
   | 'cut after'
-  /** Nothing is answered, and the connection stays. */
+  /** No answer is sent, and the connection stays open. */
   | 'silent after'
 
 export interface TestGitServer {
-  /** Serves every bare repository under the folder, as `<url>/<name>.git`. */
+  /** The address; every bare repository in the folder is served as `<url>/<name>.git`. */
   readonly url: string
   readonly authorizations: readonly (string | undefined)[]
-  /** Method and address of each request. */
+  /** The method and address of each request. */
   readonly requests: readonly string[]
-  /** Meets the next requests whose method and address match so, one after the other. */
+  /** Treats the next requests whose method and address match in these ways, one after the other. */
   meet(of: RegExp, ...how: readonly Met[]): void
   /** Answers every request from now on with a redirect to this address. */
   redirectTo(url: string): void
-  /** Takes requests and answers none from now on. */
+  /** Accepts requests and answers none from now on. */
   hang(): void
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** For tests: a tree whose agent means ill does nothing to who reads and publishes it. */
+/** The contract for a malicious tree: it does nothing to the server that reads and publishes it. */
 import { execFileSync } from 'node:child_process'
 import { chmod, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { makeScene, testGit, testPath, writeIn } from './workspaceScene.ts'
 import type { Scene } from './workspaceScene.ts'
 import type { Workspace } from '../../services/runner/workspace/workspace.ts'
 
-/** `gitFor` is the git that reads what an agent wrote; without one the suite is skipped. */
+/** `gitFor` gives the git that reads what an agent wrote; without it, the suite is skipped. */
 export function describeHostileTree(way: string, gitFor: ((workspace: Workspace) => Git) | undefined): void {
   describe.skipIf(!gitFor)(`a hostile tree, read and published by git ${way}`, () => {
     let scene: Scene
@@ -23,7 +23,7 @@ export function describeHostileTree(way: string, gitFor: ((workspace: Workspace)
     })
     afterEach(() => scene.remove())
 
-    /** A command that leaves a mark, in the tree or beside it, wherever it is run from. */
+    /** A command that leaves a mark, in the tree or next to it, wherever it is run. */
     const mark = () => `sh -c 'touch ${scene.root}/ran ${workspace.dir}/ran; cat'`
     const readAndPublish = async () => {
       const treeGit = gitFor?.(workspace) ?? testGit
@@ -36,7 +36,7 @@ export function describeHostileTree(way: string, gitFor: ((workspace: Workspace)
         message: 'Work',
         author,
         secrets: [],
-        // Otherwise work on such paths is refused before git could run anything.
+        // Otherwise work on such paths would be refused before git could run anything.
         allowedFilters: ['evil'],
         url: scene.remote,
       })
@@ -47,7 +47,7 @@ export function describeHostileTree(way: string, gitFor: ((workspace: Workspace)
       const found = [...(await readdir(scene.root)), ...(await readdir(workspace.dir))]
       return found.filter((name) => name === 'ran')
     }
-    /** Plants all that git could be made to run, in a git directory that an agent can write to. */
+    /** Plants everything that git could be made to run, in a git directory that an agent can write to. */
     const plant = async (gitDir: string): Promise<void> => {
       const settings = {
         'core.fsmonitor': mark(),
@@ -100,7 +100,7 @@ export function describeHostileTree(way: string, gitFor: ((workspace: Workspace)
       await writeIn(workspace.dir, 'new.txt', 'new\n')
       expect((await readAndPublish()).kind).toBe('published')
       expect(await whatRan()).toEqual([])
-      // A clean filter would have had its say in this.
+      // A clean filter would have changed this content.
       expect(
         await gitText(testGit, { gitDir: scene.remote, args: ['show', `${workspace.branch}:a.txt`] }),
       ).toBe('changed')
@@ -157,7 +157,7 @@ export function describeHostileTree(way: string, gitFor: ((workspace: Workspace)
       })
       expect(entries).toBe(`160000 commit ${submodule}\tsub`)
 
-      // Once it has a commit, that is what a pull request says; its files and settings are still not looked into.
+      // Once the nested repository has a commit, a pull request contains that commit; its files and settings are still not read.
       const own = [
         '-c',
         'safe.directory=*',
@@ -208,13 +208,13 @@ export function describeHostileTree(way: string, gitFor: ((workspace: Workspace)
   })
 }
 
-/** Git that is in a sandbox itself. */
+/** The contract for a git that itself runs in a sandbox. */
 export function describeSandboxedGit(way: string, gitFor: ((workspace: Workspace) => Git) | undefined): void {
   describe.skipIf(!gitFor)(`git ${way}`, () => {
     test('sees no file of the host, however fast a folder becomes a link while it reads', async () => {
       const scene = await makeScene({ 'dir/secret.txt': 'nothing\n' })
       const workspace = await scene.prepare()
-      // What a link in the tree would lead to: outside of it, and readable by the server alone.
+      // The target of a link in the tree: outside of the tree, and readable by the server only.
       await writeIn(scene.root, 'private/secret.txt', 'the secret of another\n')
       await writeIn(workspace.dir, 'real/secret.txt', 'changed\n')
       execFileSync('ln', ['-s', join(scene.root, 'private'), join(workspace.dir, 'link')])
@@ -254,7 +254,7 @@ export function describeSandboxedGit(way: string, gitFor: ((workspace: Workspace
   })
 }
 
-/** Lets `dir` be a folder and a link by turns, as fast as the machine can. */
+/** Makes `dir` alternately a folder and a link, as fast as the machine can. */
 function execSwap(tree: string): AbortController {
   const controller = new AbortController()
   const swap = async (): Promise<void> => {

@@ -1,6 +1,5 @@
 /**
- * For tests: random histories of a task's turns and of people who push to its branch. Every line that is written is unique, so that the model knows
- * of each line who wrote it.
+ * Random histories of a task's turns and of people who push to its branch, for tests. Every written line is unique, so the model knows who wrote it.
  */
 import { readdir, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,24 +7,24 @@ import { commitOf, gitText } from '../../services/runner/workspace/git/git.ts'
 import { makeProvenanceScene, type ProvenanceScene } from './provenanceScene.ts'
 import { testGit, writeIn } from './workspaceScene.ts'
 
-/** A whole number below the bound. */
+/** Draws a whole number below the bound. */
 type Draw = (bound: number) => number
 
 const linesOf = (text: string): string[] => text.split('\n').slice(0, -1)
 const textOf = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')
 
 export interface HistoryResult {
-  /** What was done, in order. */
+  /** The steps that were taken, in order. */
   readonly steps: readonly string[]
-  /** Lines whose origin was asked for. */
+  /** The number of lines whose origin was compared. */
   readonly compared: number
-  /** Lines whose origin is another one than the model's. */
+  /** The lines whose origin differs from that of the model. */
   readonly wrong: readonly string[]
 }
 
-/** Plays one history of so many steps. */
+/** Plays one history with this many steps. */
 export async function playHistory(pick: Draw, length: number): Promise<HistoryResult> {
-  /** Who wrote each line; `null`: nobody of the task. */
+  /** Who wrote each line; `null` when it was nobody of the task. */
   const writerOf = new Map<string, string | null>()
   let written = 0
   const newLine = (writer: string | null): string => {
@@ -78,7 +77,7 @@ async function played(
   let turns = 0
   let isUndone = false
   const undone = new Set<string>()
-  /** What an undone turn wrote can come back from a branch that people have rewritten: then it came from them. */
+  /** Lines of an undone turn can come back with a branch that people have rewritten: then their origin is those people. */
   const originOf = (line: string) => {
     const writer = writerOf.get(line)
     return writer != null && undone.has(writer) ? null : writer
@@ -107,7 +106,7 @@ async function played(
     const result = await at.publish()
     steps.push(`  ${result.kind}`)
     if (result.kind === 'conflict') {
-      // The people take back what they pushed.
+      // The people undo what they pushed.
       const ours = await commitOf(testGit, workspace.privateGitDir, 'HEAD^')
       const isOurs = ours !== null && ours !== workspace.startCommit
       await atHost('update-ref', ...(isOurs ? [] : ['-d']), `refs/heads/${branch}`, ...(isOurs ? [ours] : []))
@@ -163,7 +162,7 @@ async function played(
     const act = oneOf(Object.keys(acts)) ?? 'turn'
     steps.push(act)
     await acts[act]?.()
-    // After an undo nothing is told of what is here until a turn ends.
+    // After an undo, nothing is known about the files until a turn ends.
     if (at.turns.length > 0 && !isUndone && /turn|publish/.test(act)) await compare()
   }
   return { steps, compared, wrong }

@@ -1,4 +1,4 @@
-/** For tests: a task's turns, and people who work on its branch at the host meanwhile. */
+/** A task's turns, and people who work on its branch at the host meanwhile, for tests. */
 import { spawnSync } from 'node:child_process'
 import { gitText } from '../../services/runner/workspace/git/git.ts'
 import { commitAndPush, type PublishResult } from '../../services/runner/workspace/publish/publish.ts'
@@ -24,18 +24,18 @@ const person = {
 export interface ProvenanceScene {
   readonly scene: Scene
   readonly workspace: Workspace
-  /** Those that count, oldest first. */
+  /** The turns that were not undone, oldest first. */
   readonly turns: TurnSnapshot[]
   endTurn(name: string): Promise<void>
-  /** Goes back to the end of the turn before the last one. */
+  /** Goes back to the end of the previous turn. */
   undo(): Promise<void>
   publish(): Promise<PublishResult>
-  /** Merges main into the branch at the host, as a person does there; answers whether that went without conflicts. */
+  /** Merges main into the branch at the host, as a person does there; returns whether there were no conflicts. */
   mergeMain(): Promise<boolean>
-  /** Makes the branch at the host one commit, with its files, on main. */
+  /** Replaces the branch at the host with a single commit on main that has the same files. */
   squashOntoMain(): Promise<void>
   provenance(path: string): Promise<FileProvenance | null>
-  /** As `from-to turn`. */
+  /** The origins of a file's lines, as `from-to turn`. */
   told(path: string): Promise<readonly string[]>
   added(commit: string): ReturnType<typeof linesAddedBy>
 }

@@ -1,4 +1,4 @@
-/** What redaction comes to, told as plainly as can be and without regard to time: what the real one is held to. */
+/** The result of redaction, computed as plainly as possible without regard to time: the real redaction is compared with it. */
 import { redacted } from '#platform/redaction/scan.ts'
 import { formsOf } from '#platform/redaction/secretForms.ts'
 
@@ -13,7 +13,7 @@ const begin = /^-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/
 const end = /^-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/
 const longestBlock = 64 * 1024
 
-/** Judges every place of the text by itself. */
+/** Decides about every position of the text separately. */
 export function naivelyRedacted(text: string, secrets: readonly string[]): string {
   const forms = formsOf(secrets)
   const hidden = Array.from({ length: text.length }, () => false)

@@ -1,4 +1,4 @@
-/** For tests: what every sandbox promises, whoever makes it. */
+/** The contract of every sandbox, however it is made. */
 import { describe } from 'vitest'
 import type { Sandbox } from '../../services/runner/sandbox/port.ts'
 import { describeEnd, describeFreeze } from './sandboxEnd.ts'
@@ -7,7 +7,7 @@ import { sandboxStage } from './sandboxStage.ts'
 import { describeInside, describeKernel, describeReach, describeStreams } from './sandboxView.ts'
 import type { TestEngine } from './testSandbox.ts'
 
-/** `engine`: where the sandbox is a container, whose system is an image's and not the host's. */
+/** `engine` is given for a sandbox that is a container, whose system is that of an image and not of the host. */
 export function describeSandbox(title: string, sandbox: Sandbox | undefined, engine?: TestEngine): void {
   describe.skipIf(!sandbox)(`a sandbox ${title}`, () => {
     const at = sandboxStage(sandbox, engine)

@@ -1,6 +1,6 @@
 /**
- * For tests: a process that starts a sandbox, as the server does, says so, and waits to be killed. Its arguments are the workspace as JSON,
- * and for a sandbox that is a container the engine as JSON.
+ * A program for tests that starts a sandbox, as the server does, reports that, and waits to be killed. Its arguments are the workspace as JSON and,
+ * for a sandbox that is a container, the engine as JSON.
  */
 import type { Workspace } from '../../services/runner/workspace/workspace.ts'
 import { findTestSandbox, type TestEngine } from './testSandbox.ts'

@@ -1,4 +1,4 @@
-/** For tests: how a sandbox ends, and how it is frozen. */
+/** The part of the contract about how a sandbox ends, and how it is frozen. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,11 +11,11 @@ import { type SandboxedProcess } from '../../services/runner/sandbox/port.ts'
 import { ended, text, processesOf, wide, type SandboxStage } from './sandboxStage.ts'
 import { type TestEngine } from './testSandbox.ts'
 
-/** How it ends, with all that it started. */
+/** Tests that a sandbox ends with everything that was started in it. */
 export function describeEnd(at: SandboxStage): void {
   const { start, engine } = at
   describe('its end', () => {
-    /** Starts what is hard to get rid of, and waits until all of it runs. */
+    /** Starts processes that are hard to end, and waits until all of them run. */
     const startStubborn = async (): Promise<SandboxedProcess> => {
       for (const name of await readdir(at.workspace.dir))
         if (name.startsWith('beat-')) await rm(join(at.workspace.dir, name))
@@ -94,7 +94,7 @@ export function describeEnd(at: SandboxStage): void {
   })
 }
 
-/** How it is stopped while the workspace is read. */
+/** Tests that a sandbox is frozen while the workspace is read. */
 export function describeFreeze(at: SandboxStage): void {
   const { start } = at
   describe('finding 2: frozen,', () => {
@@ -116,11 +116,11 @@ export function describeFreeze(at: SandboxStage): void {
         `while (1) { my $pid = fork; if (defined $pid && !$pid) { next } ${write('e')} }`,
       ),
     }
-    /** A command with a process beside it, as an agent has its relay; what it then does is the attack's. */
+    /** Starts a command together with another process, as an agent has its relay; that process then carries out the attack. */
     const startWith = async (attack: string): Promise<SandboxedProcess> => {
       for (const name of await readdir(at.workspace.dir))
         if (name.startsWith('still-')) await rm(join(at.workspace.dir, name))
-      // The first beat takes no process: an attack may have filled every place before the second.
+      // The first write needs no process: an attack may have used up all processes before the second.
       const first = 'echo 0 > /workspace/still-itself'
       const script = `sleep 1000.5 & read -r line; ${first}; ${attack}\nexec bash -c '${beat('itself')}'`
       const limits = { ...wide, processes: 100 }
@@ -150,7 +150,7 @@ export function describeFreeze(at: SandboxStage): void {
       const before = await beats()
       await delay(200)
       expect(await beats()).toEqual(before)
-      // The first of the sandbox, the command and what was beside it; bubblewrap has another outside.
+      // The first process of the sandbox, the command and the process next to it; bubblewrap has another process outside.
       const left = (await processesOf(at.workspace)).length
       expect(left).toBeLessThanOrEqual(fate === 'frozen' ? 4 : 0)
     })

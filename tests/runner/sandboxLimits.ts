@@ -1,11 +1,11 @@
-/** For tests: the limits of a sandbox. */
+/** The part of the contract about the limits of a sandbox. */
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { type SandboxExit } from '../../services/runner/sandbox/port.ts'
 import { callNumber } from '../../services/runner/sandbox/systemCalls.ts'
 import { processesOf, wide, type SandboxStage } from './sandboxStage.ts'
 
-/** Its limits. */
+/** Tests the limits of a sandbox. */
 export function describeLimits(at: SandboxStage): void {
   const { start, shell, engine } = at
   describe('its limits', () => {
@@ -28,7 +28,7 @@ export function describeLimits(at: SandboxStage): void {
 
     // Holds findings 1.69.
     test('security H2: of how fast a file takes up the disk: no faster than it is written, and space is given back', async () => {
-      // fallocate(2): to allocate, then to punch a hole while the size stays.
+      // fallocate(2): allocates space, then punches a hole that leaves the size unchanged.
       const call = (mode: number) =>
         `print syscall(${callNumber('fallocate')}, fileno($file), ${mode}, 0, 1_000_000) < 0 ? $! + 0 : "done", "\\n";`
       const { stdout } = await shell(
@@ -43,7 +43,7 @@ export function describeLimits(at: SandboxStage): void {
 
     // Holds findings 1.74.
     test('security H2: of what owners may change about files: not by which quota they count', async () => {
-      // FS_IOC_SETFLAGS with FS_NODUMP_FL, which every file system with flags takes, and FS_IOC_FSSETXATTR, with a buffer that it would take.
+      // FS_IOC_SETFLAGS with FS_NODUMP_FL, which every file system with flags accepts, and FS_IOC_FSSETXATTR with a valid buffer.
       const call = (request: number, packed: string) =>
         `$buffer = pack(${packed}); print syscall(${callNumber('ioctl')}, fileno($file), ${request}, $buffer) < 0 ? $! + 0 : "done", "\n";`
       const { stdout } = await shell(
@@ -68,7 +68,7 @@ export function describeLimits(at: SandboxStage): void {
       await bomb.exited
     })
 
-    // A container's processors are shared out by its control group: `containerPlan.test.ts`.
+    // The control group of a container limits its processor time: `containerPlan.test.ts`.
     test.skipIf(engine)('of processors: the server goes first', async () => {
       const mine = Number(execFileSync('nice', { encoding: 'utf8' }))
       const { stdout } = await shell('nice; sh -c nice; nice -n -5 nice 2>/dev/null')
@@ -89,13 +89,13 @@ export function describeLimits(at: SandboxStage): void {
   })
 }
 
-/** Its limit of memory, for memory that no address space shows. */
+/** Tests the limit for memory that is in no address space. */
 export function describeHiddenMemory(at: SandboxStage): void {
   const { shell } = at
   describe('its limits', () => {
-    // What is written to the file that memfd_create(2) makes is in no address space.
+    // Content of a file from memfd_create(2) is in no address space.
     const memfd = `my $fd = syscall(${callNumber('memfd_create')}, my $name = "held", 0); $fd >= 0 or die "refused"; open(my $file, ">&=", $fd) or die "$!"; binmode $file`
-    /** Either the kernel counts it, or there is none. */
+    /** Whether the memory counts against the kernel's limit, or cannot be allocated at all. */
     const isBounded = ({ exit, stderr }: { exit: SandboxExit; stderr: string }): boolean =>
       exit.reason === 'memory_limit' || exit.code === 137 || stderr.startsWith('refused')
 
@@ -109,7 +109,7 @@ export function describeHiddenMemory(at: SandboxStage): void {
     // Holds findings 1.44.
     test('finding 13: of memory that is on its way through a socket', async () => {
       const limits = { ...wide, memoryBytes: 300_000_000 }
-      // sendmsg(2) of one byte with the descriptor, which is closed here then.
+      // sendmsg(2) of one byte with the descriptor, which is then closed on this side.
       const send = `socketpair(my $from, my $to, 1, 1, 0) or die "$!"; my $byte = "x"; my $part = pack("PQ", $byte, 1); my $told = pack("Qiiix4", 20, 1, 1, $fd); my $message = pack("QLx4PQPQix4", 0, 0, $part, 1, $told, 24, 0); syscall(${process.arch === 'arm64' ? 211 : 46}, fileno($from), $message, 0) == 1 or die "sendmsg: $!"; close $file`
       const hold = `${memfd}; print $file "x" x 10_000_000 for 1 .. 50; ${send}; sleep 9`
       expect(await shell(`perl -e '${hold}'`, { limits })).toSatisfy(isBounded)
@@ -120,12 +120,12 @@ export function describeHiddenMemory(at: SandboxStage): void {
       const limits = { ...wide, memoryBytes: 300_000_000 }
       const hold = `for (1 .. 10) { my $id = shmget(0, 50_000_000, 0600); defined $id or die "refused: $!"; shmwrite($id, "x" x 10_000_000, $_ * 10_000_000, 10_000_000) or die "$!" for 0 .. 4 } sleep 9`
       expect(await shell(`perl -e '${hold}'`, { limits })).toSatisfy(isBounded)
-      // Small ones are there for who locks by them.
+      // Small segments are allowed, because programs use them for locks.
       const small = await shell(`perl -e 'defined shmget(0, 56, 0600) or die "$!"; print "fine"'`)
       expect(small.stdout).toBe('fine')
     })
 
-    /** mmap(2) of what is shared and has no name; read(2) puts zeros into it, which takes its pages. */
+    /** mmap(2) of shared anonymous memory; read(2) writes zeros into it, which allocates its pages. */
     const mapShared = (bytes: number): string => {
       const [mmap, read] = process.arch === 'arm64' ? [222, 63] : [9, 0]
       return `my $at = syscall(${mmap}, 0, ${bytes}, 3, 0x21, -1, 0); $at > 0 or die "$!"; open(my $zero, "<", "/dev/zero"); syscall(${read}, fileno($zero), $at, ${bytes}) > 0 or die "$!"`

@@ -1,4 +1,4 @@
-/** For tests: a workspace, and the sandbox that commands are started in there. */
+/** A workspace, and a sandbox in which commands are started there, for tests. */
 import { chmod, readdir, readFile } from 'node:fs/promises'
 import { afterAll, beforeAll } from 'vitest'
 import type {
@@ -17,10 +17,10 @@ export const wide = { memoryBytes: 2 * 1024 ** 3, processes: 256, fileSizeBytes:
 export interface SandboxStage {
   readonly scene: Scene
   readonly workspace: Workspace
-  /** Where the sandbox is a container, whose system is an image's and not the host's. */
+  /** The engine of a sandbox that is a container, whose system is that of an image and not of the host. */
   readonly engine: TestEngine | undefined
   start(command: SandboxSpec['command'], asked?: Partial<SandboxSpec>): SandboxedProcess
-  /** Runs a script in bash to its end. */
+  /** Runs a script with bash to its end. */
   shell(script: string, asked?: Partial<SandboxSpec>): Promise<Ended>
 }
 
@@ -30,13 +30,13 @@ export interface Ended {
   readonly exit: SandboxExit
 }
 
-/** Its scene is there in tests, from before the first until after the last of the suite. */
+/** The scene exists from before the first test of the suite until after the last. */
 export function sandboxStage(sandbox: Sandbox | undefined, engine: TestEngine | undefined): SandboxStage {
   let scene: Scene
   let workspace: Workspace
   beforeAll(async () => {
     scene = await makeScene({ 'README.md': '# Sample\n' })
-    // As a server's folder should be: for itself alone.
+    // Like a server's folder: accessible to its owner only.
     await chmod(scene.root, 0o700)
     workspace = await scene.prepare()
     await writeIn(scene.root, 'data/secret.txt', 'of the server')
@@ -86,7 +86,7 @@ export async function processesOf(workspace: Workspace): Promise<readonly string
     const mounts = await readFile(`/proc/${pid}/mountinfo`, 'utf8').catch(() => '')
     const isInside = mounts.split('\n').some((line) => {
       const [, , , from = '', at] = line.split(' ')
-      // `from` begins where its file system is mounted; tests beside this one have workspaces of the same task elsewhere.
+      // `from` begins where its file system is mounted; other tests running at the same time have workspaces of the same task elsewhere.
       return at === '/workspace' && workspace.dir.endsWith(from)
     })
     if (isInside && (await birthOf(Number(pid))) !== undefined) found.push(pid)

@@ -1,4 +1,4 @@
-/** For tests: what a command in a sandbox sees and reaches, what the kernel refuses to it, and its streams. */
+/** The part of the contract about what a command in a sandbox sees and reaches, what the kernel refuses it, and its streams. */
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -10,7 +10,7 @@ import { testGit, testPath } from './workspaceScene.ts'
 import { callNumber, type CallName } from '../../services/runner/sandbox/systemCalls.ts'
 import { ended, type SandboxStage } from './sandboxStage.ts'
 
-/** What a command sees, and who it is. */
+/** Tests what a command sees, and which user it is. */
 export function describeInside(at: SandboxStage): void {
   const { start, shell, engine } = at
   describe('inside', () => {
@@ -33,7 +33,7 @@ export function describeInside(at: SandboxStage): void {
         'workspace',
       ]
       const found = names.filter((name) => !/^(lib32|libx32|nix|\/home:|agent)$/.test(name))
-      // What else an image has is its own.
+      // An image has other files too.
       expect(engine ? expected.filter((name) => found.includes(name)) : found).toEqual(expected)
     })
 
@@ -61,7 +61,7 @@ export function describeInside(at: SandboxStage): void {
         expect(stdout).not.toContain('do-not-tell')
         expect(stdout).not.toContain(at.scene.root)
         expect(stdout).toContain('GIVEN=one\ntwo "three"')
-        // Neither on the command line of anything on the host.
+        // The values are on the command line of no process of the host.
         const { stdout: names } = await shell('env | cut -d= -f1 | sort')
         expect(
           names
@@ -77,7 +77,7 @@ export function describeInside(at: SandboxStage): void {
 
     // Holds findings 1.1.
     test('finding 1: no variable of a spec reaches what starts its command', async () => {
-      // The loader writes down which programs it begins, and as whom, whatever these are.
+      // The loader records which programs it starts and for which user, whatever they are.
       const { stdout } = await shell('cat /tmp/loaded.*; stat -c %u /tmp/loaded.*; id -u', {
         env: { LD_DEBUG: 'libs', LD_DEBUG_OUTPUT: '/tmp/loaded' },
       })
@@ -134,7 +134,7 @@ export function describeInside(at: SandboxStage): void {
   })
 }
 
-/** What it reaches of the server, the network and the repository. */
+/** Tests what a command reaches of the server, the network and the repository. */
 export function describeReach(at: SandboxStage): void {
   const { start, shell, engine } = at
   describe('inside', () => {
@@ -146,7 +146,7 @@ export function describeReach(at: SandboxStage): void {
         join(others.dir, 'secret.txt'),
         at.workspace.privateGitDir,
         '/root',
-        // An image has these of its own.
+        // An image has files of its own at these paths.
         ...(engine ? [] : ['/usr/local/etc', '/usr/etc', '/etc/shadow', '/var', '/sys']),
       ]
       const { stdout } = await shell(
@@ -209,11 +209,11 @@ export function describeReach(at: SandboxStage): void {
   })
 }
 
-/** What the kernel refuses to it. */
+/** Tests what the kernel refuses to a command. */
 export function describeKernel(at: SandboxStage): void {
   const { start, shell } = at
   describe('finding 13: the kernel', () => {
-    /** Tells of each call how it ended: 0, or the error's number. */
+    /** Returns how each call ended: 0, or the number of the error. */
     const called = async (...calls: readonly (readonly [call: CallName, ...args: number[]])[]) => {
       const script = calls
         .map(
@@ -263,7 +263,7 @@ export function describeKernel(at: SandboxStage): void {
   })
 }
 
-/** Its input, its output and its exit. */
+/** Tests the input, the output and the exit code of a command. */
 export function describeStreams(at: SandboxStage): void {
   const { start } = at
   describe('its streams', () => {

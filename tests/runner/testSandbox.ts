@@ -1,4 +1,4 @@
-/** For tests: a sandbox where this machine can make one, and else the reason for leaving tests out. */
+/** A sandbox for tests if this machine can make one, or else the reason for skipping tests. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -15,13 +15,13 @@ import type { Workspace } from '../../services/runner/workspace/workspace.ts'
 
 export interface TestSandbox {
   readonly sandbox: Sandbox | undefined
-  /** For the name of a suite: empty, or why it is skipped. */
+  /** An addition to the name of a suite: empty, or why it is skipped. */
   readonly note: string
-  /** Ends what the sandbox keeps open between calls. */
+  /** Ends the processes that the sandbox keeps between calls. */
   close(): Promise<void>
 }
 
-/** A machine on which there is no sandbox. */
+/** A machine that cannot make sandboxes. */
 export const noTestSandbox = (why: string): TestSandbox => ({
   sandbox: undefined,
   note: ` (${why})`,
@@ -30,7 +30,10 @@ export const noTestSandbox = (why: string): TestSandbox => ({
 
 type GitFor = (workspace: Workspace) => Git
 
-/** Whose git touches an agent's tree, by a name for the suite: the sandbox's, as in production; that of the host as well in a long run, and where there is no sandbox. */
+/**
+ * The kinds of git that touch an agent's tree, by a name for the suite: the sandbox's, as in production; also that of the host in a long run, and if
+ * there is no sandbox.
+ */
 export function treeGits({
   sandbox,
   note,
@@ -39,13 +42,13 @@ export function treeGits({
   return sandbox && !isLongRun ? [sandboxed] : [['on the host', () => testGit], sandboxed]
 }
 
-/** A container engine that is there, and an image on it. */
+/** A container engine that runs, and an image that it has. */
 export interface TestEngine {
   readonly socketPath: string
   readonly image: string
 }
 
-/** By bubblewrap, or by the engine. With `REQUIRE_SANDBOX=1` in the environment, a machine without sandboxes is a failure. */
+/** A sandbox by bubblewrap, or by the engine. With `REQUIRE_SANDBOX=1` in the environment, a machine without sandboxes is a failure. */
 export async function findTestSandbox(engine?: TestEngine, groups?: ControlGroups): Promise<TestSandbox> {
   const root = await mkdtemp(join(tmpdir(), 'flightdeck-sandbox-'))
   try {
@@ -71,7 +74,7 @@ async function detectHere(asked: Asked) {
   return found.kind === 'works' ? { ...found, close: async () => undefined } : found
 }
 
-/** A runner of its own: what others have is not taken away. */
+/** A runner of its own, so that nothing of other runners is removed. */
 async function detectOn(engine: TestEngine, asked: Asked) {
   const runnerId = basename(asked.root)
   const scratch = await openScratch(runnerId)
@@ -88,7 +91,7 @@ async function detectOn(engine: TestEngine, asked: Asked) {
   return found.kind === 'works' ? { ...found, close: () => found.sandbox.close() } : found
 }
 
-/** An image that is there; none is built. */
+/** An existing image; none is built. */
 export const testImage = (named: string): ImageRequest => ({
   named,
   dockerfile: sandboxDockerfile,

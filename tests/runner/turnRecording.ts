@@ -1,4 +1,4 @@
-/** Records what an agent reports in a turn of claude, into lists. */
+/** Records what an agent reports during a turn of claude, in lists. */
 import type { ProgressEvent } from '#domain/task/events.ts'
 import { eventRecorder, type EventRecorder } from '../../services/runner/execution/turn/agentEvents.ts'
 import { turnMessages, type TurnMessages } from '../../services/runner/execution/turn/turnMessages.ts'
@@ -7,12 +7,12 @@ export interface TurnRecording {
   readonly recorder: EventRecorder
   readonly messages: TurnMessages
   readonly recorded: readonly ProgressEvent[]
-  /** Whether the agent has begun with the turn. */
+  /** Whether the agent has begun the turn. */
   hasBegun(): boolean
   /** The ids of the messages that count as seen by the model. */
   readonly seen: readonly string[]
   readonly stderr: readonly string[]
-  /** How often answers counted as seen by the model. */
+  /** How many answers were reported as seen by the model. */
   answersSeen(): number
 }
 

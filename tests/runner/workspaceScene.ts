@@ -1,4 +1,4 @@
-/** For tests: a folder of its own with a real remote repository in it, and a task's workspace made from that. */
+/** A folder with a real remote repository in it, and a task's workspace made from that, for tests. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -14,16 +14,16 @@ export const testPath = '/usr/local/bin:/usr/bin:/bin'
 export const testTaskId = '0199c6c2-1111-7000-8000-000000000001'
 export const testGit: HostGit = hostGit({ program: 'git', path: testPath })
 
-/** For what must not fail in a test. */
+/** Handles a fault that must not occur in a test. */
 export const unexpected = (fault: unknown): never => {
   throw fault
 }
 
 export interface Scene {
   readonly root: string
-  /** Path of the bare remote, which is also its address. */
+  /** The path of the bare remote, which is also its address. */
   readonly remote: string
-  /** Commits files on a branch of the remote, as another person would; `null` takes a file away. Answers the commit. */
+  /** Commits files on a branch of the remote, as another person would; `null` removes a file. Returns the commit. */
   commit(files: Readonly<Record<string, string | Uint8Array | null>>, branch?: string): Promise<string>
   refresh(): Promise<Mirror>
   prepare(asked?: {
@@ -43,7 +43,7 @@ const person = {
   GIT_COMMITTER_EMAIL: 'ada@example.com',
 }
 
-/** Makes a scene; the remote has the files on `main`, and is empty when none are given. */
+/** Creates a scene. The remote has the files on `main`, and is empty without files. */
 export async function makeScene(files?: Readonly<Record<string, string | Uint8Array>>): Promise<Scene> {
   const root = await mkdtemp(join(tmpdir(), 'flightdeck-scene-'))
   const remote = join(root, 'remote.git')

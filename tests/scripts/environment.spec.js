@@ -1,4 +1,4 @@
-/** What of the shell's environment reaches a test. */
+/** Which parts of the shell's environment reach a test. */
 import { expect, test } from 'vitest'
 import { goEnvironment, installEnvironment, testEnvironment } from '../../scripts/environment.js'
 import { run } from '../../scripts/run.js'

@@ -1,4 +1,4 @@
-/** When packages are taken as installed. */
+/** When packages count as installed. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** How a test run is added up and ends. */
+/** How the results of a test run are added up and printed. */
 import { expect, test } from 'vitest'
 import { closingLines, nothing, oneCheck, suiteResults, sum } from '../../scripts/results.js'
 

@@ -1,4 +1,4 @@
-/** A child that a script starts: how it ends, and that nothing of it stays. */
+/** The end of a child process that a script starts: no process of it is left. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { getPriority, tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Where tests keep what goes with them. */
+/** Where tests keep their temporary files. */
 import { accessSync, constants } from 'node:fs'
 import { expect, test } from 'vitest'
 import { scratchRoot } from '../../scripts/scratch.js'

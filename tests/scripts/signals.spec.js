@@ -1,4 +1,4 @@
-/** A signal to npm reaches the server itself, as package.json starts it. */
+/** A signal to npm reaches the server itself, with the start script of package.json. */
 import { spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 
 const root = join(import.meta.dirname, '../..')
 
-/** Drains for a moment, as the server does, and ends well. */
+/** A program that drains for a moment, as the server does, and exits with 0. */
 const server = `
 process.once('SIGTERM', () => setTimeout(() => { console.log('drained'); process.exit(0) }, 200))
 setInterval(() => {}, 1000)

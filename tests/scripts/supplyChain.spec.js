@@ -1,4 +1,4 @@
-/** What the product is made of: licences that nobody has looked at, and audits that did not run, are told. */
+/** What the product is made of: licences that nobody has reviewed, and audits that did not run, are reported. */
 import { describe, expect, test } from 'vitest'
 import { componentsOf, licenceReport, readAudit, termsOf } from '../../scripts/supplyChain.js'
 

@@ -1,4 +1,4 @@
-/** What `npm start` says of the programs it finds. */
+/** What `npm start` reports about the programs it finds. */
 import { expect, test } from 'vitest'
 import { faultOfGit, faultOfNode, limitationOfGit } from '../../scripts/versions.js'
 

@@ -1,4 +1,4 @@
-/** Changed audit bundles with seals from elsewhere, and what both verifiers say of them. */
+/** Changed audit bundles with seals from elsewhere, and the results of both verifiers. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,9 +16,9 @@ import { startSecondVerifier } from './secondVerifier.ts'
 type Draw = (bound: number) => number
 
 interface BundleOnDisk {
-  /** Lines of the bundle, without their newlines. */
+  /** The lines of the bundle, without their newlines. */
   readonly lines: readonly string[]
-  /** Lines of the seals that the reader has. */
+  /** The lines of the seals that the reader has. */
   readonly seals: readonly string[]
   readonly keys: readonly string[]
 }
@@ -46,7 +46,7 @@ const ofSeals = (kind: string, change: LinesChange, isBenign = false): BundleMut
   },
 })
 
-/** A line between the header, of which each byte is signed, and the end. */
+/** Changes a line between the header, all of whose bytes are signed, and the end. */
 const ofLine = (kind: string, change: (line: string, pick: Draw) => string): BundleMutation =>
   ofBundle(
     kind,
@@ -162,10 +162,10 @@ async function scene() {
   return { bases, mutations: [...mutations, stranger] }
 }
 
-/** The kinds that change nothing that counts, so that the bundle stays whole. */
+/** The kinds of changes that do not matter, after which the bundle is still whole. */
 export const benignBundleKinds = benign.map(({ kind }) => kind)
 
-/** Asks both verifiers of so many changes of two bundles, one with withheld and erased contents, and of the seals that the reader has. */
+/** Runs both verifiers on this many changes of two bundles, one with withheld and erased contents, and of the reader's seals. */
 export async function compareBundles({ times, seed }: { times: number; seed: number }): Promise<Comparison> {
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-second-'))
   const second = startSecondVerifier()

@@ -1,25 +1,28 @@
-/** What two verifiers said of the same changed log or bundle, and where they do not agree. */
+/** Compares the results of two verifiers for the same changed log or bundle. */
 import { expect } from 'vitest'
 
 export interface Said {
   readonly verdict: string
-  /** Records that a fault was found at: `stream@revision`, or the stream alone. */
+  /** The records at which a fault was found: `stream@revision`, or the stream alone. */
   readonly places: readonly string[]
-  /** What was said, for people. */
+  /** The verifier's messages, for people. */
   readonly words: readonly string[]
 }
 
 export interface Comparison {
   readonly tried: number
-  /** By verdict, how many both gave. */
+  /** How often both gave each verdict. */
   readonly verdicts: Readonly<Record<string, number>>
-  /** By kind of change, how many of each verdict. */
+  /** How often each verdict was given, by kind of change. */
   readonly kinds: Readonly<Record<string, Readonly<Record<string, number>>>>
-  /** Changes at which both name records, and at least one record is the same. */
+  /** The number of changes for which both name records, at least one of them the same. */
   readonly samePlace: number
-  /** Changes at which one of the two names no record, but a line, the manifest or the file of seals. */
+  /** The number of changes for which one verifier names no record but a line, the manifest or the file of seals. */
   readonly noPlace: number
-  /** Other verdicts; or no record in common, where both name any: the same stream, and the same revision where both have one. */
+  /**
+   * The changes with different verdicts, or with no record in common although both name some. A record in common is the same stream, and the same
+   * revision if both have one.
+   */
   readonly disagreements: readonly string[]
 }
 
@@ -28,7 +31,7 @@ const isSamePlace = (one: string, other: string): boolean =>
   `${one}@` === other.slice(0, one.length + 1) ||
   `${other}@` === one.slice(0, other.length + 1)
 
-/** Collects what was said of each change. */
+/** Collects the results for each change. */
 export function comparing() {
   const verdicts: Record<string, number> = {}
   const kinds: Record<string, Record<string, number>> = {}
@@ -56,8 +59,8 @@ export function comparing() {
 }
 
 /**
- * That there were so many changes of each verdict, and so many at which both name a record, that a verifier with one answer for all would be
- * found out; and that what changes nothing was whole.
+ * Expects so many changes of each verdict, and so many for which both name a record, that a verifier with the same answer for all would be found out;
+ * and that changes that do not matter left everything whole.
  */
 export function expectTelling(
   { tried, verdicts, kinds, samePlace }: Comparison,

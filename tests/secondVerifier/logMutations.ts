@@ -1,4 +1,4 @@
-/** Changes of a stored log and of its file of seals, as they lie on the disk. */
+/** Changes of a stored log and of its file of seals on the disk. */
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { LogBegun } from '#domain/log.ts'
 import { LogSealed } from '#domain/seal.ts'
@@ -8,7 +8,7 @@ import { hashedAnew, type Tampering } from '../server/tampering.ts'
 
 type Draw = (bound: number) => number
 
-/** A row of the table of events, its JSON as text. */
+/** A row of the table of events, with its JSON as text. */
 export interface StoredRow {
   readonly position: number
   readonly id: string
@@ -33,9 +33,9 @@ export type ChangedLog = Pick<LogOnDisk, 'rows' | 'seals'>
 
 export interface LogMutation {
   readonly kind: string
-  /** It changes nothing that counts, so that the log stays whole. */
+  /** Whether the change does not matter, so that the log is still whole. */
   readonly isBenign?: boolean
-  /** `undefined` where this cannot be done to what was picked. */
+  /** Applies the change; `undefined` when it cannot be made to what was picked. */
   readonly apply: (log: LogOnDisk, pick: Draw) => ChangedLog | undefined
 }
 
@@ -53,7 +53,7 @@ export const rowsOf = (events: readonly StoredEvent[]): readonly StoredRow[] =>
     meta: JSON.stringify(meta),
   }))
 
-/** A member beside those of the format has no column to stand in. */
+/** Kinds that cannot be stored: a member outside of the format has no column. */
 const unstorable = ['an envelope field added']
 
 const ofEvents = ({ kind, apply }: Tampering): LogMutation => ({
@@ -64,7 +64,7 @@ const ofEvents = ({ kind, apply }: Tampering): LogMutation => ({
   },
 })
 
-/** An event with a change, and every hash of its stream computed anew: the rules must find it, or a seal. */
+/** An event with a change, and all hashes of its stream computed again: only the rules or a seal can find the change. */
 const hashedAfter = (
   kind: string,
   isMeant: (event: StoredEvent) => boolean,
@@ -89,7 +89,7 @@ const withMeta = (event: StoredEvent, meta: Partial<StoredEvent['meta']>) => ({
 })
 const someId = '11111111-1111-4111-8111-111111111111'
 
-/** Another value of the same type: one letter of a text, one more, or a member of an object. */
+/** Another value of the same type: a text with one letter changed, a number one higher, or an object with a changed member. */
 function otherValue(value: unknown, pick: Draw): unknown {
   if (typeof value === 'number') return value + 1 - 2 * pick(2)
   if (typeof value === 'string') {
@@ -198,7 +198,7 @@ const ofRow = (kind: string, change: RowChange, isBenign = false): LogMutation =
   },
 })
 
-/** One character of a text becomes another. */
+/** The text with one character changed. */
 function otherText(text: string, pick: Draw): string {
   const at = pick(text.length)
   const put = String.fromCodePoint(32 + pick(95))
@@ -328,7 +328,7 @@ const sealMutations: readonly LogMutation[] = [
   ),
 ]
 
-/** Benign ones come often enough that a verifier that finds fault with everything is found out. */
+/** Changes that do not matter are frequent enough to find out a verifier that rejects everything. */
 const each: readonly LogMutation[] = [
   ...allTamperings.filter(({ kind }) => !unstorable.includes(kind)).map(ofEvents),
   ...hashedMutations,

@@ -1,4 +1,4 @@
-/** Changed logs in a SQLite file with their file of seals, and what both verifiers say of them. */
+/** Changed logs in a SQLite file with their file of seals, and the results of both verifiers. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ import { comparing, type Comparison, type Said } from './compare.ts'
 import { logMutations, rowsOf, type ChangedLog, type LogOnDisk } from './logMutations.ts'
 import { startSecondVerifier, type Answer } from './secondVerifier.ts'
 
-/** The table of the product, without its constraints: whoever changes a log need not keep them. */
+/** The table of the product without its constraints, which somebody who changes a log need not keep. */
 const table = `CREATE TABLE events (
   position INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT, stream TEXT, revision INTEGER, type TEXT, version INTEGER, at TEXT, data TEXT,
   content TEXT, meta TEXT
@@ -39,14 +39,14 @@ async function sealedOnDisk({ log, evidence }: SealedLog): Promise<LogOnDisk> {
 }
 
 interface PutBack {
-  /** How many events the copy has. */
+  /** The number of events in the copy. */
   readonly kept: number
-  /** The file of seals as it was found. */
+  /** The file of seals at that time. */
   readonly seals: string
   readonly epochBefore: number
 }
 
-/** The log put back to its first events, where it then goes on and is sealed in a later epoch. */
+/** The log restored to its first events, from where it goes on and is sealed in a later epoch. */
 async function restoredOnDisk(
   sealed: SealedLog,
   folder: string,
@@ -86,9 +86,10 @@ async function restoredOnDisk(
 }
 
 /**
- * Asks both verifiers of so many changes: of a sealed log, of two that were restored, and of one that was never sealed. Ours has no keys for
- * contents and no stored trees, as the second has none: whether contents open is not compared. Nor are blobs, nor what the pages do not
- * say: which types of events there are, and which facts each has. So types, versions and other facts are only changed with the hash left.
+ * Runs both verifiers on this many changes: of a sealed log, of two restored ones, and of one that was never sealed. Ours gets no keys for contents
+ * and no stored trees, which the second does not have, so it is not compared whether contents open. Blobs are not compared, nor what the
+ * documentation leaves open: which types of events there are, and which data each has. Therefore types, versions and other data are only changed
+ * together with a wrong hash.
  */
 export async function compareLogs({ times, seed }: { times: number; seed: number }): Promise<Comparison> {
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-second-'))
@@ -100,7 +101,7 @@ export async function compareLogs({ times, seed }: { times: number; seed: number
     const unsealed = { events, rows: rowsOf(events), seals: '' }
     const whole = await sealedOnDisk(sealed)
     const once = await restoredOnDisk(sealed, folder, { kept: 30, seals: whole.seals, epochBefore: 1 })
-    // From another copy of the first epoch, so that nothing of the second is in the log.
+    // From another copy of the first epoch, so that the log contains nothing of the second.
     const twice = await restoredOnDisk(sealed, folder, { kept: 45, seals: once.seals, epochBefore: 2 })
     const logs = [whole, once, twice, unsealed]
     await sealed.engines.readStore.drop(sealCollections.map(({ name }) => name))
@@ -186,7 +187,7 @@ function fill(db: ReturnType<typeof openSqlite>, rows: ChangedLog['rows']): void
   })
 }
 
-/** The epoch that the log is in, as the product takes it from the stream of the log. */
+/** The epoch of the log, which the product takes from the log's own stream. */
 function epochIn({ rows }: ChangedLog): number {
   const epochs = rows.map(({ stream, type, data }) => {
     if (stream !== logStream || type !== LogRestored.type) return 1

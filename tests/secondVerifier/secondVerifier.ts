@@ -1,4 +1,4 @@
-/** The second verifier, which is written in Python, as a process that is asked one check after the other. */
+/** The second verifier, which is written in Python, as a process that makes one check after the other. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 
-/** Why the comparison cannot run here; `undefined` where it can. */
+/** The reason why the comparison cannot run here; `undefined` when it can. */
 export function whyNoPython(): string | undefined {
   try {
     execFileSync('python3', ['-c', 'import sys; assert sys.version_info >= (3, 11)'], { stdio: 'pipe' })
@@ -34,7 +34,7 @@ const Answer = z.object({
 export type Answer = z.infer<typeof Answer>
 
 export interface SecondVerifier {
-  /** One check; the next is asked when it has been answered. Throws when the process has ended. */
+  /** Makes one check; the next may be requested after its answer. Throws when the process has ended. */
   check(request: CheckRequest): Promise<Answer>
   close(): Promise<void>
 }

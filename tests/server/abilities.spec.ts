@@ -1,4 +1,4 @@
-/** What a repository and a person bring to an agent: used in a task, listed, replaced when it changes, and nobody else's. */
+/** Skills and commands of a repository and a person: used in a task, listed, replaced when they change, and not available to others. */
 import { mkdir, rm, symlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What the agent thinks and plans is recorded and read: the real claude on a scripted Messages API. */
+/** What the agent thinks and plans is recorded and read: the real claude with a scripted Messages API. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getChat, getCommands } from '#domain/api/chat.schema.ts'
 import { todosOf } from '#domain/views/todos.ts'

@@ -1,4 +1,4 @@
-/** Whose account pays: three keys at stand-ins for the Messages API, of the person, of the project at a gateway of its own, and of the server. */
+/** Whose account pays: three keys at stand-ins for the Messages API, of the person, of the project with a gateway of its own, and of the server. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The agents that a product has running, as the host sees them. */
+/** The running agents of a product, as the host sees them. */
 import { patienceMs } from '../patience.ts'
 import type { AnyProduct } from '../product.ts'
 
@@ -9,7 +9,7 @@ export async function agentsOf(product: AnyProduct): Promise<readonly number[]> 
   return found.filter(({ command }) => command.startsWith('/opt/agent/agent ')).map(({ pid }) => pid)
 }
 
-/** The agents once it is so with them; an error that names them when it does not come to be. */
+/** The agents once they match; throws an error that lists them when they do not in time. */
 export async function agentsOnce(
   product: AnyProduct,
   isSo: (pids: readonly number[]) => boolean,

@@ -1,4 +1,4 @@
-/** The same eight runs for every agent, through the product: `claude` and `codex` are the real CLIs on scripted APIs, `cursor` is a look-alike. */
+/** The same eight runs for every agent, in the whole product: `claude` and `codex` are the real CLIs with scripted APIs, `cursor` is an imitation. */
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'

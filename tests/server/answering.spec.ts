@@ -1,4 +1,4 @@
-/** Answers on pull requests: one that cannot be written holds up no other, and none goes to another repository. In one process. */
+/** Answers on pull requests: one that cannot be written does not delay the others, and none goes to another repository. In one process. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'

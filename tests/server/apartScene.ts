@@ -22,7 +22,7 @@ export interface ApartScene {
   close(): Promise<void>
 }
 
-/** Starts it; `close` stops everything and checks that nothing of the product is left. */
+/** Starts the scene; `close` stops everything and checks that no process of the product is left. */
 export async function openApartScene(
   server: MongoServer,
   scripts: readonly Script[],
@@ -61,7 +61,7 @@ export async function openApartScene(
   }
 }
 
-/** What the model answers to `Change something`. */
+/** The model's answers to `Change something`. */
 export const changeSomething: Script = {
   when: /Change something/,
   turns: [
@@ -70,7 +70,7 @@ export const changeSomething: Script = {
   ],
 }
 
-/** A task that has done what it was made for, and may be asked for more. */
+/** A task that has done its work and can get further messages. */
 export async function readyTask({ ada, projectId }: ApartScene): Promise<Task> {
   const { id } = await ada.task(projectId, 'Change something')
   return ada.taskOnce(id, hasEnded)

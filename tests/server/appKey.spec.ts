@@ -1,4 +1,4 @@
-/** A key of the App that GitHub refuses: nothing is done with a person's token in its place, and everybody concerned is told. */
+/** A key of the App that GitHub refuses: the product does not use a person's token instead, and reports it to everybody concerned. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The audit record of a task: downloaded from the product, and checked by the program that anybody can run. */
+/** The audit record of a task: downloaded from the product, and checked with the program that anybody can run. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

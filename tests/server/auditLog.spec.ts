@@ -1,4 +1,4 @@
-/** The audit log: only administrators see it, everything is in it once, and after an erasure no word is. */
+/** The audit log: only administrators see it, it contains everything once, and no text that was erased. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AuditExportLine, exportAuditLog, listAuditLog, type AuditEntry } from '#domain/api/admin.schema.ts'
 import { deleteAccount, endSessions, getMe, login, updateProfile } from '#domain/api/auth.schema.ts'

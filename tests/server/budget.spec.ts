@@ -1,6 +1,6 @@
 /**
- * What a person may use in a day: the turn that used the last of it ends well, and the next is refused its model with the reason, whichever
- * agent used it, and also after a restart.
+ * The daily budget of a person: the turn that uses the last of it ends well, and the next one gets no model, with the reason, whichever agent used
+ * the budget, and also after a restart.
  */
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** How much of the client a browser loads before a page is whole: JavaScript, compressed as it is sent at most. */
+/** How much of the client a browser loads before a page is complete: JavaScript with the best compression with which it is sent. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'

@@ -1,4 +1,4 @@
-/** Stopping: a person cancels or deletes, the server is told to end. Nothing goes on, and what can go on later does. */
+/** Stopping: a person cancels or deletes a task, or the server is told to end. No process goes on, and what can continue later does. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
 import {

@@ -1,4 +1,6 @@
-/** The log of a main job: every stream is one hash chain, erasing a key takes the words and leaves the rest, and read models can be thrown away. */
+/**
+ * The log of a main job: every stream is one hash chain, destroying a key removes the texts and keeps the rest, and read models can be thrown away.
+ */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Calls as somebody makes them who has nothing but the contract: bare requests, and the members that it names in the answers. */
+/** Calls by somebody who knows only the contract: bare requests, and the members that the contract names in the answers. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   nineEvents,

@@ -1,4 +1,4 @@
-/** A command that counts, and what is seen of it. */
+/** A command that counts, and what can be seen of its output. */
 import { getChat } from '#domain/api/chat.schema.ts'
 import type { Live } from '../product/live.ts'
 import type { Person } from '../product/person.ts'
@@ -11,13 +11,13 @@ export function counting(pauseSeconds: number): string {
   return `for n in $(seq ${lines}); do echo "line $n"; sleep ${pauseSeconds}; done`
 }
 
-/** The counted lines among what was printed. */
+/** The counted lines in the output. */
 export function linesOf(output: readonly { readonly content: string }[]): readonly string[] {
   const text = output.map(({ content }) => content).join('')
   return text.split('\n').filter((line) => /^line \d+$/.test(line))
 }
 
-/** The counted lines that a viewer was told. */
+/** The counted lines that a viewer received. */
 export const printedBy = (live: Live): readonly string[] =>
   linesOf(live.of('command_output').map(({ output }) => ({ content: output })))
 

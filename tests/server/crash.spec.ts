@@ -1,4 +1,4 @@
-/** kill -9 at any moment: what was answered is there, nothing runs for ever, nothing is left behind. */
+/** kill -9 at any moment: everything that was confirmed is stored, nothing runs for ever, and nothing is left behind. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A sound log of many tasks and of streams of every other kind, folded and sealed, for copies of it to be damaged. */
+/** An undamaged log with many tasks and with streams of every other kind, projected and sealed, whose copies can be damaged. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -62,7 +62,7 @@ import { patienceMs } from '../patience.ts'
 
 export const tasks = 50
 export const withinMs = patienceMs
-/** What a copy of the folder has. */
+/** The files of a copy of the folder. */
 export const files = [
   'events.sqlite',
   'vault.sqlite',
@@ -73,12 +73,12 @@ export const files = [
 ]
 export const silent = logger('silent')
 const hourMs = 3_600_000
-/** Of so many tasks the dispatcher looks for work in each copy. */
+/** The number of tasks for which the dispatcher looks for work in each copy. */
 const queuedAnew = 20
 const names = [1, 2]
 const day = (n: number) => `2026-01-0${n}`
 
-/** Two streams of each kind beside tasks, with every kind of event that does not end them. */
+/** Two streams of each kind other than tasks, with every kind of event that does not end the stream. */
 const others: readonly (readonly [(n: number) => string, Parameters<typeof formsFor>[0]])[] = [
   [(n) => userStream(userId(n)), userEvents],
   [(n) => identityStream(userId(n)), identityEvents],
@@ -103,13 +103,13 @@ function formsFor(
   return kinds.flatMap((kind) => {
     const [form] = todaysForms(kind)
     if (form === undefined || ends.has(kind.type)) return []
-    // Whoever is named is the first person; the log parses the forms again.
+    // Everybody who is named is the first person; the log parses the events again.
     const own = JSON.parse(JSON.stringify(form).replaceAll(idOfForms, userId(1)))
     return [{ type: kind.type, ...own } as DomainEvent]
   })
 }
 
-/** The engines of one folder, as `compose.ts` opens them. */
+/** Opens the engines of one folder, as `compose.ts` does. */
 export async function openFolder(folder: string) {
   const at = (name: string) => join(folder, name)
   const onFault = () => undefined
@@ -160,7 +160,7 @@ export async function openFolder(folder: string) {
 }
 export type Opened = Awaited<ReturnType<typeof openFolder>>
 
-/** Has the sealer seal all there is, as it does when it starts. Gives what it told the operator; nothing when it has sealed. */
+/** Makes the sealer seal everything, as when it starts. Returns what it reported to the operator; nothing when it has sealed. */
 export async function sealed(engines: Opened): Promise<readonly string[]> {
   const sentences: string[] = []
   const revision = async () =>
@@ -180,7 +180,7 @@ export async function sealed(engines: Opened): Promise<readonly string[]> {
   return sentences
 }
 
-/** Does it while everything is folded, once all that there is was. */
+/** Runs `use` while the projector runs, once everything in the log was projected. */
 export async function projecting<T>(engines: Opened, use: () => Promise<T>): Promise<T> {
   const projector = await startProjector(engines)
   try {
@@ -204,7 +204,7 @@ export function verified({ eventStore, vault, readStore, logIdentity, ...rest }:
   })
 }
 
-/** Makes the log, in a folder that the caller removes. Throws unless it is whole, so that every fault that is found later is of a damage. */
+/** Creates the log, in a folder that the caller removes. Throws unless the log is whole, so that every later fault comes from a damage. */
 export async function makeBase(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-damaged-'))
   const engines = await openFolder(folder)
@@ -214,7 +214,7 @@ export async function makeBase(): Promise<string> {
     for (let n = 1; n <= tasks; n += 1) {
       await makeTask(engines, n)
       if (n !== tasks - queuedAnew) continue
-      // What was asked for before is queued already, so that each copy need not do that.
+      // Earlier requests are marked as queued, so that the copies need not queue them.
       const queued = (await engines.eventStore.head()) ?? '0'
       for (const mark of Object.values(dispatcherMarks(engines.logIdentity)))
         await engines.jobs.mark(mark, queued)

@@ -1,4 +1,4 @@
-/** Copies of a log with one damaged row each, of a stream of any kind, and what must still work of such a log. */
+/** Copies of a log with one damaged row each, in a stream of any kind, and what must still work with such a log. */
 import { copyFile, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,11 +46,11 @@ import {
 import { cause, eventually } from './engines.ts'
 import { pickFrom } from './tampering.ts'
 
-/** One of several, as a seed says. */
+/** Picks one of several, depending on the seed. */
 type PickOne = <T>(from: readonly T[]) => T
 
 function pickingFrom(seed: number): PickOne {
-  // Seeds that follow each other are to begin differently.
+  // Scrambled, so that consecutive seeds begin differently.
   const draw = pickFrom(Math.imul(seed + 1, 2_654_435_761))
   return (from) => {
     const found = from[draw(from.length)]
@@ -59,18 +59,18 @@ function pickingFrom(seed: number): PickOne {
   }
 }
 
-/** Waits overlap; what is computed does not. */
+/** Several copies at a time, because waits can overlap, although computing cannot. */
 const atOnce = 4
 
-/** What came of so many logs. */
+/** The results of a number of logs. */
 export interface Tried {
-  /** What did not work, each with the seed and the damage. */
+  /** What did not work, each with its seed and damage. */
   readonly faults: readonly string[]
-  /** How many logs had a row of a kind of stream damaged. */
+  /** How many logs had a damaged row in each kind of stream. */
   readonly kinds: ReadonlyMap<string, number>
 }
 
-/** Damages a row in each of so many copies of a log, of which the first is drawn from the seed, and uses all that is undamaged. */
+/** Damages a row in each of a number of copies of a log, beginning with this seed, and uses everything that is undamaged. */
 export async function tryDamagedLogs(logs: number, seed = Date.now() % 1_000_000): Promise<Tried> {
   const base = await makeBase()
   const faults: string[] = []
@@ -103,7 +103,7 @@ async function trial(base: string, seed: number) {
   }
 }
 
-/** Columns by name, and other texts for them. */
+/** Columns by name, with other texts for them. */
 const columns = [
   'id',
   'stream',
@@ -135,7 +135,7 @@ function damagedText(text: string, pick: PickOne): string {
   ])
 }
 
-/** One byte of it is another, perhaps one that no text has there. */
+/** The text with one byte changed, perhaps to one that is invalid there. */
 function damagedBytes(text: string, pick: PickOne): Uint8Array {
   const bytes = Buffer.from(text === '' ? 'x' : text)
   const at = pick([...bytes.keys()])
@@ -144,14 +144,14 @@ function damagedBytes(text: string, pick: PickOne): Uint8Array {
 
 export interface Damage {
   readonly kind: string
-  /** Which row, and how. */
+  /** The damaged row and the kind of damage, in words. */
   readonly damage: string
   readonly column: string
-  /** The streams that it hurts. */
+  /** The streams that the damage affects. */
   readonly hurt: ReadonlySet<string>
 }
 
-/** Damages a row of a stream of any kind; each kind comes as often as the others. */
+/** Damages a row in a stream of any kind; each kind is picked equally often. */
 function damageIn(db: Sqlite, pick: PickOne): Damage {
   const places = db
     .prepare<[], [number, string, number]>('SELECT position, stream, revision FROM events')
@@ -173,7 +173,7 @@ function damageIn(db: Sqlite, pick: PickOne): Damage {
         `UPDATE events SET ${column} = ${typeof after === 'object' ? 'CAST(? AS TEXT)' : '?'} WHERE position = ?`,
       ).run(after, position)
     } catch {
-      // Another row is there already.
+      // There is a row at this place already.
       continue
     }
     const hurt = new Set([stream, ...(column === 'stream' ? [text] : [])])
@@ -182,7 +182,7 @@ function damageIn(db: Sqlite, pick: PickOne): Damage {
   }
 }
 
-/** Damages a row of the log in a data folder, as the seed says, and takes its read models away as often as not. */
+/** Damages a row of the log in a data folder, depending on the seed, and removes the read models in half of the cases. */
 export async function damageFolder(
   folder: string,
   seed: number,
@@ -230,7 +230,7 @@ async function useAll(
   const told = await sealed(engines)
   const sealing = wrongSealing(damage, told)
   if (sealing !== undefined) found.push(sealing)
-  // A place is no part of the format: a row that moved without passing another is as it was.
+  // A position is no part of the format: a row that moved without passing another one is unchanged.
   const mustBeNamed = column !== 'position'
   const { findings } = await verified(engines)
   if (mustBeNamed && !findings.some(({ stream }) => hurt.has(stream)))
@@ -253,14 +253,17 @@ async function useAll(
     found.push(`the backup does not name it, but says ${lines.join(' ')}`)
 }
 
-/** What is wrong with what the sealer did, in words; it may refuse for damage that keeps it from proving that the log goes on as it was sealed. */
+/**
+ * What is wrong with the result of the sealer, in words. The sealer may refuse because of damage that prevents it from proving that the log continues
+ * as it was sealed.
+ */
 function wrongSealing(
   { hurt, column, isLost }: Damage & { readonly isLost: boolean },
   told: readonly string[],
 ): string | undefined {
   const isOfLog = hurt.has(logStream) && column !== 'position'
   if (isOfLog) return told.some((line) => line.includes(logStream)) ? undefined : 'it is sealed all the same'
-  // Without the read models, the log alone cannot show what was sealed when a hash in it or its order is damaged.
+  // Without the read models, the log alone cannot show what was sealed when one of its hashes or its order is damaged.
   const mayRefuse =
     hurt.has(sealStream(1)) ||
     hurt.has(logStream) ||
@@ -269,7 +272,7 @@ function wrongSealing(
   return mayRefuse ? undefined : `it is not sealed: ${told.join(' ')}`
 }
 
-/** Writes to every undamaged task, watches one, and deletes one with all that it left. */
+/** Writes to every undamaged task, watches one, and deletes one with everything that belongs to it. */
 async function useTasks(engines: Opened, left: readonly string[], found: string[]): Promise<void> {
   const heard: string[] = []
   const viewer: Viewer = { send: ([name]) => void heard.push(name), sessionEnded: () => undefined }
@@ -329,7 +332,7 @@ const noRuns = {
   idleMs: 0,
 }
 
-/** Streams that are no task's: each undamaged one is read, and those that have documents have them. */
+/** Reads each undamaged stream that is not a task's, and checks that those with documents have them. */
 async function readOthers({ log, documents }: Opened, hurt: ReadonlySet<string>, found: string[]) {
   for (const stream of otherStreams.filter((name) => !hurt.has(name)))
     if ((await log.read(stream, 0, 1_000)).length === 0) found.push(`${stream} is empty`)
@@ -341,11 +344,11 @@ async function readOthers({ log, documents }: Opened, hurt: ReadonlySet<string>,
   }
 }
 
-/** The history and the audit bundle of an undamaged task. */
+/** Reads the history and the audit bundle of an undamaged task. */
 async function exportTask(engines: Opened, id: string, found: string[]): Promise<void> {
   if ((await historyPage(engines.log, id, { limit: 100 })).items.length === 0)
     found.push('the history is empty')
-  // It was sealed just now.
+  // The task was sealed just now.
   const rpc = { ask: async () => undefined }
   const wish = { taskId: id, isDeleted: false, withheld: [], sizes: [] }
   let lines = 0

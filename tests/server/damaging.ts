@@ -1,21 +1,21 @@
-/** Damages what a product has stored, and runs its operator's commands on it. */
+/** Damages the stored data of a product, and runs its operator's commands. */
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { runProduct, type FailedStart, type Product } from '../product.ts'
 
 export const operatorEnv = { PATH: process.env['PATH'] ?? '', LOG_LEVEL: 'error' }
 
-/** Runs an operator's command on the product's data folder, whether it runs or not. */
+/** Runs an operator's command on the product's data folder, whether or not the product runs. */
 export const operateOn = (
   { dataDir }: Pick<Product, 'dataDir'>,
   ...words: readonly string[]
 ): Promise<FailedStart> => runProduct(operatorEnv, [...words, '--data', dataDir])
 
-/** Makes the facts of a stored event no JSON; calling the result puts them back. */
+/** Makes the data of a stored event invalid JSON; calling the result restores it. */
 export const cutShort = (product: Pick<Product, 'dataDir'>, stream: string, revision: number): (() => void) =>
   rewrite(product, { stream, revision }, (text) => `${text.slice(0, -1)}\u001b[2J`)
 
-/** Stores other facts of an event; calling the result puts them back. */
+/** Stores other data for an event; calling the result restores the original. */
 export function rewrite(
   { dataDir }: Pick<Product, 'dataDir'>,
   { stream, revision }: { readonly stream: string; readonly revision: number },
@@ -38,7 +38,7 @@ export function rewrite(
   return () => void write(() => before)
 }
 
-/** What the product says of its health. */
+/** What the product reports about its health. */
 export async function readyz({ base }: Pick<Product, 'base'>): Promise<{ status: number; text: string }> {
   const response = await fetch(`${base}/readyz`)
   return { status: response.status, text: await response.text() }

@@ -1,4 +1,4 @@
-/** Pull requests that tasks open by themselves as drafts, where the project wants that, with the repository's template. */
+/** Pull requests that tasks open by themselves as drafts, if the project wants that, with the repository's template. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'

@@ -1,4 +1,4 @@
-/** The embedded engines on a folder that goes with the test, as `compose.ts` opens them. */
+/** The embedded engines on a folder that is removed with the test, opened as by `compose.ts`. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -49,15 +49,15 @@ export interface TestEngines {
   readonly mcpHeaders: ProjectSecrets
   readonly logger: Logger
   readonly emit: Emit
-  /** What the engines told of faults that they survived. */
+  /** The faults that the engines have reported and survived. */
   readonly faults: readonly string[]
   close(): Promise<void>
 }
 
-/** Who acts in tests. */
+/** The actor in tests. */
 export const somebody = { kind: 'user', userId: '00000000-a000-4000-8000-000000000001' } as const
 
-/** A cause with a command id of its own. */
+/** A cause, with a new command id by default. */
 export const cause = (commandId: string = randomUUID()) => ({ actor: somebody, commandId })
 
 export async function openTestEngines(): Promise<TestEngines> {
@@ -101,10 +101,10 @@ export async function openTestEngines(): Promise<TestEngines> {
   }
 }
 
-/** The log that tests say that they fold. */
+/** The identity of the log in tests. */
 export const testLog: LogIdentity = { logId: '00000000-0000-4000-8000-000000000000', epoch: 1 }
 
-/** A first generation of every view, with nothing in it. */
+/** Creates a first generation of every view, without documents. */
 export async function madeAtOnce(readStore: ReadStore): Promise<void> {
   const catalog = await changeCatalog(readStore, (found) => ({
     ...generations.madeAtOnce(found, generations.nextGenerations(found, views)),
@@ -115,7 +115,7 @@ export async function madeAtOnce(readStore: ReadStore): Promise<void> {
   )
 }
 
-/** Resolves once it holds; throws with what was awaited after `withinMs`. */
+/** Resolves once the condition holds; throws with what was awaited after `withinMs`. */
 export async function eventually(
   what: string,
   holds: () => boolean | Promise<boolean>,
@@ -130,7 +130,7 @@ export async function eventually(
   }
 }
 
-/** Everybody may come in. */
+/** An access control that lets everybody in. */
 export const openAccess: AccessControl = {
   isOpen: true,
   allows: async () => true,

@@ -1,4 +1,4 @@
-/** What is read of the feedback on a pull request, and recorded of it: rights, outages, secrets, and what is too much at once. In one process. */
+/** What is read from the feedback on a pull request, and what is recorded: rights, outages, secrets, and too much at once. In one process. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { identity } from '#domain/identity.ts'
 import { Fault } from '#domain/kernel/errors.ts'

@@ -1,4 +1,4 @@
-/** Figures: one's own tasks, those of everybody for administrators alone, and the same as a table. */
+/** Figures: a person's own tasks, those of everybody for administrators only, and the same figures as a table. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listAuditLog } from '#domain/api/admin.schema.ts'
 import { deleteProject } from '#domain/api/projects.schema.ts'

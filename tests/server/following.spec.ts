@@ -1,4 +1,4 @@
-/** Pull requests are followed: deliveries are taken in by their address, become hints in the log, and hints become readings. In one process. */
+/** Pull requests are followed: deliveries arrive at the webhook address, are recorded as hints in the log, and hints cause reads. In one process. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

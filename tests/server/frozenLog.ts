@@ -1,8 +1,8 @@
 /**
- * The log of a real run as this release writes it, in `tests/data/log/v1`: its events as they are stored, what was sealed in them, and
- * the documents that they fold to. What was written once is read for ever: a later release adds a folder and never changes one; only a
- * view that is new, or has a new version, changes its documents. Run as a program on the built product, this file makes the folder of
- * `release`, once: `npm run build && npx tsx tests/server/frozenLog.ts`.
+ * The log of a real run as this release writes it, in `tests/data/log/v1`: its events as they are stored, what was sealed in them, and the documents
+ * that they fold to. Everything that was written once must stay readable for ever: a later release adds a folder and never changes one; only a view
+ * that is new, or has a new version, changes its documents. As a program, with the built product, this file creates the folder of `release`, once:
+ * `npm run build && npx tsx tests/server/frozenLog.ts`.
  */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
@@ -21,9 +21,9 @@ const release = 'v1'
 
 export interface FrozenLog {
   readonly events: readonly StoredEvent[]
-  /** What was sealed in an event, salt and all, by its id. */
+  /** The plaintext that was sealed in an event, including the salt, by the event's id. */
   readonly contents: ReadonlyMap<string, string>
-  /** By the name of their collection, each as it was stored. */
+  /** The documents as they were stored, by the name of their collection. */
   readonly documents: ReadonlyMap<string, readonly unknown[]>
 }
 

@@ -1,4 +1,4 @@
-/** Every body is made from its schema and then spoilt: a clear refusal or a clean acceptance, never a fault of ours. */
+/** Bodies are generated from their schemas and then damaged: each gets a clear refusal or is accepted cleanly, and never causes a fault of ours. */
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { calls } from '#domain/api/calls.schema.ts'
@@ -9,7 +9,7 @@ import { addressOf, type Answer, type Person } from '../product/person.ts'
 import { goodBody } from './goodBodies.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
-/** As long as `npm test` can wait: each run is a request. */
+/** The number of runs per call, each of which is a request: as many as `npm test` has time for. */
 const runsEach = 25
 
 let scene: Scene

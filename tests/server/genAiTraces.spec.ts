@@ -1,4 +1,4 @@
-/** Traces by the conventions for generative AI: what an agent did, as an operator's own tools show it, without a word of the conversation. */
+/** Traces by the conventions for generative AI: an operator's own tools show what an agent did, without a word of the conversation. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTask, type Task } from '#domain/api/tasks.schema.ts'
 import { apiKey } from '../product.ts'

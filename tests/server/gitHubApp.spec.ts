@@ -1,4 +1,4 @@
-/** What the App reaches for a person, whose installation a browser comes back with, and how the App stands for administrators. */
+/** Which repositories the App reaches for a person, installations from which a browser returns, and the App's state for administrators. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,10 +1,10 @@
-/** A body and a query that each call would take. */
+/** A valid body and a valid query for each call. */
 import { randomUUID } from 'node:crypto'
 import type { AnyCall } from '#domain/api/call.schema.ts'
 
 export const nameOf = ({ method, path }: AnyCall): string => `${method} ${path}`
 
-/** `undefined` for a call that takes none. */
+/** A valid body; `undefined` for a call without one. */
 export function goodBody(
   call: AnyCall,
   { projectId, repoUrl }: { readonly projectId: string; readonly repoUrl: string },
@@ -40,7 +40,7 @@ export function goodBody(
   return bodies[nameOf(call)]
 }
 
-/** What a call needs beside its address. */
+/** The query that a call requires. */
 export function goodQuery(
   call: AnyCall,
   { executionId, revision }: { readonly executionId: string; readonly revision: string },

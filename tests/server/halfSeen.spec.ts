@@ -1,4 +1,4 @@
-/** A viewer that was cut off between two messages of one event, and names how many it heard, is told the rest and nothing twice. */
+/** A viewer that was cut off between two messages of one event, and says how many it received, gets the rest and nothing twice. */
 import { io, type Socket } from 'socket.io-client'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '#domain/api/chat.schema.ts'

@@ -1,4 +1,7 @@
-/** A repository and an agent that mean ill, in the whole product: the real `claude`, a real sandbox, real git. Nothing that they plant runs outside of the sandbox, leads out of the tree, or breaks what people see. */
+/**
+ * A malicious repository and a malicious agent in the whole product: the real `claude`, a real sandbox, real git. Nothing that they plant runs
+ * outside of the sandbox, leads out of the tree, or breaks what people see.
+ */
 import { spawn } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** A command has one effect however often it is sent, a read after a write shows it, and input is checked at the door. */
+/** A command has one effect however often it is sent, a read after a write shows the effect, and input is checked on arrival. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getMe, updateProfile } from '#domain/api/auth.schema.ts'

@@ -1,4 +1,4 @@
-/** Images over the whole way: uploaded, attached, shown, given to the agent; and every way that does not work. */
+/** Images on their whole way: uploaded, attached, shown, given to the agent; and every way that fails. */
 import { readFileSync } from 'node:fs'
 import { readdir, rm } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'

@@ -1,4 +1,4 @@
-/** An issue becomes a task and leads to it, and its pull request closes it: with a code host beside the product, and by polling alone. */
+/** An issue becomes a task and links to it, and the task's pull request closes it: with a separate code host, and with polling alone. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,7 +1,7 @@
 /**
- * A data folder that an earlier version made and filled: the present one opens it, and every task, replay, bundle and seal is as it was.
- * Each archive is named after the commit that made it. It has the folder (`data`, without the workspaces, which can be made again) and what
- * that commit answered and its replay showed (`expected`); members that are new since are no difference.
+ * A data folder that an earlier version created and filled: the current version opens it, and every task, replay, bundle and seal is unchanged. Each
+ * archive is named after the commit that made it. An archive contains the folder (`data`, without the workspaces, which can be made again) and the
+ * answers and replays of that commit (`expected`); members that were added since are no difference.
  */
 import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'

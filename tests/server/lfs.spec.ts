@@ -1,4 +1,4 @@
-/** Git LFS: what an agent wrote is uploaded outside the sandbox, and pointers are pushed. */
+/** Git LFS: what an agent wrote is uploaded outside of the sandbox, and pointers are pushed. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'

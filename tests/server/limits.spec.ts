@@ -1,4 +1,4 @@
-/** Limits that protect the server: how often, how many, how large, what kind. */
+/** Limits that protect the server: on rates, numbers, sizes and types. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getMe } from '#domain/api/auth.schema.ts'
 import { calls } from '#domain/api/calls.schema.ts'

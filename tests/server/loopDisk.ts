@@ -1,4 +1,4 @@
-/** A file system of a test's own: ext4 in a file, without blocks that are kept for root. It takes root and a loop device. */
+/** A file system for a test: ext4 or another in a file, without blocks reserved for root. Requires root and a loop device. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, chownSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { ownFolder } from '../product.ts'
 
 export interface LoopDisk {
-  /** Where it is mounted. */
+  /** The folder in which it is mounted. */
   readonly folder: string
   freeMegabytes(): number
   close(): Promise<void>
 }
 
-/** How each kind is made, and mounted. */
+/** How each kind is created and mounted. */
 const kinds = {
   ext4: { make: ['mkfs.ext4', '-q', '-F', '-m', '0'], options: 'loop' },
   'ext4 with project quotas': {
@@ -23,7 +23,7 @@ const kinds = {
 } as const
 export type DiskKind = keyof typeof kinds
 
-/** A disk of so many megabytes that belongs to a user; the reason why there is none. */
+/** A disk of this many megabytes that belongs to a user; or the reason why there is none. */
 export async function loopDisk(
   megabytes: number,
   owner = 0,
@@ -50,7 +50,7 @@ export async function loopDisk(
     return `no disk of ${kind} can be made and mounted here`
   }
   const unmount = () => void call('umount', '-l', folder)
-  // A test run that is broken off leaves no mount.
+  // An interrupted test run must leave no mount.
   process.once('exit', unmount)
   chmodSync(folder, 0o711)
   chownSync(folder, owner, owner)

@@ -1,4 +1,4 @@
-/** The product with NATS as its bus and queue, on a way on which every second message of the bus is lost. */
+/** The product with NATS as its bus and queue, over a connection that loses every second message of the bus. */
 import { note } from '../report/notes.ts'
 import { ownNats } from '../servers/nats.ts'
 import { openLosingGate } from '../standins/natsGate.ts'
@@ -6,7 +6,7 @@ import { endlessTurn, holdThroughReconnects, type Reconnected } from './reconnec
 import { openScene } from './scene.ts'
 
 export interface LosingBus {
-  /** Cuts viewers off so often. Gives with it what became of the messages on the bus. */
+  /** Cuts viewers off this often. Also returns what happened to the messages on the bus. */
   holdThroughReconnects(
     reconnects: number,
   ): Promise<Reconnected & { lost: number; passed: number; subjects: number }>

@@ -1,4 +1,6 @@
-/** MCP servers of a project and a person: used by the real claude, with the credential outside the sandbox, and hostile ones bounded. */
+/**
+ * MCP servers of a project and a person: used by the real claude, with the credential outside of the sandbox, and with limits for hostile servers.
+ */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,11 +1,14 @@
-/** A model that is overloaded is asked once more by the same turn: in sight, and stoppable. The real CLI on a scripted Messages API. */
+/**
+ * A model that is overloaded is asked once more by the same turn: visibly, and so that a person can stop it. The real CLI with a scripted Messages
+ * API.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getChat, getTerminal } from '#domain/api/chat.schema.ts'
 import { cancelTask } from '#domain/api/tasks.schema.ts'
 import type { Script, Turn } from '../standins/messagesApi.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
-/** `isFinal`: the CLI does not try again by itself first, which takes it half a minute. */
+/** `isFinal`: the CLI does not first retry by itself, which would take half a minute. */
 const overloaded: Turn = { fault: { status: 529, type: 'overloaded_error', isFinal: true } }
 const sentence = /^The model is overloaded\. Trying once more at \d\d:\d\d UTC\.$/
 

@@ -1,4 +1,4 @@
-/** Every call there is, asked by everybody who may not. */
+/** Every call of the API, made by everybody who is not allowed to. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { decodeJwt, SignJWT, UnsecuredJWT } from 'jose'

@@ -1,4 +1,4 @@
-/** Pictures for tests, made as they are needed: a colour in each quarter. */
+/** Pictures for tests, created when needed: with another colour in each quarter. */
 import sharp, { type Sharp } from 'sharp'
 import type { MediaType } from '#domain/image.ts'
 
@@ -7,7 +7,7 @@ export function picture(type: MediaType, width: number, height: number): Promise
   return encoded(sharp(pixels(width, height), rawOf(width, height)), type).toBuffer()
 }
 
-/** An animation of so many frames, 120 ms each, none like the one before it. */
+/** An animation with this many frames of 120 ms, each different from the one before. */
 export function animation(
   type: 'image/gif' | 'image/webp',
   frames: number,

@@ -1,4 +1,4 @@
-/** A project's settings, and what they do to its tasks: setup, variables, secrets that nobody reads again, hosts that may be reached. */
+/** A project's settings, and their effects on its tasks: setup, variables, secrets that cannot be read again, and hosts that may be reached. */
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

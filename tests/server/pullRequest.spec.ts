@@ -1,4 +1,4 @@
-/** Pull requests over several turns: proposed, made as a draft, updated by the turns themselves, and put on top of what others pushed. */
+/** Pull requests over several turns: proposed, created as a draft, updated by the turns themselves, and rebased on what others pushed. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

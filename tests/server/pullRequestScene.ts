@@ -1,4 +1,4 @@
-/** Tasks with pull requests, recorded as they would be. */
+/** Tasks with pull requests, with the events that the product would have recorded. */
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'
 import { PullRequestOpened, PullRequestRequested } from '#domain/task/events.ts'
@@ -7,10 +7,10 @@ import { creating } from '../domain/creating.ts'
 import { projectId, taskId, userId } from '../domain/ids.ts'
 import { cause, type TestEngines } from './engines.ts'
 
-/** The commit that pull requests are opened with. */
+/** The commit with which pull requests are opened. */
 export const openedWith = 'c'.repeat(40)
 
-/** The nth task, in its owner's project, has opened its pull request: the nth. */
+/** Records the nth task, in its owner's project, with the nth pull request opened. */
 export async function opened({ commands, log }: TestEngines, n: number, owner = 1): Promise<void> {
   const stream = taskStream(taskId(n))
   const own = { ...creating(n), taskId: taskId(n), ownerId: userId(owner), projectId: projectId(owner) }
@@ -28,7 +28,7 @@ export async function opened({ commands, log }: TestEngines, n: number, owner = 
   )
 }
 
-/** The project of an owner, on the repository ada/engine. */
+/** Records the project of an owner, with the repository ada/engine. */
 export async function projectOf({ commands }: TestEngines, owner = 1): Promise<void> {
   const repository = {
     githubUrl: 'https://code.example/ada/engine',

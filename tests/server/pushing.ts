@@ -1,4 +1,4 @@
-/** Another person who pushes to a branch at the local code host, from a copy of their own. */
+/** Another person who pushes to a branch at the local code host, from a clone of their own. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -6,7 +6,7 @@ import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
 import { commit, git, gitDone } from '../contracts/codeHost.fixture.ts'
 
-/** The only repository of a product's code host, as it lies on the disk. */
+/** The only repository of a product's code host, as a folder on the disk. */
 export async function bareRepository(dataDir: string): Promise<string> {
   const folder = join(dataDir, 'codehost')
   const entries = await readdir(folder, { recursive: true })
@@ -21,7 +21,7 @@ export async function branchesAtHost(dataDir: string): Promise<readonly string[]
   return (await gitDone(await bareRepository(dataDir), args)).split('\n')
 }
 
-/** Commits the files on the branch and pushes it; the copy in `clone` is made when it is not there. */
+/** Commits the files on the branch and pushes it; the clone in `clone` is created if necessary. */
 export async function pushElsewhere(
   { dataDir, clone, branch }: { dataDir: string; clone: string; branch: string },
   files: Readonly<Record<string, string>>,
@@ -33,7 +33,7 @@ export async function pushElsewhere(
   await gitDone(clone, ['push', '-q', 'origin', branch])
 }
 
-/** The person's access to the code host, from where it is kept; the product must be stopped. */
+/** The person's token for the code host, from where it is stored; the product must be stopped. */
 export async function codeHostToken(dataDir: string, userId: string): Promise<string> {
   const masterKey = await loadMasterKey({ configured: undefined, file: join(dataDir, 'master.key') })
   const vault = openSqliteVault({ file: join(dataDir, 'vault.sqlite'), masterKey })

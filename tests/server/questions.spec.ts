@@ -1,4 +1,4 @@
-/** What the agent asks reaches the person, and each question is answered once: the real claude on a scripted Messages API. */
+/** The agent's questions reach the person, and each is answered once: the real claude with a scripted Messages API. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getChat } from '#domain/api/chat.schema.ts'
 import { forkTask } from '#domain/api/fork.schema.ts'

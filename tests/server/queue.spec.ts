@@ -1,4 +1,4 @@
-/** Messages that wait can be written anew, put in another order and taken back until they are delivered, and outlast a restart. */
+/** Queued messages can be edited, reordered and withdrawn until they are delivered, and outlast a restart. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { editMessage, getChat, reorderQueue, sendMessage, withdrawMessage } from '#domain/api/chat.schema.ts'
 import { cancelTask, createTask, executeTask, getTask, retryTask } from '#domain/api/tasks.schema.ts'

@@ -1,6 +1,6 @@
 /**
- * A product whose read models are rebuilt, and killed meanwhile, while somebody reads and writes. Before each rebuild the documents that are
- * live are marked, so that every answer shows whether it came from the old generation, from the new one, or from parts of both.
+ * A product whose read models are rebuilt, and which is killed meanwhile, while somebody reads and writes. Before each rebuild the live documents are
+ * marked, so that every answer shows whether it came from the old generation, from the new one, or from parts of both.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -28,7 +28,7 @@ import { addressOf } from '../product/person.ts'
 import type { ProductOptions } from '../product.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
-/** What new documents say, and what is made of it in the old ones. */
+/** The word in new documents, and the word that replaces it in old ones. */
 const [fresh, stale] = ['fresh', 'stale']
 const quietTasks = 12
 const betweenWritesMs = 200
@@ -38,35 +38,35 @@ const startAttempts = 4
 
 export interface RebuildScene extends Scene {
   /**
-   * Asks for a rebuild of all read models, and marks the documents that are live as old. `mark` does it in the engine, for the name that a
-   * collection is stored under: it replaces one text by another. The product must be down.
+   * Requests a rebuild of all read models, and marks the live documents as old. `mark` does that in the engine, for the name under which a collection
+   * is stored: it replaces one text by another. The product must not be running.
    */
   wantAll(mark: (stored: string, from: string, to: string) => Promise<void>): Promise<void>
-  /** Starts the product, again where a busy machine takes too long; false when it was killed on its way. */
+  /** Starts the product, and tries again if a busy machine takes too long; `false` when the product was killed while starting. */
   start(isKilled?: () => boolean): Promise<boolean>
-  /** Whether all that was asked for is live. */
+  /** Whether all requested generations are live. */
   isSwapped(): Promise<boolean>
-  /** Whether it is, and no other generation is stored. */
+  /** Whether all requested generations are live, and no other generation is stored. */
   isRebuilt(): Promise<boolean>
   /** Throws unless the live documents are those that the log folds to, byte for byte. Nothing may be written meanwhile. */
   checkRebuilt(): Promise<void>
   /** The number of the live generation. */
   liveNumber(): Promise<number>
-  /** Reads and writes until it is told to stop; then throws what was wrong with any answer. */
+  /** Reads and writes until it is told to stop; then throws if any answer was wrong. */
   disturb(): { stop(): Promise<void> }
-  /** How many reads were answered, and how many writes. */
+  /** How many reads and writes were answered, and how many reads from the old generation. */
   readonly counts: { reads: number; old: number; writes: number }
   /**
-   * Which generation is live while the product is down. Throws unless it is one, whole, in all collections; what was written last may be
-   * missing in it.
+   * The live generation while the product is down. Throws unless it is the same one, complete, in all collections; the last writes may be missing in
+   * it.
    */
   generation(): Promise<'old' | 'new'>
 }
 
-/** Documents by collection, each a line of text. */
+/** Documents by collection, each as a line of text. */
 type Lines = Readonly<Record<string, readonly string[]>>
 
-/** `toolCalls` is how many the agent of one task made. */
+/** `toolCalls` is the number of tool calls in one of the tasks. */
 export async function openRebuildScene(
   options: Pick<ProductOptions, 'env' | 'preload'>,
   storesOf: (dataDir: string) => StoresConfig,
@@ -101,7 +101,7 @@ export async function openRebuildScene(
   const expected = new Map<Name, string>()
   for (const name of names) expected.set(name, (await read(name)).text)
 
-  /** An answer without the task that is written to. */
+  /** An answer without the task that is being written to. */
   async function read(name: Name): Promise<{ status: number; text: string }> {
     const { status, body, text } = await ada.api('GET', asked[name])
     if (name !== 'tasks' || status !== 200) return { status, text }
@@ -109,7 +109,7 @@ export async function openRebuildScene(
     return { status, text: JSON.stringify({ ...rest, tasks: tasks.filter(({ id }) => id !== written.id) }) }
   }
 
-  /** Whether an answer is of the old generation. Throws when it is of neither. */
+  /** Whether an answer is from the old or the new generation. Throws when it is from neither. */
   function generationOf(name: Name, { status, text }: { status: number; text: string }): 'old' | 'new' {
     if (status !== 200) throw new Error(`${name} answered ${status}: ${text}`)
     const isOld = text.includes(stale)
@@ -163,7 +163,7 @@ export async function openRebuildScene(
         if (generation === 'new' && answer.text.includes(fresh)) seenNew.add(name)
       }
     })()
-    // What one of them finds ends both.
+    // A fault that one of the loops finds ends both.
     const both = Promise.all([writing, reading].map((one) => one.finally(() => stopping.abort())))
     both.catch(() => undefined)
     return {
@@ -231,14 +231,14 @@ async function whileServed<T>(ask: () => Promise<T>): Promise<T | undefined> {
   try {
     return await ask()
   } catch (fault) {
-    // `fetch` says so of a connection that is refused or breaks.
+    // `fetch` throws this for a connection that is refused or breaks.
     if (!(fault instanceof TypeError)) throw fault
     await pause(20)
     return undefined
   }
 }
 
-/** Appends a task that has done its work. */
+/** Appends the events of a task that has done its work. */
 async function appendTask(
   { log }: OwnStores,
   { id, ownerId, projectId }: { id: string; ownerId: string; projectId: string },
@@ -325,7 +325,7 @@ async function documentsOf({
   }
 }
 
-/** Throws with what was awaited when it does not come to be. */
+/** Waits until the condition holds; throws with what was awaited when it does not in time. */
 export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + readableWithinMs; ;) {
     if (await holds()) return

@@ -1,4 +1,4 @@
-/** Viewers whose connections are cut again and again while a task runs, and what the log says that each must have been told. */
+/** Viewers whose connections are cut again and again while a task runs, compared with what the log says that each must have received. */
 import { expect } from 'vitest'
 import { getChat, getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import type { ResumeCursor } from '#domain/api/socket.schema.ts'
@@ -14,14 +14,14 @@ import { openStored } from './stored.ts'
 
 const words = Array.from({ length: 25 }, (_, n) => `word ${n + 1}`).join(' ')
 const printing = 'for n in $(seq 1 20); do echo "line $n"; sleep 0.015; done; echo wrong >&2; sleep 0.05'
-/** Says something, word by word, and prints something, line by line. */
+/** A turn that says something word by word, and prints something line by line. */
 const round: Turn = {
   text: words,
   pauseMs: 8,
   tools: [{ name: 'Bash', input: { command: printing, description: 'Print' } }],
 }
 
-/** A turn that goes on until it is told that it is enough. */
+/** A turn that goes on until the test ends it. */
 export interface EndlessTurn {
   readonly script: Script
   enough(): void
@@ -35,26 +35,26 @@ export function endlessTurn(): EndlessTurn {
 export interface Reconnecting {
   readonly scene: Scene
   readonly turn: EndlessTurn
-  /** Of all viewers together. */
+  /** The number of reconnects of all viewers together. */
   readonly reconnects: number
-  /** Done once, when half of them are over: the product is killed and started again, say. */
+  /** Called once, when half of the reconnects are over, for example to kill the product and start it again. */
   readonly halfway?: () => Promise<void>
 }
 
-/** What came of it, for the report. */
+/** The results, for the report. */
 export interface Reconnected {
   readonly reconnects: number
-  /** Of the quickest viewer, over the whole time. */
+  /** Of the quickest viewer, on average over the whole time. */
   readonly reconnectsASecond: number
   readonly events: number
 }
 
-/** What a viewer holds of the task, as a client would. */
+/** What a viewer knows of the task, as a client would. */
 interface Seen {
   readonly name: string
-  /** All that it was told, each time up to the moment at which it was cut off. */
+  /** Everything that the viewer received, up to each moment at which it was cut off. */
   readonly heard: Heard[]
-  /** The terminal and the chat as it shows them: with the history where it reads that, else as heard. */
+  /** The terminal and the chat as the viewer shows them: from the history if it reads that, otherwise as received. */
   terminal: readonly Placed[]
   chat: readonly Placed[]
   reconnects: number
@@ -67,8 +67,8 @@ interface Placed {
 }
 
 /**
- * Makes a task, has three viewers watch its next turn while each is cut off as often as its share, and holds what they saw to the log:
- * each thing once, in its order. Stops the product.
+ * Creates a task, has three viewers watch its next turn while each is cut off as often as its share, and compares what they saw with the log:
+ * everything once, in order. Stops the product.
  */
 export async function holdThroughReconnects(asked: Reconnecting): Promise<Reconnected> {
   const { scene, turn, reconnects, halfway } = asked
@@ -92,7 +92,7 @@ export async function holdThroughReconnects(asked: Reconnecting): Promise<Reconn
     watch({ ...of, name: 'by polling and websocket', transports: ['polling', 'websocket'], remembers: true }),
     watch({ ...of, name: 'without its position', transports: ['websocket', 'polling'], remembers: false }),
   ]
-  // They are cut off while it runs: only when each has had its share does the turn come to its end.
+  // The viewers are cut off while the turn runs; the turn only ends when each has had its share.
   const watched = Promise.all(watching.map(({ seen }) => seen))
   await Promise.race([Promise.all(watching.map(({ hadShare }) => hadShare)), watched])
   await half
@@ -117,19 +117,19 @@ interface Watching {
   readonly start: Position
   readonly share: number
   readonly name: string
-  /** Gone through in turn, one a connection. */
+  /** The transports are used in turn, one per connection. */
   readonly transports: readonly ('websocket' | 'polling')[]
-  /** Whether it names the last position it has seen, or reads the history each time. */
+  /** Whether the viewer names the last position it has seen, or reads the history each time. */
   readonly remembers: boolean
   onCut(): void
   isOver(): boolean
 }
 
-/** How connections end: said, broken, or asleep, so that the server notices only later. */
+/** How connections end: closed, broken, or asleep, so that the server notices only later. */
 const endings = ['close', 'break', 'break', 'close', 'sleep'] as const
 const longestPauseMs = 60
 
-/** Begins to watch. `hadShare` resolves once it was cut off as often as it should be, `seen` when the task has ended before its eyes. */
+/** Begins to watch. `hadShare` resolves once the viewer was cut off as often as planned, and `seen` when it has seen the task end. */
 function watch(watching: Watching): { hadShare: Promise<void>; seen: Promise<Seen> } {
   let tellShare = () => {}
   const hadShare = new Promise<void>((resolve) => {
@@ -149,7 +149,7 @@ async function watchOn(watching: Watching, tellShare: () => void): Promise<Seen>
     const joined = await live
       .join(taskId, remembers ? resumeCursor(seen.heard, start) : null)
       .catch(() => undefined)
-    // A server that was killed meanwhile.
+    // The server was killed meanwhile.
     if (joined === undefined) continue
     if (!joined.joined || joined.resync) throw new Error(`${name}: it was told ${JSON.stringify(joined)}`)
     const covered = joined.position ?? start
@@ -162,7 +162,7 @@ async function watchOn(watching: Watching, tellShare: () => void): Promise<Seen>
       tellShare()
       isLast = await sawTheEnd(live, watching.isOver)
     }
-    // What is heard after this moment came too late: the next connection is told it again.
+    // What arrives after this moment is ignored: the next connection receives it again.
     const heard = ofTask(live)
     const ending = endings[seen.reconnects % endings.length]
     if (hasMore && transport === 'websocket' && ending === 'sleep') {
@@ -185,14 +185,14 @@ async function watchOn(watching: Watching, tellShare: () => void): Promise<Seen>
 const ofTask = (live: Live): readonly Heard[] =>
   live.heard.filter(({ name }) => name !== 'global_task_status_changed' && name !== 'chat_message_words')
 
-/** What a viewer that has heard this names when it comes again. */
+/** The cursor that a viewer sends when it reconnects after receiving these messages. */
 function resumeCursor(heard: readonly Heard[], start: Position): ResumeCursor {
   const position = heard.map(positionOf).reduce(later, start)
   const messages = heard.filter((event) => positionOf(event) === position).length
   return messages === 0 ? position : { position, messages }
 }
 
-/** Connected, however often it must be tried while the server is away. */
+/** Connects, with as many attempts as necessary while the server is down. */
 async function connected({ product, ada }: Scene, transport: 'websocket' | 'polling'): Promise<Live> {
   for (const end = Date.now() + 30_000; ;) {
     try {
@@ -204,7 +204,7 @@ async function connected({ product, ada }: Scene, transport: 'websocket' | 'poll
   }
 }
 
-/** Waits until the turn is over and this connection was told so; false when the connection ended before. */
+/** Waits until the turn is over and this connection was told so; `false` when the connection ended before. */
 async function sawTheEnd(live: Live, isOver: () => boolean): Promise<boolean> {
   while (live.isConnected()) {
     const isTold = live.of('task_status_changed').some(({ status }) => status === 'completed')
@@ -214,7 +214,7 @@ async function sawTheEnd(live: Live, isOver: () => boolean): Promise<boolean> {
   return false
 }
 
-/** The terminal and the chat of the API, up to a position. */
+/** The terminal and the chat from the API, up to a position. */
 async function historyUpTo(ada: Person, taskId: string, position: Position) {
   const asked = { params: { taskId }, query: { limit: '5000' } }
   const [{ output }, { messages }] = await Promise.all([ada.ask(getTerminal, asked), ada.ask(getChat, asked)])
@@ -225,7 +225,7 @@ async function historyUpTo(ada: Person, taskId: string, position: Position) {
   }
 }
 
-/** What was heard goes behind the history that covers what was before. */
+/** Adds what was received after the history, which covers everything before. */
 function addTo(seen: Seen, heard: readonly Heard[], covered: Position): void {
   for (const event of heard) {
     expect(comparePositions(positionOf(event), covered), `${seen.name} is told what the history has`).toBe(1)
@@ -244,7 +244,7 @@ const pause = (ms: number) =>
     setTimeout(resolve, ms)
   })
 
-/** Where a join finds the task: everything up to there is in the history. */
+/** The position at which a join finds the task; the history contains everything up to it. */
 async function placeOf(ada: Person, taskId: string): Promise<Position> {
   const live = await ada.socket()
   const joined = await live.join(taskId)
@@ -260,7 +260,7 @@ interface Recorded {
   readonly after: ReadonlyMap<Position, TaskDocument | undefined>
 }
 
-/** What the log has of the task, in the order of the whole log. */
+/** What the log contains about the task, in the order of the whole log. */
 async function recorded({ product }: Scene, taskId: string, start: Position): Promise<Recorded> {
   const stored = await openStored(product.dataDir)
   try {
@@ -293,7 +293,7 @@ const messages = (events: readonly AnyRecorded[]) =>
   )
 const faring = new Set(['ExecutionStarted', 'ExecutionCompleted', 'ExecutionFailed', 'ExecutionCancelled'])
 
-/** Each thing once, in its order. */
+/** Checks that the viewer saw everything once and in order. */
 function hold(seen: Seen, { before, since, after }: Recorded, taskId: string): void {
   const { name, heard } = seen
   if (seen.terminal.length > 0) {
@@ -338,7 +338,10 @@ function hold(seen: Seen, { before, since, after }: Recorded, taskId: string): v
   holdStatuses(seen, after)
 }
 
-/** Statuses that passed while nobody listened are told as what they came to: each that is told is right at its place, and told once. */
+/**
+ * Checks the statuses: those that passed while nobody listened are reported as the latest one. Each reported status is correct at its position, and
+ * reported once.
+ */
 function holdStatuses({ name, heard }: Seen, after: Recorded['after']): void {
   const told = heard.flatMap((event) => (event.name === 'task_status_changed' ? [event.payload] : []))
   const places = told.map(({ position }) => position)

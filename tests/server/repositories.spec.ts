@@ -1,4 +1,4 @@
-/** Repositories as they are: filters, repositories inside the tree, a base branch that is gone. */
+/** Repositories as they occur in practice: with filters, with repositories inside of the tree, and with a base branch that is gone. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A scene: the product on a repository of ada's own, with the real CLI and a stand-in for the model's API that answers as written down. */
+/** A scene: the product with a repository of ada's, the real CLI, and a stand-in for the model's API with scripted answers. */
 import { execFileSync } from 'node:child_process'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,12 +23,12 @@ export const files = {
   'src/greet.js': 'export const greeting = "hello"\n',
 }
 
-/** Starts it; `close` stops everything and checks that nothing of the product is left. */
+/** Starts the scene; `close` stops everything and checks that no process of the product is left. */
 export async function openScene(scripts: readonly Script[], options: ProductOptions = {}): Promise<Scene> {
   const folder = await ownFolder()
   const repository = join(folder, 'engine')
   await localRepository(repository, files)
-  // Git reads no repository that is somebody else's.
+  // Git refuses to read a repository of another user.
   if (options.user !== undefined) execFileSync('chown', ['-R', String(options.user), folder])
   const api = await startMessagesApi(scripts)
   const discard = async () => {

@@ -1,4 +1,4 @@
-/** The kept log of a real run, sealed by the sealer as it grew; and how well a change to it is found. */
+/** The stored log of a real run, sealed by the sealer as it grew, and checks of how well changes to it are found. */
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -36,7 +36,7 @@ export interface SealedLog {
   close(): Promise<void>
 }
 
-/** An event that was not changed is the same object: its digests and its text are computed once. */
+/** An event that was not changed is the same object, so its digests and its text are computed only once. */
 const digests = new WeakMap<StoredEvent, Digests>()
 const texts = new WeakMap<StoredEvent, string>()
 function once<T>(known: WeakMap<StoredEvent, T>, of: (event: StoredEvent) => T): (event: StoredEvent) => T {
@@ -94,21 +94,21 @@ export async function openSealedLog(): Promise<SealedLog> {
   }
 }
 
-/** Opens what was kept of a log in the clear. */
+/** A vault that opens the contents of a log from their stored plaintext. */
 function vaultOf(events: readonly StoredEvent[], contents: ReadonlyMap<string, string>): Pick<Vault, 'open'> {
   const sealed = new Map(events.map(({ id, meta }) => [id, meta.content?.sealed]))
   return {
     open: async (_scope, context, bytes) => {
       const id = context.slice(context.indexOf('#') + 1)
       const plain = contents.get(id)
-      // As the encryption does: what was changed does not open.
+      // As with real encryption, content that was changed does not open.
       if (plain !== undefined && sha256(bytes) !== sealed.get(id)) throw new CannotOpen('It was changed.')
       return plain === undefined ? undefined : new Uint8Array(Buffer.from(plain))
     },
   }
 }
 
-/** Makes so many changes of each kind to the kept log of a real run that has no seals, and has each looked for. */
+/** Makes this many changes of each kind to the stored log of a real run that has no seals, and searches for each. */
 export async function tryUnsealedChanges(times: number): ReturnType<typeof tamperedWith> {
   const { events, contents } = await readFrozenLog('v1')
   return tamperedWith(events, vaultOf(events, contents), { tamperings: foundTamperings, times, seed: 18 })
@@ -116,7 +116,7 @@ export async function tryUnsealedChanges(times: number): ReturnType<typeof tampe
 
 const placeOf = ({ stream, revision }: Pick<StoredEvent, 'stream' | 'revision'>) => `${stream}@${revision}`
 
-/** The records that a change did something to: those that differ, are gone or new, and those that stand in another order. */
+/** The records that a change affected: those that differ, are gone or new, or are in another order. */
 function touched(before: readonly StoredEvent[], after: readonly StoredEvent[]): ReadonlySet<string> {
   const placesByText = (log: readonly StoredEvent[]) =>
     new Map(log.map((event) => [textOf(event), placeOf(event)]))
@@ -142,11 +142,11 @@ export interface Tried {
   readonly tried: number
   /** How many changes of each kind were found at the right record. */
   readonly found: Readonly<Record<string, number>>
-  /** Changes that were not found, or that no finding names: how each was made, and what was said. */
+  /** Changes that were not found, or not at the right record: how each was made, and what was reported. */
   readonly missed: readonly string[]
 }
 
-/** Makes so many random changes of the log, each kind in turn, and has each looked for. */
+/** Makes this many random changes of the log, taking the kinds in turn, and searches for each. */
 export async function tryChanges(
   { log, verify }: SealedLog,
   { tamperings, times, seed }: { tamperings: readonly Tampering[]; times: number; seed: number },
@@ -178,7 +178,7 @@ export async function tryChanges(
 
 const appended = 'a forgery appended with a right hash'
 
-/** A forgery that nothing but a seal shows, among what was sealed. One behind the last seal is found by nobody. */
+/** A forgery among sealed events that only a seal can reveal. A forgery after the last seal cannot be found. */
 const forgedAmongSealed: Tampering = {
   kind: 'a forgery with a right hash put in before the last seal',
   apply: (log, pick) => {
@@ -192,7 +192,7 @@ const forgedAmongSealed: Tampering = {
   },
 }
 
-/** The log with one more `LogRestored`, with a right hash: all that it takes is to write to the database. */
+/** The log with another `LogRestored` event, with a correct hash: anybody who can write to the database can add one. */
 export function withRestore(log: readonly StoredEvent[], data: unknown, version = 1): readonly StoredEvent[] {
   const before = log.findLast(({ stream }) => stream === 'log-main')
   if (!before) throw new Error('The log has no beginning.')
@@ -208,14 +208,14 @@ export function withRestore(log: readonly StoredEvent[], data: unknown, version 
   return [...log, { ...event, meta: { ...event.meta, hash: digestsOf(event).hash } }]
 }
 
-/** The end of the log cut at a random place, which a restore is to explain. */
+/** Cuts the end of the log at a random place, and adds a restore that claims to explain it. */
 const hiddenByRestore = (kind: string, version: number, tree: object): Tampering => ({
   kind,
   apply: (log, pick) => withRestore(log.slice(0, 1 + pick(log.length - 1)), { epoch: 2, ...tree }, version),
 })
 const madeUpTree = { size: 1, root: '0'.repeat(64), signature: '0'.repeat(128), keyId: '0'.repeat(8) }
 
-/** Changes of what is older than the last seal that only a seal can show. */
+/** Changes before the last seal that only a seal can reveal. */
 export const sealedOnlyTamperings: readonly Tampering[] = [
   ...sealOnlyTamperings.filter(({ kind }) => kind !== appended),
   forgedAmongSealed,

@@ -1,4 +1,4 @@
-/** Where secrets must not be: looked for, in every form, in all that the product keeps, says and starts. */
+/** Searches for secrets, in every form, in everything that the product stores, prints and starts. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

@@ -1,4 +1,4 @@
-/** Who may make the App of this server, and what a stranger, a replay or a late answer comes to. */
+/** Who may create the App of this server, and what happens to a stranger, a replay or a late answer. */
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

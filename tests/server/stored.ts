@@ -1,4 +1,4 @@
-/** What a stopped product has on the disk, read through its own parts: whether its chains are whole and its read models what the log says. */
+/** What a stopped product has on the disk, read through its own parts: whether its hash chains are whole, and its read models match the log. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -55,13 +55,13 @@ export type Stored = Awaited<ReturnType<typeof openStored>>
 const mostEvents = 1_000_000
 const projectedWithinMs = 60_000
 
-/** What breaks the chain of a stream, of all streams, checked from what is stored alone. */
+/** The breaks in the hash chains of all streams, checked from what is stored alone. */
 export async function brokenChains({ eventStore }: Stored): Promise<readonly string[]> {
   const events = intact(await eventStore.readAll(null, mostEvents))
   return [...byStream(events)].flatMap(([stream, ofStream]) => faultsOf(stream, ofStream))
 }
 
-/** What breaks a stream's chain, checked from what is stored alone. */
+/** The breaks in the hash chain of a stream, checked from what is stored alone. */
 export function faultsOf(stream: string, events: readonly StoredEvent[]): readonly string[] {
   return events.flatMap((event, revision) => {
     const fault = chainFaultOf(event, events[revision - 1] ?? null)
@@ -79,7 +79,7 @@ export function byStream(events: readonly StoredEvent[]): ReadonlyMap<string, re
   return streams
 }
 
-/** The documents of all collections, as they are stored and as the log alone gives them, each as text. */
+/** The documents of all collections as text: as they are stored, and as the log alone gives them. */
 export async function readModels(stored: Stored): Promise<{ kept: string; rebuilt: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-rebuilt-'))
   const fresh = openSqliteReadStore({ file: join(folder, 'views.sqlite'), served })
@@ -91,7 +91,7 @@ export async function readModels(stored: Stored): Promise<{ kept: string; rebuil
   }
 }
 
-/** All documents of the store, one a line, once the whole log is in it. */
+/** All documents of the store, one per line, once the whole log was projected into it. */
 async function caughtUp(
   { eventStore, bus, clock, log, logIdentity }: Stored,
   readStore: ReadStore,

@@ -1,4 +1,4 @@
-/** What a repository is, as its project tells it, and private submodules that the project's owner chooses. */
+/** Facts about a repository on its project's page, and private submodules that the project's owner chooses. */
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

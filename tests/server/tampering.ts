@@ -1,4 +1,4 @@
-/** Ways to change a stored log without a trace, as somebody with the database would; and which of them are found without a seal. */
+/** Ways to change a stored log without a trace, as somebody with access to the database would; and which of them are found without a seal. */
 import type { EventMeta, StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { TerminalHead } from '#domain/task/events.ts'
@@ -8,12 +8,12 @@ import type { Vault } from '#platform/ports/vault.ts'
 import { verifyLog, type Digest } from '#platform/verify/verify.ts'
 
 type Log = readonly StoredEvent[]
-/** A whole number from 0 to below the bound. */
+/** Draws a whole number from 0 to below the bound. */
 type Draw = (bound: number) => number
 
 export interface Tampering {
   readonly kind: string
-  /** The log as it is afterwards; `undefined` where this cannot be done to what was picked. */
+  /** The changed log; `undefined` when the change cannot be made to what was picked. */
   readonly apply: (log: Log, pick: Draw) => Log | undefined
 }
 
@@ -42,7 +42,7 @@ const isOf = (kind: string) => (event: StoredEvent) => parseStream(event.stream)
 const pickOf = <T>(list: readonly T[], pick: Draw): T | undefined =>
   list.length === 0 ? undefined : list[pick(list.length)]
 
-/** Takes a whole stream of a kind out. */
+/** Removes a whole stream of a kind. */
 const removingStream = (kind: string): Tampering => ({
   kind: `a ${kind} stream removed`,
   apply: (log, pick) => {
@@ -51,7 +51,7 @@ const removingStream = (kind: string): Tampering => ({
   },
 })
 
-/** The stream's events from one on, with the change made and every later hash computed anew. */
+/** The stream's events from one on, with the change and all later hashes computed again. */
 export function hashedAnew(log: Log, changed: StoredEvent): Log {
   let prev: string | undefined
   return log.map((event) => {
@@ -64,7 +64,7 @@ export function hashedAnew(log: Log, changed: StoredEvent): Log {
   })
 }
 
-/** What is found, however it is picked. */
+/** Changes that are always found. */
 export const foundTamperings: readonly Tampering[] = [
   changing('id', (event) => ({ ...event, id: someId })),
   changing('stream', (event) => ({ ...event, stream: taskStream(someId) })),
@@ -159,7 +159,7 @@ export const foundTamperings: readonly Tampering[] = [
         ({ stream, revision }) => stream === taskStream(name.id) && revision === moved.meta.follows,
       )
       const before = ofStream(log, moved.stream)[moved.revision - 1]
-      // Before its predecessor too it would be a plain swap.
+      // Moving it before its predecessor too would be a plain swap.
       if (to < 0 || (before && log.indexOf(before) > to)) return undefined
       return without(log, new Set([moved])).toSpliced(to, 0, moved)
     },
@@ -240,7 +240,7 @@ export const foundTamperings: readonly Tampering[] = [
   },
 ]
 
-/** What only a seal can find: the log is as it could have been. */
+/** Changes that only a seal can reveal, because the changed log could be genuine. */
 export const sealOnlyTamperings: readonly Tampering[] = [
   {
     kind: 'a stream hashed anew from the change to the end, which nothing else names',
@@ -291,7 +291,7 @@ export const sealOnlyTamperings: readonly Tampering[] = [
   },
 ]
 
-/** The log as a store has it, each event where it stands. */
+/** The log as a store gives it, with each event at its place. */
 export function storeOf(log: Log): Pick<EventStore, 'readAll' | 'readStream'> {
   const placed = log.map((event, index) => {
     const position = String(index + 1)
@@ -304,7 +304,7 @@ export function storeOf(log: Log): Pick<EventStore, 'readAll' | 'readStream'> {
   }
 }
 
-/** Whole numbers from a seed: the same seed, the same numbers. */
+/** Draws whole numbers that depend only on the seed. */
 export function pickFrom(seed: number): Draw {
   let state = seed >>> 0
   return (bound) => {
@@ -313,7 +313,7 @@ export function pickFrom(seed: number): Draw {
   }
 }
 
-/** Tries each so many times; the kinds that were not found, each with what was left. A log that is not whole by itself throws. */
+/** Tries each kind this many times; returns the kinds that were not found, each with the changed log. Throws when the log itself is not whole. */
 export async function tamperedWith(
   log: Log,
   vault: Pick<Vault, 'open'>,

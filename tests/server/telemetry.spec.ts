@@ -1,4 +1,4 @@
-/** Watching it: metrics, traces and the log of the real product tell what happened, and nothing that is nobody's business. */
+/** Telemetry: metrics, traces and the log of the real product tell what happened, and nothing private. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createTask, listTasks, type Task } from '#domain/api/tasks.schema.ts'

@@ -1,8 +1,8 @@
-/** Makes what is saved unreadable for a while, as on a disk that fails: it is there, and cannot be read. */
+/** Makes blobs unreadable for a while, as on a failing disk: they exist, but cannot be read. */
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** All blobs below this folder. Calling the result makes them readable again. */
+/** Affects all blobs below this folder. Calling the result makes them readable again. */
 export async function unreadableBlobs(folder: string): Promise<() => Promise<void>> {
   const all = await readdir(folder, { recursive: true })
   const blobs = all.filter((name) => /\/[0-9a-f]{64}$/.test(name)).map((name) => join(folder, name))

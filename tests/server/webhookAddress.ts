@@ -1,4 +1,4 @@
-/** The real address for a code host's deliveries, over the engines of a test and on a port of its own. */
+/** The real address for a code host's deliveries, with the engines of a test and on a port of its own. */
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import Koa from 'koa'
@@ -13,7 +13,7 @@ export interface WebhookAddress {
   close(): Promise<void>
 }
 
-/** Takes what is signed with one of the secrets. */
+/** Opens an address that accepts what is signed with one of the secrets. */
 export async function openWebhookAddress(
   engines: TestEngines,
   secrets: readonly string[],

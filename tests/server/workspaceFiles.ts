@@ -1,11 +1,11 @@
-/** The files that a task's workspace has on the disk. */
+/** The files of a task's workspace on the disk. */
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Mode and content by path. */
+/** The mode and content of each file, by path. */
 export type Files = Readonly<Record<string, string>>
 
-/** All but the agent's `.git`. */
+/** All files except the agent's `.git`. */
 export async function workspaceFiles(
   dataDir: string,
   taskId: string,

@@ -1,4 +1,4 @@
-/** What a person waits for at the client, in Chromium: beside a plain page that does the same where there is one, else beside the aim. */
+/** What a person waits for in the client, in Chromium: compared with a plain page that does the same, or else with the goal. */
 import { createServer } from 'node:http'
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ import { asking, stampsIn, startStampingModel } from '../stampingModel.ts'
 const rounds = 5
 const followUps = 7
 const linesScrolled = 50_000
-/** Of a file; ten of them are changed. */
+/** The number of lines of a file; ten of them are changed. */
 const linesChanged = 1_000
 const typed = 'Also cover the receiver that answers 500 twice, please.'
 const aim = (figure: number) => ({ name: 'the aim', figure })
@@ -137,7 +137,7 @@ async function longTask(browser: Browser, { base, token, taskId }: Place): Promi
   ]
 }
 
-/** From the dashboard into a task, over a network as slow as 3G can be. */
+/** From the dashboard into a task, over a network as slow as 3G. */
 async function slowNetwork(browser: Browser, { base, token, taskId }: Place): Promise<readonly Line[]> {
   const tab = await openTab(browser, base, token)
   const { page, devtools } = tab
@@ -157,7 +157,7 @@ async function slowNetwork(browser: Browser, { base, token, taskId }: Place): Pr
     downloadThroughput: 50_000,
     uploadThroughput: 50_000,
   })
-  // As a hand does it: pointed at, then pressed.
+  // As a hand does it: first pointed at, then pressed.
   await link.hover()
   await page.waitForTimeout(100)
   const clicked = await page.evaluate(() => performance.now())
@@ -186,7 +186,7 @@ async function slowNetwork(browser: Browser, { base, token, taskId }: Place): Pr
   ]
 }
 
-/** An agent and commands at work, with somebody watching. */
+/** Measures an agent and commands at work while somebody watches. */
 async function atWork(scene: Scene, browser: Browser): Promise<readonly Line[]> {
   const model = await startStampingModel()
   scene.atEnd(() => model.close())
@@ -206,7 +206,7 @@ async function atWork(scene: Scene, browser: Browser): Promise<readonly Line[]> 
   ]
 }
 
-/** From the model to the page, word by word, and from a message to the first word. All clocks are those of this machine. */
+/** Measures the time of each word from the model to the page, and from a message to the first word. All times are from clocks of this machine. */
 async function wordsToPage(
   browser: Browser,
   { base, token, taskId }: Place,
@@ -227,12 +227,12 @@ async function wordsToPage(
       const fresh = [...text.matchAll(/@\d{12}@/g)].flatMap(([word]) => (seen.has(word) ? [] : [word]))
       for (const word of fresh) seen.set(word, now())
       if (fresh.length === 0) return
-      // What runs after a frame's own callbacks runs after its layout and paint.
+      // A timer that is set in a frame's callbacks runs after the layout and paint of that frame.
       requestAnimationFrame(() => setTimeout(() => fresh.forEach((word) => drawn.set(word, now()))))
     }
     new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true })
   })
-  /** The words on the page and when each came, once there are so many. */
+  /** The words on the page with the time of each, once there are this many. */
   const wordsOf = async (
     times: 'seen' | 'drawn',
     count: number,
@@ -254,7 +254,7 @@ async function wordsToPage(
   const delays = async (times: 'seen' | 'drawn') =>
     (await wordsOf(times, known + words)).flatMap(([word, at]) =>
       stampsIn(word)
-        // What was said before stands in the chat as well.
+        // Words of earlier answers are in the chat as well.
         .filter((said) => said > asked)
         .map((said) => at - (performance.timeOrigin + said)),
     )
@@ -302,7 +302,7 @@ async function wordsToPage(
   ]
 }
 
-/** Keys in the composer while a command prints 200 lines a second. */
+/** Measures keys in the composer while a command prints 200 lines a second. */
 async function typing(
   browser: Browser,
   { base, token, taskId }: Place,
@@ -395,7 +395,7 @@ async function largeDiff(
   ]
 }
 
-/** Serves one page; gives its address. */
+/** Serves one page; returns its address. */
 async function servePage(scene: Scene, html: string): Promise<string> {
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(html)

@@ -1,4 +1,4 @@
-/** `docker compose up`, with `--scale gateway=2 --scale runner=3`: what docker-compose.yml says comes up, and the main job goes through on it. */
+/** `docker compose up` with `--scale gateway=2 --scale runner=3`: everything in docker-compose.yml starts, and the main job works with it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { executeTask, getTask, listTasks } from '#domain/api/tasks.schema.ts'

@@ -1,4 +1,4 @@
-/** The sandbox that is a container, on a real engine: what every sandbox promises, and what only an engine could spoil. */
+/** Sandboxes that are containers, on a real engine: what every sandbox must do, and what only an engine could break. */
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** A server that is in a container itself, of the product's own image, and has the engine make its sandboxes beside it. */
+/** A server that runs in a container of the product's own image, and makes its sandboxes as further containers of the same engine. */
 import { chown, mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,11 +1,11 @@
-/** The whole product with its sandboxes in containers: the suites that it is held to with bubblewrap, the hostile one among them, as they are. */
+/** The whole product with its sandboxes in containers: the same suites as with bubblewrap, including the hostile one. */
 import { describe } from 'vitest'
 import { sandboxUnderTest } from '../../product/sandboxUnderTest.ts'
 import { sandboxEngine, sandboxVariables } from '../../containers/sandboxEngine.ts'
 
 const found = await sandboxEngine()
 const missing = 'missing' in found ? found.missing : undefined
-// Before the suites are loaded, which start their products.
+// Set before the suites are loaded, because they start their products.
 if (!('missing' in found)) sandboxUnderTest.env = sandboxVariables(found)
 
 describe.skipIf(missing !== undefined)(

@@ -1,4 +1,4 @@
-/** A process of its own that wants a lease, and says what becomes of it, a word a line: `starts`, `stops`. */
+/** A program that takes a lease and prints what happens to it, one word per line: `starts`, `stops`. */
 import { openMongoLeases } from '#platform/leases/mongodb.ts'
 import { openMongo } from '#platform/engines/mongoConnection.ts'
 

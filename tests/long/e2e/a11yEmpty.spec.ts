@@ -1,4 +1,4 @@
-/** No violations of WCAG 2.2 AA on pages that have nothing to show, or to which the server says no. */
+/** No violations of WCAG 2.2 AA on pages that have nothing to show, or that the server refuses. */
 import type { Page } from 'playwright'
 import { afterAll, test } from 'vitest'
 import { violations } from '../../e2e/axe.ts'

@@ -1,6 +1,6 @@
 /**
- * From a server without an App to a merged pull request that is cleaned up, in one page that is never loaded again once somebody is signed
- * in: told by webhooks alone, and by polling alone. What others do at the code host is done by forms of its own pages.
+ * From a server without an App to a merged pull request that is cleaned up, in one page that is never reloaded once somebody is signed in: once with
+ * webhooks alone, and once with polling alone. Forms of the code host's own pages do what other people do there.
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Connecting GitHub from the settings: by who has only a password, and by who had disconnected. */
+/** Connecting GitHub from the settings: by a person with only a password, and by one who had disconnected. */
 import { afterAll, test } from 'vitest'
 import { register } from '#domain/api/auth.schema.ts'
 import { onboard, type Person } from '../../product/person.ts'
@@ -9,7 +9,7 @@ import { visiting } from '../../e2e/visiting.ts'
 const stage = await openStage()
 afterAll(() => stage.close())
 
-/** Somebody with a password and nothing else. */
+/** A person who has a password and no account at the code host. */
 async function registered(name: string): Promise<Person> {
   const body = { name, email: `${name.toLowerCase()}@example.com`, password: 'a password for tests' }
   const { token } = await stage.product.personWith(undefined).ask(register, { body })

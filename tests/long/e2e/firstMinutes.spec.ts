@@ -1,4 +1,4 @@
-/** The first five minutes of somebody who has no account, no repository and no key: they press only what the product suggests. */
+/** The first five minutes of a person without an account, a repository or a key, who presses only what the product suggests. */
 import { afterAll, test } from 'vitest'
 import { expect } from '../../e2e/expect.ts'
 import { completeOnboarding, signInAs } from '../../e2e/pages/signIn.ts'
@@ -9,7 +9,10 @@ import { visiting } from '../../e2e/visiting.ts'
 const stage = await openStage({ keyless: true })
 afterAll(() => stage.close())
 
-/** The built-in model looks at files, writes one and checks it: some twenty steps of a CLI, on two cores beside others. */
+/**
+ * The time limit for a turn of the built-in model, which looks at files, writes one and checks it: some twenty steps of a CLI, on two cores shared
+ * with others.
+ */
 const wholeTurnMs = 90_000
 
 test('somebody new gets from the sign-in to a first pull request, and on to their own, by what is suggested', async () => {

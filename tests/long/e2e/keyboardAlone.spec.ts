@@ -1,4 +1,4 @@
-/** History, replay, fork, undo, origins, comparison and figures by the keyboard alone: the mouse is never touched. */
+/** History, replay, fork, undo, origins, comparison and figures with the keyboard alone: the mouse is never used. */
 import type { Locator, Page } from 'playwright'
 import { afterAll, describe, test } from 'vitest'
 import { expect } from '../../e2e/expect.ts'

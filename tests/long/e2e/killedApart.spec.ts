@@ -1,4 +1,4 @@
-/** kill -9 of any of the processes of services apart, while a person watches. */
+/** kill -9 of each of the processes when services run in processes of their own, while a person watches. */
 import { afterAll, describe, test } from 'vitest'
 import type { ApartProduct, ServiceApart } from '../../product/apart.ts'
 import { forMongo } from '../../servers/sharedEngines.ts'

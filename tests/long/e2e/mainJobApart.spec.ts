@@ -1,4 +1,4 @@
-/** The main job on services in processes of their own. */
+/** The main job with services in processes of their own. */
 import { afterAll, describe, test } from 'vitest'
 import { forMongo } from '../../servers/sharedEngines.ts'
 import { expect } from '../../e2e/expect.ts'

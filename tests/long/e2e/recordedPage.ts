@@ -1,18 +1,18 @@
 /**
- * Runs in the page: notes the state that a live page holds at each revision of its task, and holds a replay to it. The store and the
- * history session are found where React keeps them, since the page gives them to nobody.
+ * Code that runs in the page: it records the state of a live page at each revision of its task, and compares a replay with it. It finds the store and
+ * the history session where React keeps them, since the page exposes neither.
  */
 import type { Page } from 'playwright'
 
-/** What a page holds of its task at a revision, as text. */
+/** The state of the task in a page at a revision, as text. */
 export type States = Readonly<Record<number, string>>
 
-/** Puts what the other functions use into each page that is opened from now on. */
+/** Adds the code for the other functions to each page that is opened from now on. */
 export async function prepareRecording(page: Page): Promise<void> {
   await page.addInitScript(inPage)
 }
 
-/** Notes the live page's states from now on. */
+/** Records the live page's states from now on. */
 export async function startRecording(page: Page): Promise<void> {
   await page.evaluate('recordStates()')
 }
@@ -42,7 +42,7 @@ const inPage = `
     throw new Error('The page does not have it.')
   }
   const inOrder = (documents) => Object.entries(documents).sort(([a], [b]) => (a < b ? -1 : 1))
-  // The order of an object's members says nothing: what was read comes in another than what was folded.
+  // Members are sorted, because their order differs between read and folded objects, and means nothing.
   const sorted = (_, value) =>
     value && typeof value === 'object' && !Array.isArray(value) ? Object.fromEntries(inOrder(value)) : value
   const stateIn = ({ task, deleted, chat, logs }) =>
@@ -53,7 +53,7 @@ const inPage = `
     const note = () => {
       const { openTask } = store.getState()
       const revisions = [openTask.task?.version, openTask.chat.at, openTask.logs.at]
-      // While it is being read, its parts are of different revisions.
+      // While the history is being read, the parts of the state are of different revisions.
       if (revisions[0] !== undefined && revisions.every((each) => each === revisions[0]))
         recordedStates.set(revisions[0], stateIn(openTask))
     }

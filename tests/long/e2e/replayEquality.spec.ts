@@ -1,4 +1,4 @@
-/** What a replay shows of a real run is what a real page held and showed at the time, whatever kind of turn it was. */
+/** A replay of a real run shows what a real page showed at that time, for every kind of turn. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect as expectValue, test } from 'vitest'
 import { getTaskHistory } from '#domain/api/history.schema.ts'

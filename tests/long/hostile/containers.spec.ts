@@ -1,4 +1,4 @@
-/** The red-team suite with its sandboxes in containers: every file of it as it is, but the one that weakens bubblewrap. */
+/** The red-team suite with its sandboxes in containers: all its files, except the one that weakens bubblewrap. */
 import { readdirSync } from 'node:fs'
 import { describe } from 'vitest'
 import { sandboxEngine, sandboxVariables } from '../../containers/sandboxEngine.ts'
@@ -6,7 +6,7 @@ import { sandboxUnderTest } from '../../product/sandboxUnderTest.ts'
 
 const found = await sandboxEngine()
 const missing = 'missing' in found ? found.missing : undefined
-// Before the suites are loaded, which start their products.
+// Set before the suites are loaded, because they start their products.
 if (!('missing' in found)) sandboxUnderTest.env = sandboxVariables(found)
 
 const names = readdirSync(new URL('../../hostile', import.meta.url)).flatMap((file) => {

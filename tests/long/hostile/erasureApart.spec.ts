@@ -1,4 +1,4 @@
-/** What was deleted must be gone on shared engines too: looked for in every document of MongoDB, in NATS's files, and in each process's folder. */
+/** What was deleted is gone from shared engines too: searched for in every document of MongoDB, in NATS's files, and in each process's folder. */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'

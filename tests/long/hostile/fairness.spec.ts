@@ -1,4 +1,4 @@
-/** One person who has more to run than there are places, and another who comes later. */
+/** One person with more runs than there are slots, and another person who comes later. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRepository } from '#domain/api/projects.schema.ts'
 import { getTask } from '#domain/api/tasks.schema.ts'

@@ -1,4 +1,4 @@
-/** A small disk, filled to its last byte by somebody else than a run, and a command that fills what is left of it. */
+/** A small disk that was filled to its last byte by something other than a run, and a command that fills the rest of it. */
 import { rmSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

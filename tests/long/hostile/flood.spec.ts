@@ -1,4 +1,4 @@
-/** Two hundred packed and unfinished bodies of strangers at once, while somebody who has signed in works. */
+/** Two hundred compressed or unfinished bodies from strangers at the same time, while a signed-in person works. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'

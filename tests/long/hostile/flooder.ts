@@ -1,7 +1,7 @@
 /**
- * A process of its own that floods a server: `FLOOD` says where, in JSON. Half of its requests are packed bodies that unpack to 256 MB, the other
- * half are bodies that never end. Each comes again five seconds after its end. Says 'begun' once all have been sent, and how each was answered when
- * it is told to stop.
+ * A program that floods a server; `FLOOD` has the address and more, as JSON. Half of its requests have compressed bodies that unpack to 256 MB, and
+ * the other half have bodies that never end. Each request is repeated five seconds after its end. Prints 'begun' once all have been sent, and the
+ * answer to each when it is told to stop.
  */
 import { request } from 'node:http'
 import { brotliCompressSync, constants } from 'node:zlib'
@@ -22,7 +22,7 @@ const delivery = {
   'x-github-delivery': '2c2d0b14-53a5-4d1b-8d3c-6f1d4f1f8e11',
   'x-hub-signature-256': `sha256=${'0'.repeat(64)}`,
 }
-/** Bodies that never end: those of deliveries large and small, and of a sign-in. */
+/** Bodies that never end: of large and small deliveries, and of a sign-in. */
 const unfinished = [
   { path: '/webhooks/github', headers: delivery, announced: 25 * 1_048_576 },
   { path: '/webhooks/github', headers: delivery, announced: 250 * 1_024 },
@@ -33,7 +33,7 @@ const most = Buffer.alloc(25 * 1_048_576, ' ')
 const answered = new Map<string, number>()
 const stopping = new AbortController()
 
-/** Resolves with the status once the connection is over; 0 where there was no answer. */
+/** Resolves with the status once the connection has ended; 0 without an answer. */
 function send(
   from: string,
   path: string,
@@ -65,7 +65,7 @@ function send(
 }
 
 async function flood(index: number): Promise<void> {
-  // Ten addresses of this machine.
+  // The requests come from ten addresses of this machine.
   const from = `127.0.0.${2 + (index % 10)}`
   const one = unfinished[index % unfinished.length]
   const isPacked = index % 2 === 0

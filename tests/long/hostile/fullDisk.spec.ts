@@ -1,4 +1,4 @@
-/** A disk of 3 GB that a command fills: it ends with its reason, and for everybody else the day goes on. */
+/** A disk of 3 GB that a command fills: the command ends with the reason, and everybody else can go on working. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getChat } from '#domain/api/chat.schema.ts'
 import { deleteTask, executeTask } from '#domain/api/tasks.schema.ts'

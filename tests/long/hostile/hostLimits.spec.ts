@@ -1,4 +1,4 @@
-/** What a repository and a run take on the host: a tree that is too large to be read out, and a disk that is filled. */
+/** What a repository and a run can take from the host: a tree that is too large to read, and a full disk. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Loaded before the product: on SIGUSR2 it collects what is garbage and prints how many bytes are still in use. */
+/** Loaded before the product: on SIGUSR2 it collects garbage and prints how many bytes are still in use. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -7,7 +7,7 @@ const collect = runInNewContext('gc')
 
 process.on('SIGUSR2', () => {
   collect()
-  // What finalizers have let go is counted once they have run.
+  // Memory that finalizers release is only counted as free after they have run.
   setImmediate(() => {
     collect()
     const { heapUsed, external } = process.memoryUsage()

@@ -1,4 +1,4 @@
-/** Somebody who asks for much and reads nothing of it. */
+/** A client that requests a lot and reads nothing of it. */
 import { once } from 'node:events'
 import { readdir, readlink, stat } from 'node:fs/promises'
 import { connect } from 'node:net'

@@ -1,4 +1,4 @@
-/** A real model runs in a sandbox that lacks the filter of system calls where the operator says so. */
+/** A real model runs in a sandbox that lacks the filter of system calls, if the operator allows it. */
 import { expect, test } from 'vitest'
 import { noFilter, taskInWeakSandbox } from '../../hostile/weakSandbox.ts'
 

@@ -1,4 +1,4 @@
-/** The kernel's own limit on a workspace, where it has project quotas: a disk of each kind that has them. */
+/** The kernel's own limit for a workspace on file systems with project quotas: a disk of each kind that has them. */
 import { execFileSync } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

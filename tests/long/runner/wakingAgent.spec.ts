@@ -1,4 +1,4 @@
-/** 500 conversations with an agent that wakes up by itself at random: a real process, its pipes, stops between turns, restarts. */
+/** 500 conversations with an agent that wakes up by itself at random times: a real process, its pipes, stops between turns, and restarts. */
 import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** Services in processes of their own, two of each, on shared engines: the main job, and kill -9 of any of them in the middle of it. */
+/** Services in processes of their own, two of each, on shared engines: the main job, and kill -9 of each of them in the middle of it. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTerminal } from '#domain/api/chat.schema.ts'
 import { uploadImage } from '#domain/api/images.schema.ts'

@@ -1,4 +1,4 @@
-/** A shared engine that is away for ten seconds in the middle of a run: nothing of the run is lost. */
+/** A shared engine that is down for ten seconds in the middle of a run: nothing of the run is lost. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { executeTask } from '#domain/api/tasks.schema.ts'

@@ -1,4 +1,4 @@
-/** Three runners beside each other: one that is killed or stands still in the middle of a run is followed by another. */
+/** Three runners at the same time: when one is killed or frozen in the middle of a run, another takes over. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A host without an App: it is made at /setup and installed by ada, as it would be at GitHub. */
+/** A host without an App: ada creates it at /setup and installs it, as at GitHub. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A backup of a product that serves, kill -9 at each step of making and of restoring one, and the product on what was restored. */
+/** A backup of a running product, kill -9 at each step of making and of restoring a backup, and the product with the restored data. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'

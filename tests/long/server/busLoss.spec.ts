@@ -1,4 +1,4 @@
-/** Of what is said on the bus every second message is lost: all of it is only a hint, and viewers miss nothing. */
+/** Every second message on the bus is lost: messages are only hints, so viewers miss nothing. */
 import { afterEach, expect, test } from 'vitest'
 import { noOwnNats } from '../../servers/nats.ts'
 import { openLosingBus, type LosingBus } from '../../server/losingBus.ts'

@@ -1,4 +1,4 @@
-/** Ways to the code host and back: connecting an account to somebody by a ticket, whose it may be, and how every way that fails ends. */
+/** Signing in at the code host: connecting an account to a person by a ticket, whose account it may be, and how each failure ends. */
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The log's own stream damaged under a whole product: it starts, works, is not sealed, and is mended. */
+/** The log's own stream is damaged in a whole product: the product starts and works, does not seal, and can be repaired. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

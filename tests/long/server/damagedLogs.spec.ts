@@ -1,4 +1,7 @@
-/** Half of a thousand logs of 50 tasks, each with another damage to one of its rows; the other half is beside it, so that both run at once. */
+/**
+ * Half of a thousand logs of 50 tasks, each with a different damage to one of its rows. The other half is in a file of its own, so that both run at
+ * the same time.
+ */
 import { expect, test } from 'vitest'
 import { note } from '../../report/notes.ts'
 import { tryDamagedLogs } from '../../server/damagedLogs.ts'

@@ -1,4 +1,4 @@
-/** The other half of a thousand logs of 50 tasks, each with another damage to one of its rows. */
+/** The other half of a thousand logs of 50 tasks, each with a different damage to one of its rows. */
 import { expect, test } from 'vitest'
 import { tryDamagedLogs } from '../../server/damagedLogs.ts'
 

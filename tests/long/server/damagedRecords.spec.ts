@@ -1,4 +1,4 @@
-/** Damage to what is stored, under the product and its operator's commands: what stops, what goes on, and how it is mended. */
+/** Damage to stored data, with the product and its operator's commands: what stops, what goes on, and how it is repaired. */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'

@@ -1,7 +1,7 @@
 /**
- * 10,000 deliveries of webhooks in a burst, a tenth of them repeated and all of them shuffled, at the built product: of pull requests, reviews,
- * checks and statuses, by a repository that is followed. Each is in the log once; what they lead to is what is true, once; and people are served
- * meanwhile, by the API and live.
+ * 10,000 webhook deliveries in a burst, shuffled and a tenth of them repeated, to the built product: of pull requests, reviews, checks and statuses,
+ * in a repository that is followed. Each delivery is in the log once, and its true consequences happen once; meanwhile people are served, by the API
+ * and live.
  */
 import { createHmac, randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-/** What comes back on a pull request reaches the agent, and its author is answered: with a code host beside the product, and by polling alone. */
+/** Feedback on a pull request reaches the agent, and its author gets an answer: with a separate code host, and with polling alone. */
 import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'

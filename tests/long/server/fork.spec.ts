@@ -1,4 +1,4 @@
-/** New tasks from turns, and turns undone: with the real CLI, whose requests say what it remembers, and the files on the disk. */
+/** New tasks from turns, and undone turns: with the real CLI, whose requests reveal what it remembers, and the files on the disk. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'

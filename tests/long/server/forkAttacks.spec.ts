@@ -1,4 +1,4 @@
-/** Forks, undos and comparisons where something is missing, hostile or asked for twice: what is missing is named, and the rest works. */
+/** Forks, undos and comparisons when something is missing, hostile or requested twice: the missing part is named, and the rest works. */
 import { readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'

@@ -7,7 +7,7 @@ import { workspaceFiles, type Files } from '../../server/workspaceFiles.ts'
 
 const turnsInAll = 10
 const numbers = Array.from({ length: turnsInAll }, (_, index) => index + 1)
-/** Every third turn prints more than the CLI keeps in its context: it then has a file of its own beside the session. */
+/** Every third turn prints more than the CLI keeps in its context, so the CLI stores it in a file next to the session. */
 const commandOf = (n: number) =>
   [
     `echo ${n} > file-${n}.txt`,

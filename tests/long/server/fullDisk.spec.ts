@@ -1,4 +1,7 @@
-/** A data folder without space: writes are refused in a sentence and leave nothing behind, reads go on, and so does all else once there is space. */
+/**
+ * A data folder without space: writes are refused in a sentence and leave nothing behind, reads go on, and everything else continues once there is
+ * space.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'

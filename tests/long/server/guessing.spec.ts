@@ -1,4 +1,4 @@
-/** Guessing passwords is slowed down, and the password is nowhere but sealed in the vault. */
+/** Guessing passwords is slowed down, and a password is stored nowhere except sealed in the vault. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

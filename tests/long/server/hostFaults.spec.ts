@@ -1,6 +1,6 @@
 /**
- * GitHub's bad days: one fault for each of fetch, push, opening a pull request and comment, with the whole product. Each has one result, no
- * task fails of a single fault, and nothing is asked while the code host said to wait.
+ * GitHub on a bad day: one fault for each of fetch, push, opening a pull request and commenting, with the whole product. Each action has one result,
+ * no task fails because of a single fault, and no requests are made while the code host asked to wait.
  */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** A repository and an agent that have too much of everything: what is too much is cut, or refused in a sentence, and the page stays what it is. */
+/** A repository and an agent with too much of everything: what is too much is cut, or refused in a sentence, and the page still works. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

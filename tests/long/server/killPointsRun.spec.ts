@@ -1,4 +1,4 @@
-/** kill -9 between any two steps of a task that is made and run. */
+/** kill -9 between any two steps of creating and running a task. */
 import { testKillPoints } from '../../server/faults/killPoints.ts'
 import { wholeRun } from '../../server/faults/kinds.ts'
 

@@ -1,4 +1,4 @@
-/** kill -9 between any two steps of a command: what was accepted is there, and nothing is there twice. */
+/** kill -9 between any two steps of a command: everything that was accepted is stored, and nothing is stored twice. */
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Services apart that lose streams of JetStream while tasks wait and run: the sweep has each task run or end. */
+/** Services in processes of their own lose streams of JetStream while tasks wait and run: the sweep makes each task run or end. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, type NatsConnection } from 'nats'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -9,7 +9,7 @@ import { changeSomething, openApartScene, readyTask, type ApartScene } from '../
 import { hasEnded } from '../../server/scene.ts'
 
 const mongo = await forMongo()
-/** The sweep comes by within a minute; a busy machine needs longer for the runs after it. */
+/** The sweep runs every minute; on a busy machine the runs after it take longer. */
 const endedWithinMs = 300_000
 
 describe.skipIf('missing' in mongo)('the queue', () => {

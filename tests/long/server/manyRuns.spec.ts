@@ -1,4 +1,7 @@
-/** Two hundred runs, twenty at a time, while what runs them is killed at random: each ends as it really ended, and nothing is left. */
+/**
+ * Two hundred runs, twenty at a time, while the processes that run them are killed at random: each run is recorded with its true end, and nothing is
+ * left behind.
+ */
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What is made ready before a task is there: its workspace and an agent that waits, under the id that it will have. */
+/** Preparations before a task exists: its workspace and an agent that waits, under the id that the task will have. */
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Where lines come from, through the product: the real CLI, the runner, git and the local code host, and a person who pushes in between. */
+/** The origin of lines, in the whole product: the real CLI, the runner, git and the local code host, and a person who pushes in between. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendMessage } from '#domain/api/chat.schema.ts'
 import { getProvenance } from '#domain/api/provenance.schema.ts'

@@ -1,4 +1,4 @@
-/** What the code host would not take: workflow files without the right to change them, and a protected branch. The work stays. */
+/** Pushes that the code host refuses: workflow files without the right to change them, and a protected branch. The work is kept. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** A thousand questions, with the server killed now and then, two who answer at once, and lost sockets: each is answered once, and none is lost. */
+/**
+ * A thousand questions, while the server is killed at times, two people answer at once, and sockets are lost: each question is answered once, and
+ * none is lost.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { listQuestions, type ShownQuestion } from '#domain/api/questions.schema.ts'
@@ -8,7 +11,7 @@ import { note } from '../../report/notes.ts'
 import type { Script } from '../../standins/messagesApi.ts'
 import { hasEnded, openScene, watching, type Scene } from '../../server/scene.ts'
 
-/** What a request of `claude` may ask, and how many requests there are in one turn. */
+/** How many questions one request of `claude` may contain, and how many requests there are in a turn. */
 const asksAtOnce = 4
 const requestsInTurn = 5
 const questionsInTurn = asksAtOnce * requestsInTurn

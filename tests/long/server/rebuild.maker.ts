@@ -1,4 +1,4 @@
-/** A process that makes the read models of a folder anew, as the product does, and ends when that is done and tidied up. */
+/** A program that rebuilds the read models of a folder, as the product does, and ends when that is done and cleaned up. */
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
 import { openStores } from '#platform/compose.ts'
 import { logger } from '#platform/log.ts'

@@ -1,6 +1,6 @@
 /**
- * A long log made anew while commands go on: what comes of it is what there was, byte for byte, no read fails meanwhile, and it is as fast
- * as reading the log twice. And kill -9 in the midst of it.
+ * Read models of a long log are rebuilt while commands go on: the result is the same byte for byte, no read fails meanwhile, and it is as fast as
+ * reading the log twice. Also kill -9 in the middle of it.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'

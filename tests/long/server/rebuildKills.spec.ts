@@ -1,4 +1,4 @@
-/** kill -9 of the product after each step of a rebuild of its read models and of their swap, on SQLite, while it answers and is written to. */
+/** kill -9 of the product after each step of rebuilding and swapping its read models, on SQLite, while it answers and writes. */
 import { DatabaseSync } from '@photostructure/sqlite'
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** A thousand reconnects during a running task, over three viewers: each sees everything, once, in order. */
+/** A thousand reconnects of three viewers during a running task: each viewer sees everything, once, in order. */
 import { afterEach, expect, test } from 'vitest'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { listTasks, retryTask } from '#domain/api/tasks.schema.ts'

@@ -1,4 +1,6 @@
-/** What docs/operating/backup.md says of backup and restore on shared engines, done step by step, and the services on what was put back. */
+/**
+ * The steps of docs/operating/backup.md for backup and restore on shared engines, carried out one by one, and the services with the restored data.
+ */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { MongoClient, type Document } from 'mongodb'

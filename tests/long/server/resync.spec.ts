@@ -1,4 +1,4 @@
-/** A viewer who was away for longer than can be told again is sent to the history. */
+/** A viewer who was away for longer than messages are kept is told to read the history. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getTerminal } from '#domain/api/chat.schema.ts'
 import { executeTask } from '#domain/api/tasks.schema.ts'

@@ -1,4 +1,4 @@
-/** Access that is taken back while the agent works: the work stays, the chat says why and what to do, and it goes on where it was. */
+/** Access that is revoked while the agent works: the work is kept, the chat says why and what to do, and work continues where it stopped. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { disconnectGitHub, getMe } from '#domain/api/auth.schema.ts'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'

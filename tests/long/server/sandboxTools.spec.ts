@@ -1,4 +1,4 @@
-/** The tools of every day in a real sandbox, under its filter of system calls: what agents start must run there as it does elsewhere. */
+/** Everyday tools in a real sandbox, under its filter of system calls: what agents start must run there as it does elsewhere. */
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findProgram } from '../../../services/runner/sandbox/bubblewrap/detect.ts'

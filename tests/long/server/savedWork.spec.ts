@@ -1,4 +1,4 @@
-/** A task whose workspace is gone goes on with its work and its agent's session as they were after the last turn. */
+/** A task whose workspace is gone continues with its work and its agent's session as they were after the last turn. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** 2,000 changes of a stored log and 2,000 of audit bundles: a second verifier, written in Python from the pages of the formats alone, agrees with ours. */
+/**
+ * 2,000 changes of a stored log and 2,000 of audit bundles: a second verifier, written in Python from the documentation of the formats alone, agrees
+ * with ours.
+ */
 import { expect, test } from 'vitest'
 import { benignBundleKinds, compareBundles } from '../../secondVerifier/bundlesOnDisk.ts'
 import { expectTelling, type Comparison } from '../../secondVerifier/compare.ts'

@@ -1,4 +1,4 @@
-/** Faults of engines that services share: what keeps the product from starting on them is told in a sentence; what goes away while it runs is waited for. */
+/** Faults of engines that services share: what prevents a start is reported in a sentence, and an engine that goes down later is waited for. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'

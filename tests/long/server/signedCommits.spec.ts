@@ -1,4 +1,4 @@
-/** Commits that this server signs with a key of its own, which no agent gets to see. */
+/** Commits that this server signs with a key of its own, which no agent can see. */
 import { execFileSync } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

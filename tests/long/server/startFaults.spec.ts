@@ -1,4 +1,7 @@
-/** What keeps the product from starting, and an agent from running: each told in a sentence that says what to do, nothing half-made left. */
+/**
+ * What prevents the product from starting, or an agent from running: each is reported in a sentence that says what to do, and nothing half-made is
+ * left.
+ */
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'

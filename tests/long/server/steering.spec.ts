@@ -1,4 +1,4 @@
-/** A person's word to the agent while it works: told at once, and only once. */
+/** A person's message to the agent while it works arrives at once, and only once. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { getChat, sendMessage, steerMessage } from '#domain/api/chat.schema.ts'
 import { cancelTask } from '#domain/api/tasks.schema.ts'

@@ -1,4 +1,4 @@
-/** 10,000 random changes of a stored log that was sealed, and as many of an audit bundle: each is found at the right record. */
+/** 10,000 random changes of a sealed log, and as many of an audit bundle: each is found at the right record. */
 import { expect, test } from 'vitest'
 import { bundleOf } from '../../domain/auditBundles.ts'
 import { verifyBundle } from '../../../domain/proof/verifyBundle.ts'

@@ -1,4 +1,4 @@
-/** Watching services in processes of their own: one request is one id and one trace in all of them, and each tells its own metrics. */
+/** Telemetry of services in processes of their own: one request has one id and one trace in all of them, and each process reports its own metrics. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTask } from '#domain/api/tasks.schema.ts'
 import { servicesApart, type ServiceApart } from '../../product/apart.ts'

@@ -1,4 +1,4 @@
-/** An agent that has ended its turn waits in its sandbox for the next message, and leaves nothing behind. */
+/** An agent that has ended its turn waits in its sandbox for the next message, and leaves no process behind. */
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The agent's own fetching of pages: by the project's list of hosts, through the proxy of its sandbox. The real CLI. */
+/** The agent's own tool for fetching pages: it obeys the project's list of hosts, through the proxy of its sandbox. With the real CLI. */
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import { join } from 'node:path'

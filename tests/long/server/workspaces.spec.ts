@@ -1,4 +1,4 @@
-/** Repositories that are not like others, through the whole product: an empty one, one that goes, and one with more changes than can be shown. */
+/** Unusual repositories in the whole product: an empty one, one that disappears, and one with more changes than can be shown. */
 import { appendFile, readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

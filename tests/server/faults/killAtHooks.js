@@ -1,4 +1,4 @@
-/** Gives the product the killing driver in place of the driver; the former itself gets the latter. */
+/** Gives the product the killing driver instead of the real driver, and the killing driver the real one. */
 
 const killing = new URL('killingSqlite.js', import.meta.url).href
 

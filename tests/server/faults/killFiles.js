@@ -1,6 +1,6 @@
 /**
- * Loaded before the product (`node --import`): counts what it changes in the file system by promises, and ends the process by SIGKILL right
- * after the change that `KILL_FILES_AT` numbers. Each change is noted in the file `KILL_FILES_LIST`, one a line.
+ * Loaded before the product (`node --import`): counts its changes of the file system through promises, and ends the process by SIGKILL right after
+ * the change with the number `KILL_FILES_AT`. Each change is a line in the file `KILL_FILES_LIST`.
  */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -15,7 +15,7 @@ function changed(name, path) {
   fs.appendFileSync(list, `${name} ${basename(String(path))}\n`)
   if (count !== Number(at)) return
   process.kill(process.pid, 'SIGKILL')
-  // Nothing of this process comes after it.
+  // The process must do nothing after this.
   for (;;);
 }
 

@@ -1,4 +1,4 @@
-/** Kills the server between any two steps of some kinds of commands: what was accepted is there, and nothing is there twice. */
+/** Kills the server between any two steps of some kinds of commands: everything that was accepted is stored, and nothing is stored twice. */
 import { rm } from 'node:fs/promises'
 import { afterAll, expect, test } from 'vitest'
 import { note } from '../../report/notes.ts'
@@ -8,7 +8,7 @@ import { brokenChains, openStored, readModels } from '../stored.ts'
 import { openKilling, type Kind } from './killing.ts'
 import { kindsOf, scripts } from './kinds.ts'
 
-/** Registers a test for each kind that `isMeant`, and one of what is stored after all of them. */
+/** Registers a test for each kind that `isMeant`, and a test of the stored data after all of them. */
 export async function testKillPoints(isMeant: (kind: Kind) => boolean): Promise<void> {
   const folder = await ownFolder()
   const killing = openKilling(folder)
@@ -38,7 +38,7 @@ export async function testKillPoints(isMeant: (kind: Kind) => boolean): Promise<
   })
 }
 
-/** Stops the product, and gives what breaks its chains, and its read models as they are stored and as the log alone gives them. */
+/** Stops the product. Returns the breaks in its hash chains, and its read models both as they are stored and as the log alone gives them. */
 export async function storedBy({ terminate, dataDir }: Product) {
   await terminate()
   const stored = await openStored(dataDir)

@@ -1,7 +1,7 @@
 /**
- * Loaded before the product (`node --import`), and by Node before each of its threads: ends the process by SIGKILL right after the n-th step
- * of a rebuild of the read models (`rebuildStep.js`). A step is each change of their files. What the projector writes all the time, to the
- * live generation alone, is none.
+ * Loaded before the product (`node --import`), and by Node before each of its threads: ends the process by SIGKILL right after the n-th step of a
+ * rebuild of the read models (`rebuildStep.js`). Each change of their files is a step, except what the projector writes to the live generation all
+ * the time.
  */
 import fs from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -43,11 +43,11 @@ function catalogKind([, body]) {
 
 const writes = /\b(INSERT|UPDATE|DELETE|CREATE|ALTER|DROP|VACUUM|wal_checkpoint|user_version =)\b/i
 /** @typedef {import('@photostructure/sqlite').DatabaseSync} DatabaseSync */
-/** What the open transaction of a connection did. @type {WeakMap<DatabaseSync, Set<string>>} */
+/** The kinds of changes in the open transaction of each connection. */
 const open = new WeakMap()
 
 /**
- * Runs a statement, and reports it where it is on the disk afterwards.
+ * Runs a statement, and reports it once it is on the disk.
  * @template T
  * @param {DatabaseSync} db
  * @param {string} sql
@@ -68,7 +68,7 @@ function reporting(db, sql, values, run) {
     open.delete(db)
     const result = run()
     if (done.length === 0) return result
-    // The projector writes all the time: to the live generation, or with its checkpoint.
+    // The projector writes all the time, to the live generation or with its checkpoint.
     const isUsual = done.includes('checkpoint') || done.every((kind) => kind === 'live')
     if (!(now.live > 0 && isMainThread && isUsual)) step(`${file}: ${done.toSorted().join(' + ')}`)
     return result

@@ -1,4 +1,4 @@
-/** Killing the product at each write of a command in turn, asking again as a client does, and holding what came of it to one effect. */
+/** Kills the product at each write of a command in turn, repeats the command as a client does, and checks that it has exactly one effect. */
 import { DatabaseSync } from '@photostructure/sqlite'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -13,7 +13,7 @@ import type { Product, ProductOptions } from '../../product.ts'
 import { deletions } from '#platform/commands/requestedJobs.ts'
 import type { Scene } from '../scene.ts'
 
-/** A command that a client sends under one key, as often as it must. `answers` are those to the commands before it. */
+/** A command that a client sends with one key, as often as necessary. `answers` are those to the commands before it. */
 export type Command = (key: string, answers: readonly Answer[]) => Promise<Answer>
 
 /** The person's call as a command with an Idempotency-Key. */
@@ -22,47 +22,47 @@ export function command<C extends AnyCall>(person: Person, call: C, ask: Ask<C> 
   return (key) => person.api(call.method, addressOf(call, params, query), body, { 'idempotency-key': key })
 }
 
-/** What a person does, and what must be so when it is done. */
+/** What a person does, and what must be true when it is done. */
 export interface Doing {
-  /** Each is asked once the one before it was answered. */
+  /** The commands; each is sent after the one before it was answered. */
   readonly commands: readonly Command[]
-  /** Resolves when what follows from them has ended; the product may be killed meanwhile as well. */
+  /** Resolves when the consequences of the commands have ended; the product may be killed during that too. */
   follows?(): Promise<unknown>
-  /** Statuses of refusals that a kill may make right: a run that was to be cancelled has ended with the process. */
+  /** Statuses of refusals that a kill makes correct: a run that was to be cancelled has ended with the process. */
   readonly mayBeRefused?: readonly number[]
-  /** Of a command that takes away what it was asked with: the status of its repeat, once it was done. */
+  /** For a command that removes the access with which it was sent: the status of a repeat after it was done. */
   readonly doneAnswers?: number
-  /** Throws unless each command that was accepted had its effect, once. `answers` are the last ones. */
+  /** Throws unless each accepted command had its effect once. `answers` are the last answers. */
   check(answers: readonly Answer[]): Promise<void>
 }
 
-/** A kind of command: `prepare` makes what it is about, undisturbed, anew for each kill. */
+/** A kind of command: `prepare` creates what the command is about, without kills, again for each kill. */
 export interface Kind {
   readonly name: string
   prepare(): Promise<Doing>
 }
 
-/** Where the product was killed, of each time that it was. */
+/** The places at which the product was killed, one for each kill. */
 export type Points = readonly string[]
 
 export interface Killing {
-  /** What the product is started with. */
+  /** The options with which the product must be started. */
   readonly options: Pick<ProductOptions, 'preload' | 'env'>
   /** Does the kind again and again, killed at its first write, its second, and so on, until it passes without a kill. */
   everywhere(scene: Scene, kind: Kind, moments?: readonly Moment[]): Promise<Points>
 }
 
 /**
- * On the disk, after a write is the same as before the next. Between the two the product may have answered: killed right after, it has not;
- * killed before the next, it may have.
+ * On the disk, the state after a write is the same as before the next write. Between the two the product may have answered: if it is killed right
+ * after a write it has not answered, if it is killed before the next it may have.
  */
 export type Moment = 'before' | 'after'
 
 const preload = fileURLToPath(new URL('killAt.js', import.meta.url))
-/** More writes than any kind has: beyond it something writes for ever. */
+/** More writes than any kind has; beyond this number, something writes for ever. */
 const mostWrites = 500
 
-/** `folder` is where the orders to the product lie. */
+/** `folder` contains the orders to the product. */
 export function openKilling(folder: string): Killing {
   const file = join(folder, 'order')
 
@@ -71,7 +71,7 @@ export function openKilling(folder: string): Killing {
     await rename(`${file}.new`, file)
   }
 
-  /** Takes the order back. Gives where the product was killed by it; `undefined` when it was not. */
+  /** Withdraws the order. Returns the place at which the product was killed; `undefined` when it was not. */
   async function takeBack(): Promise<string | undefined> {
     try {
       await unlink(file)
@@ -81,12 +81,12 @@ export function openKilling(folder: string): Killing {
     }
   }
 
-  /** Where it was killed, and whether all commands were answered by then; `undefined` when it was not. */
+  /** The place of the kill, and whether all commands had been answered; `undefined` when there was no kill. */
   async function killedAt({ product }: Scene, kind: Kind, at: number, moment: Moment) {
-    // What the command before brought about would be counted with this one's writes, and so would an erasure that `prepare` begins.
+    // Consequences of earlier commands, and an erasure that `prepare` begins, would be counted with the writes of this command.
     await doneWith(product, ['execution', 'pull_request', 'erasure'])
     const doing = await kind.prepare()
-    // A task that is to run goes on.
+    // A task that must be running goes on.
     await doneWith(product, ['erasure'])
     const key = randomUUID()
     const answers: Answer[] = []
@@ -95,7 +95,7 @@ export function openKilling(folder: string): Killing {
       for (const [index, ask] of doing.commands.entries()) answers.push(await ask(`${key} ${index}`, answers))
       await doing.follows?.()
     } catch (fault) {
-      // A connection that breaks is the kill; anything else is not.
+      // A broken connection is caused by the kill; any other fault is not.
       if (existsSync(file)) throw fault
     }
     const where = await takeBack()
@@ -124,7 +124,7 @@ export function openKilling(folder: string): Killing {
             const killed = await killedAt(scene, kind, at, moment)
             if (killed === undefined) return points
             points.push(killed.where)
-            // Nothing more is answered: before the next write all is as it was after this one.
+            // No further command is answered, and the state before the next write is the same as after this one.
             if (killed.isAnswered && moment === 'after') left = ['after']
           } catch (fault) {
             const why = fault instanceof Error ? fault.message : String(fault)
@@ -137,12 +137,12 @@ export function openKilling(folder: string): Killing {
   }
 }
 
-/** A run that was killed comes to its end only after the restart. */
+/** A run that was killed ends only after the restart. */
 const doneWithinMs = 60_000
 
 /**
- * Resolves once the product has no more of these jobs, and has noted how far it queued them, which it does a second later. Until then it
- * writes of itself, and the n-th write from now on would be another one each time.
+ * Resolves once the product has no more of these jobs, and has stored how far it queued them, which it does a second later. Until then the product
+ * writes by itself, and the n-th write would be a different one each time.
  */
 async function doneWith({ dataDir }: Product, kinds: readonly string[]): Promise<void> {
   await expect
@@ -150,14 +150,14 @@ async function doneWith({ dataDir }: Product, kinds: readonly string[]): Promise
     .toEqual([])
 }
 
-/** What is noted of how far which events became jobs. */
+/** The checkpoints of how far events were turned into jobs. */
 const asking = {
   dispatched: ['ExecutionRequested', 'PullRequestRequested'],
   erased: deletions,
 } as const
 const Counted = z.object({ count: z.number() })
 
-/** The jobs that are open, and the marks that are behind, as the files of the running product have them. */
+/** The open jobs, and the checkpoints that are behind, read from the files of the running product. */
 function toBeDone(dataDir: string, kinds: readonly string[]): readonly string[] {
   const db = new DatabaseSync(join(dataDir, 'jobs.sqlite'), { readOnly: true, timeout: 5_000 })
   try {
@@ -182,7 +182,7 @@ function toBeDone(dataDir: string, kinds: readonly string[]): readonly string[] 
   }
 }
 
-/** The second answer to the same key: the first one's, where there was one. */
+/** Compares the second answer to a key with the first one, if there was one. */
 function hold(again: Answer, first: Answer | undefined, { mayBeRefused = [], doneAnswers }: Doing): void {
   if (again.status === doneAnswers) return
   const isFine = again.status < 300 || (first === undefined && mayBeRefused.includes(again.status))
@@ -192,7 +192,7 @@ function hold(again: Answer, first: Answer | undefined, { mayBeRefused = [], don
   if (one !== other) throw new Error(`It answered ${one}, and then ${other}.`)
 }
 
-/** The ids of what was answered: what may not change between an answer and its repeat, as a status may. */
+/** The ids in an answer: they must not change between an answer and its repeat, unlike a status. */
 function idsIn(body: unknown): string {
   const { task, chatMessage, project, pr } = Object(body)
   return JSON.stringify([task, chatMessage, project].map((one) => Object(one).id).concat(Object(pr).number))

@@ -1,7 +1,7 @@
 /**
- * The SQLite driver, which counts what is written to any file, and ends the process by SIGKILL just before or just after the n-th write.
- * When is read from the file that `KILL_ORDER` names, `<name> <n> before|after`: a new text counts anew, and without the file nothing is
- * counted. The order goes with the process that it ended; `<KILL_ORDER>.told` then says at what.
+ * The SQLite driver that counts the writes to any file, and ends the process by SIGKILL just before or just after the n-th write. The file that
+ * `KILL_ORDER` names contains the order, `<name> <n> before|after`: a new text restarts the count, and without the file nothing is counted. The order
+ * is removed by the process that it ends; `<KILL_ORDER>.told` then says at which write.
  */
 import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -11,7 +11,7 @@ const file = process.env['KILL_ORDER'] ?? ''
 /** @type {{ text: string, at: number, moment: string, count: number } | undefined} */
 let order
 
-/** The order in force, with its count; `undefined` without one. */
+/** The current order with its count; `undefined` without one. */
 function current() {
   try {
     const text = readFileSync(file, 'utf8')
@@ -25,7 +25,7 @@ function current() {
 }
 
 /**
- * Whoever takes the file away first has the order: one that was taken back at this moment is not carried out.
+ * The order belongs to the process that removes its file first, so an order that is withdrawn at this moment is not carried out.
  * @param {string} what
  */
 function kill(what) {
@@ -36,12 +36,12 @@ function kill(what) {
     return
   }
   process.kill(process.pid, 'SIGKILL')
-  // Nothing of this process comes after it.
+  // The process must do nothing after this.
   for (;;);
 }
 
 /**
- * Does one write, unless this is where the process ends.
+ * Makes one write, unless this is where the process ends.
  * @template T
  * @param {string} what
  * @param {() => T} write
@@ -72,7 +72,7 @@ export class DatabaseSync extends Driver {
         /** @param {unknown[]} values */
         value: (...values) => {
           const write = () => Reflect.apply(call, statement, values)
-          // Within a transaction nothing is on the disk yet: its COMMIT is the write.
+          // Within a transaction nothing is on the disk yet, so its COMMIT counts as the write.
           return isCommit || !this.isTransaction ? counted(what, write) : write()
         },
       })

@@ -1,4 +1,4 @@
-/** Every kind of command that a client sends with a key, what must be so once it was accepted, and what shows that it was done once. */
+/** Every kind of command that a client sends with a key, what must be true after it was accepted, and what shows that it was carried out once. */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { z } from 'zod'
@@ -36,10 +36,10 @@ import { type Script, renewableGate } from '../../standins/messagesApi.ts'
 import { hasEnded, type Scene } from '../scene.ts'
 import { command, type Kind } from './killing.ts'
 
-/** Where a run stands that never ends: before its first word, as each is written as it is said. */
+/** Holds the model before the first word of a run that must not end, because each word is written as it is said. */
 const holding = renewableGate()
 
-/** What the model answers: it never ends what it is asked to hold, and changes something where it is asked to. */
+/** The model's answers: it never ends a message that it is asked to hold, and changes something when it is asked to. */
 export const scripts: readonly Script[] = [
   {
     when: /Hold/,
@@ -54,16 +54,16 @@ export const scripts: readonly Script[] = [
   },
 ]
 
-/** A fresh word: what is found by it was written by this command. */
+/** A new word, by which a text is found that this command wrote. */
 const word = () => `w${randomUUID().slice(0, 8)}`
 
-/** What waits in a task, made at once: of a hundred that may wait, so many are withdrawn one after the other. */
+/** How many messages wait in a task for being withdrawn one after the other; at most a hundred may wait. */
 const waiting = 90
 
-/** The kind with a whole run in it, which has by far the most steps. */
+/** The kind that contains a whole run, which has by far the most steps. */
 export const wholeRun = 'make a task, and let it run'
 
-/** In an order in which one after the other may be done; the last ends a session. */
+/** The kinds in an order in which they can follow each other; the last one ends a session. */
 export function kindsOf(scene: Scene): readonly Kind[] {
   const { ada, projectId, product } = scene
 
@@ -72,11 +72,11 @@ export function kindsOf(scene: Scene): readonly Kind[] {
   const messagesOf = async (taskId: string) =>
     (await ada.ask(getChat, { params: { taskId }, query: { limit: '5000' } })).messages
   const turnsOf = ({ execution }: Task) => execution?.turn ?? 0
-  /** Turns and commands that the task has had, once no more is to come. */
+  /** The number of turns and commands of the task, once no more is to come. */
   const settled = (taskId: string, turns: number) =>
     ada.taskOnce(taskId, (task) => hasEnded(task) && turnsOf(task) >= turns)
 
-  /** A task that has ended, made once and used again. */
+  /** A task that has ended, created once and reused. */
   function lasting(description: string): () => Promise<Task> {
     let taskId: string | undefined
     return async () => {
@@ -86,7 +86,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
   }
   const ended = lasting('Change it')
 
-  /** A task that runs, once the model holds it: on its way there it writes what would be counted as the command's. */
+  /** A running task, once the model holds it: until then the task makes writes that would be counted as the command's. */
   async function held(): Promise<string> {
     holding.renew()
     const { id } = await ada.task(projectId, 'Hold')
@@ -94,7 +94,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
     return id
   }
 
-  /** A command that makes the task run once more. It is killed until it is answered: the first kind of all has a whole run. */
+  /** A command that makes the task run again. It is only killed until it is answered, because the first kind already contains a whole run. */
   async function onceMore(task: Task, ask: ReturnType<typeof command>, check: () => Promise<void>) {
     const turns = turnsOf(task) + 1
     return {
@@ -106,7 +106,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
     }
   }
 
-  /** Messages that wait in a task which does not run. */
+  /** Messages that wait in a task that does not run. */
   function queue(length: number): () => Promise<{ taskId: string; messageIds: readonly string[] }> {
     let made: { taskId: string; messageIds: readonly string[] } | undefined
     return async () => {
@@ -138,7 +138,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
     const { html_url: url } = there ?? (await ada.ask(createRepository, { body: { name: 'sample' } })).data
     return url
   }
-  /** Its project. */
+  /** The project of the repository `sample`. */
   async function sample(): Promise<string> {
     const [there] = await projectOf('sample')
     return there?.id ?? (await ada.ask(createProject, { body: { repoUrl: await sampleUrl() } })).id
@@ -157,7 +157,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
             expect(await named(title)).toHaveLength(1)
             const task = await run()
             expect(turnsOf(task)).toBe(1)
-            // What ran when the product was killed ends as failed and says so; what had not begun is run.
+            // A run that the product was killed in ends as failed and says so; a run that had not begun is run.
             expect([task.status, task.failure?.code]).toEqual(
               task.status === 'completed' ? ['completed', undefined] : ['failed', 'runner_lost'],
             )
@@ -190,7 +190,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
           expect(asked).toHaveLength(1)
           const { output } = await ada.ask(getTerminal, { params, query: { limit: '5000' } })
           const lines = output.flatMap(({ content }) => content.split('\n'))
-          // Not at all when it was killed before it printed.
+          // The line is missing if the product was killed before it printed.
           expect(lines.filter((line) => line === said).length).toBeLessThanOrEqual(1)
         })
       },
@@ -209,7 +209,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
         return {
           commands: [command(ada, cancelTask, { params: { taskId } })],
           follows: () => ada.taskOnce(taskId, hasEnded),
-          // The run may have ended with the product, before it was told.
+          // The run may have ended with the product, before the message reached it.
           mayBeRefused: [409],
           async check([answer]) {
             const task = await settled(taskId, 1)
@@ -278,7 +278,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
           commands: [command(ada, updateTask, { params, body: { title } })],
           async check() {
             const { task } = await ada.ask(getTask, { params })
-            // One event more than before.
+            // The task has one more event than before.
             expect(task).toMatchObject({ title, version: version + 1 })
           },
         }
@@ -395,7 +395,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
     {
       name: 'disconnect from the code host',
       async prepare() {
-        // Signing in connects again.
+        // Signing in connects the account again.
         const person = await product.signIn('ada')
         return {
           commands: [command(person, disconnectGitHub)],
@@ -409,7 +409,7 @@ export function kindsOf(scene: Scene): readonly Kind[] {
         const person = await product.signIn('ada')
         return {
           commands: [command(person, logout)],
-          // Who has signed out may not even ask whether.
+          // After signing out, a person may not even ask whether they are signed out.
           doneAnswers: 401,
           async check() {
             expect(await person.refused(getMe)).toMatchObject({ status: 401 })
@@ -425,7 +425,7 @@ const PullRequests = z.array(
   z.object({ number: z.number(), title: z.string(), head: z.object({ ref: z.string() }) }),
 )
 
-/** All pull requests of ada's repository, newest first, as the code host tells anybody. */
+/** All pull requests of ada's repository, newest first, from the code host's public API. */
 async function pullRequestsAt(codeHostUrl: string) {
   const answer = await fetch(`${codeHostUrl}/api/v3/repos/ada/engine/pulls?state=all&per_page=100`)
   return PullRequests.parse(await answer.json())

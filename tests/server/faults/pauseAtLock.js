@@ -1,6 +1,6 @@
 /**
- * Loaded before the product (`node --import`): it waits once after it opened a lock file, and before it locks it, until the file that
- * `PAUSE_AT_LOCK` names is there. `<PAUSE_AT_LOCK>.opened` says that it waits.
+ * Loaded before the product (`node --import`): pauses it once after it has opened a lock file and before it locks it, until the file that
+ * `PAUSE_AT_LOCK` names exists. `<PAUSE_AT_LOCK>.opened` shows that it is paused.
  */
 import { existsSync, writeFileSync } from 'node:fs'
 import { patchSqlite } from './patchSqlite.js'

@@ -1,8 +1,7 @@
 /**
- * Counts the steps of a rebuild over all threads of the process, and ends the process by SIGKILL right after the n-th. The file that
- * `KILL_REBUILD` names holds the order, as JSON: `at` is n, `kind` a kind of step that ends the process as well, and `live` the number of the
- * live generation. Without it nothing is counted. Each step is a line in
- * `<KILL_REBUILD>.steps`. The order is removed before the process ends.
+ * Counts the steps of a rebuild over all threads of the process, and ends the process by SIGKILL right after the n-th. The file that `KILL_REBUILD`
+ * names contains the order, as JSON: `at` is n, `kind` is a kind of step that ends the process as well, and `live` is the number of the live
+ * generation. Without the file nothing is counted. Each step is a line in `<KILL_REBUILD>.steps`. The order is removed before the process ends.
  */
 import { appendFileSync, existsSync, readFileSync, unlinkSync } from 'node:fs'
 import { basename } from 'node:path'
@@ -10,7 +9,7 @@ import { isMainThread } from 'node:worker_threads'
 
 const file = process.env['KILL_REBUILD'] ?? ''
 
-/** The order in force; `undefined` without one. */
+/** The current order; `undefined` without one. */
 export function order() {
   try {
     /** @type {{ at: number, kind: string | null, live: number }} */
@@ -22,7 +21,7 @@ export function order() {
 }
 
 /**
- * What of the read models the file is; `undefined` for other files.
+ * The role of the file among the read models; `undefined` for other files.
  * @param {string} path
  */
 export function fileOf(path) {
@@ -37,11 +36,11 @@ export function step(kind) {
   if (!now) return
   const list = `${file}.steps`
   const line = `${isMainThread ? 'main' : 'thread'}, ${kind}`
-  // It comes once a second.
+  // Progress is written once a second, so repeated lines are left out.
   if (kind.endsWith('progress') && existsSync(list) && readFileSync(list, 'utf8').endsWith(`${line}\n`))
     return
   appendFileSync(list, `${line}\n`)
-  // Two threads may count at once: then the second of them kills.
+  // Two threads may count at once; in that case the second one kills.
   if (line !== now.kind && readFileSync(list, 'utf8').split('\n').length - 1 < now.at) return
   try {
     unlinkSync(file)
@@ -49,6 +48,6 @@ export function step(kind) {
     return
   }
   process.kill(process.pid, 'SIGKILL')
-  // Nothing of this process comes after it.
+  // The process must do nothing after this.
   for (;;);
 }
