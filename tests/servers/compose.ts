@@ -1,16 +1,16 @@
-/** Compose for tests: the engine's plug-in or a program of its own where there is one, else built from its Go module into `.cache/`. */
+/** Compose for tests: the engine's plug-in, or a separate program, or else built from its Go module into `.cache/`. */
 import { execFile } from 'node:child_process'
 import { access, mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
 
-/** What goes before `config`, `up` and so on. */
+/** The arguments before `config`, `up` and so on. */
 export type ComposeCommand = readonly [program: string, ...args: string[]]
 
 const goModule = 'github.com/docker/compose/v2'
 const version = 'v2.40.3'
-/** The sum of the module at this version: another one is refused. */
+/** The checksum of the module at this version; a module with another one is refused. */
 const sum = 'h1:XeYkQu1svDtyfZPv5nTwFryQ25ZJMkIlc4pz9HalMPI='
 
 const cache = join(import.meta.dirname, '../../.cache')
@@ -20,7 +20,7 @@ const buildMs = 900_000
 
 const run = promisify(execFile)
 
-/** Compose as it is on this machine, else built: about three minutes on two cores. Or why there is none. */
+/** The command for Compose on this machine, which is built if necessary: about three minutes on two cores. Or why there is none. */
 export async function compose(): Promise<ComposeCommand | { readonly missing: string }> {
   const known: readonly ComposeCommand[] = [['docker', 'compose'], ['docker-compose'], [program]]
   for (const command of known) if (await isCompose(command)) return command
@@ -33,7 +33,7 @@ export async function compose(): Promise<ComposeCommand | { readonly missing: st
   }
 }
 
-/** The one of before version 2 does not count: it knows another language. */
+/** Compose before version 2 does not count, because its files have another format. */
 async function isCompose([name, ...args]: ComposeCommand): Promise<boolean> {
   return run(name, [...args, 'version', '--short'], { timeout: 10_000 }).then(
     ({ stdout }) => /^v?([2-9]|\d\d)\./.test(stdout),
@@ -50,7 +50,7 @@ async function build(): Promise<void> {
   const { stdout } = await run('go', download, { cwd: cache, env, timeout: downloadMs })
   const found = Downloaded.parse(JSON.parse(stdout))
   if (found.Sum !== sum) throw new Error(`${goModule} ${version} is not the one that we know.`)
-  // Put in place at once: nobody finds half a program, whoever else builds it.
+  // Moved into place when it is complete, so that nobody finds half a program, even if another process builds it too.
   const half = `${program}.${process.pid}`
   const named = `-X ${goModule}/internal.Version=${version}`
   const flags = ['-trimpath', '-buildvcs=false', `-ldflags=-s -w ${named}`]
@@ -58,7 +58,7 @@ async function build(): Promise<void> {
   await rename(half, program)
 }
 
-/** What Go needs of the environment: where things are, and how modules are reached. */
+/** What Go needs from the environment: folders, and how modules are reached. */
 function goEnvironment(): Record<string, string> {
   const needed = /^(PATH|HOME|TMPDIR|XDG_CACHE_HOME|GO[A-Z0-9]*|HTTPS?_PROXY|NO_PROXY|SSL_CERT_(FILE|DIR))$/i
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The container engine for tests, and the images that can be had on it. */
+/** The container engine for tests, and the images that are available on it. */
 import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { getContainerRuntimeClient, ImageName } from 'testcontainers'
@@ -9,14 +9,14 @@ const ourHost = `unix://${ourSocket}`
 const engineAnswersWithinMs = 5_000
 const pullsWithinMs = 240_000
 
-/** Of each engine: the variable that names another image, and the image that is taken without it. */
+/** For each engine: the variable that names another image, and the default image. */
 const images = {
   eventStoreDb: { variable: 'EVENTSTORE_IMAGE', usual: 'eventstore/eventstore:24.10', local: null },
   mongoDb: { variable: 'MONGODB_IMAGE', usual: 'mongo:8.0', local: ours.images.ferretdb },
   nats: { variable: 'NATS_IMAGE', usual: 'nats:2.11-alpine', local: ours.images.nats },
 } as const
 
-/** Why there is no container engine; `undefined` when there is one. With REQUIRE_CONTAINERS=1 it throws instead. */
+/** The reason why there is no container engine; `undefined` when there is one. With REQUIRE_CONTAINERS=1 it throws instead. */
 export async function noContainers(): Promise<string | undefined> {
   takeOurs()
   const silence = new AbortController()
@@ -36,17 +36,17 @@ export async function noContainers(): Promise<string | undefined> {
   }
 }
 
-/** An image, or why it cannot be had. */
+/** An image, or the reason why it is missing. */
 export type Image = { readonly name: string; readonly isLocal: boolean } | { readonly missing: string }
 
-/** The image that the variable names, else the engine's own. What is not on the container engine is pulled. */
+/** The image that the variable names, or the engine's default. An image that is not on the container engine is pulled. */
 export async function imageOf(engine: keyof typeof images): Promise<Image> {
   const { variable, usual, local } = images[engine]
   const named = process.env[variable]
   return named !== undefined && named === local ? { name: local, isLocal: true } : had(named || usual)
 }
 
-/** The same, and else what `scripts/containers.js` built in its place. */
+/** The image of `imageOf`, or else the one that `scripts/containers.js` has built instead. */
 export async function imageOrOurs(engine: keyof typeof images): Promise<Image> {
   const found = await imageOf(engine)
   const { local } = images[engine]
@@ -73,7 +73,7 @@ async function had(name: string): Promise<Image> {
         () => ({ name, isLocal: false }),
         () => ({ missing: `${name} cannot be pulled` }),
       ),
-      // A registry that cannot be reached may take for ever.
+      // A registry that cannot be reached may never answer.
       pause(pullsWithinMs, { missing: `${name} is not pulled in time` }, { signal: silence.signal }),
     ])
   } finally {
@@ -81,14 +81,14 @@ async function had(name: string): Promise<Image> {
   }
 }
 
-/** The engine that `scripts/containers.js` started, where the environment names none and the system has none. */
+/** Uses the engine that `scripts/containers.js` started, if the environment names none and the system has none. */
 function takeOurs(): void {
   const { env } = process
   if (env['DOCKER_HOST'] === undefined && !existsSync('/var/run/docker.sock') && existsSync(ourSocket))
     env['DOCKER_HOST'] = ourHost
   if (env['DOCKER_HOST'] !== ourHost) return
-  // The reaper is an image as well, which that engine cannot pull; each suite stops what it started.
+  // The reaper is an image too, which that engine cannot pull; each suite stops what it has started.
   env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true'
-  // It publishes on loopback, also where the machine looks like a container itself.
+  // The engine publishes ports on loopback, even if the machine looks like a container itself.
   env['TESTCONTAINERS_HOST_OVERRIDE'] ??= '127.0.0.1'
 }

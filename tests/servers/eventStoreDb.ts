@@ -1,19 +1,19 @@
-/** An EventStoreDB for tests: the one at EVENTSTORE_URL, else a container, else the stand-in at the wire. */
+/** An EventStoreDB for tests: the server at EVENTSTORE_URL, or a container, or else the stand-in. */
 import { GenericContainer, Wait } from 'testcontainers'
 import { startEventStoreDb } from '../standins/eventStoreDb.ts'
 import { imageOf, noContainers } from './containers.ts'
 
-/** A server that suites use as it is. */
+/** A server that suites use without changing it. */
 export interface AnyEventStoreDb {
   readonly url: string
-  /** What stands behind it, for the report. */
+  /** What the tests really ran against, for the report. */
   readonly against: string
   close(): Promise<void>
 }
 
 const startsWithinMs = 120_000
 
-/** With REQUIRE_EVENTSTORE=1 it throws instead of taking the stand-in. */
+/** With REQUIRE_EVENTSTORE=1 it throws instead of using the stand-in. */
 export async function anyEventStoreDb(): Promise<AnyEventStoreDb> {
   const url = process.env['EVENTSTORE_URL']
   if (url) return { url, against: 'the EventStoreDB at EVENTSTORE_URL', close: async () => {} }

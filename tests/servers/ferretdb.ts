@@ -1,7 +1,7 @@
 /**
- * FerretDB 1.x with its SQLite back end: a server of MongoDB's protocol that others wrote. It is a Go program, built once from its
- * module into `.cache/`, and runs on loopback. It differs from MongoDB where it matters to us: no index serves a query, and an update
- * reads and writes in two steps (see `oneAtATime`).
+ * FerretDB 1.x with its SQLite back end: a server for MongoDB's protocol that others wrote. It is a Go program, built once from its module into
+ * `.cache/`, and runs on loopback. It differs from MongoDB in two ways that matter to us: no index is used for a query, and an update reads and
+ * writes in two steps (see `oneAtATime`).
  */
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -25,12 +25,12 @@ export interface FerretDb {
   stop(): Promise<void>
 }
 
-/** The program, built where it is not there yet: about a minute and a half on two cores. Throws with the reason when it cannot be. */
+/** The path of the program, built if necessary: about a minute and a half on two cores. Throws with the reason when it cannot be built. */
 export function ferretDbProgram(): Promise<string> {
   return programOfScript('ferretdb.js', buildMs)
 }
 
-/** Starts it on a free port and a folder of its own, with one user and a password of its own. */
+/** Starts the program on a free port and in a folder of its own, with one user and a new password. */
 export async function startFerretDb(): Promise<FerretDb> {
   const file = await ferretDbProgram()
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-ferretdb-'))
@@ -40,7 +40,7 @@ export async function startFerretDb(): Promise<FerretDb> {
     file,
     [
       '--handler=sqlite',
-      // What is lost in a power cut is no matter here.
+      // Data that a power cut would lose does not matter here.
       `--sqlite-url=file:${folder}/?_pragma=synchronous(off)`,
       `--state-dir=${folder}`,
       `--listen-addr=127.0.0.1:${port}`,

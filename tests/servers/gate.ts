@@ -1,21 +1,21 @@
-/** A TCP gate before a server: what goes wrong on the way to one. */
+/** A TCP gate in front of a server, which simulates faults on the way to the server. */
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
 export interface Gate {
   readonly port: number
-  /** Lets through; what was held is passed on. */
+  /** Lets everything through; data that was held is passed on. */
   open(): Promise<void>
-  /** Nobody gets in, and those who are in are thrown out, as when the server has gone. */
+  /** Refuses new connections and breaks existing ones, as when the server is down. */
   shut(): Promise<void>
-  /** Whoever is in, or comes, waits for an answer, as when the server hangs. */
+  /** Leaves everybody without an answer, as when the server hangs. */
   hold(): void
 }
 
-/** How bytes pass between the two sockets of a connection. */
+/** Passes bytes between the two sockets of a connection. */
 export type Passage = (client: Socket, server: Socket) => void
 
-/** Opens a gate on a free port of loopback. With a `passage` of its own it does not hold. */
+/** Opens a gate on a free port of loopback. With a `passage` of its own it cannot hold data. */
 export async function openGate(to: { host: string; port: number }, passage?: Passage): Promise<Gate> {
   const sockets = new Set<Socket>()
   const held: (() => void)[] = []

@@ -1,4 +1,4 @@
-/** The server that stands behind the MongoDB adapters in tests: the one at MONGODB_URL, else one in a container, else FerretDB. */
+/** The server behind the MongoDB adapters in tests: the one at MONGODB_URL, or one in a container, or else FerretDB. */
 import { randomUUID } from 'node:crypto'
 import { MongoClient } from 'mongodb'
 import { GenericContainer, Wait } from 'testcontainers'
@@ -9,7 +9,7 @@ import { ferretDbVersion, startFerretDb } from './ferretdb.ts'
 import { openGate, type Gate, type Passage } from './gate.ts'
 
 export interface MongoServer {
-  /** What it is, for the report; where there is none, why. */
+  /** What the server is, for the report; without one, the reason. */
   readonly what: string
   readonly isThere: boolean
   readonly isMongoDb: boolean
@@ -17,7 +17,7 @@ export interface MongoServer {
   close(): Promise<void>
 }
 
-/** A database that goes with the test. */
+/** A database that is removed with the test. */
 export interface MongoDatabase {
   readonly mongo: Mongo
   readonly name: string
@@ -25,10 +25,10 @@ export interface MongoDatabase {
 }
 
 const containerMs = 120_000
-/** The machine may be busy with other tests; what is a time is tested apart. */
+/** A long limit, since the machine may be busy with other tests; limits themselves are tested elsewhere. */
 const patientMs = 60_000
 
-/** With REQUIRE_MONGODB=1 it throws when there is none. */
+/** With REQUIRE_MONGODB=1 it throws when there is no server. */
 export async function startMongoServer(): Promise<MongoServer> {
   const url = process.env['MONGODB_URL']
   if (url)
@@ -46,7 +46,7 @@ export async function startMongoServer(): Promise<MongoServer> {
   return { what, isThere: false, isMongoDb: false, url: '', close: async () => {} }
 }
 
-/** A fresh database on the server, on a connection of its own. */
+/** A new database on the server, with a connection of its own. */
 export async function freshDatabase(server: MongoServer): Promise<MongoDatabase> {
   const name = `flightdeck_test_${randomUUID().replaceAll('-', '')}`
   const mongo = await openMongo({
@@ -65,7 +65,7 @@ export async function freshDatabase(server: MongoServer): Promise<MongoDatabase>
   }
 }
 
-/** A gate before the server, and the address that leads through it. Only where the address names one host. */
+/** A gate in front of the server, and the address that leads through it. Only if the address names a single host. */
 export async function gateBefore(
   server: MongoServer,
   passage?: Passage,

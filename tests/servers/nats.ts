@@ -11,31 +11,32 @@ import { freePortsFor } from '../freePorts.ts'
 import { noContainers } from './containers.ts'
 import { patienceMs } from '../patience.ts'
 
-/** A server of our own, which may be stopped and started again on the same port and data. */
+/** A server of our own, which can be stopped and started again on the same port and data. */
 export interface OwnNats {
-  /** Without credentials. */
+  /** The address without credentials. */
   readonly url: string
   readonly port: number
-  /** Starts it again; with a `user` that clients must give (`name:password`), or without. */
+  /** Starts the server again; with a `user` that clients must give (`name:password`), or without. */
   start(changed?: { user: string }): Promise<void>
-  /** Resolves when the process is gone. Its data stay. */
+  /** Resolves when the process has ended. The data stays. */
   stop(signal?: 'SIGTERM' | 'SIGKILL'): Promise<void>
   /** Removes the data of a stopped server. */
   forget(): Promise<void>
-  /** Holds the process still, or lets it go on: a server that is there and does not answer. */
-  /** Resolves once the process stands still: a signal takes a moment to arrive. */
+  /**
+   * Freezes the process, so that the server is reachable and does not answer. Resolves once it is frozen, because a signal takes a moment to arrive.
+   */
   freeze(): Promise<void>
   thaw(): void
-  /** Where its data lie. */
+  /** The folder with the server's data. */
   readonly folder: string
   /** Ends the process and removes the data. */
   close(): Promise<void>
 }
 
-/** A server that suites use as it is. */
+/** A server that suites use without changing it. */
 export interface AnyNats {
   readonly url: string
-  /** What stands behind it, for the report. */
+  /** What the tests really ran against, for the report. */
   readonly against: string
   close(): Promise<void>
 }
@@ -43,7 +44,7 @@ export interface AnyNats {
 const program = process.env['NATS_SERVER'] ?? 'nats-server'
 const answersWithinMs = patienceMs
 
-/** Why there is no server to test with; `undefined` when there is one. */
+/** The reason why there is no server for tests; `undefined` when there is one. */
 export const noNats: string | undefined = reason()
 
 function reason(): string | undefined {
@@ -51,20 +52,20 @@ function reason(): string | undefined {
   return versionOf() === undefined ? 'no nats-server in PATH, and no NATS_URL' : undefined
 }
 
-/** Why no server of our own can be started: the one at NATS_URL is never stopped. */
+/** The reason why no server of our own can be started: one at NATS_URL is never stopped. */
 export const noOwnNats: string | undefined =
   versionOf() === undefined ? 'no nats-server in PATH to stop and start' : undefined
 
 function versionOf(): string | undefined {
   try {
-    // `nats-server: v2.9.10`
+    // The output has the form `nats-server: v2.9.10`.
     return execFileSync(program, ['--version'], { encoding: 'utf8' }).trim().split(' ').at(-1)
   } catch {
     return undefined
   }
 }
 
-/** The server at NATS_URL, or a fresh one: in a container of NATS_IMAGE where that is set, else of the system's package. */
+/** The server at NATS_URL, or a new one: in a container of NATS_IMAGE if that is set, otherwise of the system's package. */
 export async function anyNats(): Promise<AnyNats> {
   const url = process.env['NATS_URL']
   if (url) return { url, against: 'the NATS server at NATS_URL', close: async () => {} }
@@ -87,7 +88,7 @@ async function container(image: string): Promise<AnyNats> {
   }
 }
 
-/** Starts a server of the system's package; `user` is `name:password` that clients must give, `config` the text of its file. */
+/** Starts a server of the system's package. `user` is the `name:password` that clients must give, and `config` the text of its configuration file. */
 export async function ownNats(
   options: { jetStream?: boolean; user?: string; config?: string } = {},
 ): Promise<OwnNats> {
@@ -145,7 +146,7 @@ export async function ownNats(
   }
 }
 
-/** Whether a server says its INFO on the port. */
+/** Whether a server sends its INFO on the port. */
 function greets(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1')
@@ -159,7 +160,7 @@ function greets(port: number): Promise<boolean> {
   })
 }
 
-/** Whether the system has stopped every thread of the process; without /proc there is nothing to ask. */
+/** Whether the system has stopped every thread of the process; without /proc this cannot be determined. */
 async function standsStill(pid: number): Promise<boolean> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
   const states = await Promise.all(

@@ -1,4 +1,4 @@
-/** A stand-in for a MongoDB that is older than the driver can speak to: it says so in its greeting, and nothing else. */
+/** A stand-in for a MongoDB that is too old for the driver: its greeting says so, and it answers nothing else. */
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import { BSON } from 'mongodb'
@@ -27,7 +27,7 @@ export async function serveOldMongo(): Promise<{ readonly url: string; close(): 
   }
 }
 
-/** An OP_REPLY, https://www.mongodb.com/docs/manual/legacy-opcodes/#op_reply: head, flags, cursor, place, one document. */
+/** An OP_REPLY, https://www.mongodb.com/docs/manual/legacy-opcodes/#op_reply: header, flags, cursor, starting position, one document. */
 function greeting(to: number): Buffer {
   const document = BSON.serialize({ ismaster: true, minWireVersion: 0, maxWireVersion: wireVersion, ok: 1 })
   const head = Buffer.alloc(36)

@@ -1,6 +1,6 @@
 /**
- * A passage for a gate before FerretDB that gives it one writing command at a time, whatever the number of connections. MongoDB finds a document
- * and changes it in one step; FerretDB 1.x in two, between which another writer may come. With this it keeps what MongoDB promises.
+ * A passage for a gate in front of FerretDB that passes one writing command at a time, whatever the number of connections. MongoDB finds and changes
+ * a document in one step; FerretDB 1.x takes two, between which another writer may change it. With this passage FerretDB keeps MongoDB's promise.
  */
 import type { Socket } from 'node:net'
 import type { Passage } from './gate.ts'
@@ -30,7 +30,8 @@ export function oneAtATime(): Passage {
   }
 }
 
-// https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/: length, request id, response to, opcode; flags in OP_MSG.
+// The header according to https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/: length, request id, response to, opcode; OP_MSG has
+// flags too.
 const headBytes = 16
 const opMsg = 2013
 const moreToCome = 2
@@ -52,15 +53,15 @@ const readOnly = new Set([
   'listIndexes',
 ])
 
-/** All but what is known to write nothing: a command is named by the first field of its document. */
+/** Whether a command may write, which is true for all commands except known reads. The first field of its document names a command. */
 function mayWrite(message: Buffer): boolean {
   if (message.readInt32LE(12) !== opMsg) return false
-  // Flags, the kind of the section, the document's length and the field's type come before the name.
+  // The flags, the kind of the section, the document's length and the field's type come before the name.
   const from = headBytes + 4 + 1 + 4 + 1
   return !readOnly.has(message.toString('utf8', from, message.indexOf(0, from)))
 }
 
-/** Whether the server answers: it does not when the message says that more is to come. */
+/** Whether the server answers a message: it does not when the message says that more is to come. */
 function hasAnswer(message: Buffer): boolean {
   return message.readInt32LE(12) !== opMsg || (message.readUInt32LE(headBytes) & moreToCome) === 0
 }

@@ -1,8 +1,8 @@
-/** A certificate for localhost and 127.0.0.1 that it has signed itself, for servers with TLS in tests. */
+/** A self-signed certificate for localhost and 127.0.0.1, for servers with TLS in tests. */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 
-/** Makes a key and a certificate for it; says why when it cannot. */
+/** Creates a key and a self-signed certificate in these files; returns the reason when that fails. */
 export async function selfSigned(keyFile: string, certificateFile: string): Promise<string | undefined> {
   const asked = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
   const named = [

@@ -1,4 +1,4 @@
-/** The three engines that services share when they run apart, each with nothing in it: NATS itself, and what stands for the other two here. */
+/** The three engines that services in processes of their own share, all empty: NATS itself, and what takes the place of the other two here. */
 import { randomUUID } from 'node:crypto'
 import { note } from '../report/notes.ts'
 import { startEventStoreDb, type EventStoreDbStandIn } from '../standins/eventStoreDb.ts'
@@ -10,18 +10,18 @@ import { oneAtATime } from './oneAtATime.ts'
 
 export interface SharedEngines {
   readonly eventStore: EventStoreDbStandIn
-  /** The way to MongoDB. */
+  /** The gate in front of MongoDB. */
   readonly mongo: Gate
   readonly nats: OwnNats
-  /** What a process is given to find them. */
+  /** The variables with which a process finds the engines. */
   readonly env: Readonly<Record<'EVENTSTORE_URL' | 'MONGODB_URL' | 'NATS_URL', string>>
   close(): Promise<void>
 }
 
-/** The server for MongoDB, or why there is none and the product cannot run apart here. */
+/** The server for MongoDB's protocol, or why there is none, so that services cannot run in processes of their own here. */
 export type ForMongo = { readonly server: MongoServer } | { readonly missing: string }
 
-/** The server at MONGODB_URL, else FerretDB. Asked once for a file. */
+/** The server at MONGODB_URL, or else FerretDB. Started once per file. */
 export async function forMongo(): Promise<ForMongo> {
   if (noOwnNats !== undefined) return { missing: noOwnNats }
   const given = process.env['MONGODB_URL']
@@ -40,9 +40,9 @@ export async function forMongo(): Promise<ForMongo> {
   }
 }
 
-/** Starts them on free ports. The server for MongoDB goes with them. */
+/** Starts the engines on free ports. The server for MongoDB's protocol ends with them. */
 export async function startSharedEngines(server: MongoServer): Promise<SharedEngines> {
-  // FerretDB changes a document in two steps, between which another process may come.
+  // FerretDB changes a document in two steps, between which another process could change it.
   const { gate, url } = await gateBefore(server, server.isMongoDb ? undefined : oneAtATime())
   const nats = await ownNats()
   const eventStore = await startEventStoreDb()
@@ -67,7 +67,7 @@ export async function startSharedEngines(server: MongoServer): Promise<SharedEng
   }
 }
 
-/** The same server, another database; who may enter is still looked up where it was. */
+/** The same server with another database; users are still looked up in the original one. */
 function withDatabase(url: string, database: string): string {
   const [address = '', query = ''] = url.split('?')
   const options = new URLSearchParams(query)

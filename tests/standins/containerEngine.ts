@@ -1,6 +1,6 @@
 /**
- * A container engine at the wire: as much of Docker's interface as the product uses, on a unix socket. Its containers are processes in
- * bubblewrap with this machine's programs, so what the product asks to run does run. It has no system call filter and no limits.
+ * A stand-in for a container engine at the wire: the part of Docker's interface that the product uses, on a unix socket. Its containers are processes
+ * in bubblewrap with this machine's programs, so whatever the product runs in them does run. It has no system call filter and no limits.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -13,9 +13,9 @@ import { json } from 'node:stream/consumers'
 import { z } from 'zod'
 
 export interface EngineStandIn {
-  /** Names of images that were built here. */
+  /** The names of images that were built here. */
   readonly built: readonly string[]
-  /** Of every container that was made: where something is mounted in it. */
+  /** For every container that was created: the paths at which something is mounted in it. */
   readonly mounts: readonly (readonly string[])[]
   close(): Promise<void>
 }
@@ -46,7 +46,7 @@ interface Engine {
   readonly mounts: (readonly string[])[]
 }
 
-/** `bubblewrap` is the path of its program. */
+/** `bubblewrap` is the path of that program. */
 export async function startEngineStandIn(socketPath: string, bubblewrap: string): Promise<EngineStandIn> {
   const engine: Engine = { bubblewrap, containers: new Map(), built: [], mounts: [] }
   const server = createServer((request, response) => {
@@ -137,7 +137,7 @@ function start(engine: Engine, id: string, container: Container): void {
   child.on('close', (code) => end(engine, id, container, code ?? 137))
 }
 
-/** Each piece of output is told with its kind and length before it. */
+/** Sends each piece of output with its kind and length before it. */
 function frames(output: Readable, kind: number, to: Duplex | undefined): void {
   output.on('data', (bytes: Buffer) => {
     const head = Buffer.alloc(8)
@@ -157,14 +157,14 @@ function end({ containers }: Engine, id: string, container: Container, code: num
 function bubblewrapArguments({ User, WorkingDir, Entrypoint, Cmd, HostConfig }: Body): readonly string[] {
   const system = ['/usr', '/bin', '/sbin', '/lib', '/lib64', '/etc'].filter((path) => existsSync(path))
   const [uid = '', gid = ''] = User.split(':')
-  // Folders that bubblewrap makes for a mount would be for root alone.
+  // Folders that bubblewrap creates for a mount would be accessible to root only.
   const folders = new Set(HostConfig.Mounts.flatMap(({ Target }) => parentsOf(Target)))
   const mounts = HostConfig.Mounts.flatMap(({ Source, Target, ReadOnly }) => [
     ReadOnly ? '--ro-bind' : '--bind',
     Source,
     Target,
   ])
-  // Root is no user of a container that does not ask for it.
+  // A container that does not ask for root runs as another user.
   const asUser =
     process.getuid?.() === 0
       ? ['/usr/bin/setpriv', '--reuid', uid, '--regid', gid, '--clear-groups', '--no-new-privs']
@@ -195,7 +195,7 @@ function bubblewrapArguments({ User, WorkingDir, Entrypoint, Cmd, HostConfig }: 
   ]
 }
 
-/** The folders above a path that are not the system's, the outermost first. */
+/** The folders above a path that do not belong to the system, the outermost first. */
 function parentsOf(path: string): readonly string[] {
   const parent = dirname(path)
   if (parent === '/' || /^\/(usr|bin|sbin|lib|lib64|etc|tmp|proc|dev)(\/|$)/.test(parent)) return []

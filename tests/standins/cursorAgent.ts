@@ -1,15 +1,15 @@
-/** Lays the look-alike of `cursor-agent` out in a folder as Cursor's installer does: the script, its index.js, and a node of its own. */
+/** Installs the imitation of `cursor-agent` in a folder as Cursor's installer does: the script, its index.js, and a node of its own. */
 import { chmod, copyFile, link, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const source = fileURLToPath(new URL('cursorAgent/', import.meta.url))
 
-/** Gives the path of the program, which runs in a sandbox and without one. */
+/** Returns the path of the program, which runs with and without a sandbox. */
 export async function installCursorAgent(folder: string): Promise<string> {
   const place = join(folder, 'cursor-agent')
   await mkdir(place)
-  // A sandbox's own user has to get in.
+  // The sandbox's own user must be able to read the folder.
   await chmod(place, 0o755)
   for (const file of ['cursor-agent', 'index.js', 'package.json'])
     await copyFile(join(source, file), join(place, file))

@@ -1,7 +1,7 @@
 /**
- * A stand-in for EventStoreDB at the wire: real gRPC on 127.0.0.1, so that the client library and everything behind it are the
- * real ones. It answers as the published source of EventStoreDB 24 says; no running server was held against it. What it keeps
- * outlives `kill` and `restart`. Like a server in use it also holds events of its own, in streams that begin with `$`.
+ * A stand-in for EventStoreDB at the wire: real gRPC on 127.0.0.1, so that the client library and everything behind it are the real ones. It answers
+ * according to the published source of EventStoreDB 24, and was not compared with a running server. Its data outlives `kill` and `restart`. Like a
+ * server in use it also contains events of its own, in streams that begin with `$`.
  */
 import { once, EventEmitter } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -23,11 +23,11 @@ import streams from '@eventstore/db-client/generated/streams_pb.js'
 import type { AppendReq, AppendResp, ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js'
 
 export interface EventStoreDbOptions {
-  /** Servers before 22.6 do not say where an event lies in the whole log when its stream is read. */
+  /** Servers before 22.6 do not report the position of an event in the whole log when its stream is read. */
   readonly isOlderThan22_6?: boolean
-  /** Servers before 23.10 do not say that a subscription has caught up. */
+  /** Servers before 23.10 do not report that a subscription has caught up. */
   readonly isOlderThan23_10?: boolean
-  /** Over TLS, with these files, only this user is let in. */
+  /** Uses TLS with these files, and accepts only this user. */
   readonly secured?: {
     readonly keyFile: string
     readonly certificateFile: string
@@ -36,67 +36,67 @@ export interface EventStoreDbOptions {
   }
 }
 
-/** What becomes of the answer to an append that was stored. */
+/** What happens to the answer to an append that was stored. */
 export type LostAnswer = 'silence' | 'a broken connection'
 
 export interface EventStoreDbStandIn {
   readonly port: number
-  /** The server goes away at once, with every connection, as by `kill -9`; what was stored stays. */
+  /** Stops the server at once, with every connection, as `kill -9` would; stored data stays. */
   kill(): void
-  /** The server is there again, at the same port. */
+  /** Starts the server again, on the same port. */
   restart(): Promise<void>
-  /** What a copy of its files holds. */
+  /** A copy of the server's files. */
   copy(): EventStoreDbCopy
-  /** The same server after its files were put back from a copy: it has what the copy has, and nothing else. It must be killed before. */
+  /** Restores the server's files from a copy: the server then has what the copy has, and nothing else. It must have been killed before. */
   putBack(copy: EventStoreDbCopy): void
-  /** The next append is stored, and its answer lost. */
+  /** Stores the next append, and loses the answer to it. */
   loseNextAnswer(how: LostAnswer): void
-  /** The next append is refused with RESOURCE_EXHAUSTED and this sentence, and nothing of it stored. */
+  /** Refuses the next append with RESOURCE_EXHAUSTED and this sentence, and stores nothing of it. */
   exhaust(sentence: string): void
-  /** From now on no call is answered, and none refused. */
+  /** From now on no call is answered, and none is refused. */
   fallSilent(): void
   /** Stores an event of another program. */
   storeForeign(stream: string, type: string): void
-  /** Ends the subscriptions that are there, as a server does that is short of something. */
+  /** Ends all current subscriptions, as a server does that lacks some resource. */
   dropSubscriptions(): void
   readonly subscriptions: number
-  /** Stores a bound in the stream's metadata: what is before it is not shown in the stream any more. */
+  /** Stores a bound in the stream's metadata: events before it are no longer shown in the stream. */
   truncate(stream: string, before: number): void
-  /** Deletes the stream, with a mark that it was there (`tombstone`) or so that it may begin again. */
+  /** Deletes the stream, either for good (`tombstone`) or so that it can begin again. */
   delete(stream: string, how: 'tombstone' | 'soft'): void
-  /** Takes what was truncated or deleted out of the whole log too. */
+  /** Removes what was truncated or deleted from the whole log too. */
   scavenge(): void
-  /** Starts a follower, which gossip names beside the leader. */
+  /** Starts a follower, which the gossip lists together with the leader. */
   follow(): Promise<FollowerStandIn>
-  /** Calls that the leader has served, by name. */
+  /** The number of calls that the leader has served, by name. */
   readonly served: ReadonlyMap<string, number>
-  /** Events that were pushed to subscriptions. */
+  /** The number of events that were sent to subscriptions. */
   readonly pushed: number
-  /** Events of the whole log that were asked for, each read by the most that it would have taken. */
+  /** The number of events of the whole log that were requested, counting for each read the most that it would have accepted. */
   readonly asked: number
-  /** Appends that were sent over the one call that the library shares between all of them. */
+  /** The number of appends through the single call that the library uses for all of them. */
   readonly batchAppends: number
-  /** Records in the log: a repeat that was stored twice would show. */
+  /** The number of records in the log, which reveals a repeat that was stored twice. */
   readonly events: number
 }
 
 /** Every record of the log at one moment. */
 export type EventStoreDbCopy = readonly StoredRecord[]
 
-/** Has all that the leader has, until it is held back. */
+/** A follower, which has everything that the leader has until it is held back. */
 export interface FollowerStandIn {
   readonly served: ReadonlyMap<string, number>
-  /** From now on it learns nothing more. */
+  /** From now on the follower receives nothing more. */
   holdBack(): void
 }
 
-/** A node of the cluster, and what it has of the log. */
+/** A node of the cluster, and the part of the log that it has. */
 interface Node {
   readonly isLeader: boolean
   readonly served: Map<string, number>
   port: number
   server: Server | null
-  /** The last position that it has. */
+  /** The last position that the node has. */
   upTo: number
 }
 
@@ -120,7 +120,7 @@ const ticksPerMs = 10_000
 const empty = () => new shared.Empty()
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'utf8'))
 
-/** Starts the stand-in on a free port of 127.0.0.1, or on the one given. */
+/** Starts the stand-in on the given port of 127.0.0.1, or else on a free one. */
 export async function startEventStoreDb(
   options: EventStoreDbOptions & { readonly port?: number } = {},
 ): Promise<EventStoreDbStandIn> {
@@ -162,7 +162,7 @@ export async function startEventStoreDb(
     store(stream, [{ id, type, contentType: 'application/json', data, metadata }])
   }
 
-  /** What EventStoreDB's `IndexWriter.CheckCommit` decides: the same ids at the same place are the same append. */
+  /** Does what EventStoreDB's `IndexWriter.CheckCommit` decides: the same ids at the same place are the same append. */
   function append(
     stream: string,
     expected: number,
@@ -176,7 +176,7 @@ export async function startEventStoreDb(
     }
     if (expected !== actual) return { actual }
     const stored = store(stream, events)
-    // A server in use writes between the events of its users: figures of itself, links of its projections.
+    // A server in use writes events of its own between those of its users: statistics, and links of its projections.
     if (log.length % 7 < events.length) storeJson('$stats-127.0.0.1:2113', '$statsCollected')
     storeJson('$ce-sample', '$>')
     bell.emit('appended')
@@ -243,7 +243,7 @@ export async function startEventStoreDb(
       const there = log.filter((record) => record.position <= node.upTo && !scavenged.has(record))
       const first = there.findIndex(({ position }) => position >= at)
       const index = first < 0 ? there.length : first
-      // A read begins at its position, a subscription after it.
+      // A read begins at its position, and a subscription after it.
       found = isBackwards
         ? there
             .slice(0, from ? index + 1 : index)
@@ -354,7 +354,7 @@ export async function startEventStoreDb(
     })
   }
 
-  /** Lets a call through to its handler only when the server answers, and whoever calls may. */
+  /** Passes a call to its handler only while the server answers, and only if the caller is allowed. */
   function atTheDoor<Call extends { metadata: Metadata; emit(event: 'error', fault: unknown): boolean }>(
     call: Call,
     { node, name }: { readonly node: Node; readonly name: string },
@@ -496,7 +496,7 @@ function credentialsOf({ secured }: EventStoreDbOptions): ServerCredentials {
   return ServerCredentials.createSsl(null, [{ private_key: key, cert_chain: certificate }])
 }
 
-/** Resolves when there is room again, and when nobody reads any more. */
+/** Resolves when there is room again, or when nobody reads any more. */
 async function drained(call: ServerWritableStream<ReadReq, ReadResp>): Promise<void> {
   const over = new AbortController()
   const { signal } = over
@@ -552,7 +552,7 @@ function conflict(actual: number, expected: number): AppendResp {
   return new streams.AppendResp().setWrongExpectedVersion(answer)
 }
 
-/** In lower case, as a server says them: the library takes other spellings for missing. */
+/** In lower case, as servers write them: the library treats other spellings as missing. */
 function supported() {
   const methods = ['read', 'append', 'batchappend'].map((name) =>
     new features.SupportedMethod().setServiceName('event_store.client.streams.streams').setMethodName(name),
@@ -585,7 +585,7 @@ function checkpointAt(position: number): ReadResp {
   return new streams.ReadResp().setCheckpoint(checkpoint)
 }
 
-/** Which events a subscription is sent, and after how many others it is told how far the server has looked. */
+/** Which events a subscription receives, and after how many other events it is told how far the server has read. */
 function filterOf(asked: ReadReq.Options): { isPassed(record: StoredRecord): boolean; window: number } {
   const filter = asked.getFilter()
   const ofStream = filter?.getStreamIdentifier()
@@ -600,5 +600,5 @@ function filterOf(asked: ReadReq.Options): { isPassed(record: StoredRecord): boo
     window: (filter?.getMax() || readBatch) * (filter?.getCheckpointintervalmultiplier() || 1),
   }
 }
-/** How many records a server reads at once for a subscription. */
+/** How many records a server reads at a time for a subscription. */
 const readBatch = 32

@@ -1,33 +1,33 @@
-/** A code host that has bad days: it passes on what it is asked, git and API alike, and meets some requests otherwise. */
+/** A code host with faults: a proxy that passes on git and API requests alike, and treats some of them differently. */
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 
-/** How a request is met: in place of an answer, or once the host has done what it asks for. */
+/** How a request is treated: instead of an answer, or after the host has done what it asks for. */
 export interface Met {
   readonly when: 'before' | 'after'
-  /** Not only the next such request, but all from now on. */
+  /** Whether this applies to all matching requests from now on, and not only to the next one. */
   readonly always?: boolean
-  /** The connection is cut, or this is answered; `half` of the host's own answer. */
+  /** The connection is cut, or this answer is given; `half` is half of the host's own answer. */
   readonly how:
     | 'cut'
     | 'half'
     | { readonly status: number; readonly headers?: Readonly<Record<string, string>> }
 }
 
-/** A request as it arrived, in ms of the monotonic clock. */
+/** A request as it arrived, with its time in milliseconds of the monotonic clock. */
 export interface Arrived {
   readonly line: string
-  /** The beginning of its token, `ghu_` for a person's; empty where it has none. */
+  /** The beginning of the request's token, such as `ghu_` for a person's; empty without a token. */
   readonly token: string
   readonly at: number
 }
 
 export interface FaultyHost {
   readonly url: string
-  /** All since the last time. */
+  /** All requests since the last call. */
   take(): readonly Arrived[]
-  /** Meets the next request so, or all of them, whose method and path match, and says when it has come. */
+  /** Treats the next request, or all of them, whose method and path match in this way, and tells when it has arrived. */
   meet(of: RegExp, met: Met): { readonly isOver: () => boolean }
   passTo(url: string): void
   close(): Promise<void>

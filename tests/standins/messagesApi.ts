@@ -1,6 +1,6 @@
 /**
- * A stand-in for the Messages API at the wire: real HTTP and server-sent events on 127.0.0.1, with answers that a test writes
- * down. It stands where the model would, so the agent's CLI, the broker and everything else in a test are the real ones.
+ * A stand-in for the Messages API at the wire: real HTTP and server-sent events on 127.0.0.1, with answers that a test has written. It takes the
+ * place of the model only, so the agent's CLI, the broker and everything else in a test are the real ones.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -16,33 +16,36 @@ import {
 import { tokensIn } from '../../services/runner/model/api.ts'
 import type { Answer, AnswerBlock } from '../../services/runner/model/messages/wire.ts'
 
-/** One answer of the model: what it says, then the tools it uses. */
+/** One answer of the model: its text, and then its tool calls. */
 export interface Turn {
   readonly thinking?: string
   readonly text?: string
   readonly tools?: readonly { readonly name: string; readonly input: Readonly<Record<string, unknown>> }[]
-  /** Before the answer begins. */
+  /** A pause before the answer begins. */
   readonly delayMs?: number
-  /** Before each word. */
+  /** A pause before each word. */
   readonly pauseMs?: number
-  /** Stops after so many words (and other deltas) until the gate is released. */
+  /** Stops after this many words (or other deltas) until the gate is released. */
   readonly hold?: { readonly afterWords: number; readonly gate: Gate }
-  /** Breaks the connection after so many words, and after `hold` where it stands there. */
+  /** Breaks the connection after this many words, and after `hold` if that is at the same place. */
   readonly cutAfterWords?: number
   /** Answers with this status and an error of this type instead. */
   readonly fault?: {
     readonly status: number
     readonly type: string
     readonly message?: string
-    /** It says that asking again is of no use, and is not asked again. */
+    /** Whether the answer says that a retry is of no use, so that the CLI does not retry. */
     readonly isFinal?: boolean
   }
 }
 
-/** What the model answers to messages that match `when`; without it, to any message that no other script is for. */
+/** The model's answers to messages that match `when`; without `when`, to any message that no other script is for. */
 export interface Script {
   readonly when?: RegExp
-  /** One after the other, retries included, for each message anew; the last is repeated when it is a fault, else `Done.` follows. */
+  /**
+   * The turns are used one after the other for each message, including retries. The last one is repeated when it is a fault; otherwise `Done.`
+   * follows.
+   */
   readonly turns: readonly Turn[]
 }
 
@@ -50,20 +53,20 @@ export interface SeenRequest {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly body: unknown
-  /** The client went away before the answer was whole. */
+  /** The client disconnected before the answer was complete. */
   aborted: boolean
 }
 
 export interface MessagesApi {
   readonly baseUrl: string
-  /** Every request, in order; side requests (without tools) too. */
+  /** Every request, in order, including side requests (without tools). */
   readonly requests: readonly SeenRequest[]
-  /** The headers of requests for the list of models, by which keys are tried. */
+  /** The headers of requests for the list of models, with which keys are tried. */
   readonly asked: readonly IncomingHttpHeaders[]
   close(): Promise<void>
 }
 
-/** A door in an answer: a test knows when the answer stands at it, and opens it. */
+/** A gate in an answer: a test knows when the answer has reached it, and opens it. */
 export interface Gate {
   readonly reached: Promise<void>
   readonly released: Promise<void>
@@ -83,7 +86,7 @@ export function createGate(): Gate {
   return { reached, released, arrive: () => arrive(), release: () => release() }
 }
 
-/** A gate that scripts name once and each test has anew: `renew` puts a closed one in its place. */
+/** A gate that scripts name once and that is new for each test: `renew` replaces it by a closed one. */
 export function renewableGate(): { readonly gate: Gate; renew(): void } {
   let present = createGate()
   return {
@@ -154,7 +157,7 @@ export async function startMessagesApi(scripts: readonly Script[]): Promise<Mess
   }
 }
 
-/** It knows every key but those that say of themselves that they are revoked. */
+/** Accepts every key except those whose text says that they are revoked. */
 function answerModels(headers: IncomingHttpHeaders, response: ServerResponse): void {
   const isRefused = `${headers['x-api-key']} ${headers.authorization}`.includes('revoked')
   response.writeHead(isRefused ? 401 : 200, { 'content-type': 'application/json' })
@@ -197,7 +200,7 @@ async function answer(response: ServerResponse, request: MessagesRequest, turn: 
   response.end()
 }
 
-/** As `file_path` of a tool's input: the file that `claude` asks its model to write a plan to, under a name that it makes up. */
+/** For `file_path` in a tool's input: stands for the file to which `claude` asks its model to write a plan, under a name that `claude` invents. */
 export const planFile = '<plan file>'
 
 function planFileIn({ messages }: MessagesRequest): string {

@@ -1,25 +1,25 @@
 /**
- * A gate before NATS that loses messages: of what clients publish on the subjects of the bus, every second message does not pass. It reads
- * as much of the protocol as that takes; jobs, requests and answers pass as they are.
+ * A gate in front of NATS that loses messages: every second message that clients publish on subjects of the bus is dropped. It reads just enough of
+ * the protocol for that; jobs, requests and answers pass unchanged.
  */
 import type { Socket } from 'node:net'
 import { openGate } from '../servers/gate.ts'
 
 export interface LosingGate {
   readonly url: string
-  /** Messages on the bus, by what became of them. */
+  /** The number of messages on the bus that passed and that were dropped. */
   readonly passed: number
   readonly lost: number
-  /** Subjects that messages came on: of each, one more may have passed than was lost. */
+  /** The number of subjects with messages: for each, at most one more passed than was dropped. */
   readonly subjects: number
   close(): Promise<void>
 }
 
-/** A gate before the server at `port` of loopback. Subjects that begin with `prefix` are the bus's. */
+/** Opens a gate in front of the server on `port` of loopback. Subjects that begin with `prefix` belong to the bus. */
 export async function openLosingGate(port: number, prefix = 'flightdeck.bus.'): Promise<LosingGate> {
   let passed = 0
   let lost = 0
-  /** Of one and the same subject every second, so that no kind of message is lost whole. */
+  /** Counted per subject, so that no kind of message is lost completely. */
   const countOf = new Map<string, number>()
   const isLost = (subject: string): boolean => {
     if (!subject.startsWith(prefix)) return false
@@ -50,7 +50,7 @@ export async function openLosingGate(port: number, prefix = 'flightdeck.bus.'): 
 
 const lineEnd = Buffer.from('\r\n')
 
-/** Passes whole operations on: a line, or for a publication (`PUB subject [reply] size`, `HPUB`) a line and so many bytes. */
+/** Passes whole operations on: a line, or for a publication (`PUB subject [reply] size`, `HPUB`) a line and that many bytes. */
 function whole(server: Socket, isLost: (subject: string) => boolean): (bytes: Buffer) => void {
   let waiting: Buffer = Buffer.alloc(0)
   return (bytes) => {

@@ -1,4 +1,4 @@
-/** A stand-in for an OpenTelemetry collector at the wire: OTLP over HTTP as JSON, checked as it comes in and kept. */
+/** A stand-in for an OpenTelemetry collector at the wire: OTLP over HTTP as JSON, checked on arrival and stored. */
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { z } from 'zod'
@@ -44,15 +44,15 @@ const Exported = z.object({
   ),
 })
 
-/** A span as it came in. */
+/** A span as it was received. */
 export interface CollectedSpan {
-  /** Who sent it: `service.name`. */
+  /** The sender, from `service.name`. */
   readonly service: string
   readonly traceId: string
   readonly spanId: string
   readonly parentSpanId: string | undefined
   readonly name: string
-  /** As OTLP numbers kinds: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  /** The kind as a number of OTLP: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
   readonly kind: number
   /** The instrumentation scope, as `name` or `name@version`. */
   readonly scope: string
@@ -63,23 +63,23 @@ export interface CollectedSpan {
 }
 
 export interface OtlpCollector {
-  /** What `OTEL_EXPORTER_OTLP_ENDPOINT` names. */
+  /** The address for `OTEL_EXPORTER_OTLP_ENDPOINT`. */
   readonly endpoint: string
   readonly spans: readonly CollectedSpan[]
-  /** What was sent and is not as OTLP has it. */
+  /** Faults of what was sent, compared with the OTLP format. */
   readonly faults: readonly string[]
-  /** All that came in, as it came. */
+  /** Everything that was received, unchanged. */
   readonly raw: readonly string[]
-  /** The spans, once they are like this; throws with their names after 20 s. */
+  /** The spans once they match; throws with their names after 20 s. */
   until(what: string, like: (spans: readonly CollectedSpan[]) => boolean): Promise<readonly CollectedSpan[]>
-  /** Answers this instead of taking what comes. */
+  /** From now on answers with this status and accepts nothing. */
   refuse(status: number): void
   close(): Promise<void>
 }
 
 const waitMs = 20_000
 
-/** Listens on a free port of 127.0.0.1. */
+/** Starts the collector on a free port of 127.0.0.1. */
 export async function startOtlpCollector(): Promise<OtlpCollector> {
   const spans: CollectedSpan[] = []
   const faults: string[] = []

@@ -1,4 +1,4 @@
-/** Reads Prometheus' text form as Prometheus does, and refuses what it would refuse. */
+/** Reads the text format of Prometheus as Prometheus does, and refuses what it would refuse. */
 
 type Labels = Readonly<Record<string, string>>
 
@@ -21,7 +21,7 @@ export interface ReadMetrics {
 const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
 const label = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\.)*)"(?:,|$)/y
 
-/** Throws on a line that is not of the form, on a sample without its kind, and on one that is told twice. */
+/** Throws on a line that does not have the format, on a sample without its kind, and on one that occurs twice. */
 export function readMetrics(text: string): ReadMetrics {
   if (!text.endsWith('\n')) throw new Error('The last line does not end.')
   const kinds = new Map<string, string>()
@@ -72,7 +72,7 @@ function labelsOf(within: string, line: string): Labels {
   return labels
 }
 
-/** As Go reads numbers: their words in whatever case. */
+/** Reads numbers as Go does, with words such as `NaN` in any case. */
 function numberOf(text: string, line: string): number {
   if (/^nan$/i.test(text)) return Number.NaN
   if (/^[+-]?inf$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity

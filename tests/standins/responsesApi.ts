@@ -1,6 +1,6 @@
 /**
- * A stand-in for OpenAI's Responses API at the wire: real HTTP and server-sent events on 127.0.0.1, with the scripts of the Messages API's
- * stand-in. The tools that these name, `Write` and `Bash`, are called as `codex` has them.
+ * A stand-in for OpenAI's Responses API at the wire: real HTTP and server-sent events on 127.0.0.1, with the scripts of the Messages API's stand-in.
+ * The tools `Write` and `Bash` in those scripts are called by the names that `codex` gives them.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -66,7 +66,7 @@ export async function startResponsesApi(scripts: readonly Script[]): Promise<Res
   }
 }
 
-/** What people wrote, without what the CLI put around it. */
+/** The messages of people, without the text that the CLI adds. */
 function messagesIn({ input }: ResponsesRequest): readonly string[] {
   return input.flatMap((item) => {
     const message = Message.safeParse(item)
@@ -99,7 +99,7 @@ async function answer(
   for (const [index, item] of output.entries()) {
     send('response.output_item.added', { output_index: index, item })
     send('response.output_item.done', { output_index: index, item })
-    // The CLI tells a text once it is whole: what is held is what comes after it.
+    // The CLI prints a text once it is complete, so the answer is held after the text.
     if (turn.hold !== undefined) {
       turn.hold.gate.arrive()
       await Promise.race([turn.hold.gate.released, once(gone.signal, 'abort')])

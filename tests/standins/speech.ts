@@ -1,23 +1,23 @@
 /**
- * Speech recognition and a microphone for a browser that has neither: a test says what is heard. The functions below run
- * in the page, so they know nothing but the page.
+ * Speech recognition and a microphone for a browser that has neither: a test decides what is recognised. The functions below run in the page, so they
+ * use nothing outside of it.
  */
 import type { Page } from 'playwright'
 import { note } from '../report/notes.ts'
 
 export interface Speech {
-  /** Says words; those that are not final may still change. */
+  /** Recognises words; words that are not final may still change. */
   says(words: string, isFinal: boolean): Promise<void>
   fails(code: string): Promise<void>
-  /** It ends by itself, as after a silence. */
+  /** Ends the recognition, as after a silence. */
   ends(): Promise<void>
-  /** How often it was begun. */
+  /** How often the recognition was started. */
   begun(): Promise<number>
   /** Whether a microphone is open. */
   listens(): Promise<boolean>
 }
 
-/** Puts them into every page that is opened from now on. */
+/** Adds both to every page that is opened from now on. */
 export async function withSpeech(page: Page): Promise<Speech> {
   note('speech recognition', 'a stand-in for webkitSpeechRecognition and the microphone')
   await page.addInitScript(install)

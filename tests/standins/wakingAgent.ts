@@ -1,24 +1,24 @@
 /**
- * An agent that speaks the lines of `claude` as the real one was seen to (2.1.329) and wakes up by itself, as that did before the tools for it
- * were withheld. It asks no model: what it would have sent to one is in `seen`.
+ * An agent that speaks the protocol of `claude` as the real one was observed to (2.1.329), and wakes up by itself, as that did before the tools for
+ * it were withheld. It calls no model: what it would have sent to one is in `seen`.
  */
 import { z } from 'zod'
 
 export interface WakingAgent {
-  /** The messages with which its model has answered, by the ids that they were sent with: a request may fail. */
+  /** The ids of the messages that its model has answered; a request may also fail. */
   readonly seen: ReadonlySet<string>
-  /** Takes a line of standard input. */
+  /** Receives a line of standard input. */
   hear(line: string): void
-  /** Something that it planned is due. */
+  /** Something that the agent has planned is due. */
   wake(): void
-  /** Does the next thing, if there is anything to do. */
+  /** Does the next thing, if there is one. */
   step(): void
   isIdle(): boolean
 }
 
 export interface WakingAgentOptions {
   readonly sessionId: string
-  /** A number from 0 up to 1. */
+  /** Draws a number from 0 up to 1, without 1. */
   readonly chance: () => number
   readonly print: (line: object) => void
 }
@@ -26,13 +26,13 @@ export interface WakingAgentOptions {
 interface Work {
   readonly id: string
   readonly text: string
-  /** It wants to do this itself. */
+  /** Whether the agent itself wants to do this. */
   readonly isOwn: boolean
 }
 
-/** What it says when it woke up, and never otherwise. */
+/** What the agent says only when it woke up. */
 export const wokeUp = 'I woke up by myself.'
-/** What it answers to a message. */
+/** The agent's answer to a message. */
 export const answerTo = (text: string): string => `Answer to ${text}.`
 
 const Heard = z.object({
@@ -47,12 +47,12 @@ export function createWakingAgent({ sessionId, chance, print }: WakingAgentOptio
   let stepsLeft = 0
   let counted = 0
   const seen = new Set<string>()
-  /** All that persons said in its conversation. */
+  /** All messages of people in the agent's conversation. */
   const heard: string[] = []
   const count = () => (counted += 1)
 
   const persons = () => current.filter(({ isOwn }) => !isOwn).map(({ id }) => id)
-  /** Its lines name the messages that they are about; those of a turn of its own name none. */
+  /** Lines name the messages that they are about; lines of a turn of the agent's own name none. */
   const naming = () => (persons().length === 0 ? {} : { user_message_uuids: persons() })
   const lifecycle = (id: string, state: string) =>
     print({ type: 'command_lifecycle', command_uuid: id, state })
@@ -82,7 +82,7 @@ export function createWakingAgent({ sessionId, chance, print }: WakingAgentOptio
     const use = { type: 'tool_use', id, name: 'Bash', input: { command: 'true' } }
     print({ type: 'assistant', message: { id: `m-${count()}`, content: [use] } })
     print({ type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: id, content: '' }] } })
-    // What a person sent meanwhile steers the turn.
+    // A message that a person sent meanwhile steers the turn.
     const steering = queue.filter(({ isOwn }) => !isOwn)
     for (const work of steering) queue.splice(queue.indexOf(work), 1)
     steering.forEach(takeUp)

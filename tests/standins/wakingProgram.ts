@@ -12,7 +12,7 @@ const agent = createWakingAgent({
 let isClosed = false
 createInterface(process.stdin)
   .on('line', (line) => {
-    // The first line only tells it to begin.
+    // The first line only makes the program begin.
     if (line !== '') agent.hear(line)
   })
   .on('close', () => {

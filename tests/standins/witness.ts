@@ -1,4 +1,4 @@
-/** A stand-in for a witness of c2sp.org/tlog-witness: keeps the last checkpoint of each log, and cosigns what goes on from it. */
+/** A stand-in for a witness of c2sp.org/tlog-witness: it stores the last checkpoint of each log, and cosigns one that continues from there. */
 import { generateKeyPairSync, createPublicKey, sign } from 'node:crypto'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -15,23 +15,23 @@ import { cryptography, rawPublicKey } from '../../services/platform/seals/crypto
 
 export interface Witness {
   readonly url: string
-  /** Its key, as text. */
+  /** The witness's key, as text. */
   readonly vkey: string
-  /** Requests so far, by what was answered. */
+  /** The status codes of all answers so far. */
   readonly answers: readonly number[]
-  /** The last checkpoint of the log; `undefined` when it has seen none. */
+  /** The last checkpoint of the log; `undefined` when the witness has seen none. */
   seen(origin: string): Checkpoint | undefined
   close(): Promise<void>
 }
 
-/** `trusted` are the keys of the logs that it knows. */
+/** `trusted` gives the keys of the logs that the witness knows. */
 export async function startWitness(trusted: () => Promise<readonly VerifierKey[]>): Promise<Witness> {
   const logs = new Map<string, Checkpoint>()
   const answers: number[] = []
   const { privateKey } = generateKeyPairSync('ed25519')
   const name = 'witness.example'
   const key = rawPublicKey(createPublicKey(privateKey))
-  // A cosignature has a type of its own (4), and a time within.
+  // A cosignature has a type of its own (4), and contains a time.
   const head = Buffer.concat([Buffer.from(`${name}\n`), Buffer.of(4), key])
   const keyId = cryptography.sha256(head).slice(0, 4)
   const cosign = (note: string, time: number): string => {

@@ -1,6 +1,6 @@
 /**
- * A look-alike of `cursor-agent`, made from its documented format: what it prints is what the real one is said to print. It asks no
- * model, it does what the prompt says; see `acts`.
+ * An imitation of `cursor-agent`, made from its documented format: its output is what the real program is documented to print. It calls no model, but
+ * does what the prompt says; see `acts`.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
@@ -10,7 +10,7 @@ import { setInterval } from 'node:timers'
 import { parseArgs } from 'node:util'
 
 const models = ['auto', 'composer-2', 'gpt-5.3-codex']
-/** The real one's list is long. */
+/** The list of the real program is long. */
 const listed = [...models, ...Array.from({ length: 100 }, (_, n) => `gpt-${n}-codex-high-fast`)]
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -33,7 +33,7 @@ if (values.version) {
 
 const cwd = process.cwd()
 const home = process.env['HOME'] ?? ''
-/** Chats lie under the home, by the folder they were in. */
+/** Chats are stored in the home, by the folder in which they took place. */
 const chats = join(home, '.cursor/chats', createHash('md5').update(cwd).digest('hex'))
 const session_id = values.resume ?? randomUUID()
 
@@ -63,7 +63,7 @@ print({
 })
 print({ type: 'user', message: { role: 'user', content: [{ type: 'text', text: prompt }] }, session_id })
 
-/** What each prompt makes it do, by how it begins; what it says is the answer. @type {readonly [RegExp, () => string][]} */
+/** What the program does for each prompt, by the beginning of the prompt; the returned text is the answer. */
 const acts = [
   [
     /^Write (\S+)/,
@@ -138,7 +138,7 @@ function seen() {
 }
 
 /**
- * Says a text as `--stream-partial-output` does: in pieces, and then once more as a whole.
+ * Prints a text as `--stream-partial-output` does: in pieces, and then once more as a whole.
  * @param {string} text
  * @param {'before a tool' | 'at the end' | 'without an end'} how
  */
@@ -155,7 +155,7 @@ function say(text, how) {
 }
 
 /**
- * Calls a tool. The id is of two lines, as it may be.
+ * Calls a tool. The id has two lines, which the format allows.
  * @param {string} key
  * @param {object} args
  * @param {() => object} run
@@ -192,7 +192,7 @@ function chatOf(id) {
   }
 }
 
-/** Never. @returns {Promise<never>} */
+/** Never resolves. */
 function stay() {
   return new Promise(() => setInterval(() => {}, 60_000))
 }
@@ -202,7 +202,7 @@ function print(line) {
   process.stdout.write(`${JSON.stringify(line)}\n`)
 }
 
-/** A failure is said on standard error, and no result comes. @param {string} said @returns {never} */
+/** Prints a failure on standard error, without a result. */
 function fail(said) {
   process.stderr.write(`${said}\n`)
   process.exit(1)

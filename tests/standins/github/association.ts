@@ -1,8 +1,8 @@
-/** How somebody stands to a repository, as GitHub tells it beside what they say. */
+/** The relation of a person to a repository, which GitHub shows with what they write. */
 import { organizationOf, sameName } from '../../../services/codehost/state/accounts.ts'
 import type { Repository, State } from '../../../services/codehost/state/state.ts'
 
-/** GitHub's `author_association`. It is no right. */
+/** GitHub's `author_association`, which is no permission. */
 export type Association = 'OWNER' | 'MEMBER' | 'COLLABORATOR' | 'CONTRIBUTOR' | 'NONE'
 
 export function associationOf(state: State, repository: Repository, login: string): Association {

@@ -1,4 +1,4 @@
-/** Who asks by a token of an App: a person with what an installation reaches, or the installation itself. */
+/** The caller of the API, by a token of an App: a person with what an installation reaches, or the installation itself. */
 import type { Context } from 'koa'
 import { tokenOf } from '../../../services/codehost/http/authenticate.ts'
 import { Refusal } from '../../../services/codehost/httpError.ts'
@@ -14,7 +14,7 @@ import { isOn } from './apps/coverage.ts'
 import type { Stores } from './stores.ts'
 import type { App, GitHubState, Installation, Permissions } from './state.ts'
 
-/** Who asks the API, by the kind of their token. */
+/** The caller, by the kind of token. */
 export type Caller = { readonly kind: 'nobody' } | AppCaller
 
 export type AppCaller =
@@ -22,13 +22,13 @@ export type AppCaller =
   | {
       readonly kind: 'installation'
       readonly app: App
-      /** The App's bot. */
+      /** The account of the App's bot. */
       readonly account: Account
       readonly installation: Installation
       readonly permissions: Permissions
     }
 
-/** Who asks, by the token that came with the request. Throws Refusal 401 for a token that is not valid. */
+/** The caller, by the token that came with the request. Throws Refusal 401 for an invalid token. */
 export function callerOf(ctx: Context, host: Stores): Caller {
   if (ctx.get('Authorization') === '') return { kind: 'nobody' }
   const caller = callerWith(tokenOf(ctx) ?? '', host)
@@ -36,7 +36,7 @@ export function callerOf(ctx: Context, host: Stores): Caller {
   return caller
 }
 
-/** `undefined` for a token that is not valid. Throws Refusal 403 for one of an installation that is suspended. */
+/** The caller with a token; `undefined` for an invalid one. Throws Refusal 403 for a token of an installation that is suspended. */
 export const callerWith = (token: string, host: Stores): AppCaller | undefined =>
   token.startsWith('ghs_') ? ofInstallationToken(token, host) : ofUserToken(token, host)
 

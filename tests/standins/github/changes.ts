@@ -1,4 +1,4 @@
-/** What GitHub lets people and Apps change and the code host alone does not: reviews and comments that are there, labels, branches. */
+/** Changes that GitHub allows people and Apps and the code host alone does not: to existing reviews and comments, labels, and branches. */
 import type { Host } from '../../../services/codehost/host.ts'
 import { invalid, notFound, Refusal } from '../../../services/codehost/httpError.ts'
 import { labelOf } from '../../../services/codehost/issues/issues.ts'
@@ -18,21 +18,21 @@ import type { Review, ReviewComment } from '../../../services/codehost/state/rev
 import type { Repository } from '../../../services/codehost/state/state.ts'
 
 export interface Changes {
-  /** Changes what a review says. Throws Refusal 403 and 404. */
+  /** Changes the text of a review. Throws Refusal 403 and 404. */
   editReview(repository: Repository, target: Target, by: Actor, body: string): Promise<Review>
-  /** Takes an approval or a request for changes out of force. Throws Refusal 403, 404, and 422 for a mere comment. */
+  /** Dismisses an approval or a request for changes. Throws Refusal 403, 404, and 422 for a mere comment. */
   dismissReview(repository: Repository, target: Target, by: Actor, message: string): Promise<Review>
-  /** Throws Refusal 403 and 404, as both that follow. */
+  /** Changes the text of a comment. Throws Refusal 403 and 404, as do both functions below. */
   editReviewComment(repository: Repository, id: number, by: Actor, body: string): Promise<ReviewComment>
   deleteReviewComment(repository: Repository, id: number, by: Actor): Promise<void>
   deleteComment(repository: Repository, id: number, by: Actor): Promise<void>
-  /** Throws Refusal 404 to who may not triage, and 422 for a name that is there. */
+  /** Creates a label. Throws Refusal 404 to people who may not triage, and 422 for an existing name. */
   createLabel(
     repository: Repository,
     by: Actor,
     label: Pick<Label, 'name' | 'color' | 'description'>,
   ): Promise<Label>
-  /** Merges the base branch into the head branch. Throws Refusal 403, 404, and 422 where that cannot be done or changes nothing. */
+  /** Merges the base branch into the head branch. Throws Refusal 403, 404, and 422 when that is impossible or changes nothing. */
   updateBranch(repository: Repository, number: number, by: Account, expectedHead?: string): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Completes answers of the code host to the shapes of GitHub's OpenAPI description: members that the product does not read. */
+/** Completes answers of the code host to the form of GitHub's OpenAPI description, with members that the product does not read. */
 import { z } from 'zod'
 import type { Host } from '../../../services/codehost/host.ts'
 import type { State } from '../../../services/codehost/state/state.ts'
@@ -8,7 +8,7 @@ const joined = '2024-01-01T00:00:00Z'
 const Members = z.record(z.string(), z.unknown())
 type Members = Readonly<z.infer<typeof Members>>
 
-/** What each kind of object also has; an object is of every kind whose members it has. */
+/** The additional members of each kind of object. An object is of every kind whose members it has. */
 const kinds: readonly (readonly [has: readonly string[], also: (one: Members) => Members])[] = [
   [['login', 'avatar_url', 'type', 'html_url'], user],
   [['user_view_type', 'login'], person],
@@ -24,7 +24,7 @@ const kinds: readonly (readonly [has: readonly string[], also: (one: Members) =>
   [['sha', 'commit', 'parents'], commit],
 ]
 
-/** The same value, in which every object has all that GitHub tells of its kind. */
+/** The same value, in which every object has all members that GitHub gives that kind. */
 export function completed(value: unknown, { store }: Pick<Host, 'store'>): unknown {
   const done = (one: unknown) => completed(one, { store })
   if (Array.isArray(value)) return value.map(done)
@@ -38,7 +38,7 @@ export function completed(value: unknown, { store }: Pick<Host, 'store'>): unkno
     : all
 }
 
-/** What people write: how they stand to the repository is told beside it. */
+/** Kinds that people write: their answers include the author's relation to the repository. */
 const authored: readonly ((one: Members) => Members)[] = [pullRequest, issue, reacted, reviewComment, review]
 
 function association(state: State, { url, pull_request_url: pull, user: by }: Members): Members {
@@ -174,7 +174,7 @@ function issue({ url, state_reason: reason = null }: Members): Members {
   }
 }
 
-/** The member of an issue that is a pull request. */
+/** The member of an issue that describes it as a pull request. */
 function inIssue({ html_url: page, number }: Members): Members {
   return number === undefined ? { diff_url: `${page}.diff`, patch_url: `${page}.patch` } : {}
 }
@@ -205,7 +205,7 @@ const reactions = (url: unknown): Members => ({
   eyes: 0,
 })
 
-/** Signatures are not looked at here. */
+/** Signatures are not checked here. */
 const unverified = { verified: false, reason: 'unsigned', signature: null, payload: null, verified_at: null }
 
 function commit(one: Members): Members {

@@ -1,4 +1,4 @@
-/** Conditional requests: an answer that has not changed is a 304. As on GitHub, a tag belongs to the token that it was given to. */
+/** Conditional requests: an answer that has not changed is a 304. As on GitHub, a tag is only valid for the token that it was given to. */
 import { createHash } from 'node:crypto'
 import type { Middleware } from 'koa'
 
@@ -15,6 +15,6 @@ export const conditional: Middleware = async (ctx, next) => {
   const tag = `W/"${createHash('sha256').update(of).digest('hex')}"`
   ctx.set('ETag', tag)
   ctx.set('Vary', 'Accept, Authorization')
-  // Not by `ctx.fresh`: GitHub does not mind `no-cache`, which `fetch` adds to every conditional request.
+  // Not checked with `ctx.fresh`: GitHub ignores `no-cache`, which `fetch` adds to every conditional request.
   if (ctx.get('If-None-Match').split(/, */).includes(tag)) ctx.status = 304
 }

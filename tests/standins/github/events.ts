@@ -1,4 +1,4 @@
-/** What the stand-in tells by webhooks besides what happens on the code host itself. */
+/** Events that the stand-in reports by webhooks, in addition to those of the code host itself. */
 import type { Account } from '../../../services/codehost/state/accounts.ts'
 import type { HostEvent } from '../../../services/codehost/state/events.ts'
 import type { Repository } from '../../../services/codehost/state/state.ts'
@@ -32,7 +32,7 @@ export type GitHubEvent =
       readonly kind: 'check_suite'
       readonly action: 'completed'
       readonly repository: Repository
-      /** The latest of the suite. */
+      /** The latest runs of the suite. */
       readonly runs: readonly CheckRun[]
       readonly sender: Account
     }

@@ -1,4 +1,4 @@
-/** Old names of repositories lead to the new ones, as on GitHub; archived repositories are only read. */
+/** Old names of repositories lead to the new ones, as on GitHub; archived repositories can only be read. */
 import type { Context, Middleware } from 'koa'
 import { mayRead, type Account } from '../../../services/codehost/state/accounts.ts'
 import { refuseArchived } from './lifecycle.ts'
@@ -14,8 +14,7 @@ const form = /^\/([^/]+)\/([^/]+)(\/(?:pull|issues)\b.*)$/
 const byId = /^\/api\/v3\/repositories\/(\d{1,15})(\/.*)?$/
 
 /**
- * Redirects what asks for a repository by a name that it no longer has: 301 where it reads, 307 where it writes. Repositories are found by
- * their number too.
+ * Redirects requests for a repository by a name that it no longer has: 301 for reads, 307 for writes. Repositories are also found by their number.
  */
 export function redirectFormer(host: GitHubHost): Middleware {
   return async (ctx, next) => {
@@ -34,7 +33,7 @@ export function redirectFormer(host: GitHubHost): Middleware {
   }
 }
 
-/** Where the repository is that had the name in the address; `undefined` where nothing has moved, or the one who asks may not know. */
+/** The address of the repository that had the name in the request; `undefined` when it has not moved, or when the caller may not know of it. */
 function addressOf(ctx: Context, host: GitHubHost): string | undefined {
   const inApi = api.exec(ctx.path)
   const [, owner = '', name = '', ...rest] = inApi ?? page.exec(ctx.path) ?? []
@@ -49,13 +48,13 @@ function viewerOf(ctx: Context, host: GitHubHost): Account | undefined {
   try {
     return tokenHolder(ctx, host) ?? browsingAs(ctx, host)
   } catch (fault) {
-    // A token that is none is refused by whoever is asked.
+    // An invalid token is refused by the route that is then called.
     if (fault instanceof Refusal) return undefined
     throw fault
   }
 }
 
-/** Refuses writes below an archived repository; to make it active again, or delete it, is none. */
+/** Refuses writes to an archived repository, except unarchiving and deleting it. */
 export function refuseArchivedWrites(host: GitHubHost): Middleware {
   return (ctx, next) => {
     const [, owner = '', name = '', below] = api.exec(ctx.path) ?? form.exec(ctx.path) ?? []

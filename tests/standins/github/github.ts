@@ -1,6 +1,6 @@
 /**
- * A stand-in for GitHub: the local code host with what is GitHub's alone. Apps with installations and permissions, webhooks with
- * redelivery, checks, limits, protected branches, and repositories that are renamed, given away, archived or deleted.
+ * A stand-in for GitHub: the local code host, with what only GitHub has: Apps with installations and permissions, webhooks with redelivery, checks,
+ * limits, protected branches, and repositories that are renamed, transferred, archived or deleted.
  */
 import { resolve } from 'node:path'
 import { Router } from '@koa/router'
@@ -44,22 +44,25 @@ import { openWorkflowGuard } from './workflowGuard.ts'
 export interface GitHubOptions extends Omit<CodeHostOptions, 'extend' | 'hook'> {
   /** Whether Flightdeck is registered here as an App, and installed by every account; by default `installed`. */
   readonly app?: 'installed' | 'registered' | 'none'
-  /** The App's key, PEM; without it one is made on the first start and kept in `dataDir`. */
+  /** The App's key in PEM; by default a key is created on the first start and kept in `dataDir`. */
   readonly appPrivateKey?: string
-  /** Requests an hour of each token's holder; `null`: none, as on GitHub Enterprise Server. By default far away. */
+  /**
+   * The number of requests per hour for each token's holder; `null` for no limits, as on GitHub Enterprise Server. By default the limits are out of
+   * reach.
+   */
   readonly rateLimits?: RateLimits | null
-  /** The shape of installations' tokens, unless a request names the other; by default short. */
+  /** The form of installation tokens, unless a request names the other one; short by default. */
   readonly tokenShape?: TokenShape
-  /** Whether an App may have its hook on this machine: GitHub refuses that. */
+  /** Whether an App may have its hook on this machine, which GitHub refuses. */
   readonly takesLoopbackHooks?: boolean
-  /** Where Flightdeck is told by webhooks what happens; by default nowhere. */
+  /** The address to which webhooks for Flightdeck are sent; by default they are not sent. */
   readonly hook?: Hook
 }
 
 export interface RunningGitHub extends RunningCodeHost {
   readonly webhooks: Webhooks
   readonly limits: Limits
-  /** Flightdeck's App, where one is registered. */
+  /** The credentials of Flightdeck's App, if it is registered. */
   readonly app: AppCredentials | null
   /** Reports checks as the App `github-actions` would, with logs of any length. */
   readonly reportCheck: ReportCheck
@@ -71,7 +74,7 @@ export type ReportCheck = (
   report: Parameters<Checks['report']>[2],
 ) => ReturnType<Checks['report']>
 
-/** Starts it; throws as the code host does. */
+/** Starts the stand-in; throws as the code host does. */
 export async function startGitHub(options: GitHubOptions): Promise<RunningGitHub> {
   const { app: _, hook: __, ...own } = options
   let opened: Awaited<ReturnType<typeof openGitHub>> | undefined
@@ -101,7 +104,7 @@ export async function startGitHub(options: GitHubOptions): Promise<RunningGitHub
   }
 }
 
-/** More than a day of tests asks for in an hour. */
+/** More requests per hour than a whole day of tests makes. */
 const generousLimits: RateLimits = { core: 100_000, graphql: 100_000 }
 
 async function openGitHub(
@@ -157,7 +160,7 @@ function openApp(
   return openConfiguredApp(app === 'none' ? null : wanted, parts)
 }
 
-/** Answers of the REST API have all that GitHub tells. */
+/** Completes answers of the REST API with all members that GitHub gives. */
 const completing =
   (host: GitHubHost): Middleware =>
   async (ctx, next) => {
@@ -169,7 +172,7 @@ const completing =
 function extensionOf(host: GitHubHost): Extension {
   const { github, webhooks, lifecycle } = host
   return {
-    // A conditional request that finds nothing new is not counted.
+    // A conditional request that finds nothing new does not count.
     before: [
       redirectFormer(host),
       host.limits.middleware,

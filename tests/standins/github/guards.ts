@@ -1,4 +1,4 @@
-/** GitHub's table of permissions for the code host's own routes: what an App must have been granted for each. */
+/** GitHub's table of permissions for the code host's own routes: the permissions that an App needs for each. */
 import { Router } from '@koa/router'
 import type { Wanted } from './apps/permissions.ts'
 import type { GitHubHost } from './host.ts'
@@ -60,7 +60,7 @@ const table: readonly (readonly [method: string, path: string, needs: Alternativ
   ['DELETE', '/repos/:owner/:repo/issues/:number/labels/:name', changesEither],
 ]
 
-/** Lets pass what the token's App was granted, and refuses the rest. */
+/** Lets calls pass that the token's App has permission for, and refuses the others. */
 export function guardRoutes(host: GitHubHost): Router {
   const router = new Router({ prefix: '/api/v3' })
   for (const [method, path, needs] of table)

@@ -1,4 +1,4 @@
-/** What the stand-in for GitHub works with: the code host, and what is GitHub's alone. */
+/** The parts of the stand-in for GitHub: the code host, and what only GitHub has. */
 import type { Host } from '../../../services/codehost/host.ts'
 import type { Installations } from './apps/installations.ts'
 import type { Registrations } from './apps/registrations.ts'
@@ -18,9 +18,9 @@ export interface GitHubHost extends Host, Stores {
   readonly checks: Checks
   readonly lifecycle: Lifecycle
   readonly limits: Limits
-  /** The shape of installations' tokens, unless a request names the other. */
+  /** The form of installation tokens, unless a request names the other one. */
   readonly tokenShape: TokenShape
-  /** Whether Apps may be told at an address of this machine, which GitHub refuses. */
+  /** Whether Apps may have hooks on this machine, which GitHub refuses. */
   readonly takesLoopbackHooks: boolean
   readonly webhooks: Webhooks
   readonly workflowGuard: WorkflowGuard

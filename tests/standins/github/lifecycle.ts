@@ -1,4 +1,4 @@
-/** What becomes of a repository as a whole: its name, owner, visibility, archive, protection and end. */
+/** Changes of a repository as a whole: its name, owner, visibility, archive, protection and deletion. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -25,15 +25,15 @@ export interface RepositoryEdit {
 }
 
 export interface Lifecycle {
-  /** The repository that once had this name; `undefined` where none had, or another has it now. */
+  /** The repository that once had this name; `undefined` when none had it, or another has it now. */
   formerly(owner: string, name: string): Repository | undefined
-  /** Throws Refusal 403 to who does not administer it, and 422 for a name that is taken or a branch that is not there. */
+  /** Throws Refusal 403 to people who do not administer the repository, and 422 for a name that is taken or a branch that does not exist. */
   edit(repository: Repository, by: Account, edit: RepositoryEdit): Promise<Repository>
-  /** Gives it to another account. Throws Refusal 403, and 422 for an account that is not there or has one of that name. */
+  /** Transfers the repository to another account. Throws Refusal 403, and 422 for an account that does not exist or has a repository of that name. */
   transfer(repository: Repository, by: Account, newOwner: string): Promise<Repository>
-  /** Takes it away with all that was said in it. Throws Refusal 403. */
+  /** Deletes the repository with everything that was written in it. Throws Refusal 403. */
   remove(repository: Repository, by: Account): Promise<void>
-  /** Protects a branch, or no longer with `null`. Throws Refusal 403. */
+  /** Protects a branch, or with `null` ends its protection. Throws Refusal 403. */
   protect(
     repository: Repository,
     by: Account,
@@ -41,7 +41,7 @@ export interface Lifecycle {
     protection: Omit<BranchProtection, 'repositoryId' | 'branch'> | null,
   ): Promise<void>
   protectionOf(repository: Repository, branch: string): BranchProtection | undefined
-  /** Gives somebody a role, or takes it with `null`. */
+  /** Gives somebody a role, or removes it with `null`. */
   setCollaborator(repository: Repository, login: string, role: Role | null): Promise<void>
 }
 
@@ -53,7 +53,7 @@ interface Parts {
   readonly tell: (event: GitHubEvent) => void
 }
 
-/** GitHub's sentence for whatever writes to an archived repository. */
+/** Throws GitHub's sentence for writes to an archived repository. */
 export function refuseArchived({ archived }: Pick<Repository, 'archived'>): void {
   if (archived) throw new Refusal(403, 'Repository was archived so is read-only.')
 }
@@ -105,7 +105,7 @@ const taken = () =>
     message: 'name already exists on this account',
   })
 
-/** Changes a repository; under another name its old one leads to it, and whoever had led there does no more. */
+/** Changes a repository. If it gets another name, the old one leads to it, and no longer to any other repository. */
 async function change(
   { store, github, clock }: Parts,
   repository: Repository,

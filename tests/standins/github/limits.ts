@@ -1,4 +1,4 @@
-/** Limits as GitHub has them: so many requests an hour for each token's holder, and refusals that a test asks for. */
+/** Limits as on GitHub: a number of requests per hour for each token's holder, and refusals that a test requests. */
 import type { Context, Middleware } from 'koa'
 import type { Clock } from '#platform/ports/clock.ts'
 import { Refusal } from '../../../services/codehost/httpError.ts'
@@ -7,24 +7,24 @@ import { gitPath } from '../../../services/codehost/gitHttp/backend.ts'
 import { lfsPath } from '../../../services/codehost/gitHttp/lfs.ts'
 import { callerOf } from './callers.ts'
 
-/** Requests an hour; GraphQL counts apart. */
+/** Requests per hour; GraphQL is counted separately. */
 export interface RateLimits {
   readonly core: number
   readonly graphql: number
 }
 
-/** A refusal of the next requests, whatever they ask. */
+/** A refusal of the next requests, whatever they are. */
 export interface Disturbance {
   readonly status: number
   readonly message: string
   readonly headers?: Readonly<Record<string, string>>
-  /** How many requests get it. */
+  /** How many requests are refused. */
   readonly times: number
-  /** Only requests whose method and path match, as `GET /api/v3/user`. */
+  /** Only affects requests whose method and path match, such as `GET /api/v3/user`. */
   readonly of?: RegExp
 }
 
-/** What GitHub answers to who asks too much at once. */
+/** GitHub's answer to a client that makes too many requests at once. */
 export const secondaryLimit = (retryAfterSeconds: number, times = 1): Disturbance => ({
   status: 403,
   message:
@@ -34,9 +34,9 @@ export const secondaryLimit = (retryAfterSeconds: number, times = 1): Disturbanc
 })
 
 export interface Limits {
-  /** Counts a request of the REST API or GraphQL, and refuses it where the limit is used up. */
+  /** Counts a request to the REST API or GraphQL, and refuses it when the limit is used up. */
   readonly middleware: Middleware
-  /** `GET /rate_limit`, which is not counted. Throws Refusal 404 on a host without limits, as GitHub Enterprise Server. */
+  /** Answers `GET /rate_limit`, which is not counted. Throws Refusal 404 on a host without limits, like GitHub Enterprise Server. */
   answer(ctx: Context): void
   disturb(disturbance: Disturbance): void
 }
@@ -58,7 +58,7 @@ interface Counting {
 
 const mostHolders = 1_000
 
-/** `limits` `null`: none, and no headers either. */
+/** Without limits (`null`), there are no headers either. */
 export function createLimits(limits: RateLimits | null, here: Stores): Limits {
   const counting: Counting = { limits, clock: here.clock, windows: new Map(), disturbances: [] }
   return {
@@ -103,7 +103,7 @@ function refuseDisturbed({ disturbances }: Counting, ctx: Context): void {
   throw new Refusal(hit.of.status, hit.of.message)
 }
 
-/** Tokens of one person share a limit, and so do those of one installation. Who has none, or a wrong one, is not counted. */
+/** Tokens of one person share a limit, and so do those of one installation. Requests without a valid token are not counted. */
 function holderOf(ctx: Context, here: Stores): string | undefined {
   try {
     const caller = callerOf(ctx, here)
@@ -112,7 +112,7 @@ function holderOf(ctx: Context, here: Stores): string | undefined {
       ? `user ID ${caller.account.id}`
       : `installation ID ${caller.installation.id}`
   } catch (error) {
-    // Routes say what is wrong with a token, and App tokens are no concern of ours.
+    // Routes report an invalid token themselves, and App tokens have no limit here.
     if (error instanceof Refusal) return undefined
     throw error
   }

@@ -1,4 +1,4 @@
-/** What is checked of git's requests and of GraphQL mutations: archives, what an App was granted, and protected branches. */
+/** Checks git requests and GraphQL mutations: for archived repositories, permissions of Apps, and protected branches. */
 import type { Context } from 'koa'
 import type { Extension } from '../../../services/codehost/host.ts'
 import { Refusal } from '../../../services/codehost/httpError.ts'

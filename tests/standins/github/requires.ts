@@ -1,6 +1,6 @@
 /**
- * What an App must have been granted for a call. Beside each route of the REST API stands what GitHub's table of
- * permissions says: `router.get(path, requires(host, { checks: 'read' }), ...)`.
+ * The permissions that an App needs for a call. Each route of the REST API has those of GitHub's table of permissions: `router.get(path,
+ * requires(host, { checks: 'read' }), ...)`.
  */
 import type { Context, Next } from 'koa'
 import { mayRead } from '../../../services/codehost/state/accounts.ts'
@@ -12,13 +12,13 @@ import type { Repository } from '../../../services/codehost/state/state.ts'
 import type { Permissions } from './state.ts'
 import { callerOf, type Caller } from './callers.ts'
 
-/** GitHub's sentence for an App that was not granted what a call needs. */
+/** GitHub's sentence for an App without the permissions that a call needs. */
 export const notAccessible = (): Refusal => new Refusal(403, 'Resource not accessible by integration')
 
 /**
- * Lets a call pass when one of `alternatives` was granted for the repository that the address names; all permissions of
- * an alternative are needed. Whoever has no token passes: routes refuse them by themselves. Public things are read by
- * everybody. Throws Refusal 403, and 404 for a repository that the caller may not know of.
+ * Lets a call pass if one of `alternatives` was granted for the repository in the address; all permissions of an alternative are needed. Calls
+ * without a token pass, because routes refuse them themselves. Everybody may read public things. Throws Refusal 403, and 404 for a repository that
+ * the caller may not know of.
  */
 export function requires(
   host: Pick<GitHubHost, 'store' | 'github' | 'clock' | 'repositories'>,
@@ -43,7 +43,7 @@ export function requires(
   }
 }
 
-/** Whether the caller's App was granted one of `alternatives` on the repository; `undefined`: on no certain one. */
+/** Whether the caller's App was granted one of `alternatives` for the repository; `undefined` stands for no particular one. */
 export function isGranted(
   caller: Caller,
   repository: Repository | undefined,
@@ -56,7 +56,7 @@ export function isGranted(
   return granted !== undefined && alternatives.some((wanted) => grants(granted, wanted))
 }
 
-/** What the caller's App has been granted on the repository; `undefined` where it is not installed, or suspended. */
+/** The permissions that the caller's App was granted for the repository; `undefined` when it is not installed, or suspended. */
 function grantedOn(
   caller: Exclude<Caller, { kind: 'nobody' }>,
   repository: Repository | undefined,

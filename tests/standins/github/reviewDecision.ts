@@ -1,10 +1,10 @@
-/** Whether a pull request was approved, as far as a rule for its base branch asks for it. */
+/** Whether a pull request was approved, if a rule for its base branch requires that. */
 import type { ReviewDecision } from '../../../services/codehost/pulls/standing.ts'
 import { mayPush, personOf } from '../../../services/codehost/state/accounts.ts'
 import type { PullRequest, Repository } from '../../../services/codehost/state/state.ts'
 import type { GitHubHost } from './host.ts'
 
-/** `null` where the base branch needs no approval, whatever reviews say: as on GitHub. */
+/** `null` when the base branch requires no approval, whatever the reviews say, as on GitHub. */
 export function reviewDecisionOf(
   { lifecycle, store }: GitHubHost,
   repository: Repository,

@@ -1,16 +1,16 @@
-/** What the stand-in for GitHub remembers besides the code host's own state: Apps, checks, protected branches and former names. */
+/** The state of the stand-in for GitHub in addition to the code host's own: Apps, checks, protected branches and former names. */
 import { z } from 'zod'
 import { CheckRun, CommitStatus } from './checks/records.ts'
 
 const Time = z.iso.datetime()
 
-/** `read`, `write` or `admin` by permission: `contents`, `pull_requests` and the others of GitHub's. */
+/** `read`, `write` or `admin` by permission: `contents`, `pull_requests` and the others of GitHub. */
 const Permissions = z.record(z.string(), z.enum(['read', 'write', 'admin'])).readonly()
 
-/** Where an App is told what happens. */
+/** The address to which events for an App are sent. */
 const AppHook = z.object({ url: z.string(), active: z.boolean(), secret: z.string().nullable() }).readonly()
 
-/** A GitHub App that is registered here. */
+/** A GitHub App that is registered on this host. */
 const App = z.object({
   id: z.int().positive(),
   slug: z.string(),
@@ -21,31 +21,31 @@ const App = z.object({
   homepage: z.string(),
   clientId: z.string(),
   clientSecretHash: z.string(),
-  /** PEM; the private half is with the App only. `null` until it fetched that. */
+  /** In PEM; only the App has the private key. `null` until the App has fetched the key. */
   publicKey: z.string().nullable(),
   hook: AppHook.nullable(),
   permissions: Permissions,
   events: z.array(z.string()).readonly(),
-  /** Whether others than its owner can install it. */
+  /** Whether accounts other than its owner's can install the App. */
   isPublic: z.boolean(),
   callbackUrls: z.array(z.string()).readonly(),
   setupUrl: z.string().nullable(),
   setupOnUpdate: z.boolean(),
   requestsOAuthOnInstall: z.boolean(),
-  /** Whether it stands in the configuration of this host, and follows that at each start. */
+  /** Whether the App is in the configuration of this host, and is updated from it at each start. */
   isConfigured: z.boolean(),
   createdAt: Time,
   updatedAt: Time,
 })
 
-/** An App on the repositories of an account. */
+/** An installation of an App on repositories of an account. */
 const Installation = z.object({
   id: z.int().positive(),
   appId: z.int().positive(),
   account: z.string(),
-  /** `null`: all that the account has, also those to come. */
+  /** `null` means all repositories of the account, including future ones. */
   repositoryIds: z.array(z.int()).readonly().nullable(),
-  /** What the account granted; the App may ask for more since. */
+  /** The permissions that the account granted; the App may have requested more since. */
   permissions: Permissions,
   events: z.array(z.string()).readonly(),
   createdAt: Time,
@@ -53,7 +53,7 @@ const Installation = z.object({
   suspended: z.object({ at: Time, by: z.string().nullable() }).readonly().nullable(),
 })
 
-/** A token of an installation; `repositoryIds` and `permissions` as it was made for. */
+/** A token of an installation, with the `repositoryIds` and `permissions` for which it was made. */
 const InstallationToken = z.object({
   hash: z.string(),
   installationId: z.int().positive(),
@@ -62,7 +62,7 @@ const InstallationToken = z.object({
   expiresAt: Time,
 })
 
-/** A member asks the owners of an organisation to install an App. */
+/** A request by a member to the owners of an organisation to install an App. */
 const InstallationRequest = z.object({
   id: z.int().positive(),
   appId: z.int().positive(),
@@ -71,22 +71,22 @@ const InstallationRequest = z.object({
   createdAt: Time,
 })
 
-/** What may not be done to a branch by pushing. */
+/** What must not be done to a branch by pushing. */
 const BranchProtection = z.object({
   repositoryId: z.int().positive(),
   branch: z.string(),
-  /** How many approvals a pull request needs; `null`: a push will do. */
+  /** How many approvals a pull request needs; with `null`, pushing is allowed too. */
   approvals: z.int().nonnegative().nullable(),
   signatures: z.boolean(),
   forcePushes: z.boolean(),
 })
 
-/** A name that a repository had; it leads there until another takes it. */
+/** A name that a repository once had; it leads to the repository until another one takes the name. */
 const FormerName = z.object({ repositoryId: z.int().positive(), owner: z.string(), name: z.string() })
 
 export const GitHubState = z.object({
   version: z.literal(1),
-  /** The next id of what is reported. */
+  /** The next id for a report about a commit. */
   nextReportId: z.int().positive(),
   nextAppId: z.int().positive(),
   nextInstallationId: z.int().positive(),

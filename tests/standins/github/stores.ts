@@ -1,4 +1,4 @@
-/** The two stores of the stand-in: the code host's own, and what is GitHub's alone. */
+/** The two stores of the stand-in: the code host's own, and that for what only GitHub has. */
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Store } from '../../../services/codehost/state/store.ts'
 import type { GitHubState } from './state.ts'

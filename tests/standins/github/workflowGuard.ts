@@ -1,16 +1,16 @@
 /**
- * Refuses what a push would do to `.github/workflows`, for Apps without the right to, and to protected branches: branch by branch, in
- * GitHub's words. It is a `proc-receive` hook, for only that one may say its own reason to git.
+ * Refuses changes of `.github/workflows` by Apps without the right to make them, and pushes to protected branches: branch by branch, with GitHub's
+ * sentences. It is a `proc-receive` hook, because only that kind of hook can give git its own reason.
  */
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Settings under which a push is looked at, once the hook is in place. */
+/** The git settings with which a push is checked, once the hook is in place. */
 export interface WorkflowGuard {
   readonly settings: readonly (readonly [string, string])[]
 }
 
-/** The hook speaks git's pkt-lines: https://git-scm.com/docs/githooks#proc-receive. What it lets pass, git does itself. */
+/** The hook speaks git's pkt-lines: https://git-scm.com/docs/githooks#proc-receive. Git itself carries out what the hook lets pass. */
 const hook = `
 'use strict'
 const { execFileSync } = require('node:child_process')
@@ -84,17 +84,17 @@ for (const command of lines()) {
 flush()
 `
 
-/** Puts the hook into the data folder. */
+/** Writes the hook into the data folder. */
 export async function openWorkflowGuard(dataDir: string): Promise<WorkflowGuard> {
   const folder = join(dataDir, 'hooks')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // Without an extension it would be taken for a module of another kind below a package that says so.
+  // The extension makes it a CommonJS module, even if a package above declares another kind.
   const script = join(folder, 'proc-receive.cjs')
   await writeFile(script, hook, { mode: 0o600 })
   const [node, hooked] = [process.execPath, script].map((path) => `'${path.replaceAll("'", `'\\''`)}'`)
   const program = join(folder, 'proc-receive')
   await writeFile(program, `#!/bin/sh\nexec ${node} ${hooked}\n`)
-  // One that was restored from a backup is there already, and may be nobody's to run.
+  // A hook that was restored from a backup exists already, and may not be executable.
   await chmod(program, 0o700)
   return {
     settings: [

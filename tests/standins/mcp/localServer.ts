@@ -1,4 +1,4 @@
-/** Source of a local MCP server without dependencies, for a sandbox that has node and no packages: MCP over standard input and output. */
+/** The source of a local MCP server without dependencies, for a sandbox that has node and no packages: it speaks MCP on standard input and output. */
 export const localServer = `
 import { createInterface } from 'node:readline'
 const tools = [{ name: 'whoami', description: 'Tells a variable', inputSchema: { type: 'object' } }]

@@ -1,4 +1,4 @@
-/** MCP servers on 127.0.0.1: a tiny one over streamable HTTP behind a header, and others at paths of their own. */
+/** MCP servers on 127.0.0.1: a small one over streamable HTTP that requires a header, and others at paths of their own. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -6,7 +6,7 @@ import { z } from 'zod'
 
 export interface RemoteMcp {
   readonly origin: string
-  /** The tiny server. */
+  /** The address of the small server. */
   readonly url: string
   readonly seen: readonly {
     readonly method: string
@@ -18,7 +18,7 @@ export interface RemoteMcp {
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
-/** `credential`: the value that the Authorization header must have at `/mcp`. `paths`: what else is answered. */
+/** `credential` is the Authorization header that `/mcp` requires. `paths` are the answers at other paths. */
 export async function startRemoteMcp(
   credential: string,
   paths: Readonly<Record<string, Answer>> = {},
@@ -66,7 +66,7 @@ const inputSchema = {
   properties: { a: { type: 'number' }, b: { type: 'number' } },
 }
 
-/** Adds and multiplies numbers, and speaks as the user. */
+/** Adds and multiplies numbers, and tells who the user is. */
 function tinyServer(credential: string): Answer {
   const sessions = new Set<string>()
   const tools: Readonly<Record<string, (input: unknown) => string>> = {

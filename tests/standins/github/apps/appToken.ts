@@ -1,4 +1,4 @@
-/** Who an App is: a JSON Web Token that it signs with its key, for at most 10 minutes. */
+/** Identifies an App by a JSON Web Token that it signs with its key, for at most 10 minutes. */
 import { createPublicKey } from 'node:crypto'
 import { decodeJwt, errors, jwtVerify } from 'jose'
 import type { Context } from 'koa'
@@ -8,7 +8,7 @@ import type { App } from '../state.ts'
 import { tokenOf } from '../../../../services/codehost/http/authenticate.ts'
 
 const longestLife = 600
-/** Clocks may differ by so many seconds. */
+/** How many seconds clocks may differ by. */
 const tolerance = 60
 
 const undecodable = () => new Refusal(401, 'A JSON web token could not be decoded')
@@ -20,7 +20,7 @@ const faults = {
   iss: "Missing 'issuer' claim ('iss') in assertion",
 } as const
 
-/** The App whose token came with the request. Throws Refusal 401 with GitHub's sentences, 404 for an App that is not here. */
+/** The App whose token came with the request. Throws Refusal 401 with GitHub's sentences, and 404 for an App that is not here. */
 export async function asApp(ctx: Context, host: Pick<GitHubHost, 'github' | 'clock'>): Promise<App> {
   const token = tokenOf(ctx)
   if (token === undefined) throw undecodable()
@@ -45,7 +45,7 @@ export async function asApp(ctx: Context, host: Pick<GitHubHost, 'github' | 'clo
   return app
 }
 
-/** What the token says, not yet believed. Octokit sends `iss` as a number when it was given one. */
+/** The claims of the token, before its signature is checked. Octokit sends `iss` as a number when it was given one. */
 function claimsOf(token: string): Readonly<Record<string, unknown>> {
   try {
     return decodeJwt(token)

@@ -1,4 +1,4 @@
-/** The Apps of the host: found by what requests name them by, made from a manifest or from the configuration. */
+/** The Apps of the host: looked up by the names in requests, and created from a manifest or from the configuration. */
 import { createHash, createPublicKey, generateKeyPair, timingSafeEqual } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,28 +12,28 @@ import type { Store } from '../../../../services/codehost/state/store.ts'
 export interface ConfiguredApp {
   readonly clientId: string
   readonly clientSecret: string
-  /** PEM; `null`: the host makes one and keeps it. */
+  /** In PEM; with `null` the host creates a key and stores it. */
   readonly privateKey: string | null
-  /** Addresses that a person may be sent back to, besides loopback ones. */
+  /** Addresses to which a person may be redirected, in addition to those on loopback. */
   readonly callbackUrls: readonly string[]
   readonly hook: { readonly url: string; readonly secret: string | null } | null
   /** Whether each account has installed it. */
   readonly isInstalled: boolean
 }
 
-/** What whoever runs the App needs to know of it. */
+/** What the operator of the App needs to know about it. */
 export interface AppCredentials {
   readonly id: number
   readonly slug: string
   readonly clientId: string
-  /** PEM, PKCS#1 as GitHub gives it. */
+  /** In PEM, PKCS#1 as GitHub gives it. */
   readonly privateKey: string
 }
 
-/** Its pages are at `/apps/flightdeck`. */
+/** The App's pages are at `/apps/flightdeck`. */
 export const configuredSlug = 'flightdeck'
 
-/** What the configured App asks for: all that Flightdeck can use, and to make repositories. */
+/** The permissions of the configured App: all that Flightdeck can use, and that for creating repositories. */
 export const configuredPermissions: Permissions = {
   metadata: 'read',
   contents: 'write',
@@ -70,16 +70,16 @@ export const appBySlug = (state: GitHubState, slug: string): App | undefined =>
 export const appByClientId = (state: GitHubState, clientId: string): App | undefined =>
   state.apps.find((app) => app.clientId === clientId)
 
-/** Whether this is the App's secret; told in the same time whatever it is. */
+/** Whether this is the App's secret, compared in constant time. */
 export function hasSecret(app: App, secret: string): boolean {
   const [a, b] = [Buffer.from(secretHash(secret)), Buffer.from(app.clientSecretHash)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** How a client secret is kept. */
+/** The form in which a client secret is stored. */
 export const secretHash = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
-/** A new RSA key pair: the private half in PKCS#1, the public half in SPKI, both PEM. */
+/** A new pair of RSA keys: the private key in PKCS#1, the public key in SPKI, both in PEM. */
 export async function newKeyPair(): Promise<{ readonly privateKey: string; readonly publicKey: string }> {
   return promisify(generateKeyPair)('rsa', {
     modulusLength: 2048,
@@ -89,8 +89,8 @@ export async function newKeyPair(): Promise<{ readonly privateKey: string; reado
 }
 
 /**
- * Brings the App of the configuration in line with it; with `null` there is none. Its key is made on the first start, and
- * kept in `dataDir`, for the one who runs the host runs the App too.
+ * Updates the configured App from the configuration; with `null` there is none. The App's key is created on the first start and kept in `dataDir`,
+ * because whoever runs the host also runs the App.
  */
 export async function openConfiguredApp(
   wanted: ConfiguredApp | null,
@@ -162,10 +162,10 @@ function appOf(
   }
 }
 
-/** The state in which everybody has installed the App, where the configuration says so and they have not yet. */
+/** The state in which everybody has installed the App, if the configuration says so. */
 function installed(state: GitHubState, app: App, { isInstalled }: ConfiguredApp, now: string): GitHubState {
   const known = state.installations.filter(({ appId }) => appId === app.id)
-  // Who took it off, or chose repositories, is not asked again: only a host without any installation is filled.
+  // Only a host without any installation is filled, so that people who removed the App or chose repositories are left alone.
   if (!isInstalled || known.length > 0) return state
   const added = [...accounts, ...organizations].map((owner): Installation => ({
     id: owner.id,

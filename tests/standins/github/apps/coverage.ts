@@ -1,8 +1,8 @@
-/** Which repositories an installation has. */
+/** Which repositories an installation includes. */
 import { sameName } from '../../../../services/codehost/state/accounts.ts'
 import type { Installation } from '../state.ts'
 
-/** Whether an installation has the repository in it. */
+/** Whether an installation includes the repository. */
 export const isOn = (
   installation: Pick<Installation, 'account' | 'repositoryIds'>,
   repository: { readonly id: number; readonly owner: string },

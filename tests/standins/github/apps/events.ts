@@ -1,4 +1,4 @@
-/** What happens to Apps themselves; they are told without having asked for it. */
+/** Events about Apps themselves, which Apps receive without having subscribed to them. */
 import type { Account } from '../../../../services/codehost/state/accounts.ts'
 import type { Repository } from '../../../../services/codehost/state/state.ts'
 import type { App, Installation } from '../state.ts'
@@ -9,9 +9,9 @@ export type AppEvent =
       readonly action: 'created' | 'deleted' | 'suspend' | 'unsuspend' | 'new_permissions_accepted'
       readonly app: App
       readonly installation: Installation
-      /** The login of the member who had asked for it. */
+      /** The login of the member who had requested the installation. */
       readonly requester: string | null
-      /** `null`: the App itself. */
+      /** `null` when the App did it itself. */
       readonly sender: Account | null
     }
   | {
@@ -30,5 +30,5 @@ export type AppEvent =
       readonly sender: Account
     }
 
-/** Events that no App asks for: they always come, and a manifest that lists them is refused. */
+/** Events that no App subscribes to: they are always sent, and a manifest that lists them is refused. */
 export const alwaysSent = ['installation', 'installation_repositories', 'github_app_authorization'] as const

@@ -1,4 +1,4 @@
-/** Installations of Apps as they come, change and go; each change is told to the App. */
+/** Creates, changes and removes installations of Apps; each change is reported to the App. */
 import type { Clock } from '#platform/ports/clock.ts'
 import { sameName, type Account, type Owner } from '../../../../services/codehost/state/accounts.ts'
 import { notFound, Refusal } from '../../../../services/codehost/httpError.ts'
@@ -8,20 +8,20 @@ import type { Store } from '../../../../services/codehost/state/store.ts'
 import type { AppEvent } from './events.ts'
 import { isOn } from './coverage.ts'
 
-/** `null`: all repositories, also those to come. */
+/** `null` means all repositories, including future ones. */
 export type Selection = readonly number[] | null
 
 export interface Installations {
-  /** Installs the App; the account's own installation changes when there is one. Ends what members asked for. */
+  /** Installs the App; an existing installation of the account is changed. Completes requests by members. */
   install(app: App, account: Owner, selection: Selection, by: Account): Promise<Installation>
-  /** Throws Refusal 404, as all that follow. */
+  /** Throws Refusal 404, as do all functions below. */
   choose(id: number, selection: Selection, by: Account): Promise<Installation>
-  /** `by` is `null` when the App does it by itself. */
+  /** `by` is `null` when the App itself does it. */
   setSuspended(id: number, suspended: boolean, by: Account | null): Promise<Installation>
-  /** Grants what the App asks for now. */
+  /** Grants the permissions that the App requests now. */
   acceptPermissions(id: number, by: Account): Promise<Installation>
   uninstall(id: number, by: Account | null): Promise<void>
-  /** A member asks the owners; asked twice it is one request. */
+  /** Records that a member asks the owners; asking twice is one request. */
   request(app: App, organization: Owner, by: Account): Promise<void>
   declineRequest(id: number): Promise<void>
 }
@@ -47,11 +47,11 @@ export function createInstallations(parts: Parts): Installations {
   }
 }
 
-/** Whether the account may have the App: a private one is its owner's only. */
+/** Whether the account may install the App: a private App can only be installed by its owner. */
 export const mayHave = (app: App, account: Owner): boolean =>
   app.isPublic || sameName(app.owner, account.login)
 
-/** The repositories of an installation, of those that are there. */
+/** The existing repositories of an installation. */
 export const repositoriesOn = (
   repositories: readonly Repository[],
   installation: Installation,
@@ -156,7 +156,7 @@ async function acceptPermissions(parts: Parts, id: number, by: Account): Promise
 
 async function uninstall(parts: Parts, id: number, by: Account | null): Promise<void> {
   const { app, after } = await changeOne(parts, id, (one) => one)
-  // Its payload names the repositories that it had, so it is made before they are forgotten.
+  // The payload names the repositories of the installation, so it is made before they are forgotten.
   parts.tell({
     kind: 'installation',
     action: 'deleted',

@@ -1,4 +1,7 @@
-/** A manifest that makes an App, checked as GitHub checks it: https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest */
+/**
+ * Manifests from which Apps are created, checked as GitHub does:
+ * https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+ */
 import { z } from 'zod'
 import { isLoopback } from '../../../../services/codehost/http/baseUrl.ts'
 import type { Permissions } from '../state.ts'
@@ -23,13 +26,13 @@ const Manifest = z.object({
 })
 export type Manifest = z.infer<typeof Manifest>
 
-/** Which permissions an event may be asked with: one of them is enough. */
+/** The permissions with which an event may be subscribed to: one of them is enough. */
 const permissionsOfEvents: Readonly<Record<string, readonly Wanted[]>> = {
   check_run: [{ checks: 'read' }],
   check_suite: [{ checks: 'read' }],
   create: [{ contents: 'read' }],
   delete: [{ contents: 'read' }],
-  // Pull requests alone are not enough at creation, though they have comments too.
+  // When an App is created, `pull_requests` alone is not enough, although pull requests have comments too.
   issue_comment: [{ issues: 'read' }],
   issues: [{ issues: 'read' }],
   label: [{ metadata: 'read' }],
@@ -54,7 +57,7 @@ const permissionsOfEvents: Readonly<Record<string, readonly Wanted[]>> = {
 export const uncovered = (events: readonly string[], permissions: Permissions): readonly string[] =>
   events.filter((event) => !permissionsOfEvents[event]?.some((wanted) => grants(permissions, wanted)))
 
-/** Reads the manifest of a form; what is wrong with it is told in GitHub's sentences. */
+/** Reads the manifest in a form; reports faults in GitHub's sentences. */
 export function readManifest(
   text: string,
   { takesLoopbackHooks }: { readonly takesLoopbackHooks: boolean },
@@ -75,7 +78,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** GitHub names the last part of what is missing, so that an absent address of the hook reads like that of the home page. */
+/** GitHub names only the last part of the missing member's path, so a missing address of the hook reads like that of the home page. */
 function faultOf({ path, code, message }: z.core.$ZodIssue): string {
   const field = String(path.at(-1) ?? 'manifest')
   const isMissing = code === 'invalid_type' && message.includes('undefined')
@@ -104,6 +107,6 @@ function faultsOf(manifest: Manifest, takesLoopbackHooks: boolean): readonly str
   ]
 }
 
-/** Whether a hook's address is this machine, which GitHub never reaches. */
+/** Whether a hook's address is this machine, which GitHub can never reach. */
 export const isPrivateHook = (url: string): boolean =>
   isLoopback(new URL(url).hostname) || new URL(url).hostname === '0.0.0.0'

@@ -1,12 +1,12 @@
-/** Permissions of Apps: which there are, and whether those that were granted are enough. */
+/** The permissions of Apps, and whether the granted ones are enough. */
 import type { Permissions } from '../state.ts'
 
 export type Level = 'read' | 'write' | 'admin'
 
-/** Permissions that a call needs, all of them: `{ contents: 'read', pull_requests: 'write' }`. */
+/** The permissions that a call needs, all of them together: `{ contents: 'read', pull_requests: 'write' }`. */
 export type Wanted = Readonly<Partial<Record<PermissionName, Level>>>
 
-/** Of repositories, then of organisations and of people: as GitHub's description of `app-permissions` has them. */
+/** Permissions for repositories, then for organisations and for people, in the order of GitHub's description of `app-permissions`. */
 export const permissionNames = [
   'actions',
   'administration',
@@ -60,7 +60,7 @@ export function grants(granted: Permissions, wanted: Readonly<Record<string, Lev
 /** Whether a call that needs `wanted` only reads. */
 export const onlyReads = (wanted: Wanted): boolean => Object.values(wanted).every((level) => level === 'read')
 
-/** As `X-Accepted-GitHub-Permissions` says it: a comma is 'and', a semicolon 'or'. */
+/** The form of `X-Accepted-GitHub-Permissions`: a comma means 'and', a semicolon 'or'. */
 export const acceptedText = (alternatives: readonly Wanted[]): string =>
   alternatives
     .map((wanted) =>

@@ -1,4 +1,4 @@
-/** Apps that people make from a manifest: the App is there at once, its secrets are given once, for a code, within an hour. */
+/** Apps that people create from a manifest: the App exists at once, and its secrets are given once, for a code, within an hour. */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '#platform/ports/clock.ts'
 import { ownerOf, sameName } from '../../../../services/codehost/state/accounts.ts'
@@ -8,23 +8,23 @@ import type { Store } from '../../../../services/codehost/state/store.ts'
 import { newKeyPair, secretHash } from './apps.ts'
 import type { Manifest } from './manifest.ts'
 
-/** An App with its secrets: the only time that they are seen. */
+/** An App with its secrets, which are shown only this once. */
 export interface Conversion {
   readonly app: App
   readonly clientSecret: string
-  /** `null`: it has no hook. */
+  /** `null` when the App has no hook. */
   readonly webhookSecret: string | null
   /** PEM, PKCS#1. */
   readonly pem: string
 }
 
 export interface Registrations {
-  /** Makes the App under `owner`, and a code for its secrets. Throws Refusal 422 with a sentence. */
+  /** Creates the App under `owner`, and a code for its secrets. Throws Refusal 422 with a sentence. */
   register(
     manifest: Manifest,
     about: { readonly name: string; readonly owner: string },
   ): Promise<{ readonly app: App; readonly code: string }>
-  /** The secrets, once; `undefined` for a code that is unknown, used or older than an hour. */
+  /** Gives the secrets, once; `undefined` for a code that is unknown, used or older than an hour. */
   convert(code: string): Promise<Conversion | undefined>
 }
 
@@ -55,7 +55,7 @@ export function createRegistrations(parts: {
   }
 }
 
-/** An App's name in addresses: `Flightdeck (Ada)` is `flightdeck-ada`. */
+/** The name of an App in addresses: `Flightdeck (Ada)` becomes `flightdeck-ada`. */
 export const slugOf = (name: string): string =>
   name
     .toLowerCase()
@@ -87,7 +87,7 @@ function register(
       events: manifest.default_events,
       isPublic: manifest.public,
       callbackUrls: manifest.callback_urls,
-      // Who is asked for their authorization comes back to the callback, never to the setup address.
+      // A person who is asked for authorization returns to the callback, never to the setup address.
       setupUrl: manifest.request_oauth_on_install ? null : (manifest.setup_url ?? null),
       setupOnUpdate: manifest.setup_on_update,
       requestsOAuthOnInstall: manifest.request_oauth_on_install,

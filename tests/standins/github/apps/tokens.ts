@@ -1,4 +1,4 @@
-/** Tokens of installations: for an hour, for no more than what was granted, of either shape that GitHub has. */
+/** Tokens of installations: valid for an hour, with at most the granted permissions, in either of GitHub's two forms. */
 import { randomBytes } from 'node:crypto'
 import { invalid, Refusal } from '../../../../services/codehost/httpError.ts'
 import type { Repository } from '../../../../services/codehost/state/state.ts'
@@ -8,21 +8,21 @@ import { newToken, tokenHash } from '../../../../services/codehost/state/tokens.
 import { repositoriesOn } from './installations.ts'
 import { grants } from './permissions.ts'
 
-/** `short`: `ghs_` and 36 letters. `long`: `ghs_APPID_` and a JSON Web Token, about 520 characters with dots. */
+/** `short` is `ghs_` and 36 letters; `long` is `ghs_APPID_` and a JSON Web Token, about 520 characters with dots. */
 export type TokenShape = 'short' | 'long'
 
 export interface TokenRequest {
   readonly repositoryIds?: readonly number[] | undefined
-  /** Names without the owner. */
+  /** Repository names without the owner. */
   readonly repositories?: readonly string[] | undefined
   readonly permissions?: Permissions | undefined
 }
 
 const lifeMs = 3_600_000
-/** More than any program of one host needs in an hour; the oldest go first. */
+/** More tokens than any program on one host needs in an hour; the oldest are dropped first. */
 const mostTokens = 2_000
 
-/** Makes a token of the installation. Throws Refusal 403 when that is suspended, 422 for more than was granted. */
+/** Creates a token of the installation. Throws Refusal 403 when the installation is suspended, and 422 for permissions that were not granted. */
 export async function makeToken(
   { github, store, clock }: Stores,
   installation: Installation,
@@ -75,7 +75,7 @@ function chosenOf(available: readonly Repository[], request: TokenRequest): read
   })
 }
 
-/** As GitHub makes them since April 2026; what is in it is nobody's business but the host's, and random here. */
+/** The form of GitHub's tokens since April 2026. Only the host reads the content, which is random here. */
 function longToken(appId: number): string {
   const header = Buffer.from(JSON.stringify({ alg: 'ES256', typ: 'JWT' })).toString('base64url')
   const claims = Buffer.from(JSON.stringify({ jti: randomBytes(207).toString('base64url') })).toString(

@@ -1,4 +1,4 @@
-/** Check runs and commit statuses: what programs report of a commit. */
+/** Check runs and commit statuses: what programs report about a commit. */
 import type { GitHubState } from '../state.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { botOf, mayPush, type Account } from '../../../../services/codehost/state/accounts.ts'
@@ -10,7 +10,7 @@ import type { Logs } from './logs.ts'
 import { actionsAppId, mostReports, type CheckRun, type CommitStatus } from './records.ts'
 import { latestRuns } from './rollup.ts'
 
-/** What is said of a check; a conclusion completes it. */
+/** A report about a check; a conclusion completes the check. */
 export interface Report {
   readonly name?: string | undefined
   readonly status?: CheckRun['status'] | undefined
@@ -22,13 +22,13 @@ export interface Report {
   readonly title?: string | null | undefined
   readonly summary?: string | null | undefined
   readonly text?: string | null | undefined
-  /** Added to those there are. */
+  /** Annotations that are added to the existing ones. */
   readonly annotations?: CheckRun['annotations'] | undefined
 }
 
 export type NewStatus = Pick<CommitStatus, 'state' | 'context' | 'description' | 'targetUrl'>
 
-/** An App, and who acts for it. */
+/** An App, and the account that acts for it. */
 export interface Reporter {
   readonly appId: number
   readonly account: Account
@@ -38,21 +38,21 @@ export interface Reporter {
 export const actionsReporter: Reporter = { appId: actionsAppId, account: botOf('github-actions') }
 
 export interface Checks {
-  /** Oldest first. */
+  /** The check runs of a commit, oldest first. */
   of(repository: Repository, sha: string): readonly CheckRun[]
-  /** Throws Refusal 404. */
+  /** A check run by its id. Throws Refusal 404. */
   get(repository: Repository, id: number): CheckRun
   suite(repository: Repository, suiteId: number): readonly CheckRun[]
-  /** Reports a new run; `log` is what `GET /actions/jobs/{id}/logs` leads to. */
+  /** Reports a new run; `log` is the content to which `GET /actions/jobs/{id}/logs` leads. */
   report(
     repository: Repository,
     by: Reporter,
     report: Report & { readonly name: string; readonly headSha: string; readonly log?: string | undefined },
   ): Promise<CheckRun>
-  /** Throws Refusal 403 to another App, 404. */
+  /** Changes a run. Throws Refusal 403 to another App, and 404. */
   change(repository: Repository, id: number, by: Reporter, report: Report): Promise<CheckRun>
   statuses(repository: Repository, sha: string): readonly CommitStatus[]
-  /** Throws Refusal 403 to who may not push. */
+  /** Sets a commit status. Throws Refusal 403 to people who may not push. */
   setStatus(repository: Repository, sha: string, by: Account, status: NewStatus): Promise<CommitStatus>
   readonly logs: Logs
 }
@@ -87,7 +87,7 @@ function runOf(state: GitHubState, repository: Repository, id: number): CheckRun
   return found
 }
 
-/** The run after a report: what the report does not name stays. */
+/** The run after a report: members that the report does not name stay. */
 function reported(run: CheckRun, report: Report, now: string): CheckRun {
   const conclusion = report.conclusion ?? (report.status === undefined ? run.conclusion : null)
   const status = conclusion === null ? (report.status ?? run.status) : 'completed'
@@ -122,7 +122,7 @@ async function reportRun(
     { ...state, nextReportId: state.nextReportId + 2 },
     state.nextReportId,
   ])
-  // The log is there before the run that it belongs to is told.
+  // The log is written before the run that it belongs to is announced.
   if (log !== undefined) await parts.logs.write(id, log)
   const run = await parts.store.update((state) => {
     const here = state.checkRuns.filter(
@@ -187,7 +187,7 @@ async function changeRun(
   return run
 }
 
-/** A run that ends, and with the last one its suite. */
+/** Announces a run that ends and, when it was the last one, its suite. */
 function tellRun(
   { store, tell }: Parts,
   repository: Repository,

@@ -1,4 +1,4 @@
-/** Checks and statuses as GraphQL has them. */
+/** Checks and statuses in the form of GraphQL. */
 import type { Context } from 'koa'
 import { failed } from '../../../../services/codehost/graphql/asking.ts'
 import { connection, type PageArguments } from '../../../../services/codehost/graphql/connections.ts'
@@ -11,7 +11,7 @@ import type { GitHubState } from '../state.ts'
 import { actionsAppId, type CheckRun, type CommitStatus } from './records.ts'
 import { reportsOf, rollupOf } from './rollup.ts'
 
-/** What was reported of a commit; `null` where nothing was. */
+/** The reports about a commit; `null` when there are none. */
 export function checkRollup(
   host: GitHubHost,
   ctx: Context,
@@ -35,7 +35,7 @@ export function checkRollup(
   }
 }
 
-/** An App by its number, GitHub's own included; what is left of one that is gone. */
+/** An App by its number, including GitHub's own; for an App that is gone, what is left of it. */
 function appOf({ apps }: GitHubState, id: number): { readonly slug: string; readonly name: string } {
   if (id === actionsAppId) return { slug: 'github-actions', name: 'GitHub Actions' }
   return apps.find((app) => app.id === id) ?? { slug: 'ghost', name: 'Ghost' }

@@ -1,4 +1,4 @@
-/** Logs of jobs: files beside the state, shown for a minute under an address that nobody can guess. */
+/** Logs of jobs: files outside of the state, available for a minute at an address that nobody can guess. */
 import { randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -9,18 +9,18 @@ import type { Clock } from '#platform/ports/clock.ts'
 export interface Logs {
   write(runId: number, text: string): Promise<void>
   has(runId: number): Promise<boolean>
-  /** A key that opens the log for a minute. */
+  /** Creates a key with which the log can be read for a minute. */
   lend(runId: number): string
-  /** The log that a key opens; `undefined` when it opens none, or no longer. */
+  /** The log for a key; `undefined` when the key is unknown or has expired. */
   read(key: string): Promise<Readable | undefined>
-  /** Takes the log away, as GitHub does after the time it keeps them. */
+  /** Removes the log, as GitHub does after its retention time. */
   remove(runId: number): Promise<void>
 }
 
 const lentForMs = 60_000
 const mostLent = 1_000
 
-/** Keeps logs in the folder `logs` of `dataDir`. */
+/** Stores logs in the folder `logs` of `dataDir`. */
 export function openLogs(dataDir: string, clock: Clock): Logs {
   const dir = join(dataDir, 'logs')
   const pathOf = (runId: number) => join(dir, `${runId}.log`)

@@ -1,4 +1,4 @@
-/** What was reported of commits, as the state keeps it; logs are files beside it. */
+/** Reports about commits, in the form of the state; logs are files outside of it. */
 import { z } from 'zod'
 
 const Time = z.iso.datetime()
@@ -14,7 +14,7 @@ export const conclusions = [
   'action_required',
 ] as const
 
-/** A line of a file that a check has something to say about. */
+/** A line of a file about which a check has a message. */
 export const Annotation = z.object({
   path: z.string().min(1).max(4_096),
   startLine: z.int().positive(),
@@ -28,7 +28,7 @@ export const Annotation = z.object({
 export const CheckRun = z.object({
   id: z.int().positive(),
   repositoryId: z.int().positive(),
-  /** One for each App and head. */
+  /** Each App has one suite per head commit. */
   suiteId: z.int().positive(),
   headSha: Sha,
   appId: z.int().positive(),
@@ -46,7 +46,7 @@ export const CheckRun = z.object({
   completedAt: Time.nullable(),
 })
 
-/** What others than Apps say of a commit: the latest of each context counts. */
+/** Reports about a commit by others than Apps: the latest of each context counts. */
 export const CommitStatus = z.object({
   id: z.int().positive(),
   repositoryId: z.int().positive(),
@@ -63,7 +63,7 @@ export type Annotation = Readonly<z.infer<typeof Annotation>>
 export type CheckRun = Readonly<z.infer<typeof CheckRun>>
 export type CommitStatus = Readonly<z.infer<typeof CommitStatus>>
 
-/** The App `github-actions`, whose check runs are jobs with logs. Its id is the one it has on GitHub. */
+/** The App `github-actions`, whose check runs are jobs with logs. The id is the one it has on GitHub. */
 export const actionsAppId = 15_368
-/** Of one commit; more are refused. */
+/** The most reports about one commit; more are refused. */
 export const mostReports = 1_000

@@ -1,4 +1,4 @@
-/** What all checks of a commit say together. */
+/** Combines all checks of a commit into one result. */
 import type { GitHubState } from '../state.ts'
 import type { CheckRun, CommitStatus } from './records.ts'
 
@@ -7,19 +7,19 @@ export type Rollup = 'ERROR' | 'FAILURE' | 'PENDING' | 'SUCCESS'
 
 const red: readonly string[] = ['failure', 'timed_out', 'action_required', 'cancelled']
 
-/** The last run of each name and App, newest first. */
+/** The latest run for each name and App, newest first. */
 export function latestRuns(runs: readonly CheckRun[]): readonly CheckRun[] {
   const byName = new Map(runs.map((run) => [`${run.appId} ${run.name}`, run]))
   return [...byName.values()].toReversed()
 }
 
-/** The last status of each context, newest first. */
+/** The latest status of each context, newest first. */
 export function latestStatuses(statuses: readonly CommitStatus[]): readonly CommitStatus[] {
   const byContext = new Map(statuses.map((one) => [one.context, one]))
   return [...byContext.values()].toReversed()
 }
 
-/** What was reported of a commit, as far as it counts. */
+/** The reports about a commit that count. */
 export function reportsOf(
   state: Pick<GitHubState, 'checkRuns' | 'statuses'>,
   repositoryId: number,
@@ -32,7 +32,7 @@ export function reportsOf(
   }
 }
 
-/** `null` where nothing was reported. */
+/** The combined state; `null` without any report. */
 export function rollupOf({ runs, statuses }: ReturnType<typeof reportsOf>): Rollup | null {
   if (runs.length + statuses.length === 0) return null
   if (runs.some(({ conclusion }) => conclusion !== null && red.includes(conclusion))) return 'FAILURE'
@@ -43,13 +43,13 @@ export function rollupOf({ runs, statuses }: ReturnType<typeof reportsOf>): Roll
   return waits ? 'PENDING' : 'SUCCESS'
 }
 
-/** The state of a combined status: REST has no word for errors. */
+/** The state of a combined status; REST has no value for errors. */
 export function combinedState(statuses: readonly CommitStatus[]): 'failure' | 'pending' | 'success' {
   if (statuses.some(({ state }) => state === 'failure' || state === 'error')) return 'failure'
   return statuses.length === 0 || statuses.some(({ state }) => state === 'pending') ? 'pending' : 'success'
 }
 
-/** What the runs of a suite say together. */
+/** The combined conclusion of a suite's runs. */
 export function suiteConclusion(runs: readonly CheckRun[]): CheckRun['conclusion'] {
   if (runs.some(({ status }) => status !== 'completed')) return null
   const order = [

@@ -1,11 +1,11 @@
-/** What the pages of Apps look like. */
+/** The HTML of the pages about Apps. */
 import { html } from '#platform/http/html.ts'
 import type { Html } from '#platform/http/html.ts'
 import type { Manifest } from '../apps/manifest.ts'
 import { permissionNames } from '../apps/permissions.ts'
 import type { App, Permissions } from '../state.ts'
 
-/** `pull_requests` as people read it. */
+/** A name such as `pull_requests` in the form for people. */
 export const words = (name: string): string =>
   name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ')
 
@@ -48,7 +48,7 @@ export const confirmPage = (page: {
   readonly action: string
   readonly owner: string
   readonly manifest: Manifest
-  /** The manifest as it came. */
+  /** The manifest as it was sent. */
   readonly text: string
   readonly state: string | undefined
   readonly name: string

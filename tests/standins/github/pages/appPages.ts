@@ -1,4 +1,4 @@
-/** Pages of Apps themselves: made from a manifest, shown, their permissions changed, and what people let them do. */
+/** The pages about Apps: creating one from a manifest, viewing it, changing its permissions, and what people allow it to do. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { ownerOf, type Account, type Owner } from '../../../../services/codehost/state/accounts.ts'
@@ -29,7 +29,7 @@ const Submitted = z.object({ manifest: z.string() })
 export function appPages(router: Router, host: GitHubHost): void {
   for (const settings of ['/settings', '/organizations/:org/settings']) {
     router.get(`${settings}/apps/new`, (ctx) => newApp(ctx, host))
-    // From another site: it only shows what is asked, and changes nothing.
+    // This form comes from another site, so it only shows the request, and changes nothing.
     router.post(`${settings}/apps/new`, (ctx) => newApp(ctx, host))
     router.post(`${settings}/apps`, (ctx) => registerApp(ctx, host))
     router.get(`${settings}/apps/authorizations`, (ctx) => showAuthorizations(ctx, host))
@@ -58,7 +58,7 @@ function newApp(ctx: PageContext, host: GitHubHost): void {
   if (!viewer) return
   const owner = settingsOwner(ctx, viewer)
   const form = Submitted.safeParse(ctx.request.body)
-  // Whoever had to sign in first comes back without the form's content.
+  // A person who had to sign in first returns without the content of the form.
   const read = readManifest(form.success ? form.data.manifest : '{}', host)
   if ('faults' in read) return refuseManifest(ctx, viewer, read.faults)
   confirm(ctx, {
@@ -127,7 +127,7 @@ async function registerApp(ctx: PageContext, host: GitHubHost): Promise<void> {
   }
 }
 
-/** The App that the address names, when its settings are the person's to change. Throws Refusal 404. */
+/** The App that the address names, if the person may change its settings. Throws Refusal 404. */
 function ownApp(ctx: PageContext, host: GitHubHost, viewer: Account): { app: App; owner: Owner } {
   const app = appBySlug(host.github.current(), ctx.params['slug'] ?? '')
   const owner = settingsOwner(ctx, viewer)

@@ -1,4 +1,4 @@
-/** The checks of a pull request, and the form with which a person reports one as GitHub's own App would. */
+/** The page of a pull request's checks, and a form with which a person reports one as GitHub's own App would. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { html, type Html } from '#platform/http/html.ts'
@@ -68,7 +68,7 @@ export function checkPages(router: Router, host: GitHubHost): void {
   })
 }
 
-/** What all checks say, in a word, and the way to them. */
+/** The combined result of all checks in a word, with a link to them. */
 export function checkFacts(host: GitHubHost, repository: Repository, pull: PullRequest): Html {
   const checks = rollupOf(reportsOf(host.github.current(), repository.id, pull.headSha))
   return html`<p class="facts">
@@ -77,7 +77,7 @@ export function checkFacts(host: GitHubHost, repository: Repository, pull: PullR
   </p>`
 }
 
-/** One a line: `path:line: message`. Throws Refusal 422 for a line that is none. */
+/** Reads annotations, one per line: `path:line: message`. Throws Refusal 422 for any other line. */
 function annotationsIn(text: string): readonly Annotation[] {
   const lines = text.split('\n').map((line) => line.trim())
   return lines

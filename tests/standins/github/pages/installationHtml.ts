@@ -1,4 +1,4 @@
-/** What the pages of installations look like. */
+/** The HTML of the pages about installations. */
 import { html } from '#platform/http/html.ts'
 import type { Html } from '#platform/http/html.ts'
 import type { Owner } from '../../../../services/codehost/state/accounts.ts'
@@ -14,7 +14,7 @@ const accountLabel = (account: Owner): Html =>
       ></span
     >`
 
-/** The page where a person says for which account. */
+/** The page on which a person chooses the account. */
 export const choosePage = (
   app: App,
   places: readonly { readonly place: Owner; readonly address: string; readonly isThere: boolean }[],
@@ -106,7 +106,7 @@ export const installationPage = (page: {
   readonly owner: Owner
   readonly path: string
   readonly repositories: readonly Repository[]
-  /** Whether the App asks for more than was granted. */
+  /** Whether the App requests more than was granted. */
   readonly asksMore: boolean
 }): Html =>
   html`<div class="stack">

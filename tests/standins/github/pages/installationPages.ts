@@ -1,4 +1,4 @@
-/** Pages on which people install Apps, choose repositories, and take Apps off again. */
+/** The pages on which people install Apps, choose repositories, and remove Apps. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import {
@@ -62,7 +62,7 @@ const repositoriesOf = (host: GitHubHost, account: Owner): readonly Repository[]
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' ? value.slice(0, 2_000) : undefined
 
-/** The App that the address names, and the account that it is to be installed for, as far as it is chosen. */
+/** The App that the address names, and the chosen account for which it is to be installed. */
 function asked(ctx: PageContext, host: GitHubHost, viewer: Account, targetId: string | undefined) {
   const app = appBySlug(host.github.current(), ctx.params['slug'] ?? '')
   if (!app) throw notFound()
@@ -107,7 +107,7 @@ function showInstall(ctx: PageContext, host: GitHubHost): void {
   })
 }
 
-/** Where it is installed already, its settings; else the form. */
+/** The address of the settings if the App is installed for the account, otherwise that of the form. */
 function addressOf(
   app: App,
   place: Owner,
@@ -122,7 +122,7 @@ function addressOf(
   return `/apps/${app.slug}/installations/new?${query}`
 }
 
-/** Where the browser goes after an installation, if the App says so. */
+/** The address to which the browser goes after an installation, if the App has one. */
 const afterInstall = (app: App): string | null =>
   app.requestsOAuthOnInstall ? (app.callbackUrls[0] ?? null) : app.setupUrl
 
@@ -148,7 +148,7 @@ async function install(ctx: PageContext, host: GitHubHost): Promise<void> {
   seeOther(ctx, withParams(new URL(back), { code, ...about }))
 }
 
-/** A member asks the owners; there is no installation yet, so the App learns of none. */
+/** A member asks the owners to install the App. There is no installation yet, so the App is not notified. */
 async function requestInstall(
   ctx: PageContext,
   host: GitHubHost,

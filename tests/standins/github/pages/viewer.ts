@@ -1,4 +1,4 @@
-/** Who looks at the pages of Apps, and whose settings they may change. */
+/** Who views the pages about Apps, and whose settings they may change. */
 import type { Context } from 'koa'
 import {
   organizationOf,
@@ -13,7 +13,7 @@ import type { GitHubHost } from '../host.ts'
 
 export type PageContext = Context & { params: Record<string, string> }
 
-/** The person of this browser; who is nobody is sent to sign in, and what a form carried is lost, as at GitHub. */
+/** The person of this browser. Without a session the browser is sent to sign in, and the content of a form is lost, as on GitHub. */
 export function viewerOrSignIn(ctx: PageContext, host: GitHubHost): Account | undefined {
   const viewer = browsingAs(ctx, host)
   if (viewer) return viewer
@@ -22,7 +22,7 @@ export function viewerOrSignIn(ctx: PageContext, host: GitHubHost): Account | un
   return undefined
 }
 
-/** The same for a form of our own. Throws Refusal 403 for one that another site sent. */
+/** The sender of one of our own forms, like `viewerOrSignIn`. Throws Refusal 403 for a form that another site sent. */
 export function senderOrSignIn(ctx: PageContext, host: GitHubHost): Account | undefined {
   refuseForeignForm(ctx, originOf(ctx, host.url))
   return viewerOrSignIn(ctx, host)
@@ -34,7 +34,7 @@ export const owns = (viewer: Account, account: Owner): boolean =>
     ? account.owners.includes(viewer.login)
     : sameName(account.login, viewer.login)
 
-/** The account whose settings an address is about: the organisation it names, or the person. Throws Refusal 404. */
+/** The account whose settings an address is about: the organisation in the address, or the person. Throws Refusal 404. */
 export function settingsOwner(ctx: PageContext, viewer: Account): Owner {
   const { org } = ctx.params
   if (org === undefined) return viewer
@@ -43,7 +43,7 @@ export function settingsOwner(ctx: PageContext, viewer: Account): Owner {
   return organization
 }
 
-/** Where the settings of an account begin. */
+/** The address at which the settings of an account begin. */
 export const settingsPath = (account: Owner): string =>
   account.type === 'Organization' ? `/organizations/${account.login}/settings` : '/settings'
 
@@ -52,7 +52,7 @@ export const barOf = (ctx: Context, viewer: Account | undefined) => ({
   returnTo: ctx.method === 'GET' ? ctx.url : '/',
 })
 
-/** Sends the browser on after a form. */
+/** Redirects the browser after a form. */
 export function seeOther(ctx: Context, address: string): void {
   ctx.status = 303
   ctx.redirect(address)

@@ -1,4 +1,4 @@
-/** What GitHub's REST API says of Apps and their installations, in the shape of its OpenAPI description. */
+/** Answers of GitHub's REST API about Apps and their installations, in the form of its OpenAPI description. */
 import {
   organizationsOf,
   ownerOf,
@@ -9,7 +9,7 @@ import {
 import type { App, Installation, GitHubState } from '../state.ts'
 import { apiOf, nodeId, simpleUser, time } from '../../../../services/codehost/rest/answers.ts'
 
-/** The page of an installation's settings, where its account changes it. */
+/** The address of an installation's settings page, on which its account changes it. */
 export function installationPage(origin: string, { id, account }: Installation): string {
   const owner = ownerOf(account)
   return owner?.type === 'Organization'
@@ -17,7 +17,7 @@ export function installationPage(origin: string, { id, account }: Installation):
     : `${origin}/settings/installations/${id}`
 }
 
-/** `installation`. */
+/** The schema `installation`. */
 export function installationAnswer(origin: string, installation: Installation, app: App, owner: Owner) {
   const { id, suspended } = installation
   const by = suspended?.by ? ownerOf(suspended.by) : undefined
@@ -45,7 +45,7 @@ export function installationAnswer(origin: string, installation: Installation, a
   }
 }
 
-/** `integration`: an App as everybody may see it; who it is itself also learns how often it is installed. */
+/** The schema `integration`: an App as everybody may see it. The App itself also gets the number of its installations. */
 export function appAnswer(origin: string, app: App, installationsCount?: number) {
   const owner = ownerOf(app.owner)
   if (!owner) throw new Error(`${app.owner} is not on this host.`)
@@ -67,7 +67,7 @@ export function appAnswer(origin: string, app: App, installationsCount?: number)
   }
 }
 
-/** Installations of the App that a person may know of: their own, and those of their organisations. */
+/** The installations of the App that a person may know of: their own, and those of their organisations. */
 export function installationsFor(state: GitHubState, app: App, person: Account): readonly Installation[] {
   const logins = [person.login, ...organizationsOf(person).map(({ login }) => login)]
   return state.installations.filter(

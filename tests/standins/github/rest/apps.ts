@@ -1,4 +1,4 @@
-/** `/app`: what an App asks by its own token of itself, its installations and its hook. */
+/** `/app`: requests of an App with its own token about itself, its installations and its hook. */
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
@@ -42,7 +42,7 @@ export function appRoutes(router: Router, host: GitHubHost): void {
   router.get('/apps/:slug', (ctx) => {
     const { kind } = callerOf(ctx, host)
     const app = appBySlug(host.github.current(), ctx.params['slug'] ?? '')
-    // As at GitHub, nobody sees a private one without a token.
+    // As on GitHub, a private App is not visible without a token.
     if (!app || (kind === 'nobody' && !app.isPublic)) throw notFound()
     ctx.body = appAnswer(originOf(ctx, host.url), app)
   })
@@ -175,7 +175,7 @@ function hookCalls(router: Router, host: GitHubHost): void {
     }
     const hook = {
       url: url ?? app.hook?.url ?? '',
-      // A hook that comes by this call is switched on by a person, in the App's settings.
+      // A person must activate a hook that was added by this call, in the App's settings.
       active: app.hook?.active ?? false,
       secret: secret ?? app.hook?.secret ?? null,
     }
@@ -187,7 +187,7 @@ function hookCalls(router: Router, host: GitHubHost): void {
   })
 }
 
-/** `webhook-config`; a secret is never shown again. */
+/** The schema `webhook-config`; a secret is never shown again. */
 const hookAnswer = ({ hook }: Pick<App, 'hook'>) => ({
   content_type: 'json',
   insecure_ssl: '0',

@@ -1,4 +1,4 @@
-/** What GitHub's REST API says of checks, jobs and statuses, in the shape of its OpenAPI description. */
+/** Answers of GitHub's REST API about checks, jobs and statuses, in the form of its OpenAPI description. */
 import { accountOf } from '../../../../services/codehost/state/accounts.ts'
 import { suiteConclusion } from '../checks/rollup.ts'
 import type { CheckRun, CommitStatus } from '../checks/records.ts'
@@ -6,7 +6,7 @@ import type { Commit } from '../../../../services/codehost/git/bare.ts'
 import { nodeId, simpleUser, time } from '../../../../services/codehost/rest/answers.ts'
 import { viaAppAnswer, type About } from '../../../../services/codehost/rest/reviewAnswers.ts'
 
-/** `pull-request-minimal` of each open pull request with this head. */
+/** The schema `pull-request-minimal` for each open pull request with this head. */
 function pullsWith({ state, repository, answer }: About, sha: string) {
   const repo = { id: repository.id, url: answer.url, name: repository.name }
   return state.pullRequests
@@ -20,7 +20,7 @@ function pullsWith({ state, repository, answer }: About, sha: string) {
     }))
 }
 
-/** `check-run`. */
+/** The schema `check-run`. */
 export function checkRunAnswer(about: About, run: CheckRun) {
   const { answer } = about
   const url = `${answer.url}/check-runs/${run.id}`
@@ -51,7 +51,7 @@ export function checkRunAnswer(about: About, run: CheckRun) {
   }
 }
 
-/** `check-annotation`. */
+/** The schema `check-annotation`. */
 export const annotationAnswer = ({ answer }: About, run: CheckRun, one: CheckRun['annotations'][number]) => ({
   path: one.path,
   blob_href: `${answer.html_url}/blob/${run.headSha}/${encodeURI(one.path)}`,
@@ -65,7 +65,7 @@ export const annotationAnswer = ({ answer }: About, run: CheckRun, one: CheckRun
   raw_details: one.rawDetails,
 })
 
-/** The members that a suite has wherever it is told; `runs` are the latest of it, at least one. */
+/** The members that a suite has in every answer; `runs` are its latest runs, at least one. */
 export function suiteBase(about: About, first: CheckRun, runs: readonly CheckRun[]) {
   const pulls = pullsWith(about, first.headSha)
   const isDone = runs.every(({ status }) => status === 'completed')
@@ -88,7 +88,7 @@ export function suiteBase(about: About, first: CheckRun, runs: readonly CheckRun
   }
 }
 
-/** `check-suite`. */
+/** The schema `check-suite`. */
 export const suiteAnswer = (about: About, first: CheckRun, runs: readonly CheckRun[], head: Commit) => ({
   ...suiteBase(about, first, runs),
   head_commit: {
@@ -104,7 +104,7 @@ export const suiteAnswer = (about: About, first: CheckRun, runs: readonly CheckR
   check_runs_url: `${about.answer.url}/check-suites/${first.suiteId}/check-runs`,
 })
 
-/** `job`: a check run of Actions under its other name. */
+/** The schema `job`: a check run of Actions under another name. */
 export function jobAnswer({ answer, state, repository }: About, run: CheckRun) {
   const pull = state.pullRequests.find(
     (one) => one.repositoryId === repository.id && one.headSha === run.headSha,
@@ -145,7 +145,7 @@ export function jobAnswer({ answer, state, repository }: About, run: CheckRun) {
   }
 }
 
-/** `status`, and with `creator` left out `simple-commit-status`. */
+/** The schema `status`, and without `creator` the schema `simple-commit-status`. */
 export function statusAnswer({ origin, answer }: About, one: CommitStatus) {
   const creator = accountOf(one.creator)
   return {

@@ -1,4 +1,4 @@
-/** Check runs and suites: `/repos/{owner}/{repo}/check-runs`, and those of a commit. */
+/** `/repos/{owner}/{repo}/check-runs`: check runs and suites, also those of a commit. */
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
@@ -185,7 +185,7 @@ function answerRuns(ctx: Context, about: About, all: readonly CheckRun[]): void 
   ctx.body = { total_count: found.length, check_runs: ctx.body }
 }
 
-/** Only Apps report check runs. Throws Refusal 401 and 403. */
+/** The reporter of check runs, which must be an App. Throws Refusal 401 and 403. */
 function reporterOf(ctx: Context, host: GitHubHost): Reporter {
   const { account, viaApp } = actorOf(ctx, host)
   if (account.type !== 'Bot' || viaApp === null)

@@ -1,4 +1,4 @@
-/** Who may do what in a repository: `/repos/{owner}/{repo}/collaborators`. */
+/** `/repos/{owner}/{repo}/collaborators`: the people with rights in a repository. */
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
@@ -33,7 +33,7 @@ export function collaboratorRoutes(router: Router, host: GitHubHost): void {
 
   router.put(`${path}/:login`, writes, async (ctx) => {
     const { repository, login } = asAdmin(ctx, host)
-    // GitHub takes a request without a body for a push right.
+    // GitHub treats a request without a body as one for the right to push.
     const empty = ctx.request.body === undefined
     const { permission } = empty ? Permission.parse({}) : bodyAs(ctx, Permission, 'Collaborator')
     await host.lifecycle.setCollaborator(repository, login, roles[permission])
@@ -47,7 +47,7 @@ export function collaboratorRoutes(router: Router, host: GitHubHost): void {
   })
 }
 
-/** Who administers the repository, and whom they speak of. Throws Refusal 403, 404 and 422. */
+/** The person who administers the repository, and the person that the request is about. Throws Refusal 403, 404 and 422. */
 function asAdmin(ctx: Context & { params: Record<string, string> }, host: GitHubHost) {
   const { account } = actorOf(ctx, host)
   const { repository } = aboutAsked(ctx, host)
@@ -59,7 +59,7 @@ function asAdmin(ctx: Context & { params: Record<string, string> }, host: GitHub
   return { repository, login: person.login }
 }
 
-/** `collaborator`. */
+/** The schema `collaborator`. */
 function collaborator({ origin, repository }: About, account: Account) {
   const role = roleOf(account, repository)
   const order = ['none', 'read', 'triage', 'write', 'maintain', 'admin']

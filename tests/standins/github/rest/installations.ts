@@ -1,4 +1,4 @@
-/** `/user/installations`: where Apps are installed, as a person may see it. */
+/** `/user/installations`: where Apps are installed, as far as a person may see that. */
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { mayRead, ownerOf } from '../../../../services/codehost/state/accounts.ts'
@@ -37,7 +37,7 @@ export function installationRoutes(router: Router, host: GitHubHost): void {
   })
 }
 
-/** `/installation`: what an installation's own token reaches. */
+/** `/installation`: what an installation reaches, with its own token. */
 export function installationTokenRoutes(router: Router, host: GitHubHost): void {
   router.get('/installation/repositories', (ctx) => {
     const { account } = installationCaller(ctx, host)
@@ -57,7 +57,7 @@ export function installationTokenRoutes(router: Router, host: GitHubHost): void 
   })
 }
 
-/** Throws Refusal 401 and 403 for any other token. */
+/** The installation that makes the request. Throws Refusal 401 and 403 for any other token. */
 function installationCaller(ctx: Context, host: GitHubHost) {
   const caller = callerOf(ctx, host)
   if (caller.kind === 'nobody') throw new Refusal(401, 'Requires authentication')
@@ -69,7 +69,7 @@ function installationCaller(ctx: Context, host: GitHubHost) {
   return caller
 }
 
-/** The person who asks, and the App that their token is of. Throws Refusal 401 and 403. */
+/** The person who makes the request, and the App that their token belongs to. Throws Refusal 401 and 403. */
 function appUser(ctx: Context, host: GitHubHost) {
   const caller = callerOf(ctx, host)
   if (caller.kind === 'nobody') throw new Refusal(401, 'Requires authentication')
@@ -77,7 +77,7 @@ function appUser(ctx: Context, host: GitHubHost) {
   return caller
 }
 
-/** An installation as the REST API tells it. */
+/** An installation in the form of the REST API. */
 export function written(origin: string, installation: Installation, app: App) {
   const owner = ownerOf(installation.account)
   if (!owner) throw notFound()

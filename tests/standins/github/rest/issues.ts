@@ -1,4 +1,4 @@
-/** Issues that are opened and changed by the API, and their labels. */
+/** Opening and changing issues through the API, and their labels. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { labelAnswer } from '../../../../services/codehost/rest/answers.ts'
@@ -10,7 +10,7 @@ import { mostCharacters } from '../../../../services/codehost/state/reviewRecord
 import type { GitHubHost } from '../host.ts'
 
 const LabelName = z.string().trim().min(1).max(50)
-/** As names, or as objects with a name. */
+/** Labels as names, or as objects with a name. */
 const LabelNames = z
   .array(z.union([LabelName, z.object({ name: LabelName }).transform(({ name }) => name)]))
   .max(mostLabels)

@@ -116,7 +116,7 @@ function answerAs(
   ctx.body = aboutAsked(ctx, host).answer
 }
 
-/** `protected-branch`, in part. */
+/** The schema `protected-branch`, in part. */
 function protectionAnswer(
   { answer }: About,
   { branch, approvals, signatures, forcePushes }: Omit<BranchProtection, 'repositoryId'>,
@@ -139,7 +139,7 @@ function protectionAnswer(
   }
 }
 
-/** `repository-rule-detailed`: the same as rules of one set. */
+/** The schema `repository-rule-detailed`: the protection in the form of rules in one set. */
 function rulesOf(
   { answer }: About,
   { approvals, signatures, forcePushes }: BranchProtection,

@@ -1,4 +1,7 @@
-/** What GitHub answers and the product does not ask: other people, repositories of organisations, comparisons, branches that are updated, comments over all. */
+/**
+ * Answers of GitHub for which the product does not ask: other people, repositories of organisations, comparisons, updates of branches, and comments
+ * over all issues.
+ */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import type { Commit, DiffSize } from '../../../../services/codehost/git/bare.ts'
@@ -27,7 +30,7 @@ import type { GitHubHost } from '../host.ts'
 
 const UpdateBranch = z.object({ expected_head_sha: z.string().optional().catch(undefined) }).catch({})
 
-/** As many commits as GitHub lists in a comparison. */
+/** The number of commits that GitHub lists in a comparison. */
 const mostCommits = 250
 
 const comments = '/repos/:owner/:repo/issues/comments'
@@ -105,7 +108,7 @@ export function otherRoutes(router: Router, host: GitHubHost): void {
   })
 }
 
-/** `public-user`: a person, an organisation or a bot, as everybody may see them. */
+/** The schema `public-user`: a person, an organisation or a bot, as everybody may see them. */
 const publicUser = (origin: string, owner: Owner, publicRepos: number) => ({
   ...simpleUser(origin, owner),
   user_view_type: 'public',
@@ -114,7 +117,7 @@ const publicUser = (origin: string, owner: Owner, publicRepos: number) => ({
   public_repos: publicRepos,
 })
 
-/** `commit-comparison`. */
+/** The schema `commit-comparison`. */
 export function comparison(
   repository: FullRepository,
   compared: {

@@ -1,4 +1,4 @@
-/** What GitHub tells of one pull request besides what the code host does: figures from git, and whether it can be merged. */
+/** Figures from git about a single pull request, and whether it can be merged: GitHub gives these in addition to what the code host does. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { mergeStateOf } from '../../../../services/codehost/pulls/standing.ts'
@@ -28,7 +28,7 @@ export function pullFigureRoutes(router: Router, host: Host): void {
     })
 }
 
-/** The members that `pull-request` has and `pull-request-simple` has not. */
+/** The members that the schema `pull-request` has and `pull-request-simple` has not. */
 export async function pullFigures(
   { pulls, comments, reviews }: Parts,
   origin: string,

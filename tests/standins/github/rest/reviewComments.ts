@@ -1,4 +1,4 @@
-/** Comments on lines that are written outside of a review, changed, deleted, and read over all pull requests. */
+/** Comments on lines: writing them outside of a review, changing, deleting, and reading them over all pull requests. */
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
@@ -14,7 +14,7 @@ const Side = z.enum(['LEFT', 'RIGHT'])
 const Words = z.string().min(1).max(mostCharacters)
 const Line = z.int().positive()
 
-/** A comment on lines, as a review has it and as it comes alone. */
+/** A comment on lines, in the form for a review and for a comment on its own. */
 export const CommentOnLines = z
   .object({
     path: z.string().min(1).max(4_096),
@@ -84,7 +84,7 @@ export function reviewCommentRoutes(router: Router, host: GitHubHost): void {
 
 type RouteContext = Context & { params: Record<string, string> }
 
-/** A comment outside of a review: GitHub makes a review around it. */
+/** Writes a comment outside of a review, for which GitHub creates a review. */
 async function commentOnLines(ctx: RouteContext, host: GitHubHost): Promise<unknown> {
   const by = actorOf(ctx, host)
   const about = aboutAsked(ctx, host)

@@ -1,4 +1,4 @@
-/** Reviews that are written, changed and read one by one. */
+/** Writing, changing and reading single reviews. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { aboutAsked, actorOf } from '../../../../services/codehost/rest/repositories.ts'
@@ -14,7 +14,7 @@ const Text = z.string().max(mostCharacters)
 const NewReview = z.object({
   commit_id: z.string().max(64).nullish(),
   body: Text.nullish(),
-  // A review without an event is a draft that nobody else sees; there are none here.
+  // A review without an event would be a draft that only its author sees, which this stand-in does not have.
   event: z.enum(['APPROVE', 'REQUEST_CHANGES', 'COMMENT']),
   comments: z.array(CommentOnLines).max(200).nullish(),
 })

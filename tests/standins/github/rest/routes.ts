@@ -1,4 +1,4 @@
-/** Routes of the REST API that are GitHub's alone. */
+/** Routes of the REST API that only GitHub has. */
 import { Router } from '@koa/router'
 import { notFound } from '../../../../services/codehost/httpError.ts'
 import { appBySlug } from '../apps/apps.ts'
@@ -20,7 +20,7 @@ import { userRepositoryRoute } from './userRepositories.ts'
 export function gitHubRoutes(host: GitHubHost): Router {
   const router = new Router({ prefix: '/api/v3' })
   router.get('/rate_limit', host.limits.answer)
-  // A bot is there as long as its App is.
+  // A bot exists as long as its App does.
   router.get('/users/:login', (ctx, next) => {
     const [, slug] = /^(.*)\[bot\]$/i.exec(ctx.params['login'] ?? '') ?? []
     if (slug !== undefined && !appBySlug(host.github.current(), slug)) throw notFound()
@@ -38,10 +38,10 @@ export function gitHubRoutes(host: GitHubHost): Router {
   return router
 }
 
-/** Routes that the table of permissions guards. */
+/** Routes that the table of permissions protects. */
 export function guardedRoutes(host: GitHubHost): Router {
   const router = new Router({ prefix: '/api/v3' })
-  // Before those of one pull request: `comments` is no number.
+  // Registered before the routes of one pull request, so that `comments` is not taken for a number.
   reviewCommentRoutes(router, host)
   pullFigureRoutes(router, host)
   userRepositoryRoute(router, host)

@@ -100,7 +100,7 @@ export function jobRoutes(router: Router, host: GitHubHost): void {
   })
 }
 
-/** GitHub keeps logs under another origin: on loopback there is one under the other name of this machine. */
+/** GitHub stores logs under another origin. On loopback, the other name of this machine is one. */
 function elsewhere(origin: string): string {
   const url = new URL(origin)
   if (url.hostname === 'localhost') url.hostname = '127.0.0.1'
@@ -108,7 +108,7 @@ function elsewhere(origin: string): string {
   return url.origin
 }
 
-/** `/job-logs/{key}`: the text of a log, for whoever has the key. A token is neither needed nor taken. */
+/** `/job-logs/{key}`: the text of a log, for everybody who has the key. No token is needed or accepted. */
 export function jobLogRoute(router: Router, host: GitHubHost): void {
   router.get('/job-logs/:key', async (ctx) => {
     const log = await host.checks.logs.read(String(ctx.params['key']))

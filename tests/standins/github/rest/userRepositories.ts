@@ -1,4 +1,4 @@
-/** `GET /user/repos`, in part and in any order. */
+/** `GET /user/repos`, as pages and in any order. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { signedInPerson } from '../../../../services/codehost/http/authenticate.ts'

@@ -1,4 +1,4 @@
-/** The App that something was done with. */
+/** The App with which something was done. */
 import { nodeId, simpleUser } from '../../../../services/codehost/rest/answers.ts'
 import { actionsAppId } from '../checks/records.ts'
 import type { GitHubState } from '../state.ts'
@@ -13,7 +13,7 @@ const actionsApp = {
   permissions: { checks: 'write', metadata: 'read' },
 } as const
 
-/** `nullable-integration`. */
+/** The schema `nullable-integration`. */
 export function appWithId({ apps }: GitHubState, origin: string, id: number): object | null {
   const app = apps.find((one) => one.id === id)
   if (app) return appAnswer(origin, app)

@@ -1,4 +1,4 @@
-/** What webhooks carry of an App's own installations, in the shapes of `@octokit/webhooks-examples`. */
+/** Webhook payloads about an App's own installations, in the form of `@octokit/webhooks-examples`. */
 import { botOf, organizationOf, ownerOf, personOf } from '../../../../services/codehost/state/accounts.ts'
 import type { AppEvent } from '../apps/events.ts'
 import { repositoriesOn } from '../apps/installations.ts'
@@ -7,7 +7,7 @@ import { installationAnswer } from '../rest/appAnswers.ts'
 import type { Repository } from '../../../../services/codehost/state/state.ts'
 import type { Installation } from '../state.ts'
 
-/** The payload of an event, as things are at this moment. */
+/** The payload of an event, according to the current state. */
 export function appPayloadOf(origin: string, repositories: readonly Repository[], event: AppEvent): object {
   const sender = simpleUser(origin, event.sender ?? botOf(event.app.slug))
   if (event.kind === 'github_app_authorization') return { action: event.action, sender }

@@ -1,6 +1,6 @@
 /**
- * Deliveries of webhooks, as GitHub makes them: signed, in no promised order, each tried once. What failed is listed and can be sent again
- * under the same GUID.
+ * Webhook deliveries as on GitHub: signed, in no promised order, each tried once. A delivery that failed is listed and can be sent again under the
+ * same GUID.
  */
 import { randomUUID } from 'node:crypto'
 import { limitConcurrency, serialize } from '#platform/async/queue.ts'
@@ -24,34 +24,34 @@ export interface Delivery {
   readonly action: string | null
   readonly installationId: number | null
   readonly repositoryId: number | null
-  /** The very bytes that are signed and sent. */
+  /** The exact bytes that are signed and sent. */
   readonly body: string
   readonly isRedelivery: boolean
   readonly at: string
-  /** `null` while it is under way. `statusCode` 0: there was no answer. */
+  /** `null` while the delivery is under way. `statusCode` is 0 when there was no answer. */
   readonly outcome: { readonly statusCode: number; readonly durationMs: number } | null
 }
 
 export interface Webhooks {
-  /** Tells the Apps that are installed where it happened; returns at once. */
+  /** Sends an event to the Apps that are installed where it happened; returns at once. */
   tell(event: GitHubEvent): void
-  /** Tells an App what happened to itself; returns at once. */
+  /** Sends an App an event about itself; returns at once. */
   tellApp(event: AppEvent): void
-  /** Asks the hook of each App whether it is there. */
+  /** Pings the hook of each App. */
   ping(): void
-  /** The latest deliveries, of one App or of all, newest first. */
+  /** The latest deliveries of one App or of all, newest first. */
   list(appId?: number): readonly Delivery[]
-  /** Sends it once more, under the same GUID. `false` when it is not known, or no longer. */
+  /** Sends a delivery once more, under the same GUID. `false` when the delivery is not known, or no longer. */
   redeliver(id: number): boolean
-  /** Keeps deliveries back until `release`, for tests of what a network does. */
+  /** Holds deliveries back until `release`, so that tests can simulate a network. */
   hold(): void
-  /** Sends what was held back, as `arrange` has it: in another order, twice, or not at all. */
+  /** Sends the deliveries that were held back, as `arrange` returns them: in another order, twice, or not at all. */
   release(arrange?: (held: readonly Delivery[]) => readonly Delivery[]): Promise<void>
-  /** Resolves when nothing is on its way. */
+  /** Resolves when no delivery is under way. */
   settled(): Promise<void>
 }
 
-/** GitHub waits so long for an answer. */
+/** How long GitHub waits for an answer, in milliseconds. */
 const answerWithinMs = 10_000
 const atOnce = 16
 const mostKept = 5_000
@@ -80,7 +80,7 @@ export function openWebhooks({
     if (waiting >= mostWaiting) throw new Error('Too many deliveries wait.')
   })
   const sender: Sender = { clock, log, limited, kept: [], held: null, nextId: 1, underWay: new Set() }
-  // Payloads are made in the order of what happened.
+  // Payloads are made in the order of the events.
   const inOrder = serialize()
   const make = (event: GitHubEvent) =>
     inOrder(async () => {
@@ -139,7 +139,7 @@ export function openWebhooks({
 
 type Fresh = Omit<Delivery, 'id' | 'guid' | 'isRedelivery' | 'at' | 'outcome'>
 
-/** What happened to an App, as things are now: who is told of an end finds nothing later. */
+/** The payload of an event about an App, from the current state: after a deletion, there is nothing left to read. */
 function aboutApp({ url, store }: Telling, event: AppEvent): Fresh | undefined {
   const hook = hookOf(event.app)
   if (!hook) return undefined
@@ -178,7 +178,7 @@ function deliver(sender: Sender, about: Fresh): void {
   queue(sender, { ...about, ...fresh, at })
 }
 
-/** Where an App is told, if it is. */
+/** The hook of an App, if it is active. */
 const hookOf = ({ hook }: App): Hook | undefined =>
   hook?.active ? { url: hook.url, secret: hook.secret } : undefined
 
@@ -188,7 +188,7 @@ interface Listener {
   readonly installation: Installation
 }
 
-/** The Apps that asked for this event and are installed on its repository, and not suspended. */
+/** The Apps that have subscribed to this event and are installed on its repository, and not suspended. */
 function listeners(
   { apps, installations }: GitHubState,
   { kind, repository }: GitHubEvent,

@@ -1,4 +1,4 @@
-/** What webhooks carry, in the shapes of `@octokit/webhooks-examples`. */
+/** Webhook payloads in the form of `@octokit/webhooks-examples`. */
 import type { Extension } from '../../../../services/codehost/host.ts'
 import { aboutOf } from '../../../../services/codehost/rest/repositories.ts'
 import type { GitHubState } from '../state.ts'
@@ -31,9 +31,9 @@ import type { GitHubEvent } from '../events.ts'
 import { isReport, reportOf } from './reports.ts'
 import { talkOf, type Talk } from './talk.ts'
 
-/** What payloads are made from. */
+/** The parts from which payloads are made. */
 export interface Telling {
-  /** Where the host is found. */
+  /** The address of the host. */
   readonly url: string
   readonly store: Store
   readonly github: Store<GitHubState>
@@ -82,7 +82,7 @@ export async function payloadOf(
   }
 }
 
-/** What was otherwise before. */
+/** The former values of what was changed. */
 function repositoryChanges({
   action,
   repository,
@@ -173,7 +173,7 @@ function changes({ action, pull, before }: Extract<GitHubEvent, { kind: 'pull_re
   }
 }
 
-/** As many commits as GitHub puts into a push. */
+/** The number of commits that GitHub includes in a push. */
 const mostCommits = 20
 const noCommit = '0'.repeat(40)
 

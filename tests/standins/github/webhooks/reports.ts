@@ -1,4 +1,4 @@
-/** What webhooks carry of checks and statuses, in the shapes of `@octokit/webhooks-examples`. */
+/** Webhook payloads about checks and statuses, in the form of `@octokit/webhooks-examples`. */
 import type { Store } from '../../../../services/codehost/state/store.ts'
 import type { GitHubState } from '../state.ts'
 import { latestRuns } from '../checks/rollup.ts'
@@ -8,13 +8,13 @@ import type { About } from '../../../../services/codehost/rest/reviewAnswers.ts'
 import type { Repositories } from '../../../../services/codehost/repositories/repositories.ts'
 import type { GitHubEvent } from '../events.ts'
 
-/** What programs report of commits. */
+/** Events about reports of programs on commits. */
 export type Report = Extract<GitHubEvent, { kind: 'check_run' | 'check_suite' | 'status' }>
 
 export const isReport = (event: GitHubEvent): event is Report =>
   event.kind === 'check_run' || event.kind === 'check_suite' || event.kind === 'status'
 
-/** The event's action, if it has one, and its payload but for what every payload has. */
+/** The event's action, if it has one, and its payload without the members that every payload has. */
 export async function reportOf(
   {
     repositories,

@@ -1,4 +1,4 @@
-/** `/app/hook/deliveries`: what was delivered to an App, and delivering it again. */
+/** `/app/hook/deliveries`: lists the deliveries to an App, and sends one again. */
 import type { Router } from '@koa/router'
 import { asApp } from '../apps/appToken.ts'
 import { originOf } from '../../../../services/codehost/http/baseUrl.ts'
@@ -55,7 +55,7 @@ export function webhookRoutes(router: Router, host: GitHubHost): void {
 const isSuccess = ({ outcome }: Delivery): boolean =>
   outcome !== null && outcome.statusCode >= 200 && outcome.statusCode < 400
 
-/** `simple-webhook-delivery`. */
+/** The schema `simple-webhook-delivery`. */
 function simple(delivery: Delivery) {
   const { id, guid, at, isRedelivery, outcome, event, action, installationId, repositoryId } = delivery
   const statusCode = outcome?.statusCode ?? 0

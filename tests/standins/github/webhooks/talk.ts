@@ -1,4 +1,4 @@
-/** What webhooks carry of reviews and comments, in the shapes of `@octokit/webhooks-examples`. */
+/** Webhook payloads about reviews and comments, in the form of `@octokit/webhooks-examples`. */
 import { aboutPull } from '../../../../services/codehost/state/actors.ts'
 import { issueAnswer, labelsOf, pullAsIssue } from '../../../../services/codehost/rest/issueAnswers.ts'
 import { nodeId, simplePullRequest } from '../../../../services/codehost/rest/answers.ts'
@@ -12,7 +12,7 @@ import type { ReviewComment } from '../../../../services/codehost/state/reviewRe
 import type { Reviews } from '../../../../services/codehost/reviews/reviews.ts'
 import type { GitHubEvent } from '../events.ts'
 
-/** What is said of pull requests and issues. */
+/** Events about what people write on pull requests and issues. */
 export type Talk = Extract<
   GitHubEvent,
   {
@@ -29,7 +29,7 @@ interface Placing {
   readonly reviews: Pick<Reviews, 'place' | 'comments'>
 }
 
-/** The event's action and its payload; `around` is what every payload has. */
+/** The event's action and its payload; `around` has the members of every payload. */
 export async function talkOf(
   host: Placing,
   about: About,
@@ -95,7 +95,7 @@ function numbered(about: About, wanted: number): unknown {
   return issue && issueAnswer(about, issue)
 }
 
-/** What became of an issue, and with which label. */
+/** The event of an issue: its action, and the label that was added or removed. */
 function issueTold(about: About, { issue, label, before }: Extract<Talk, { kind: 'issues' }>): object {
   const changes =
     before === undefined
