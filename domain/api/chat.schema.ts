@@ -77,6 +77,9 @@ export const LogEntry = z.object({
   deletions: z.number().nullable(),
   summary: z.string().nullable(),
   output: z.string().nullable(),
+  /** The images that the tool gave back, and how many more are not kept; absent where there were none. */
+  images: z.array(ShownImage).optional(),
+  imagesLeftOut: z.number().optional(),
   timestamp: Moment,
   position: Position,
   version: z.number(),
@@ -223,6 +226,14 @@ export const getCommands = defineRead(chatRoutes.getCommands, {
     open: z.array(LogEntry),
     version: z.number(),
   },
+  faults: ['not_found'],
+})
+
+export const getTaskImages = defineRead(chatRoutes.getTaskImages, {
+  summary:
+    'The images of the latest messages and tool calls, with addresses that are valid for some minutes.',
+  params,
+  answer: { images: z.array(ShownImage) },
   faults: ['not_found'],
 })
 

@@ -9,6 +9,7 @@ export const chatRoutes = {
   steerMessage: { method: 'POST', path: '/tasks/:taskId/chat/:messageId/steer' },
   reorderQueue: { method: 'PUT', path: '/tasks/:taskId/queue' },
   getCommands: { method: 'GET', path: '/tasks/:taskId/commands' },
+  getTaskImages: { method: 'GET', path: '/tasks/:taskId/images' },
   getTerminal: { method: 'GET', path: '/tasks/:taskId/terminal' },
 } as const satisfies Routes
 

@@ -37,6 +37,7 @@ import {
   WorkspaceSnapshotTaken,
 } from './snapshotEvents.ts'
 import { ThinkingRecorded } from './thinkingEvents.ts'
+import { ToolImagesKept } from './toolImageEvents.ts'
 
 export const AgentName = z.enum(agentNames)
 
@@ -350,6 +351,7 @@ export const progressEvents = [
   MessagePosted,
   ThinkingRecorded,
   ToolStarted,
+  ToolImagesKept,
   ToolFinished,
   CommandOutputRecorded,
   UsageRecorded,

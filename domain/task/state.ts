@@ -139,6 +139,7 @@ function evolveTask(
       return { ...task, openTools: new Set([...task.openTools].filter((id) => id !== event.data.toolId)) }
     case 'MessagePosted':
     case 'ThinkingRecorded':
+    case 'ToolImagesKept':
     case 'AgentActedUnasked':
     case 'McpServersReported':
     case 'ModelRetryScheduled':

@@ -64,8 +64,12 @@ export function imagesOf({ data, content }: Queued): readonly NamedImage[] {
   return data.images.map((image, index) => ({ ...image, name: content.imageNames[index] ?? '' }))
 }
 
-/** The API's form of an image of a task's message. */
-export function shownImage(image: NamedImage, taskId: string, addressOf: AddressOf): ShownImage {
+/** The API's form of an image that a task has. */
+export function shownImage(
+  image: Pick<NamedImage, 'imageId' | 'blob' | 'mediaType' | 'name'>,
+  taskId: string,
+  addressOf: AddressOf,
+): ShownImage {
   const { imageId, blob, mediaType, name } = image
   const url = addressOf({ imageId, scope: scopeOfStream(taskStream(taskId)), blob, mediaType, name })
   return { id: imageId, url, name, size: blob.size, type: mediaType }

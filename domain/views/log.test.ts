@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { LogEntry } from '../api/chat.schema.ts'
 import { historyOf } from '../../tests/domain/given.ts'
-import { executionId, messageId } from '../../tests/domain/ids.ts'
+import { executionId, imageId, messageId } from '../../tests/domain/ids.ts'
 import { erased } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import {
@@ -14,6 +14,7 @@ import {
   type TaskEvent,
 } from '../task/events.ts'
 import { ThinkingRecorded } from '../task/thinkingEvents.ts'
+import { ToolImagesKept } from '../task/toolImageEvents.ts'
 import { messageDocumentId } from './chat.ts'
 import { logEntryOf, logView } from './log.ts'
 import { foldView } from '../../tests/domain/fold.ts'
@@ -32,9 +33,43 @@ const finished = (ok: boolean) =>
     },
     { summary: '12 passed', output: 'ok' },
   )
+const addressOf = ({ imageId }: { readonly imageId: string }) => `/${imageId}`
 const logOf = (...events: readonly TaskEvent[]) => historyOf<TaskEvent>(...events)
 const entryOf = (log: ReturnType<typeof logOf>) =>
   foldView(logView, new Map(), log).get(`${executionId(1)}:tool-1`)
+
+test('the images of a call are in its entry, named after what it read, with how many are missing', () => {
+  const kept = {
+    imageId: imageId(1),
+    mediaType: 'image/png',
+    width: 60,
+    height: 40,
+    blob: { hash: 'a'.repeat(64), size: 1_234 },
+  } as const
+  const tool = { executionId: executionId(1), toolId: 'tool-1' }
+  const reading = ToolStarted.of(
+    { ...tool, kind: 'read', parentToolId: null },
+    { name: 'Read', target: 'docs/shot.png', input: '{}' },
+  )
+  const images = [kept, { ...kept, imageId: imageId(2) }]
+  const all = [
+    [[kept], 0, ['shot.png']],
+    [images, 3, ['shot.png 1', 'shot.png 2']],
+  ] as const
+  for (const [found, leftOut, names] of all) {
+    const event = ToolImagesKept.of({ ...tool, images: [...found], leftOut })
+    const entry = entryOf(logOf(reading, event, finished(true)))
+    expect(entry).toMatchObject({ hasImages: true, status: 'completed' })
+    const shown = entry && logEntryOf(entry, addressOf)
+    expect(shown).toEqual(LogEntry.parse(shown))
+    expect(shown?.images).toMatchObject(names.map((name) => ({ name })))
+    expect(shown?.images?.[0]).toMatchObject({ url: `/${imageId(1)}`, size: 1_234 })
+    expect(shown).toMatchObject({ imagesLeftOut: leftOut })
+  }
+  const none = entryOf(logOf(reading, ToolImagesKept.of({ ...tool, images: [], leftOut: 2 })))
+  expect(none).toMatchObject({ imagesLeftOut: 2 })
+  expect(none).not.toHaveProperty('hasImages')
+})
 
 test('a thought is an entry of its own kind, with its text and from when it began', () => {
   const data = {
@@ -148,7 +183,7 @@ describe('a tool call', () => {
     expect(entry(past.started(2), printed, past.succeeded(2, 3))).toMatchObject(ended)
     expect(entry(past.started(2), past.stopped(2))).toMatchObject({ status: 'cancelled', exitCode: null })
     const document = entry(past.started(2), printed, past.succeeded(2))
-    const answer = document && logEntryOf(document)
+    const answer = document && logEntryOf(document, addressOf)
     expect(LogEntry.parse(answer)).toStrictEqual(answer)
   })
 
@@ -158,7 +193,7 @@ describe('a tool call', () => {
   test('fits the contract, erased or not', () => {
     for (const log of [logOf(started, finished(true)), logOf(started, finished(true)).map(erased)]) {
       const entry = entryOf(log)
-      const answer = entry && logEntryOf(entry)
+      const answer = entry && logEntryOf(entry, addressOf)
       expect(LogEntry.parse(answer)).toStrictEqual(answer)
     }
   })

@@ -1,15 +1,24 @@
 /** The command log of a task: one document per tool call and thought of the agent, and per command of a person. */
 import type { LogEntry } from '../api/chat.schema.ts'
+import type { ShownImage } from '../api/images.schema.ts'
 import { sortKey } from '../kernel/event.ts'
+import type { BlobRef } from '../kernel/ids.schema.ts'
 import { endOf, goneWithTask, type MessageDocument, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
+import { shownImage, type AddressOf } from './images.ts'
 import { isOneOf, type AnyRecorded, type View } from './view.ts'
 
-export interface LogDocument extends LogEntry {
+export interface LogDocument extends Omit<LogEntry, 'images'> {
+  readonly images?: readonly LoggedImage[] | undefined
+  /** By which those with images are found. */
+  readonly hasImages?: true
   /** The position in a form that sorts. */
   readonly order: string
 }
 
-const ofTool = ['ToolStarted', 'ToolFinished'] as const
+/** An event says where the bytes of an image are, and the server's answer gives its address. */
+type LoggedImage = Omit<ShownImage, 'url'> & { readonly url?: string; readonly blob?: BlobRef }
+
+const ofTool = ['ToolStarted', 'ToolImagesKept', 'ToolFinished'] as const
 const ofCommand = [
   'MessageWithdrawn',
   'MessageEdited',
@@ -52,6 +61,8 @@ export const logView: View<LogDocument> = {
           input: event.content?.input ?? null,
           status: 'running',
         }
+      case 'ToolImagesKept':
+        return entry && withImages(entry, event)
       case 'ToolFinished': {
         if (entry === undefined) return undefined
         const { ok, exitCode, durationMs, additions, deletions } = event.data
@@ -182,7 +193,33 @@ function entryBegun(
   }
 }
 
-export function logEntryOf(document: LogDocument): LogEntry {
-  const { order: _order, ...shown } = document
-  return shown
+/** An image that a tool read is named after its file, any other after its tool. */
+function withImages(
+  entry: LogDocument,
+  { data: { images, leftOut }, revision }: Extract<AnyRecorded, { type: 'ToolImagesKept' }>,
+): LogDocument {
+  const named = (entry.kind === 'read' ? entry.target?.split('/').at(-1) : entry.name) || 'image'
+  const logged = images.map(({ imageId, mediaType, blob }, index) => ({
+    id: imageId,
+    name: images.length === 1 ? named : `${named} ${index + 1}`,
+    size: blob.size,
+    type: mediaType,
+    blob,
+  }))
+  return {
+    ...entry,
+    ...(logged.length > 0 && { images: logged, hasImages: true }),
+    imagesLeftOut: leftOut,
+    version: revision,
+  }
+}
+
+/** The API's form of an entry; `addressOf` makes the addresses of its images. */
+export function logEntryOf(document: LogDocument, addressOf: AddressOf): LogEntry {
+  const { order: _order, hasImages: _hasImages, images, ...shown } = document
+  if (images === undefined) return shown
+  const addressed = images.flatMap(({ id: imageId, name, type: mediaType, blob }) =>
+    blob === undefined ? [] : [shownImage({ imageId, name, mediaType, blob }, document.task, addressOf)],
+  )
+  return { ...shown, images: addressed }
 }

@@ -10,6 +10,7 @@ import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import type { Installations } from '#platform/credentials/installations.ts'
 import type { LiveWords } from '#platform/eventlog/liveWords.ts'
 import type { Logger } from '#platform/log.ts'
+import type { CheckImage } from '#platform/images/reencode.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
@@ -74,6 +75,7 @@ export interface RecordingDeps extends Pick<
   readonly allowances: RecordingAllowances
   readonly redaction: (secrets: readonly string[]) => Redaction
   readonly textThreads: TextThreads
+  readonly checkImage: CheckImage
 }
 
 /** A sandbox for agents and commands, or the sentence that says why there is none. */

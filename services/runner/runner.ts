@@ -5,8 +5,10 @@ import { byAgent } from '#domain/agents/configuration.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
+import { limitConcurrency } from '#platform/async/queue.ts'
 import { addressForCodeHost, codeHostAddresses, noreplyDomainOf } from '#platform/config/addresses.ts'
 import type { Config } from '#platform/config/config.ts'
+import { checkImage } from '#platform/images/reencode.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { installedAgents, scriptedNotices, type InstalledAgents } from './agents/installed.ts'
 import { openBudgets } from './model/budget.ts'
@@ -264,12 +266,16 @@ function diskDeps(
   return { locks, disk, eviction }
 }
 
+/** A decoded image may take hundreds of megabytes. */
+const imagesAtOnce = 2
+
 /** What runs are recorded with, and what they may use. */
 function runDeps(
   config: Config,
   { commands, clock, logger }: RunnerEngines,
   { threads, scratch }: Pick<ExecutionDeps, 'scratch'> & { readonly threads: ReturnType<typeof textThreads> },
 ) {
+  const decode = limitConcurrency(imagesAtOnce)
   const counted = (message: string) => ({
     now: () => clock.now().getTime(),
     commands,
@@ -283,6 +289,7 @@ function runDeps(
     }),
     redaction: (secrets: readonly string[]) => redactionOf(secrets, threads),
     textThreads: threads,
+    checkImage: (bytes: Buffer) => decode(() => checkImage(bytes)),
     // With prewarming off, an agent ends with its turn.
     limits: config.warmAgents === 0 ? { ...config.runs, idleMs: 0 } : config.runs,
     budgets: openBudgets({ ...config.budgets, ...counted('failed to read or record a day budget') }),

@@ -1,16 +1,17 @@
 /** What a person sees of an agent's work apart from its answers: its thoughts, and its to-do list. */
 import { afterAll, test } from 'vitest'
+import { bash, delegating, lookingAt, plan, planned } from '../standins/agentDoings.ts'
 import { createGate } from '../standins/messagesApi.ts'
+import { picture } from '../server/pictures.ts'
 import { expect } from './expect.ts'
 import { violations } from './axe.ts'
+import { historyPage } from './pages/history.ts'
 import { openTask } from './pages/task.ts'
 import { openStage } from './stage.ts'
 import { visiting } from './visiting.ts'
 
 const working = createGate()
 const looking = createGate()
-const make = (subject: string) => ({ name: 'TaskCreate', input: { subject, description: `${subject}.` } })
-const done = (taskId: string) => ({ name: 'TaskUpdate', input: { taskId, status: 'completed' } })
 const stage = await openStage({
   repositories: { notes: { 'README.md': '# Notes\n' } },
   scripts: [
@@ -21,30 +22,24 @@ const stage = await openStage({
     {
       when: /^Plan/,
       turns: [
-        { tools: [make('Read the notes'), make('Write the note'), make('Check it')] },
-        { tools: [done('1')] },
+        { tools: [plan('Read the notes'), plan('Write the note'), plan('Check it')] },
+        { tools: [planned('1', 'completed')] },
         { text: 'I write the note now.', hold: { afterWords: 2, gate: working } },
       ],
     },
-    {
-      when: /^Delegate/,
-      turns: [
-        {
-          tools: [
-            {
-              name: 'Agent',
-              input: { subagent_type: 'general-purpose', description: 'Look', prompt: 'Look around' },
-            },
-          ],
-        },
-        { text: 'It was looked at.' },
-      ],
-    },
+    { when: /^Delegate/, turns: delegating },
     {
       when: /^Look around/,
       turns: [
-        { tools: [{ name: 'Bash', input: { command: 'echo looked', description: 'Look' } }] },
+        { tools: [bash('echo looked')] },
         { text: 'Nothing here.', hold: { afterWords: 1, gate: looking } },
+      ],
+    },
+    {
+      when: /^Picture/,
+      turns: [
+        ...lookingAt('/workspace/shot.png', await picture('image/png', 60, 40)),
+        { text: 'It is red.' },
       ],
     },
     { when: /^Go on/, turns: [{ text: 'There is nothing to plan.' }] },
@@ -114,4 +109,37 @@ test('what a subagent does is under its own call: in sight while it works, folde
   await expect(below).toBeHidden()
   await call.click()
   await expect(below).toBeVisible()
+})
+
+test('a picture that the agent looked at is in the row of its call, and in the replay', async () => {
+  const { page } = await visiting(stage, { as: ada })
+  const { id } = await ada.task(project, 'Picture')
+  const task = await openTask(page, id)
+  await expect(task.status('Completed')).toBeVisible()
+  const shown = task.chat.getByRole('img', { name: 'shot.png' })
+  const seePicture = async () => {
+    await expect.poll(() => shown.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(60)
+    await expect(task.chat).not.toContainText('[image]')
+  }
+  const unfold = async () => {
+    await task.chat.getByRole('button', { name: /^2 tool calls/ }).click()
+    await task.chat.getByRole('button', { name: /^Read shot.png 1 image/ }).click()
+  }
+  await unfold()
+  await seePicture()
+  expect(await violations(page)).toEqual([])
+  await task.chat.getByRole('button', { name: 'Open shot.png' }).click()
+  await expect(page.getByRole('dialog', { name: 'Images' })).toBeVisible()
+  await page.reload()
+  await unfold()
+  await seePicture()
+
+  const history = historyPage(page)
+  await history.open()
+  await history.row('Message from ada').first().click()
+  await expect(history.bar).toBeVisible()
+  await expect(shown).toBeHidden()
+  await page.keyboard.press('End')
+  await unfold()
+  await seePicture()
 })

@@ -8,6 +8,7 @@ import { violations } from './axe.ts'
 import { expect } from './expect.ts'
 import { overflowAt } from './overflow.ts'
 import { historyPage } from './pages/history.ts'
+import { lookingAt } from '../standins/agentDoings.ts'
 import { openTask, taskPage } from './pages/task.ts'
 import { openStage } from './stage.ts'
 import type { VisitOptions } from './visit.ts'
@@ -35,6 +36,7 @@ const stage = await openStage({
       when: /Count the boxes/,
       turns: [
         { tools: [bash('seq 1 2 | sed "s/^/box /" | tee boxes.txt')] },
+        ...lookingAt('/tmp/shelf.png', await picture('image/png', 60, 40)),
         { text: 'Two **boxes** are counted.' },
       ],
     },
@@ -158,6 +160,9 @@ test('shows the code changes and the images of a moment', async () => {
   const image = task.chat.getByRole('img', { name: 'boxes.png' })
   await expect(image).toHaveAttribute('src', /^data:image\/png;base64,/)
   expect(await image.evaluate((shown: HTMLImageElement) => shown.naturalWidth)).toBeGreaterThan(0)
+  await task.chat.getByRole('button', { name: /^3 tool calls/ }).click()
+  await task.chat.getByRole('button', { name: /^Read .*shelf.png 1 image/ }).click()
+  await expect(task.chat.getByRole('img', { name: 'shelf.png' })).toHaveAttribute('src', /^data:image\/png;/)
   await expect(task.diff.locator('[data-origin]')).toHaveCount(0)
   expect(await violations(page)).toEqual([])
   await history.button('Previous turn').click()

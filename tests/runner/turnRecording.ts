@@ -1,5 +1,6 @@
 /** Records what an agent reports during a turn of claude, in lists. */
 import type { ProgressEvent } from '#domain/task/events.ts'
+import { ToolImagesKept } from '#domain/task/toolImageEvents.ts'
 import { eventRecorder, type EventRecorder } from '../../services/runner/execution/turn/agentEvents.ts'
 import { turnMessages, type TurnMessages } from '../../services/runner/execution/turn/turnMessages.ts'
 
@@ -45,6 +46,8 @@ export function recordingOf(executionId: string, redacted = (text: string) => te
     texts: { write: nothing, restart: nothing, finish: async (key) => `message of ${key}` },
     changes: { hide: unused, record: unused, recordSoon: () => undefined, stop: unused },
     redaction: { stream: unused, text: async (text) => redacted(text), diff: unused },
+    keepImages: async (toolId, base64) =>
+      ToolImagesKept.of({ executionId, toolId, images: [], leftOut: base64.length }),
     elapsed: () => 0,
   })
   return {

@@ -1,12 +1,16 @@
 /** What the agent thinks and plans is recorded and read: the real claude with a scripted Messages API. */
+import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { getChat, getCommands } from '#domain/api/chat.schema.ts'
+import { z } from 'zod'
+import { getChat, getCommands, getTaskImages } from '#domain/api/chat.schema.ts'
+import { deleteTask } from '#domain/api/tasks.schema.ts'
 import { todosOf } from '#domain/views/todos.ts'
+import { bash, delegating, lookingAt, plan, planned } from '../standins/agentDoings.ts'
 import type { Script } from '../standins/messagesApi.ts'
+import { picture } from './pictures.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
 const thought = 'The greeting is in src/greet.js.'
-const make = (subject: string) => ({ name: 'TaskCreate', input: { subject, description: `${subject} it.` } })
 const scripts: readonly Script[] = [
   {
     when: /^Think first/,
@@ -15,32 +19,17 @@ const scripts: readonly Script[] = [
   {
     when: /^Plan and do/,
     turns: [
-      { tools: [make('Read'), make('Fix'), make('Test')] },
-      { tools: [{ name: 'TaskUpdate', input: { taskId: '1', status: 'completed' } }] },
-      { tools: [{ name: 'TaskUpdate', input: { taskId: '2', status: 'in_progress' } }] },
+      { tools: [plan('Read'), plan('Fix'), plan('Test')] },
+      { tools: [planned('1', 'completed')] },
+      { tools: [planned('2', 'in_progress')] },
       { text: 'One is done.' },
     ],
   },
+  { when: /^Delegate/, turns: delegating },
+  { when: /^Look around/, turns: [{ tools: [bash('ls src')] }, { text: 'There is a src.' }] },
   {
-    when: /^Delegate/,
-    turns: [
-      {
-        tools: [
-          {
-            name: 'Agent',
-            input: { subagent_type: 'general-purpose', description: 'Look', prompt: 'Look around' },
-          },
-        ],
-      },
-      { text: 'It was looked at.' },
-    ],
-  },
-  {
-    when: /^Look around/,
-    turns: [
-      { tools: [{ name: 'Bash', input: { command: 'ls src', description: 'List' } }] },
-      { text: 'There is a src.' },
-    ],
+    when: /^Look at it/,
+    turns: [...lookingAt('/workspace/shot.png', await picture('image/png', 60, 40)), { text: 'It is red.' }],
   },
 ]
 
@@ -112,4 +101,31 @@ test('what a subagent does names the call that it works for', async () => {
   expect(call).toMatchObject({ name: 'Agent', target: 'Look', status: 'completed' })
   expect(call).not.toHaveProperty('parentId')
   expect(below).toMatchObject({ name: 'Bash', target: 'ls src', output: 'greet.js', parentId: call?.id })
+})
+
+test('an image that a tool gives back is kept: listed, shown, in the audit bundle by its hash, and gone with its task', async () => {
+  const { ada, projectId, product } = scene
+  const { id: taskId } = await ada.task(projectId, 'Look at it')
+  const live = await watching(ada, taskId)
+  expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'completed' })
+  const looked = (await logsOf(taskId)).find(({ name }) => name === 'Read')
+  expect(looked).toMatchObject({ images: [{ name: 'shot.png', type: 'image/png' }], imagesLeftOut: 0 })
+  const [image] = looked?.images ?? []
+  const address = `${product.base}${image?.url}`
+  const shown = await sharp(Buffer.from(await (await fetch(address)).arrayBuffer())).metadata()
+  expect(shown).toMatchObject({ format: 'png', width: 60, height: 40 })
+  const { images } = await ada.ask(getTaskImages, { params: { taskId } })
+  expect(images).toMatchObject([{ id: image?.id, name: 'shot.png' }])
+
+  const [event] = live.of('task_event').filter(({ type }) => type === 'ToolImagesKept')
+  expect(event).toMatchObject({ data: { images: [{ blob: { size: image?.size } }] } })
+  const { hash } = z
+    .object({ data: z.object({ images: z.tuple([z.object({ blob: z.object({ hash: z.string() }) })]) }) })
+    .transform(({ data }) => data.images[0].blob)
+    .parse(event)
+  const { 1: manifest = '' } = /"payload":"([^"]+)"/.exec(await auditOf(taskId, '?withhold=tools')) ?? []
+  expect(Buffer.from(manifest, 'base64').toString()).toContain(`{"hash":"${hash}","state":"kept"}`)
+  live.close()
+  await ada.ask(deleteTask, { params: { taskId } })
+  await expect.poll(async () => (await fetch(address)).status).toBe(404)
 })

@@ -8,7 +8,7 @@ import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { grantName, type ImageAddresses } from '#platform/images/addresses.ts'
 import { dispositionOf } from './fileName.ts'
 import type { GatewayServices } from '../services.ts'
-import { checkImage } from './reencode.ts'
+import { checkImage } from '#platform/images/reencode.ts'
 import { uploadLimits, receiveImage } from './upload.ts'
 
 export function imageRoutes(services: GatewayServices, bodies: Bodies): Middleware {

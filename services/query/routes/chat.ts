@@ -2,6 +2,7 @@
 import {
   getChat,
   getCommands,
+  getTaskImages,
   getTerminal,
   type MessageDelta,
   type TerminalOutput,
@@ -20,6 +21,8 @@ import type { Route } from '#platform/http/route.ts'
 import { route, ownTask, type QueryServices } from '../services.ts'
 
 const pageLength = 500
+/** How many messages, and how many tool calls, are searched for images. */
+const mostWithImages = 1_000
 
 export const chatRoutes: readonly Route<QueryServices>[] = [
   route(getChat, signedIn, fresh, ownTask, async ({ task, query }, { documents, imageAddresses }) => {
@@ -30,10 +33,23 @@ export const chatRoutes: readonly Route<QueryServices>[] = [
       version: task.version,
     }
   }),
-  route(getCommands, signedIn, fresh, ownTask, async ({ task, query }, { documents }) => {
+  route(getCommands, signedIn, fresh, ownTask, async ({ task, query }, { documents, imageAddresses }) => {
+    const shown = (entry: LogDocument) => logEntryOf(entry, imageAddresses.addressOf)
     const logs = await latest(documents, logView, task.id, query)
     const open = query.before === undefined ? await openBefore(documents, task.id, logs[0]) : []
-    return { logs: logs.map(logEntryOf), open: open.map(logEntryOf), version: task.version }
+    return { logs: logs.map(shown), open: open.map(shown), version: task.version }
+  }),
+  route(getTaskImages, signedIn, fresh, ownTask, async ({ task }, { documents, imageAddresses }) => {
+    const { addressOf } = imageAddresses
+    const page = { limit: mostWithImages }
+    const messages = await latest(documents, chatView, task.id, page)
+    const logs = await latest(documents, logView, task.id, page, { hasImages: true })
+    return {
+      images: [
+        ...messages.flatMap((message) => chatMessageOf(message, task, addressOf).images),
+        ...logs.flatMap((entry) => logEntryOf(entry, addressOf).images ?? []),
+      ],
+    }
   }),
   route(getTerminal, signedIn, fresh, ownTask, async ({ task, query }, { log }) => {
     return latestOutput(log, terminalStream(task.id), task.execution?.id ?? '', query)
@@ -50,9 +66,10 @@ async function latest<D extends ViewDocument & { readonly order: string }>(
   view: View<D>,
   taskId: string,
   { limit = pageLength, before }: PageQuery,
+  wanted: Readonly<Record<string, boolean>> = {},
 ): Promise<readonly D[]> {
   const found = await documents.find(view, {
-    where: { task: taskId },
+    where: { task: taskId, ...wanted },
     sort: { field: 'order', direction: 'descending' },
     limit,
     ...(before === undefined ? {} : { after: { value: sortKey(before), id: '' } }),

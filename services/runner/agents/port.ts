@@ -125,6 +125,8 @@ export interface ToolFinished {
   readonly summary: string
   /** What it printed or answered, of an edit the hunks of its diff; at most 64 KiB, shortened in the middle. */
   readonly output: string
+  /** The images among it, as base64 and unchecked. */
+  readonly images?: readonly string[]
   /** Lines added to and deleted from the file it edited. */
   readonly additions: number | null
   readonly deletions: number | null

@@ -11,12 +11,16 @@ const toolUse = z.object({
   input: z.record(z.string(), z.unknown()),
 })
 const other = z.object({ type: z.string().transform(() => 'other' as const) })
-/** What a tool gives back beside text: images, documents, names of other tools. */
+const image = z.object({
+  type: z.literal('image'),
+  source: z.object({ type: z.literal('base64'), data: z.string() }),
+})
+/** What a tool gives back beside text and images: documents, names of other tools. */
 const notText = z.object({ type: z.string(), tool_name: z.string().optional() })
 const toolResult = z.object({
   type: z.literal('tool_result'),
   tool_use_id: z.string(),
-  content: z.union([z.string(), z.array(z.union([text, notText]))]).optional(),
+  content: z.union([z.string(), z.array(z.union([text, image, notText]))]).optional(),
   is_error: z.boolean().nullish(),
 })
 export type ToolResult = z.infer<typeof toolResult>

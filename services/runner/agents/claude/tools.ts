@@ -87,6 +87,7 @@ export function toolFinished(started: ToolStarted, result: ToolResult, details: 
   const said = withoutMarks(reportOf(known) ?? textOf(result.content ?? []))
   const hunks = started.kind === 'edit' ? hunksOf(known) : undefined
   const exitCode = started.kind === 'run' ? exitCodeOf(ok, said) : null
+  const images = imagesIn(result.content)
   const counts = { additions: linesWith('+', hunks), deletions: linesWith('-', hunks) }
   return {
     type: 'tool_finished',
@@ -95,6 +96,7 @@ export function toolFinished(started: ToolStarted, result: ToolResult, details: 
     exitCode,
     summary: summaryOf(started.kind, ok, said, exitCode, counts),
     output: shortened(hunks === undefined ? said : hunks.map(asDiff).join('\n'), outputLimit),
+    ...(images.length > 0 && { images }),
     ...counts,
   }
 }
@@ -103,8 +105,17 @@ function textOf(content: NonNullable<ToolResult['content']>): string {
   if (typeof content === 'string') return content
   // A block that is not text shows as its kind, or as the name of the tool that it refers to.
   return content
-    .map((block) => ('text' in block ? block.text : (block.tool_name ?? `[${block.type}]`)))
+    .map((block) => {
+      if ('text' in block) return block.text
+      return ('tool_name' in block ? block.tool_name : undefined) ?? `[${block.type}]`
+    })
     .join('\n')
+}
+
+function imagesIn(content: ToolResult['content']): readonly string[] {
+  return typeof content === 'object'
+    ? content.flatMap((block) => ('source' in block ? [block.source.data] : []))
+    : []
 }
 
 const Report = z.array(z.object({ type: z.literal('text'), text: z.string() }))

@@ -2,9 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { usageStream } from '#domain/kernel/streams.ts'
 import { MessagePosted, ToolFinished, ToolStarted, type ProgressEvent } from '#domain/task/events.ts'
+import { ToolImagesKept } from '#domain/task/toolImageEvents.ts'
 import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
 import { commands } from '#platform/commands/execute.ts'
-import { executionId, messageId, userId } from '../../../../tests/domain/ids.ts'
+import { executionId, imageId, messageId, userId } from '../../../../tests/domain/ids.ts'
 import { openTestEngines, type TestEngines } from '../../../../tests/server/engines.ts'
 import { afterTheDay, openRecordingAllowances, type RecordingAllowance } from './recordingAllowance.ts'
 import { boundedRecording } from './boundedRecording.ts'
@@ -127,6 +128,28 @@ describe('finding 5: the chat', () => {
       /^1\d\d messages and calls of tools are left out here\.$/,
     )
     expect(messages().join('').length).toBeLessThan(100_000)
+  })
+
+  test('keeps images within the first half of what it may record, and counts the others', async () => {
+    const { recording, chat } = scene(runOf(100_000))
+    const image = (size: number) => ({
+      imageId: imageId(1),
+      mediaType: 'image/png' as const,
+      width: 1,
+      height: 1,
+      blob: { hash: 'a'.repeat(64), size },
+    })
+    const tool = { executionId: executionId(1), toolId: 'tool-1' }
+    await recording.reporter.report(
+      ToolImagesKept.of({ ...tool, toolId: 'never begun', images: [image(1)], leftOut: 0 }),
+      ToolStarted.of({ ...tool, kind: 'read', parentToolId: null }, { name: 'Read', target: 'a', input: '' }),
+      ToolImagesKept.of({ ...tool, images: [image(20_000)], leftOut: 1 }),
+      ToolImagesKept.of({ ...tool, images: [image(20_000), image(1)], leftOut: 1 }),
+    )
+    expect(chat.slice(1).map(({ data }) => data)).toMatchObject([
+      { images: [{ blob: { size: 20_000 } }], leftOut: 1 },
+      { images: [], leftOut: 3 },
+    ])
   })
 
   test('has room however much was printed', async () => {

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Fence } from '#domain/task/commands.ts'
 import { MessagePosted, ToolFinished, type ExecutionKind, type ProgressEvent } from '#domain/task/events.ts'
+import { ToolImagesKept } from '#domain/task/toolImageEvents.ts'
 import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
 import { inMegabytes, type RecordingAllowance } from './recordingAllowance.ts'
 import type { Reporter } from './reporter.ts'
@@ -57,9 +58,12 @@ interface Bounds {
   readonly pause: () => Promise<unknown>
 }
 
-/** How much of the allowance is left, for terminal and chat together. A quarter is left for the chat, however much is printed. */
+/**
+ * How much of the allowance is left, for terminal, chat and images together. A quarter is left for the chat, however much is printed, and images take
+ * the first half at most.
+ */
 function roomWithin(allowance: RecordingAllowance) {
-  const share = { terminal: 0.75, chat: 1 } as const
+  const share = { images: 0.5, terminal: 0.75, chat: 1 } as const
   let spent = 0
   const tailBytes = () => Math.min(longestTail, allowance.bytes() / 4)
   return {
@@ -135,6 +139,15 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
         if (!fits()) return leaveOut(event, bytes)
         openTools.add(event.data.toolId)
         return event
+      case 'ToolImagesKept': {
+        const { toolId, images, leftOut } = event.data
+        if (!openTools.has(toolId)) return undefined
+        const stored = images.reduce((sum, { blob }) => sum + blob.size, bytes)
+        const isKept = !isCut && room.take(stored, 'images')
+        return isKept
+          ? event
+          : ToolImagesKept.of({ ...event.data, images: [], leftOut: leftOut + images.length })
+      }
       case 'ToolFinished':
         // A tool that was shown to start is shown to end.
         if (!openTools.delete(event.data.toolId)) return leaveOut(event, bytes)

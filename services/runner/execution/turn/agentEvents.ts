@@ -21,6 +21,7 @@ import type { MessageTexts } from '../recording/messageText.ts'
 import type { Reporter } from '../recording/reporter.ts'
 import type { RunOutput } from '../recording/terminalOutput.ts'
 import type { AgentQuestions } from './agentQuestions.ts'
+import type { KeepToolImages } from './toolImages.ts'
 import { hasGoneOn, type TurnMessages } from './turnMessages.ts'
 
 export interface EventRecorder {
@@ -62,6 +63,7 @@ interface RecordedTurn {
   readonly texts: MessageTexts
   readonly changes: ChangesReport
   readonly redaction: Redaction
+  readonly keepImages: KeepToolImages
   /** Milliseconds of a clock that never goes back. */
   readonly elapsed: () => number
 }
@@ -211,7 +213,14 @@ function thoughtRecorder({ fence, agent, reporter, texts, redaction, elapsed }: 
   }
 }
 
-function toolRecorder({ fence: { executionId }, reporter, changes, redaction, elapsed }: RecordedTurn) {
+function toolRecorder({
+  fence: { executionId },
+  reporter,
+  changes,
+  redaction,
+  keepImages,
+  elapsed,
+}: RecordedTurn) {
   const startedAt = new Map<string, number>()
   return {
     async started(event: Extract<AgentEvent, { type: 'tool_started' }>): Promise<void> {
@@ -234,7 +243,9 @@ function toolRecorder({ fence: { executionId }, reporter, changes, redaction, el
       const summary = await redaction.text(event.summary)
       const output = await redaction.text(shortened(event.output, keptOutput))
       const data = { executionId, toolId, ok, durationMs, exitCode, additions, deletions }
-      await reporter.report(ToolFinished.of(data, { summary, output }))
+      const finished = ToolFinished.of(data, { summary, output })
+      if (event.images === undefined) return reporter.report(finished)
+      await reporter.report(await keepImages(toolId, event.images), finished)
     },
   }
 }

@@ -29,6 +29,7 @@ import { timeInWords } from '../runLimits.ts'
 import { agentQuestions } from './agentQuestions.ts'
 import { recordingMcp } from './mcpRecorder.ts'
 import { steerTurn } from './steering.ts'
+import { toolImages } from './toolImages.ts'
 import { turnMessages } from './turnMessages.ts'
 
 export interface TurnRequest extends EquippedRequest {
@@ -225,6 +226,7 @@ function openTurn(
       resumed: process.resumed || (isWarm && session !== null),
       ...(account.payer !== null && { payer: account.payer }),
     },
+    keepImages: toolImages(deps, { taskId, executionId: fence.executionId }),
     texts: messageTexts({ terminal, fence, redaction, clock: deps.clock }),
     elapsed: () => performance.now(),
   })

@@ -19,7 +19,7 @@ const picture = (name: string): Picture => ({
 test('pictures whose addresses have run out all at once are all shown again', async () => {
   const images = names.map((name) => ({ ...picture(name), url: `/new/${name}` }))
   openPart(<Pictures taskId={task.id} pictures={names.map(picture)} layout="horizontal" most={3} />, {
-    [`GET /tasks/${task.id}/chat`]: { messages: [{ images }], version: 1 },
+    [`GET /tasks/${task.id}/images`]: { images },
   })
   act(() => {
     for (const name of names) screen.getByAltText(`${name}.png`).dispatchEvent(new Event('error'))

@@ -2,7 +2,7 @@
 import { chatRoutes } from '#domain/api/chat.ts'
 import { imageRoutes } from '#domain/api/images.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
-import type { getChat } from '#domain/api/chat.schema.ts'
+import type { getTaskImages } from '#domain/api/chat.schema.ts'
 import type { uploadImage } from '#domain/api/images.schema.ts'
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
@@ -24,8 +24,6 @@ interface Upload {
 }
 
 const { path } = imageRoutes.uploadImage
-/** How many messages are searched for addresses of their images. */
-const maxMessages = 1_000
 
 export const imagesApi = api.injectEndpoints({
   endpoints: (build) => ({
@@ -36,13 +34,12 @@ export const imagesApi = api.injectEndpoints({
     /** The current addresses of a task's images by their ids; addresses expire. */
     imageAddresses: build.query<Readonly<Record<string, string>>, string>({
       query: (taskId) =>
-        requestOf<typeof getChat>(chatRoutes.getChat, {
+        requestOf<typeof getTaskImages>(chatRoutes.getTaskImages, {
           params: { taskId },
-          query: { limit: maxMessages },
           fallback: texts.addresses,
         }),
-      transformResponse: ({ messages }: AnswerOf<typeof getChat>) =>
-        Object.fromEntries(messages.flatMap(({ images }) => images.map(({ id, url }) => [id, url]))),
+      transformResponse: ({ images }: AnswerOf<typeof getTaskImages>) =>
+        Object.fromEntries(images.map(({ id, url }) => [id, url])),
       keepUnusedDataFor: 0,
     }),
   }),

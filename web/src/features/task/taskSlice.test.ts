@@ -53,7 +53,9 @@ function chatAt(log: Log, version: number) {
 function logsAt(log: Log, version: number) {
   return {
     version,
-    logs: [...foldView<LogDocument>(logView, new Map(), upTo(log, version)).values()].map(logEntryOf),
+    logs: [...foldView<LogDocument>(logView, new Map(), upTo(log, version)).values()].map((entry) =>
+      logEntryOf(entry, addressOf),
+    ),
     open: [],
   }
 }

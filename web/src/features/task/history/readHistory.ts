@@ -1,7 +1,7 @@
 /** Reads a task's history from the server, outside of the store. */
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { chatRoutes } from '#domain/api/chat.ts'
-import type { ChatMessage, getChat } from '#domain/api/chat.schema.ts'
+import type { getTaskImages } from '#domain/api/chat.schema.ts'
 import { historyRoutes } from '#domain/api/history.ts'
 import type { getRecordedChanges, getTaskHistory } from '#domain/api/history.schema.ts'
 import type { ShownImage } from '#domain/api/images.schema.ts'
@@ -37,7 +37,7 @@ export interface HistorySource {
   ): Promise<HistoryPage | { readonly reason: string }>
   /** Reads the changes that were recorded at a revision of the task's stream. */
   changes(revision: number): Promise<RecordedChanges | { readonly reason: string }>
-  /** Reads the images of the task and of its messages; none when they cannot be read. */
+  /** Reads the images of the task, of its messages and of its tool calls; none when they cannot be read. */
   images(signal: AbortSignal): Promise<readonly RecordedImage[]>
   /** Reads the bytes at an address; `null` when they cannot be read. */
   bytes(url: string, signal: AbortSignal): Promise<Uint8Array | null>
@@ -73,9 +73,8 @@ export function serverSource(taskId: string): HistorySource {
       return isChanges(data) ? { diff: data.data, kept: data.kept } : { reason: texts.changesNotFetched }
     },
     async images(signal) {
-      const call = requestOf<typeof getChat>(chatRoutes.getChat, {
+      const call = requestOf<typeof getTaskImages>(chatRoutes.getTaskImages, {
         params: { taskId },
-        query: { limit: maxMessages },
         fallback: texts.notFetched,
       })
       const answer = await readUncached(call, signal)
@@ -92,13 +91,9 @@ export function serverSource(taskId: string): HistorySource {
   }
 }
 
-const maxMessages = 1_000
-
 function imagesIn(answer: unknown): readonly ShownImage[] {
-  const messages = isRecord(answer) ? answer['messages'] : []
-  return Array.isArray(messages)
-    ? messages.flatMap((message: Partial<Pick<ChatMessage, 'images'>>) => message.images ?? [])
-    : []
+  const images = isRecord(answer) ? answer['images'] : []
+  return Array.isArray(images) ? images : []
 }
 
 /** Whether the answer is a page. The events in it come from our server and are folded like live events, so they are not checked. */

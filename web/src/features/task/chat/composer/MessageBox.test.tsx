@@ -183,9 +183,7 @@ describe('images of a message', () => {
     await waitFor(() => expect(chat().getByRole('img')).toBeTruthy())
     const next = async (grant: number) => {
       const fresh = { ...image(1), url: `/api/images/image-1?grant=${grant}` }
-      server.answer({
-        [`GET ${at}/chat`]: { messages: [messageOf(1, { images: [fresh] })], version: 1 },
-      })
+      server.answer({ [`GET ${at}/images`]: { images: [fresh] } })
       fireEvent.error(chat().getByRole('img'))
       await waitFor(() => expect(chat().getByRole('img').getAttribute('src')).toBe(fresh.url))
     }

@@ -1,18 +1,38 @@
 /** The input and output of a tool call. */
 import type { LogDocument } from '#domain/views/log.ts'
 import { classes } from '../../../../ui/classes.ts'
+import { Pictures } from '../../../images/Pictures.tsx'
 import { withoutColours } from '../../terminal/log/outputLines.ts'
+import { texts } from '../toolTexts.ts'
+
+/** Section 9. */
+const maxPictures = 6
 
 export function ToolDetails({ log }: { readonly log: LogDocument }) {
   const target = log.target ?? ''
-  const output = withoutColours(log.output ?? '')
+  const { images = [], imagesLeftOut: leftOut = 0 } = log
+  const printed = withoutColours(log.output ?? '')
+  // Each image has a line in the output, and is shown below it.
+  const output = images.length + leftOut === 0 ? printed : printed.replaceAll(/^\[image\]\n?/gm, '').trimEnd()
   return (
     <div className="mx-2 mb-1.5 overflow-hidden rounded-control border border-line-soft bg-panel">
       {(target.includes('\n') || log.kind === 'run') && (
         <Text text={log.kind === 'run' ? `$ ${target}` : target} strong />
       )}
       {output !== '' && (log.kind === 'edit' ? <Diff text={output} /> : <Text text={output} />)}
-      {output === '' && log.summary !== null && log.summary !== '' && <Text text={log.summary} />}
+      {output === '' && images.length + leftOut === 0 && log.summary !== null && log.summary !== '' && (
+        <Text text={log.summary} />
+      )}
+      {images.length > 0 && (
+        <Pictures
+          taskId={log.task}
+          pictures={images.map((image) => ({ ...image, url: image.url ?? null }))}
+          layout={images.length === 1 ? 'single' : 'grid'}
+          most={maxPictures}
+          className="px-3 py-2"
+        />
+      )}
+      {leftOut > 0 && <p className="px-3 py-2 text-meta text-muted">{texts.imagesLeftOut(leftOut)}</p>}
     </div>
   )
 }

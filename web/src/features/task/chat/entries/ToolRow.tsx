@@ -19,6 +19,7 @@ import { Count } from '../../../../ui/status/Count.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'
 import { RunningTime } from '../../RunningTime.tsx'
 import type { ToolPart } from '../turnParts.ts'
+import { texts as imageTexts } from '../../../images/texts.ts'
 import { texts } from '../texts.ts'
 
 const ToolDetails = optionalPart(async () => (await import('./ToolDetails.tsx')).ToolDetails)
@@ -58,6 +59,7 @@ export function ToolRow({ part: { log, nested = [] } }: { readonly part: ToolPar
           {firstLine(log.target ?? '')}
         </span>
         <span className="inline-flex flex-none items-center gap-2 text-meta">
+          {log.images && <span>{imageTexts.images(log.images.length)}</span>}
           {nested.length > 0 && <span>{texts.chat.steps(nested.length)}</span>}
           {running ? <RunningTime since={log.timestamp} /> : <Result log={log} />}
           {(running || log.status === 'failed') && <Status status={log.status} iconOnly />}

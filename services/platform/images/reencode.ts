@@ -6,7 +6,7 @@ import type { Sharp, SharpOptions } from 'sharp'
 import { imageLimits, imageTexts } from '#domain/api/images.ts'
 import type { MediaType } from '#domain/image.ts'
 import { Fault } from '#domain/kernel/errors.ts'
-import { openDecoder } from '#platform/images/decoder.ts'
+import { openDecoder } from './decoder.ts'
 
 interface CheckedImage {
   readonly bytes: Buffer

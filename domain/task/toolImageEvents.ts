@@ -1,0 +1,14 @@
+/** The images that a tool gave back to its agent. */
+import { z } from 'zod'
+import { imageFacts } from '../image.ts'
+import { fact } from '../kernel/event.schema.ts'
+import { ExecutionId } from '../kernel/ids.schema.ts'
+
+/** Recorded before the end of the call. */
+export const ToolImagesKept = fact('ToolImagesKept', {
+  executionId: ExecutionId,
+  toolId: z.string().max(200),
+  images: z.array(z.object(imageFacts)),
+  /** How many more there were: too many, too large, or not readable. */
+  leftOut: z.int().nonnegative(),
+})

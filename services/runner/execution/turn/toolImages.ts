@@ -1,0 +1,47 @@
+/** Keeps the images that tools give back, checked like those that people send, as blobs of the task. */
+import { v5 as uuidv5 } from 'uuid'
+import { imageLimits } from '#domain/api/images.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { EventOf } from '#domain/kernel/event.schema.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
+import { ToolImagesKept } from '#domain/task/toolImageEvents.ts'
+import type { RecordingDeps } from '../../deps.ts'
+
+/** Resolves with the event that tells of them. Images that cannot be kept are only counted. */
+export type KeepToolImages = (
+  toolId: string,
+  base64: readonly string[],
+) => Promise<EventOf<typeof ToolImagesKept>>
+
+const mostOfCall = 8
+/** Of the images of a run, as they are kept. */
+const mostBytes = 20_000_000
+
+export function toolImages(
+  { blobs, checkImage, logger }: Pick<RecordingDeps, 'blobs' | 'checkImage' | 'logger'>,
+  { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
+): KeepToolImages {
+  const scope = scopeOfStream(taskStream(taskId))
+  let keptBytes = 0
+
+  async function kept(base64: string) {
+    if (base64.length > (imageLimits.bytes * 4) / 3) return undefined
+    const { bytes, ...facts } = await checkImage(Buffer.from(base64, 'base64'))
+    if (keptBytes + bytes.length > mostBytes) return undefined
+    keptBytes += bytes.length
+    return { ...facts, blob: await blobs.put(scope, bytes) }
+  }
+
+  return async (toolId, base64) => {
+    const images: EventOf<typeof ToolImagesKept>['data']['images'] = []
+    for (const [index, each] of base64.slice(0, mostOfCall).entries()) {
+      const image = await kept(each).catch((fault: unknown) => {
+        // The run goes on without the image: the page says that it is missing.
+        if (!(fault instanceof Fault))
+          logger.warn({ err: fault, taskId }, 'failed to keep an image of a tool')
+      })
+      if (image) images.push({ imageId: uuidv5(`${toolId}:${index}`, executionId), ...image })
+    }
+    return ToolImagesKept.of({ executionId, toolId, images, leftOut: base64.length - images.length })
+  }
+}
