@@ -1,4 +1,4 @@
-/** Keys for the models of agents that people and projects bring themselves. Plain data, for both ends. */
+/** Keys that people and projects bring themselves for the models of agents. Plain data, for both the server and the client. */
 
 export const keyProviders = ['anthropic', 'openai'] as const
 export type KeyProvider = (typeof keyProviders)[number]
@@ -7,7 +7,7 @@ export const providerLabels: Readonly<Record<KeyProvider, string>> = {
   openai: 'OpenAI',
 }
 
-/** `subscription`: the token that `claude setup-token` prints, which uses the plan of its person. */
+/** `subscription` is a token that `claude setup-token` prints, which uses the person's own plan. */
 export const keyKinds = ['api_key', 'subscription'] as const
 export type KeyKind = (typeof keyKinds)[number]
 

@@ -8,7 +8,7 @@ import { codex } from './agents/codex.ts'
 import { cursor } from './agents/cursor.ts'
 import { isModelName } from './kernel/names.ts'
 
-/** In the order in which people see them. */
+/** The agents in the order in which people see them. */
 const byName = { claude, cursor, codex } as const satisfies Readonly<Record<string, Agent>>
 
 export type AgentName = keyof typeof byName
@@ -26,12 +26,12 @@ export const labelOf = (name: string): string => (isAgentName(name) ? agentNamed
 /** Names that belong to other makers' models: a client may send a model that was chosen for another agent. */
 const foreign: Readonly<Partial<Record<AgentName, RegExp>>> = {
   claude: /^(?:o\d|gpt|chatgpt|codex|gemini|grok|composer|kimi|deepseek|auto)(?:[-.]|$)/i,
-  // Aliases that only `claude` knows.
+  // These are aliases that only `claude` knows.
   cursor: /^(?:default|best|opus|opusplan|sonnet|haiku|o\d(?:-.*)?)(?:\[1m\])?$/i,
   codex: /^(?:claude|default|best|opus|sonnet|haiku|gemini|grok|composer|kimi|deepseek|auto)/i,
 }
 
-/** Whether the agent can be asked to use this model; asked for any other, it uses its default. */
+/** Whether the agent can be asked to use this model. If it cannot, the agent uses its default. */
 export function takesModel(agent: AgentName, model: string): boolean {
   return isModelName(model) && foreign[agent]?.test(model) !== true
 }

@@ -1,10 +1,10 @@
 /** The permissions of a GitHub App: which we need and why, and which are missing according to GitHub. */
 
 export type PermissionLevel = 'read' | 'write' | 'admin'
-/** By name, such as `contents`. */
+/** Permissions by name, such as `contents`. */
 export type AppPermissions = Readonly<Record<string, PermissionLevel>>
 
-/** What our App always requests: the least that does the job. */
+/** The permissions that our App always requests: the least that does the job. */
 export const neededPermissions = {
   metadata: 'read',
   contents: 'write',
@@ -15,13 +15,16 @@ export const neededPermissions = {
   actions: 'read',
 } as const satisfies AppPermissions
 
-/** What an administrator may add, each for one purpose. */
+/** The permissions that an administrator may add, each for one purpose. */
 export const optionalPermissions = {
   workflows: 'write',
   members: 'read',
 } as const satisfies AppPermissions
 
-/** The events that we subscribe to, each with permissions of which one must be granted. GitHub refuses a manifest with an event that has none. */
+/**
+ * The events to which we subscribe, each with permissions of which one must be granted. GitHub refuses a manifest with an event that has none of its
+ * permissions.
+ */
 export const wantedEvents = {
   push: ['contents'],
   pull_request: ['pull_requests'],
@@ -36,7 +39,7 @@ export const wantedEvents = {
   repository: ['metadata'],
 } as const
 
-/** Events that GitHub sends to every App, and refuses to have listed in a manifest. */
+/** Events that GitHub sends to every App. GitHub refuses a manifest that lists them. */
 export const alwaysSent = [
   'installation',
   'installation_repositories',
@@ -73,7 +76,7 @@ export function acceptedPermissions(
 export const credentials = ['person', 'own_token', 'installation', 'app_key'] as const
 export type Credential = (typeof credentials)[number]
 
-/** The name in sentences of what gives access to repositories. */
+/** How sentences name a credential. */
 export const credentialNames = {
   person: 'your access',
   own_token: 'the token in GITHUB_TOKEN',
@@ -81,11 +84,11 @@ export const credentialNames = {
 } as const
 export type NamedCredential = keyof typeof credentialNames
 
-/** The name in sentences of the account under which the code host shows a person's data. */
+/** How sentences name the account with which the code host shows a person's data. */
 export const viewerOf = ({ ownToken }: { readonly ownToken?: string }): string =>
   ownToken === undefined ? 'your account' : credentialNames.own_token
 
-/** Where the owner of `GITHUB_TOKEN` can change its permissions. */
+/** Words that say where the owner of `GITHUB_TOKEN` can change its permissions. */
 export const tokenPage = 'on GitHub: Settings, Developer settings, Personal access tokens'
 
 /** A sentence for people that says which permissions are missing, to what, and where to grant them. */

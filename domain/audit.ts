@@ -1,6 +1,6 @@
 /**
- * The audit events that no other stream has: refused sign-ins, reads of data that is not only one's own, and exports. They hold only ids and no
- * content: nothing here names a person once their account is erased.
+ * The audit events that no other stream has: refused sign-ins, reads of other people's data, and exports. They contain only ids and no content, so
+ * nothing here names a person once their account is erased.
  */
 import { z } from 'zod'
 import { fact, type EventOf } from './kernel/event.schema.ts'
@@ -25,7 +25,7 @@ export const SignInRefused = fact('SignInRefused', {
   userId: UserId.nullable(),
 })
 
-/** The filters of the request: `null` where it was not limited. */
+/** The filters of the request; a filter is `null` when it was not set. */
 const asked = {
   records: z.enum(auditedRecords),
   personId: UserId.nullable(),
@@ -49,7 +49,7 @@ export interface AuditCommand {
   readonly event: AuditEvent
 }
 
-/** Stateless: records everything, and refuses nothing. */
+/** Has no state: it records everything, and refuses nothing. */
 export const audit: Decider<null, AuditCommand, AuditEvent> = {
   initial: null,
   decide: ({ event }) => [event],

@@ -1,5 +1,5 @@
 /**
- * Webhook deliveries of the code host. A delivery is only a hint what to read again, and never a source of facts, so only its kind and ids are kept.
+ * Webhook deliveries of the code host. A delivery only hints at what to read again and is never a source of facts, so only its kind and ids are kept.
  * The ids of the code host are content, sealed under the key of the day.
  */
 import { z } from 'zod'
@@ -8,7 +8,7 @@ import { event, type EventOf } from './kernel/event.schema.ts'
 
 const Id = z.string().max(40).nullable()
 
-/** The events that we act on, by the code host's names. Others are acknowledged and dropped. */
+/** The events that we use, by the code host's names. Other events are acknowledged and dropped. */
 export const deliveredEvents = [
   'pull_request',
   'push',
@@ -34,14 +34,14 @@ export const DeliveryReceived = event('DeliveryReceived', 1, {
   data: z.object({
     guid: z.uuid(),
     event: z.enum(deliveredEvents),
-    /** The action, in the code host's terms. */
+    /** The action, by the code host's name. */
     action: z.string().max(64).nullable(),
     senderType: z.enum(senderTypes).nullable(),
   }),
   content: z.object({
     installationId: Id,
     repositoryId: Id,
-    /** The number of the pull request that it is about. */
+    /** The number of the pull request that the delivery is about. */
     pullRequest: z.int().nullable(),
     issue: z.int().nullable(),
     headCommit: z.string().max(64).nullable(),
@@ -75,12 +75,12 @@ export const receivedDeliveries: Decider<ReceivedDeliveries, RecordDeliveries, D
   evolve: ({ guids }, { data }) => ({ guids: withGuid(guids, data.guid) }),
 }
 
-/** A day has thousands of deliveries: copying the set for each would take quadratic time. */
+/** A set that is never copied: a day has thousands of deliveries, and copying the set for each would take quadratic time. */
 class GrowingSet extends Set<string> {}
 
 /**
- * The set with one more GUID. The states of one stream share their set, which only grows: an older state may know GUIDs that were added later, which
- * is harmless since those are in the log.
+ * The set with one more GUID. All states of a stream share one set, which only grows: an older state may know GUIDs that were added later, which is
+ * harmless because those are in the log too.
  */
 function withGuid(guids: ReadonlySet<string>, guid: string): ReadonlySet<string> {
   return (guids instanceof GrowingSet ? guids : new GrowingSet(guids)).add(guid)

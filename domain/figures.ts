@@ -1,17 +1,17 @@
 /** Figures of tasks: what is counted per task, and how it is summed by project, agent, model, person or week. */
 import type { AgentName } from './agents.ts'
 
-/** Everything that is counted. All measures add up: the sums of the groups equal the total. Times are in milliseconds, costs in US dollars. */
+/** All measures. Measures can be added up: the sums of the groups equal the total. Times are in milliseconds, costs in US dollars. */
 export const noFigures = {
   tasks: 0,
-  /** Requested turns of an agent; those that have not ended are in none of the next three. */
+  /** Turns that were requested from an agent. A turn that has not ended is in none of the next three measures. */
   turns: 0,
   completed: 0,
   failed: 0,
   cancelled: 0,
-  /** From the request of a turn until a runner claimed it. */
+  /** The time from the request of a turn until a runner claimed it. */
   waitingMs: 0,
-  /** From the claim until the end. */
+  /** The time from the claim of a turn until its end. */
   runningMs: 0,
   inputTokens: 0,
   outputTokens: 0,
@@ -54,7 +54,7 @@ export interface TaskFigures {
   readonly days: readonly DayFigures[]
 }
 
-/** Sums per group, and the total. The `null` group is for what belongs to none, such as an unknown model. */
+/** The sums per group, and the total. The group `null` is for figures that belong to none, such as those of an unknown model. */
 export interface SummedFigures {
   readonly total: Figures
   readonly groups: ReadonlyMap<string | null, Figures>

@@ -1,4 +1,4 @@
-/** An uploaded image: `none -> kept -> discarded`. Messages have their own copies, so it can be discarded. */
+/** An uploaded image: `none -> kept -> discarded`. It can be discarded because messages have copies of their own. */
 import { z } from 'zod'
 import { BlobRef, ImageId, MessageId, TaskId, UserId } from './kernel/ids.schema.ts'
 import { event, fact, type EventOf } from './kernel/event.schema.ts'
@@ -10,7 +10,7 @@ export const mediaTypes = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 export const MediaType = z.enum(mediaTypes)
 export type MediaType = z.infer<typeof MediaType>
 
-/** The facts of an image: `blob.size` in bytes, width and height in pixels. */
+/** Facts of an image: `blob.size` is in bytes, width and height are in pixels. */
 export const imageFacts = {
   imageId: ImageId,
   mediaType: MediaType,
@@ -19,14 +19,14 @@ export const imageFacts = {
   blob: BlobRef,
 }
 
-/** The image is kept, sealed under a key of its own. */
+/** The image was stored, sealed under a key of its own. */
 export const ImageUploaded = event('ImageUploaded', 1, {
   data: z.object({ ...imageFacts, ownerId: UserId }),
   content: z.object({ name: z.string() }),
 })
-/** A message has a copy of it, sealed under the task's key. It can be attached again until it is discarded. */
+/** A message got a copy of the image, sealed under the task's key. The image can be attached again until it is discarded. */
 export const ImageAttached = fact('ImageAttached', { taskId: TaskId, messageId: MessageId })
-/** Its bytes and its key are deleted; the copies in messages remain. */
+/** The bytes of the image and its key were deleted; the copies in messages remain. */
 export const ImageDiscarded = fact('ImageDiscarded', {})
 
 export const imageEvents = [ImageUploaded, ImageAttached, ImageDiscarded] as const
@@ -36,9 +36,9 @@ type Uploaded = z.infer<(typeof ImageUploaded)['data']>
 
 export interface KeptImage extends Uploaded {
   readonly kind: 'kept'
-  /** The name of its file; `''` when it was erased. */
+  /** The name of the image's file; `''` when it was erased. */
   readonly name: string
-  /** ISO 8601. */
+  /** When the image was uploaded, in the format of ISO 8601. */
   readonly uploadedAt: string
   readonly isAttached: boolean
 }

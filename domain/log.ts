@@ -5,11 +5,11 @@ import { KeyId, Sha256, Signature } from './kernel/ids.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
-/** The log was created, under an id that no other log has. Its first epoch is 1. */
+/** The log was created, with an id that no other log has. Its first epoch is 1. */
 export const LogBegun = fact('LogBegun', { logId: z.uuid() })
 /** The field that all versions of `LogRestored` have, for readers of stored events. */
 export const RestoredEpoch = z.object({ epoch: z.int().positive() })
-/** The tree over the events that the log had when it was restored, signed for the new epoch by a key of the log. */
+/** A tree over the events that the log had when it was restored, signed for the new epoch with a key of the log. */
 export const RestoredTree = z.object({
   size: z.int().positive(),
   root: Sha256,
@@ -20,7 +20,7 @@ export type RestoredTree = z.infer<typeof RestoredTree>
 /** The log was restored to an earlier state: events beyond that state no longer exist. */
 export const LogRestored = event('LogRestored', 2, {
   data: RestoredEpoch.extend({
-    /** `null` for version 1, which is not authenticated: anybody with write access to the log could append it. */
+    /** `null` for version 1, which is not authenticated: anybody with write access to the log could have appended it. */
     tree: RestoredTree.nullable(),
   }),
   content: none,
@@ -37,7 +37,7 @@ export type LogEvent = EventOf<(typeof logEvents)[number]>
 
 export interface LogIdentity {
   readonly logId: string
-  /** Counts from 1 and increases with each restore: positions of one epoch are meaningless in another. */
+  /** The number of the epoch, counted from 1. Each restore begins another epoch, in which positions of earlier epochs are meaningless. */
   readonly epoch: number
 }
 
@@ -45,7 +45,7 @@ export type LogState = ({ readonly kind: 'begun' } & LogIdentity) | { readonly k
 
 export type LogCommand =
   | { readonly type: 'BeginLog'; readonly logId: string }
-  /** Begins a later epoch; `tree` is signed for it. */
+  /** Begins a later epoch; `tree` is signed for this epoch. */
   | { readonly type: 'RestoreLog'; readonly epoch: number; readonly tree: RestoredTree }
 
 function decide(command: LogCommand, state: LogState): Decision<LogEvent> {

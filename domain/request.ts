@@ -1,4 +1,4 @@
-/** A repeatable request: that it was accepted, and what it created outside the log. */
+/** A repeatable request: that it was accepted, and what it created outside of the log. */
 import { z } from 'zod'
 import { event, fact, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'
@@ -6,7 +6,7 @@ import type { Decider, Decision } from './kernel/decider.ts'
 import { refuse } from './kernel/errors.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
-/** The request was accepted. `digest` is a keyed hash of its body, which detects a different body under the same key. */
+/** The request was accepted. `digest` is a keyed hash of its body, which reveals a different body with the same key. */
 export const RequestAccepted = fact('RequestAccepted', {
   userId: UserId,
   digest: z.string().regex(/^[0-9a-f]{64}$/),
@@ -32,9 +32,9 @@ export type RequestState =
   | {
       readonly kind: 'accepted'
       readonly digest: string
-      /** ISO 8601. */
+      /** When the request was accepted, in the format of ISO 8601. */
       readonly at: string
-      /** `null` until the creation at the code host is confirmed. */
+      /** The repository; `null` until the code host has confirmed its creation. */
       readonly made: RecordedOf<MadeRepository> | null
     }
 

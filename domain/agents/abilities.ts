@@ -4,12 +4,14 @@ import type { AgentName } from '../agents.ts'
 import type { OwnCommand } from '../user/instructions.ts'
 import { slashCommandsOf } from '../task/slashCommands.ts'
 
-/** What a message has before the name of a skill or command; nothing for an agent that takes none. */
+/** The character before the name of a skill or command in a message; an agent without an entry takes none. */
 const marks: Readonly<Partial<Record<AgentName, string>>> = { claude: '/', codex: '$' }
 
 export const abilityMark = (agent: AgentName): string | undefined => marks[agent]
 
-/** Sorted by name. Of a repository's and a person's own of one name, the repository's is used; of the agent's, the other one. */
+/**
+ * The abilities of an agent, sorted by name. If several have the same name, the repository's replaces the person's, and both replace the agent's own.
+ */
 export function abilitiesFor(
   agent: AgentName,
   repository: readonly RepositoryAbility[],
@@ -50,7 +52,7 @@ export function abilitiesFor(
     })),
     ...ofAgent,
   ]
-  // The first of a name is the one that is used.
+  // For each name, the first ability that is set here is used.
   const used = new Map<string, Ability>()
   for (const ability of found) {
     const key = `${isCalled(ability) ? '' : '@'}${ability.name}`

@@ -2,29 +2,29 @@
 
 import type { AgentMode } from '../task/questionEvents.ts'
 
-/** The part that the client needs. */
+/** The part of an agent's description that the client needs. */
 export interface Agent {
   readonly name: string
-  /** The name that people see. */
+  /** The name of the agent that people see. */
   readonly label: string
-  /** Its logo: the `d` of an SVG path, drawn as a line in a box of 24 by 24. */
+  /** The agent's logo: the `d` of an SVG path, drawn as a line in a box of 24 by 24. */
   readonly logo: string
   readonly canSteer: boolean
-  /** How freely it can be asked to work; without them it always works freely. */
+  /** The choices of how freely the agent works; without them it always works freely. */
   readonly modes?: readonly AgentMode[]
 }
 
-/** How an operator configures it. Not sent to the client. */
+/** How an operator configures an agent. Not sent to the client. */
 export interface AgentConfiguration {
   readonly program: string
-  /** The provider of its models: the name in OpenTelemetry's conventions, if there is one. */
+  /** The provider of the agent's models, by the name in OpenTelemetry's conventions if there is one. */
   readonly provider: string
   readonly variables: {
     readonly program: string
     readonly key: string
-    /** The base URL of its model's API, if the broker calls that for it. */
+    /** The variable for the base URL of the model's API, if the broker calls that API for the agent. */
     readonly baseUrl?: { readonly name: string; readonly initial: string }
-    /** Hosts that its sandbox may reach, if the agent calls its model directly. */
+    /** The hosts that the agent's sandbox may reach, if the agent calls its model directly. */
     readonly hosts?: string
   }
 }

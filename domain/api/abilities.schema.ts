@@ -13,13 +13,13 @@ export const RepositoryAbility = z.object({
   kind: z.enum(['skill', 'command', 'subagent']),
   name: z.string(),
   description: z.string(),
-  /** What may follow the name; `null` when the repository does not say. */
+  /** A placeholder for what may follow the name; `null` when the repository does not give one. */
   argument: z.string().nullable(),
 })
 export type RepositoryAbility = z.infer<typeof RepositoryAbility>
 
 export const Ability = RepositoryAbility.extend({
-  /** `agent`: it comes with the agent's program. */
+  /** The source of the ability; `agent` means that it comes with the agent's program. */
   from: z.enum(['repository', 'person', 'agent']),
   /** Whose ability of the same name this one replaces; `null` when there is none. */
   replaces: z.enum(['person', 'agent']).nullable(),
@@ -27,12 +27,12 @@ export const Ability = RepositoryAbility.extend({
 export type Ability = z.infer<typeof Ability>
 
 const abilities = {
-  /** Sorted by name. */
+  /** The abilities, sorted by name. */
   abilities: z.array(Ability),
   /** Sentences that say which files of the repository were left out, and why. */
   notes: z.array(z.string()),
 }
-/** By default the task's own, or the first one. */
+/** Defaults to the task's agent, or else to the first agent. */
 const agent = AgentName.optional()
 const branch = branchName('Select a branch.').optional()
 
@@ -117,7 +117,7 @@ export const getInstructions = defineRead(abilityRoutes.getInstructions, {
   answer,
 })
 
-/** The agent of a task gets them when it starts next. A repository's command of the same name is used instead. */
+/** The agent of a task gets them when it starts next. If the repository has a command of the same name, that one is used instead. */
 export const updateInstructions = defineWrite(abilityRoutes.updateInstructions, {
   summary: "Replaces the signed-in user's own instructions for agents, all own commands, or both.",
   body: Instructions.partial(),

@@ -12,7 +12,7 @@ export const abilityRoutes = {
 
 export const abilityLimits = { nameLength: 100, descriptionLength: 300, filesFound: 30, searchLength: 200 }
 
-/** Lengths are in UTF-8 bytes, except of names and descriptions. */
+/** Lengths are in UTF-8 bytes, except those of names and descriptions, which are in characters. */
 export const instructionLimits = {
   instructionBytes: 16 * 1024,
   commands: 50,

@@ -13,7 +13,7 @@ export const AuditEntry = z.object({
   action: z.enum(Object.values(auditActions)),
   /** The actor; `null` for a service. `name` is `null` when the account is unknown or deleted. */
   person: z.object({ id: z.string(), name: z.string().nullable() }).nullable(),
-  /** The service that did it on its own behalf. */
+  /** The service that acted on its own behalf. */
   service: z.string().nullable(),
   task: z.string().nullable(),
   project: z.string().nullable(),
@@ -50,7 +50,7 @@ const Cursor = z
   .string()
   .regex(/^[\d:.TZ-]{20,30}_\d{20,40}$/, { error: saying('must come from the page before.') })
 
-/** Newest first. Reading it is recorded in it. */
+/** The audit log, newest entry first. Reading it is itself recorded in it. */
 export const listAuditLog = defineRead(adminRoutes.listAuditLog, {
   summary: 'The audit log, for administrators.',
   query: { ...filters, limit: queryNumber(200).default(auditLogPage), after: Cursor.optional() },

@@ -1,4 +1,4 @@
-/** A person's own keys for the models of agents. No answer contains one. */
+/** A person's own keys for the models of agents. No answer contains a key. */
 import { z } from 'zod'
 import { agentKeyLimits, keyKinds, keyProviders } from '../agentKeys.ts'
 import { saying } from '../kernel/readInput.ts'
@@ -21,7 +21,7 @@ const known = {
   /** The last four characters; empty for a short key. */
   ending: z.string(),
   setAt: Moment,
-  /** Whether its provider accepted it when it was entered; otherwise the provider did not say. */
+  /** Whether the provider accepted the key when it was entered. If not, the provider did not answer the question. */
   checked: z.boolean(),
 }
 
@@ -30,7 +30,7 @@ export type AgentKey = z.output<typeof AgentKey>
 
 export const ProjectModelKey = z.object({
   ...known,
-  /** Where its requests go; `null` for the provider itself. */
+  /** The address to which requests with the key go; `null` for the provider itself. */
   baseUrl: z.string().nullable(),
 })
 export type ProjectModelKey = z.output<typeof ProjectModelKey>

@@ -45,7 +45,7 @@ const Password = z
   .min(1, 'Enter your password.')
   .max(2_000, 'A password can be at most 2,000 characters long.')
 
-/** 409 when the address is taken. Like every call that is open to anybody, it takes no `Idempotency-Key`. */
+/** Registers a person. 409 when the address is taken. Like every call that is open to anybody, it takes no `Idempotency-Key`. */
 export const register = defineWrite(otherSignInRoutes.register, {
   summary: 'Creates an account with a password and signs in.',
   open: 'anybody',
@@ -59,7 +59,7 @@ export const register = defineWrite(otherSignInRoutes.register, {
   faults: ['already_exists', 'not_allowed', 'password_sign_in_off', 'rate_limited'],
 })
 
-/** 401 for an unknown address and for a wrong password. Takes no `Idempotency-Key`, like `register`. */
+/** Signs in with a password. 401 both for an unknown address and for a wrong password. Takes no `Idempotency-Key`, like `register`. */
 export const login = defineWrite(otherSignInRoutes.login, {
   summary: 'Signs in with a password.',
   open: 'anybody',
@@ -69,9 +69,9 @@ export const login = defineWrite(otherSignInRoutes.login, {
 })
 
 /**
- * A ticket for connecting an account at the code host. The browser goes to `url`, which is valid once, for a minute, and only in the session and
- * browser that asked, which a cookie of this answer identifies. The browser ends up at the named task, or else at `/settings`; after a failure always
- * at `/settings`, with an `error` in the address.
+ * Creates a ticket for connecting an account at the code host. The browser goes to `url`, which is valid once, for a minute, and only in the session
+ * and browser that made the request, which a cookie of this answer identifies. The browser ends up at the given task, or else at `/settings`; after a
+ * failure always at `/settings`, with an `error` in the address.
  */
 export const linkGitHub = defineWrite(authRoutes.linkGitHub, {
   summary: 'Starts connecting an account on the code host to the signed-in user.',
@@ -80,7 +80,9 @@ export const linkGitHub = defineWrite(authRoutes.linkGitHub, {
   answer: { url: z.string() },
 })
 
-/** For the page that shows why a sign-in ended with `not_allowed`. Answers the refused browser for ten minutes, and any other with 404. */
+/**
+ * Why a sign-in ended with `not_allowed`, for the page that shows it. Answers the refused browser for ten minutes, and any other browser with 404.
+ */
 export const getRefusal = defineRead(authRoutes.getRefusal, {
   summary: 'Which account was refused at sign-in, and who can grant access.',
   open: 'anybody',
@@ -88,7 +90,7 @@ export const getRefusal = defineRead(authRoutes.getRefusal, {
   faults: ['not_found'],
 })
 
-/** `isAdmin` is true for those named in `ADMINS`, and in single-user mode for the owner of `GITHUB_TOKEN`. */
+/** The signed-in person. `isAdmin` is true for people named in `ADMINS`, and in single-user mode for the owner of `GITHUB_TOKEN`. */
 export const getMe = defineRead(authRoutes.getMe, {
   summary: 'The signed-in user.',
   open: 'signed_in',
@@ -123,7 +125,7 @@ export const disconnectGitHub = defineWrite(authRoutes.disconnectGitHub, {
   answer: { ...success, user: User },
 })
 
-/** No confirmation here: the client asks the person twice. Ends all sessions; signing in again creates a new user. */
+/** Deletes the account without asking back: the client asks the person twice. Ends all sessions; signing in again creates a new user. */
 export const deleteAccount = defineWrite(authRoutes.deleteAccount, {
   summary:
     'Deletes the account with all its projects, tasks, images and secrets, and revokes access to the code host.',
@@ -146,7 +148,9 @@ const Session = z.object({
 })
 export type Session = z.infer<typeof Session>
 
-/** `client` is the browser and its system, such as 'Chrome on Linux', if known; `current` marks the session of this request. */
+/**
+ * The person's sessions. `client` is the browser and its system, such as 'Chrome on Linux', if known; `current` marks the session of this request.
+ */
 export const listSessions = defineRead(authRoutes.listSessions, {
   summary: "The user's sessions, newest first.",
   open: 'signed_in',

@@ -20,7 +20,7 @@ export const authRoutes = {
   listSessions: { method: 'GET', path: '/auth/sessions' },
   endSession: { method: 'DELETE', path: '/auth/sessions/:sessionId' },
   endSessions: { method: 'DELETE', path: '/auth/sessions' },
-  /** A browser goes here to sign in with the code host, which sends it back to `gitHubCallback`. */
+  /** A browser opens this address to sign in with the code host, which sends it back to `gitHubCallback`. */
   signInWithGitHub: { method: 'GET', path: '/auth/github' },
 } as const satisfies Routes
 

@@ -15,7 +15,7 @@ export interface Call<
   readonly method: R['method']
   readonly path: R['path']
   readonly summary: string
-  /** Who may call it: people who have signed in and completed onboarding, people who have signed in, or anybody. */
+  /** Who may make the call: people who have signed in and completed onboarding, people who have signed in, or anybody. */
   readonly open: 'onboarded' | 'signed_in' | 'anybody'
   readonly params: P
   readonly query: Q
@@ -24,14 +24,14 @@ export interface Call<
   readonly answer: A
   /** Given when success answers with a file instead of JSON: its media type, and the name to save it under. */
   readonly file?: { readonly type: string; readonly name: string }
-  /** Its own refusals, in addition to those that every call can have. */
+  /** The call's own refusals, in addition to those that every call can have. */
   readonly faults: readonly FaultCode[]
 }
 
 export type AnyCall = Call<Route, z.ZodType, z.ZodType, z.ZodType, z.ZodType>
 export type ParamsOf<C extends AnyCall> = z.output<C['params']>
 export type QueryOf<C extends AnyCall> = z.output<C['query']>
-/** What a client sends: defaults may be left out. */
+/** The query as a client sends it: members with a default may be left out. */
 export type QueryInputOf<C extends AnyCall> = z.input<C['query']>
 export type BodyOf<C extends AnyCall> = z.output<C['body']>
 export type BodyInputOf<C extends AnyCall> = z.input<C['body']>
@@ -48,19 +48,19 @@ type NoMembers = Readonly<Record<never, z.ZodType>>
 
 interface Definition<P extends z.ZodType> {
   readonly summary: string
-  /** `onboarded` by default. */
+  /** Who may make the call; `onboarded` by default. */
   readonly open?: AnyCall['open']
   readonly params?: P
   readonly faults?: readonly FaultCode[]
 }
 
-/** What all three have; a part that is left out has the type of its default. */
+/** The parts that all three kinds of calls have; a part that is left out has the type of its default. */
 function common<P extends z.ZodType>(definition: Definition<P>) {
   const { summary, open = 'onboarded', params = nothing as z.ZodType as P, faults = [] } = definition
   return { summary, open, params, faults }
 }
 
-/** Defines a read. `query` is its input besides `minPosition`, `answer` the members of its answer. */
+/** Defines a read. `query` is its input apart from `minPosition`, and `answer` has the members of its answer. */
 export function defineRead<
   R extends Route & { readonly method: 'GET' },
   A extends Shape,
@@ -101,7 +101,7 @@ export function defineFile<
   }
 }
 
-/** Defines a write. `answer` has the members of its answer besides `position` and `stale`. */
+/** Defines a write. `answer` has the members of its answer apart from `position` and `stale`. */
 export function defineWrite<
   R extends Route & { readonly method: Exclude<Method, 'GET'> },
   A extends Shape,

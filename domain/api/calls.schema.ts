@@ -1,4 +1,4 @@
-/** All calls, by subject and by their name in the documentation. */
+/** All calls of the API, grouped by subject, with their names in the documentation. */
 import * as abilities from './abilities.schema.ts'
 import * as admin from './admin.schema.ts'
 import * as agentKeys from './agentKeys.schema.ts'
@@ -57,7 +57,7 @@ export const subjects = {
   },
 } as const
 
-/** All calls, ordered by subject, then by address. */
+/** All calls, sorted by subject, then by address. */
 export const calls: readonly NamedCall[] = Object.entries(subjects).flatMap(([about, { of }]) =>
   Object.entries(of)
     .flatMap(([name, member]: readonly [string, unknown]) =>

@@ -17,57 +17,57 @@ export const ChatMessage = z.object({
   task: z.string(),
   project: z.string(),
   owner: z.string(),
-  /** `null` when it was erased. */
+  /** The text of the message; `null` when it was erased. */
   message: z.string().nullable(),
   messageType: z.enum(messageTypes),
   isCommand: z.boolean(),
   commandText: z.string().nullable(),
-  /** The command gets the project's secrets. */
+  /** Set when the command gets the project's secrets. */
   withSecrets: z.literal(true).optional(),
   images: z.array(ShownImage),
   /** The images as files; `path` is the address of one. */
   attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
-  /** False for a withdrawn message, which is announced on the socket and no longer in any list. */
+  /** `false` for a withdrawn message, which is announced on the socket and is no longer in any list. */
   isVisible: z.boolean(),
   isEdited: z.boolean(),
   /** The status of a command; `pending` for other messages. */
   commandStatus: CommandStatus,
-  /** For a command that ended: how it ended in the first line (`exit 0`), then its last output, at most a few kB. */
+  /** For a command that ended: the first line says how (`exit 0`), and the end of its output follows, at most a few kB. */
   response: z.string().nullable(),
   agent: AgentName.nullable(),
   createdAt: Moment,
   updatedAt: Moment,
   /** The status of a person's message; `completed` for messages of agents and the system. */
   status: CommandStatus,
-  /** The execution that works on it, or that produced it. */
+  /** The execution that works on the message, or that produced it. */
   executionId: z.string().nullable(),
-  /** Sent to a running turn, which another message had started. */
+  /** Set when the message was sent to a running turn, which another message had started. */
   isSteering: z.literal(true).optional(),
-  /** On a system message: the turn waits and asks its model again at this time. `message` says so with the time in UTC. */
+  /** On a system message: the turn waits until this time, and then asks its model again. `message` says so with the time in UTC. */
   modelRetry: z.object({ code: PassingFault, retryAt: Moment }).optional(),
-  /** Its place in the queue, once the queue was reordered; messages without one come after, oldest first. */
+  /** The message's place in the queue, once the queue was reordered. Messages without a place come last, oldest first. */
   queueIndex: z.number().nullable(),
   position: Position,
   version: z.number(),
 })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
-/** Of a log entry: the kind of its tool, or `thinking` for what the agent thought, which is its `output`. */
+/** The kind of a log entry: that of its tool, or `thinking` for a thought of the agent, whose text is the entry's `output`. */
 export const LogKind = z.enum([...ToolKind.options, 'thinking'])
 
-/** A tool call of the agent, what it thought, or a command that a person ran. */
+/** A tool call of the agent, a thought of the agent, or a command that a person ran. */
 export const LogEntry = z.object({
   id: z.string(),
   task: z.string(),
-  /** The message of a person's command; `null` for what the agent did. */
+  /** The message of a person's command; `null` for entries of the agent. */
   messageId: z.string().nullable(),
-  /** `null` for a queued command. */
+  /** The execution of the entry; `null` for a queued command. */
   executionId: z.string().nullable(),
   kind: LogKind,
-  /** The entry of the sub-agent that did it; absent for what the agent did itself. */
+  /** The entry of the sub-agent that made this call; absent for entries of the agent itself. */
   parentId: z.string().optional(),
   name: z.string().nullable(),
-  /** The path, command, pattern or address that it applies to. */
+  /** The path, command, pattern or address that the call is about. */
   target: z.string().nullable(),
   input: z.string().nullable(),
   status: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled']),
@@ -89,12 +89,12 @@ export type LogEntry = z.infer<typeof LogEntry>
 export const TerminalOutput = z.object({
   taskId: z.string(),
   timestamp: Moment,
-  /** `''` when it was erased. */
+  /** A part of the message's text; `''` when it was erased. */
   content: z.string(),
   type: z.enum(['stdout', 'stderr']),
   executionId: z.string(),
   position: Position,
-  /** Revision in the terminal's stream: counts without gaps together with `chat_message_delta`. */
+  /** The revision in the terminal's stream, in which these messages and `chat_message_delta` are numbered without gaps. */
   version: z.number(),
 })
 export type TerminalOutput = z.infer<typeof TerminalOutput>
@@ -110,12 +110,12 @@ export const MessageDelta = z.object({
 })
 export type MessageDelta = z.infer<typeof MessageDelta>
 
-/** Text of a message before it is recorded; the recorded deltas and the whole message replace it. */
+/** Text of a message before it is recorded. The recorded deltas, and later the whole message, replace it. */
 export const MessageWords = MessageDelta.omit({ position: true, version: true })
 export type MessageWords = z.infer<typeof MessageWords>
 
 const params = z.object({ taskId: TaskId })
-/** The latest page, oldest first; `before` requests the page that ends before a position. */
+/** A page of a history, oldest first. `before` requests the page that ends before a position; without it, the latest page is returned. */
 const page = { limit: queryNumber(limits.pageSize).optional(), before: Position.optional() }
 
 export const getChat = defineRead(chatRoutes.getChat, {
@@ -138,7 +138,7 @@ export const sendMessage = defineWrite(chatRoutes.sendMessage, {
       commandText: Text.max(limits.messageLength).nullable().optional(),
       images: attachedImages(imageLimits.aMessage).optional(),
       agent: AgentName.nullish(),
-      /** Send it to the running turn at once, if that turn can take it; otherwise it is queued. */
+      /** Sends the message to the running turn at once, if that turn can take it; otherwise it is queued. */
       steer: z.boolean().optional(),
       /** The command gets the project's secrets only if this is true. */
       withSecrets: z.boolean().optional(),
@@ -153,7 +153,7 @@ export const sendMessage = defineWrite(chatRoutes.sendMessage, {
   faults: ['not_found', 'already_exists', 'agent_unavailable'],
 })
 
-/** A message to the agent may have images instead of text. */
+/** Whether the body has text; a message to the agent may have images instead. */
 function hasText({
   images = [],
   ...body
@@ -222,7 +222,7 @@ export const getCommands = defineRead(chatRoutes.getCommands, {
   query: page,
   answer: {
     logs: z.array(LogEntry),
-    /** Queued and running commands from before the latest page: a command moves to the end of the log when it starts. */
+    /** Older commands that are queued or running: a command moves to the end of the log when it starts. */
     open: z.array(LogEntry),
     version: z.number(),
   },
@@ -243,7 +243,7 @@ export const getTerminal = defineRead(chatRoutes.getTerminal, {
   query: page,
   answer: {
     output: z.array(TerminalOutput),
-    /** Revision of the terminal's stream up to which this was read; `-1` when nothing was printed. */
+    /** The revision of the terminal's stream up to which this was read; `-1` when nothing was printed. */
     version: z.number(),
     deltas: z.array(MessageDelta),
   },

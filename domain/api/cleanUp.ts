@@ -1,4 +1,4 @@
-/** Clean-up of a task whose pull request is over: its route, and the outcome of each part. */
+/** Clean-up of a task whose pull request is merged or closed: its route, and the outcome of each part. */
 import type { Routes } from './route.ts'
 
 export const cleanUpRoutes = {
@@ -6,11 +6,12 @@ export const cleanUpRoutes = {
 } as const satisfies Routes
 
 /**
- * The outcome for the branch at the code host. Gone: we deleted it (`deleted`), or it had been deleted before (`gone`). Still there: somebody pushed
- * to it after the pull request ended (`moved`), another task or pull request uses it or the task itself goes on (`in_use`), its work was not merged
- * and may exist nowhere else (`only_copy`), the code host refused, as for a protected branch (`refused`), or stopped answering before the deletion
- * (`unchecked`). Left alone, perhaps without a check: it is a default or base branch, or we did not name it (`not_ours`). Unknown: the person cannot
- * reach the repository (`no_access`), or the code host did not answer, perhaps only to the deletion (`unavailable`).
+ * The outcome for the branch at the code host. It is gone: we deleted it (`deleted`), or it had been deleted before (`gone`). It is still there:
+ * somebody pushed to it after the pull request ended (`moved`), another task or pull request uses it or the task itself goes on (`in_use`), its work
+ * was not merged and may exist nowhere else (`only_copy`), the code host refused to delete it, as for a protected branch (`refused`), or stopped
+ * answering before the deletion (`unchecked`). It was left alone, perhaps without a check: it is a default or base branch, or we did not name it
+ * (`not_ours`). Its state is unknown: the person cannot reach the repository (`no_access`), or the code host did not answer, perhaps only to the
+ * deletion (`unavailable`).
  */
 export const branchOutcomes = [
   'deleted',
@@ -27,9 +28,9 @@ export const branchOutcomes = [
 export type BranchOutcome = (typeof branchOutcomes)[number]
 
 /**
- * The outcome for the workspace. Gone: we removed it (`removed`), or there was none (`none`). Still there: it holds work that is not merged and could
- * not be restored from what was saved (`not_saved`), or something runs in it (`in_use`). Unknown: its runner, or the code host that the runner has to
- * ask, refused or did not answer in time (`unreachable`); it may still be removed.
+ * The outcome for the workspace. It is gone: we removed it (`removed`), or there was none (`none`). It is still there: it contains work that is not
+ * merged and could not be restored from what was saved (`not_saved`), or something runs in it (`in_use`). Its state is unknown: its runner, or the
+ * code host that the runner has to ask, refused or did not answer in time (`unreachable`); in that case it may still be removed.
  */
 export const workspaceOutcomes = ['removed', 'none', 'not_saved', 'in_use', 'unreachable'] as const
 export type WorkspaceOutcome = (typeof workspaceOutcomes)[number]

@@ -1,4 +1,4 @@
-/** The same task run with other agents, models or messages, from the same commit. */
+/** Running the same task with other agents, models or messages, from the same commit. */
 import { z } from 'zod'
 import { TaskId } from '../kernel/ids.schema.ts'
 import { AgentName } from '../task/events.ts'
@@ -28,15 +28,15 @@ export const addAlternative = defineWrite(comparisonRoutes.addAlternative, {
 
 const TestRuns = z.object({
   runs: z.number(),
-  /** How the last one ended; `null` when none has. */
+  /** How the last command ended; `null` when none has ended. */
   lastPassed: z.boolean().nullable(),
 })
 
 const Compared = z.object({
   task: Task,
-  /** The full hash; `null` before a workspace was made, and in an empty repository. */
+  /** The full hash of the commit that all runs start from; `null` before a workspace was created, and in an empty repository. */
   baseCommit: z.string().nullable(),
-  /** Total milliseconds of its turns and commands, up to now. */
+  /** The total time of the run's turns and commands up to now, in milliseconds. */
   runningMs: z.number(),
   tests: TestRuns,
 })

@@ -1,4 +1,4 @@
-/** What people wrote on a task's pull request, which of its checks failed, and how that is handled. */
+/** Feedback on a task's pull request: what people wrote, which checks failed, and how that is handled. */
 import { z } from 'zod'
 import { TaskId } from '../kernel/ids.schema.ts'
 import {
@@ -26,24 +26,24 @@ export const ShownFeedback = z.object({
   verdict: ReviewVerdict.nullable(),
   writtenAt: Moment,
   receivedAt: Moment,
-  /** `null` here and below when the content was erased. */
+  /** The number of the pull request; `null`, like the members below, when the content was erased. */
   number: z.number().nullable(),
   author: z.object({ id: z.string(), login: z.string() }).nullable(),
   url: z.string().nullable(),
   headCommit: z.string().nullable(),
   reviewId: z.string().nullable(),
   commentId: z.string().nullable(),
-  /** As first read. */
+  /** The text as it was first read. */
   body: z.string().nullable(),
-  /** When there are very many, the first have their text; of the others, body and hunk are empty. */
+  /** The comments on lines. If there are very many, only the first have their text, and the others have an empty body and hunk. */
   comments: z.array(LineComment),
   check: FailedCheck.nullable(),
   /** Whether the failed check was on a commit that is no longer the head. */
   isStale: z.boolean(),
-  /** Whether it can be sent as it is: it was not sent yet, and its text was not erased. */
+  /** Whether the feedback can be sent as it is: it was not sent yet, and its text was not erased. */
   canBeSent: z.boolean(),
   messageId: z.string().nullable(),
-  /** Sent by the project's rule, not by a person. */
+  /** Whether the project's rule sent it, and not a person. */
   isAutomatic: z.boolean(),
   /** The state of the reply at the code host. */
   answer: z.enum(['none', 'due', 'answered', 'failed']),
@@ -63,7 +63,7 @@ export const listFeedback = defineRead(feedbackRoutes.listFeedback, {
   params: z.object({ taskId: TaskId }),
   answer: {
     feedback: z.array(ShownFeedback),
-    /** Revision of the task's stream that this answer includes. */
+    /** The revision of the task's stream up to which this answer is current. */
     version: z.number(),
   },
   faults: ['not_found'],
@@ -81,7 +81,7 @@ export const sendFeedback = defineWrite(feedbackRoutes.sendFeedback, {
   params,
   body: z
     .object({
-      /** Defaults to the message that `/message` returns. */
+      /** The message to the agent; defaults to the one that `/message` returns. */
       message: required('Enter a message.', limits.messageLength).optional(),
     })
     .optional(),

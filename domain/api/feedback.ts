@@ -12,5 +12,5 @@ export const feedbackRoutes = {
   setPullRequestDraft: { method: 'POST', path: '/tasks/:taskId/pr/draft' },
 } as const satisfies Routes
 
-/** How many pieces of feedback one answer has at most: the latest. */
+/** How many pieces of feedback an answer contains at most; these are the latest. */
 export const feedbackPage = 100

@@ -4,7 +4,7 @@ import { isBranchName, isModelName } from '../kernel/names.ts'
 import { faultCodes } from '../kernel/errors.ts'
 import { saying } from '../kernel/readInput.ts'
 
-/** Whether the text can be stored: it has no NUL and no lone surrogates. */
+/** Whether the text can be stored: it contains no NUL and no lone surrogates. */
 const canBeKept = (text: string): boolean => !/[\0\p{Surrogate}]/u.test(text)
 const cannotBeKept = { error: saying('contains characters that cannot be stored, such as NUL.') }
 
@@ -24,7 +24,7 @@ export const branchName = (sentence: string) =>
     error: saying('does not have a name that git allows.'),
   })
 
-/** The name of a model. It becomes an argument of the agent's program; an empty name means no choice. */
+/** The name of a model, which becomes an argument of the agent's program. An empty name means that nobody chose a model. */
 export const modelName = z
   .string()
   .refine((name) => name === '' || isModelName(name), { error: saying('does not have a valid name.') })
@@ -34,7 +34,7 @@ export const success = { success: z.literal(true) }
 
 export const queryNumber = (max: number) => z.coerce.number().int().min(1).max(max)
 
-/** The start of a page: `next` of the previous page. */
+/** The place in a list after which a page begins: `next` of the previous page. */
 export const Cursor = z.string().regex(/^\d{20,40}$/, { error: saying('must come from the page before.') })
 
 /** A time in ISO 8601, UTC. */
@@ -48,9 +48,9 @@ const DayOrMoment = z.union([z.iso.date(), z.iso.datetime()], {
   error: saying('must be a day such as 2026-01-31, or a time such as 2026-01-31T12:00:00Z.'),
 })
 
-/** The start of a period, included: a day in UTC or a time. Read as a time. */
+/** The start of a period, which is included: a day in UTC or a time. Parsed to a time. */
 export const Since = DayOrMoment.transform((given) => moment(Date.parse(given)))
-/** The end of a period: a day in UTC, which is included, or a time, which is not. Parsed to an exclusive time. */
+/** The end of a period: a day in UTC, which is included, or a time, which is not included. Parsed to a time that is not included. */
 export const Until = DayOrMoment.transform((given) => moment(Date.parse(given) + (isDay(given) ? dayMs : 0)))
 
 /** The body of every refusal. */
@@ -58,7 +58,7 @@ export const FaultAnswer = z.object({
   error: z.string(),
   code: z.enum(faultCodes),
   field: z.string().optional(),
-  /** With a 409: the current state, in the form that a successful answer has. */
+  /** With a 409: the current state, in the form of a successful answer. */
   current: z.record(z.string(), z.unknown()).optional(),
   requestId: z.string().optional(),
 })

@@ -5,7 +5,7 @@ import { saying } from '../kernel/readInput.ts'
 import { defineFile, defineRead } from './call.schema.ts'
 import { figuresRoutes, scopes } from './figures.ts'
 
-// One number per measure, with the keys of `Figures`.
+// There is one number per measure, with the keys of `Figures`.
 export const FiguresShown = z.object(
   Object.fromEntries(measures.map((measure) => [measure, z.number()])) as Record<Measure, z.ZodNumber>,
 )
@@ -14,15 +14,15 @@ const aDay = { error: saying('must be a day such as 2026-01-31.') }
 const Day = z.iso.date(aDay).refine((day) => day >= '2000-01-01' && day < '3000-01-01', aDay)
 
 const query = {
-  /** Days in UTC, both included. Defaults to the last twelve weeks. */
+  /** The period: days in UTC, both included. Defaults to the last twelve weeks. */
   from: Day.optional(),
   to: Day.optional(),
   by: z.enum(groupings).default('week'),
-  /** One's own tasks, or everybody's: the latter is for administrators and is recorded in the audit log. */
+  /** Whose tasks: a person's own, or everybody's. Only administrators may read everybody's, and this is recorded in the audit log. */
   scope: z.enum(scopes).default('own'),
 }
 
-/** A group: `key` is an id, a name or a Monday, and `null` when unknown; `name` is `null` for something deleted. */
+/** A group of figures: `key` is an id, a name or a Monday, and `null` when unknown; `name` is `null` for something that was deleted. */
 export const FiguresGroup = z.object({
   key: z.string().nullable(),
   name: z.string().nullable(),
@@ -31,8 +31,8 @@ export const FiguresGroup = z.object({
 export type FiguresGroup = z.infer<typeof FiguresGroup>
 
 /**
- * Groups are sorted by cost, then by turns; weeks are sorted by time, and none of the period is missing. `others` is the sum of the groups that are
- * not shown.
+ * The figures of a period by group. Groups are sorted by cost, then by turns; weeks are sorted by time, and each week of the period is included.
+ * `others` is the sum of the groups that are not shown.
  */
 export const getFigures = defineRead(figuresRoutes.getFigures, {
   summary: 'What tasks took in a period: turns, outcomes, times, tokens, cost and pull requests, by group.',
@@ -45,13 +45,13 @@ export const getFigures = defineRead(figuresRoutes.getFigures, {
     total: FiguresShown,
     groups: z.array(FiguresGroup),
     others: z.object({ groups: z.number(), figures: FiguresShown }).nullable(),
-    /** As in `total`. */
+    /** As in `total`, `null` when the number is not known. */
     mergedPullRequests: z.number().nullable(),
   },
   faults: ['forbidden'],
 })
 
-/** The same as a table, with all groups. */
+/** The figures of a period as a table, with all groups. */
 export const exportFigures = defineFile(figuresRoutes.exportFigures, {
   summary: 'The same figures as CSV.',
   query,

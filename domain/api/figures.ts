@@ -1,4 +1,4 @@
-/** Figures of tasks: routes, and which figures there are. */
+/** Figures of tasks: their routes, and the measures that there are. */
 import type { Routes } from './route.ts'
 
 export const figuresRoutes = {
@@ -7,11 +7,11 @@ export const figuresRoutes = {
 } as const satisfies Routes
 
 export const figuresLimits = {
-  /** Groups that are shown; the others are summed up in one. Weeks are always shown. */
+  /** How many groups are shown; the others are added up in one. Weeks are always shown. */
   groups: 50,
-  /** Days of a period, at most. */
+  /** The maximum number of days in a period. */
   days: 1_830,
-  /** Weeks of the default period. */
+  /** The number of weeks in the default period. */
   weeks: 12,
 } as const
 

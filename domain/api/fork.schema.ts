@@ -18,7 +18,7 @@ export const forkTask = defineWrite(forkRoutes.forkTask, {
     id: TaskId.optional(),
     /** The turn or command at whose end the new task starts. */
     executionId: ExecutionId,
-    /** The first message; without one, the new task waits for one. */
+    /** The first message; without one, the new task waits for a message. */
     message: Text.max(limits.descriptionLength).optional(),
     /** Defaults to this task's title. */
     title: Text.max(limits.descriptionLength).optional(),
@@ -36,14 +36,14 @@ export const undoTurn = defineWrite(forkRoutes.undoTurn, {
     'Goes back to what the task was before a turn: its files, and what its agent remembers. The turn and all later ones stay in the history. An undo can be undone.',
   params,
   body: z.object({
-    /** A turn, a command, or the id of an earlier undo. */
+    /** The id of a turn, a command or an earlier undo. */
     executionId: ExecutionId,
   }),
   answer: {
     task: Task,
     /** The id of the undo, with which it can be undone. */
     undoId: z.string(),
-    /** Whether the files are already restored. Otherwise that happens when the next message runs. */
+    /** Whether the files are already restored. If not, they are restored when the next message runs. */
     restored: z.boolean(),
   },
   faults: ['not_found', 'task_running', 'no_snapshot', 'already_undone'],
@@ -54,16 +54,16 @@ export const previewUndo = defineRead(forkRoutes.previewUndo, {
   params,
   query: { executionId: ExecutionId },
   answer: {
-    /** At most 1,000. */
+    /** The changed files; at most 1,000 are listed. */
     files: z.array(z.object({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })),
     /** The number of all changed files. */
     total: z.number(),
-    /** Files of the snapshot that would keep their current content, because git ignores them now. */
+    /** Files of the snapshot that would keep their current content, because git now ignores them. */
     kept: z.array(z.string()),
     /** Turns and commands that would no longer count, and those that would count again. */
     undone: z.array(z.string()),
     redone: z.array(z.string()),
-    /** False when no runner has the files at the moment, so they cannot be compared. */
+    /** `false` when no runner has the files at the moment, so that they cannot be compared. */
     compared: z.boolean(),
   },
   faults: ['not_found', 'task_running', 'no_snapshot', 'already_undone'],

@@ -16,24 +16,25 @@ const InstallationOfPerson = z.object({
   id: z.string(),
   ...Account,
   repositories: z.enum(['all', 'selected']),
-  /** How many of its repositories the person can reach; `null` while it is suspended, or when the code host does not say. */
+  /** How many repositories of the installation the person can reach; `null` while it is suspended, or when the code host does not say. */
   count: z.number().nullable(),
-  /** The ids of the selected ones, a few hundred at most; `null` when all are selected, or when they were not requested. */
+  /** The ids of the selected repositories, a few hundred at most; `null` when all are selected, or when the ids were not requested. */
   selected: z.array(z.string()).nullable(),
-  /** Whether more were selected than are listed. */
+  /** Whether more repositories were selected than are listed. */
   isCut: z.boolean(),
   isSuspended: z.boolean(),
-  /** Permissions that the App needs and does not have here. */
+  /** Permissions that the App needs and that this installation lacks. */
   missing: Named,
-  /** Where its owner can change it. */
+  /** The page on which its owner can change the installation. */
   url: z.string(),
 })
 export type InstallationOfPerson = z.infer<typeof InstallationOfPerson>
 
 /**
- * `app` is `null` when there is no App. `installations` is `null` when the person's token is not from an App: then only their own permissions apply.
- * `installation_id` is what a browser brought back from the code host: 422 `install_callback` unless it is one of the person's. Answers of the code
- * host are cached for some minutes or until a webhook reports a change; `installation_id` and `refresh` bypass that.
+ * Which repositories a person can reach. `app` is `null` when there is no App. `installations` is `null` when the person's token is not from an App,
+ * so that only their own permissions apply. `installation_id` is what a browser brought back from the code host: 422 `install_callback` unless it is
+ * one of the person's. Answers of the code host are cached for some minutes or until a webhook reports a change; `installation_id` and `refresh`
+ * bypass the cache.
  */
 export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
   summary: 'Where the App is installed for the person, what it reaches there, and what waits for an owner.',
@@ -50,14 +51,14 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
         name: z.string(),
         installUrl: z.string(),
         manageUrl: z.string(),
-        /** Whether accounts other than its owner's may install it; `null` when the code host does not say. */
+        /** Whether accounts other than its owner's may install the App; `null` when the code host does not say. */
         isPublic: z.boolean().nullable(),
       })
       .nullable(),
     installations: z.array(InstallationOfPerson).nullable(),
     /** The number of installations that are not shown. */
     more: z.number(),
-    /** Organizations whose owner the person has asked to install the App. */
+    /** Organizations whose owners were asked by the person to install the App. */
     requests: z.array(z.object({ account: z.string() })),
   },
   faults: ['github_not_connected', 'install_callback', 'code_host_refused', 'code_host_unavailable'],
@@ -65,7 +66,7 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
 
 export type GitHubAccess = AnswerOf<typeof getGitHubAccess>
 
-/** A part that could not be read says why; the other parts are still there. */
+/** A part of an answer. A part that could not be read gives the reason, and the other parts are still there. */
 const part = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('read'), ...shape }),
@@ -76,10 +77,10 @@ const Left = z.object({ limit: z.number(), remaining: z.number(), resetsAt: Mome
 
 const PermissionRow = z.object({
   name: z.string(),
-  /** `null`: the App has the permission, but we do not need it. */
+  /** The level that we need; `null` when the App has the permission but we do not need it. */
   wanted: Level.nullable(),
   isOptional: z.boolean(),
-  /** The level that the App requests; `null`: none. */
+  /** The level that the App requests; `null` when it does not request the permission. */
   app: Level.nullable(),
 })
 export type PermissionRow = z.infer<typeof PermissionRow>
@@ -109,8 +110,8 @@ const Delivery = z.object({
 export type Delivery = z.infer<typeof Delivery>
 
 /**
- * `app` is `null` when there is no App, as in single-user mode, which uses its owner's token instead. No part contains a secret. Installations are
- * cached for some minutes, unless with `refresh`.
+ * The state of the App for administrators. `app` is `null` when there is no App, as in single-user mode, which uses its owner's token instead. No
+ * part contains a secret. Installations are cached for some minutes, unless `refresh` is set.
  */
 export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
   summary:
@@ -127,15 +128,15 @@ export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
       })
       .nullable(),
     isSingleUser: z.boolean(),
-    /** Whether the code host is the local one, which knows no GitHub Apps. */
+    /** Whether the code host is the local one, which has no GitHub Apps. */
     isLocal: z.boolean(),
     permissions: part({
       rows: z.array(PermissionRow),
       missing: Named,
-      /** Events that we need and that the App is not subscribed to. */
+      /** Events that we need and to which the App is not subscribed. */
       missingEvents: z.array(z.string()),
       owner: z.object(Account),
-      /** Where the App's owner can change them. */
+      /** The page on which the App's owner can change the permissions. */
       url: z.string(),
     }),
     installations: part({
@@ -144,7 +145,7 @@ export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
       requests: z.array(z.object({ account: z.string(), requester: z.string() })),
     }),
     deliveries: part({ deliveries: z.array(Delivery) }),
-    /** The rate limit of the administrator who asks; `null` without an account at the code host. */
+    /** The rate limit of the administrator who makes the request; `null` without an account at the code host. */
     own: part({ login: z.string(), left: Left }).nullable(),
   },
   faults: ['forbidden'],

@@ -22,7 +22,7 @@ const TaskEventItem = z.object({
     version: z.number(),
     at: Moment,
     data: z.unknown(),
-    /** `null` when it has none or it was erased. */
+    /** The content of the event; `null` when it has none or it was erased. */
     content: z.unknown(),
     meta: z.object({
       actor: z.union([
@@ -57,9 +57,9 @@ export const DeltaItem = z.object({
   follows,
   delta: MessageDelta,
   at: Moment,
-  /** When its first part was written. */
+  /** When the first part was written. */
   begunAt: Moment,
-  /** Length of each part in UTF-16 code units, and when it was written, in ms after `begunAt`. */
+  /** The length of each part in UTF-16 code units, and when it was written, in milliseconds after `begunAt`. */
   chunks: z.array(z.array(z.number())),
   erased: z.literal(true).optional(),
 })
@@ -77,16 +77,16 @@ export const getTaskHistory = defineRead(historyRoutes.getTaskHistory, {
       .string()
       .regex(/^\d{1,15}\.\d{1,15}$/)
       .optional(),
-    /** The history is being saved with this type: sent with each page, recorded in the audit log with the first. */
+    /** States that the history is being saved in this form. Sent with each page, and recorded in the audit log with the first. */
     export: z.literal('replay').optional(),
   },
   answer: {
     items: z.array(z.discriminatedUnion('kind', [TaskEventItem, OutputItem, DeltaItem])),
-    /** Where the next page begins, even if nothing is there yet. */
+    /** The place where the next page begins, even if nothing is there yet. */
     next: z.string(),
     more: z.boolean(),
     total: z.number(),
-    /** From which event on a stream cannot be read, and why. Everything readable is in the pages. */
+    /** The streams that cannot be read from an event on, with the event and the reason. Everything readable is in the pages. */
     missing: z.array(
       z.object({
         stream: z.enum(['task', 'terminal']),
@@ -104,7 +104,7 @@ export const getRecordedChanges = defineRead(historyRoutes.getRecordedChanges, {
   query: { revision: z.coerce.number().int().min(0) },
   answer: {
     data: GitDiff,
-    /** False when the diff itself is no longer kept; the figures are. */
+    /** `false` when the diff itself is no longer stored; the figures are still there. */
     kept: z.boolean(),
   },
   faults: ['not_found'],
@@ -117,7 +117,10 @@ export const getTaskRecord = defineRead(historyRoutes.getTaskRecord, {
   answer: {
     /** The number of events of the task and of its terminal. */
     events: z.number(),
-    /** How many of them, from the first on, the server found unchanged in a check that began at `at`. One request checks some thousands at most. */
+    /**
+     * How many of the events, counted from the first, the server found unchanged in a check that began at `at`. One request checks some thousands of
+     * events at most.
+     */
     checked: z.object({ at: Moment, events: z.number() }),
     /** The first event that differs from what was recorded or sealed. */
     damage: z.object({ stream: z.enum(['task', 'terminal']), revision: z.number() }).nullable(),
@@ -139,12 +142,12 @@ export const getSeals = defineRead(historyRoutes.getSeals, {
     epoch: z.number(),
     /** The newest seal: its time, and the number of events under it. `null` before the first. */
     seal: z.object({ at: Moment, size: z.number() }).nullable(),
-    /** Newest first; empty before the first seal. The first key is the one that signs. */
+    /** The keys, newest first; empty before the first seal. The first key is the one that signs. */
     keys: z.array(
       z.object({
-        /** 32 hexadecimal digits in groups of four, for people to compare. */
+        /** The fingerprint of the key: 32 hexadecimal digits in groups of four, for people to compare. */
         fingerprint: z.string(),
-        /** The key as text, as `flightdeck-verify --key` takes it. */
+        /** The key as text, in the form for `flightdeck-verify --key`. */
         verifierKey: z.string(),
       }),
     ),
@@ -157,7 +160,7 @@ const Withheld = z
   .pipe(z.array(z.enum(contentCategories)))
 
 const Size = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
-/** Sizes of the log for which to include proofs: those of seals that somebody has kept. May be repeated. */
+/** Sizes of the log for which the bundle includes proofs: those of seals that somebody has kept. May be repeated. */
 const Sizes = z.union([Size.transform((size) => [size]), z.array(Size).max(mostSizesAsked)])
 
 /**

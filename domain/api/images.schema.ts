@@ -6,12 +6,12 @@ import { defineWrite } from './call.schema.ts'
 import { Text } from './fields.schema.ts'
 import { imageRoutes, imageTexts } from './images.ts'
 
-/** An image as a message shows it. `url` is valid for some minutes, for anybody who has it. */
+/** An image in a message. `url` is valid for some minutes, for anybody who has it. */
 export const ShownImage = z.object({
   id: z.string(),
   url: z.string(),
   name: z.string(),
-  /** In bytes, as stored. */
+  /** The size in bytes, as stored. */
   size: z.number(),
   type: z.enum(mediaTypes),
 })
@@ -31,7 +31,7 @@ const NamedImage = z.union([Name, z.object({ id: Name.optional(), url: Name.opti
   error: imageTexts.unnamed,
 })
 
-/** An image to attach, under any of the field names that clients use; parsed to its id. */
+/** An image to attach, in any of the fields that clients use; parsed to its id. */
 export const AttachedImage = NamedImage.transform((named, context) => {
   const id = typeof named === 'string' ? idIn(named) : (named.id ?? idIn(named.url ?? ''))
   if (ImageId.safeParse(id).success) return id

@@ -3,22 +3,22 @@ import type { Routes } from './route.ts'
 
 export const imageRoutes = {
   uploadImage: { method: 'POST', path: '/upload/image' },
-  /** The browser loads an image here; the query string grants access to it. */
+  /** The address from which the browser loads an image; the query string grants access. */
   showImage: { method: 'GET', path: '/images/:imageId' },
 } as const satisfies Routes
 
 export const imageLimits = {
-  /** 10 MB. */
+  /** The maximum size of a file in bytes: 10 MB. */
   bytes: 10 * 1_048_576,
-  /** Pixels per side. */
+  /** The maximum width and height in pixels. */
   side: 8_000,
-  /** Total pixels over all frames. */
+  /** The maximum number of pixels over all frames. */
   pixels: 50_000_000,
   frames: 200,
   nameLength: 200,
   aTask: 5,
   aMessage: 3,
-  /** Images of one person that are uploaded but not attached to a message yet. */
+  /** How many images of one person may be uploaded without being attached to a message. */
   waiting: 100,
 } as const
 

@@ -1,4 +1,4 @@
-/** MCP servers of a project or a person. The value of a header is written and never read again. */
+/** MCP servers of a project or a person. The value of a header can be set, but no answer contains it. */
 import { z } from 'zod'
 import { ProjectId } from '../kernel/ids.schema.ts'
 import { McpServer } from '../mcp/mcpServers.ts'
@@ -55,7 +55,7 @@ const none = z.object({ kind: z.literal('none') })
 
 export const McpServerInput = z.discriminatedUnion('kind', [
   z.object({
-    /** Of a server that is kept or changed; left out for a new one. */
+    /** The id of an existing server; left out for a new one. */
     id: z.uuid().optional(),
     ...common,
     ...local,
@@ -70,7 +70,7 @@ export const McpServerInput = z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('header'),
         name: HeaderName,
-        /** Left out to keep the value that is stored. */
+        /** The value of the header; left out to keep the stored one. */
         value: HeaderValue.optional(),
       }),
     ]),
@@ -78,11 +78,11 @@ export const McpServerInput = z.discriminatedUnion('kind', [
 ])
 export type McpServerInput = z.infer<typeof McpServerInput>
 
-/** As it is stored: without the value of a header. */
+/** A server as it is stored, without the value of its header. */
 export const ShownMcpServer = McpServer
 export type ShownMcpServer = z.infer<typeof ShownMcpServer>
 
-/** A server of the repository's `.mcp.json`, as one could be added; `secrets` are variables that it names. */
+/** A server from the repository's `.mcp.json`, in the form in which it could be added; `secrets` are variables that it names. */
 export const SuggestedMcpServer = z.discriminatedUnion('kind', [
   z.object({
     name: z.string(),
@@ -113,7 +113,7 @@ const body = z.object({
 
 const servers = { servers: z.array(ShownMcpServer) }
 
-/** What a server answered when it was asked for its tools. */
+/** The result of asking a server for its tools. */
 export const McpTest = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('connected'),

@@ -13,10 +13,10 @@ export const mcpServerRoutes = {
 export const mcpLimits = {
   servers: 20,
   nameLength: 40,
-  /** Of a command, an argument, an address or the name of a tool, in characters. */
+  /** The maximum length of a command, an argument, an address or the name of a tool, in characters. */
   wordLength: 4_000,
   args: 50,
-  /** Command and arguments of all servers together, in characters: they are one argument of the agent's program. */
+  /** The maximum length of the command and arguments of all servers together, in characters: they become one argument of the agent's program. */
   commandLength: 48_000,
   secrets: 20,
   tools: 200,

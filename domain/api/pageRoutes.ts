@@ -1,4 +1,4 @@
-/** The pages of the client, as page views are counted. */
+/** The pages of the client, by which page views are counted. */
 
 /** Addresses of pages, with `:name` for each parameter. */
 export const pageRoutes = [

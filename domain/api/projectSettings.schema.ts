@@ -1,4 +1,4 @@
-/** The settings that a project's tasks run with: setup, variables, secrets, hosts. */
+/** The settings for a project's tasks, such as setup, variables, secrets and hosts. */
 import { z } from 'zod'
 import { saying } from '../kernel/readInput.ts'
 import { ProjectId } from '../kernel/ids.schema.ts'
@@ -28,8 +28,8 @@ const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes
 const Variable = z.object({ name: EnvironmentName, value: Value })
 
 /**
- * `host`, `*.suffix`, or either with a port; a numeric address counts as a host. `owner/name` is a repository of the local code host: besides the
- * project's own, sandboxes can read only those that are listed.
+ * A host that sandboxes may reach: `host`, `*.suffix`, or either with a port; a numeric address counts as a host. `owner/name` is a repository of the
+ * local code host: apart from the project's own, sandboxes can read only the listed ones.
  */
 export const AllowedHost = z
   .string()
@@ -42,7 +42,7 @@ export const AllowedHost = z
   )
   .refine((host) => Number(/:(\d+)$/.exec(host)?.[1] ?? 1) <= 65_535, 'A port can be at most 65535.')
 
-/** The value after `filter=` in `.gitattributes`. */
+/** The name of a filter: the value after `filter=` in `.gitattributes`. */
 const FilterName = z
   .string()
   .trim()
@@ -59,12 +59,12 @@ const SubmoduleRepository = z
     'Submodules are fetched from the code host alone: enter a repository there as owner/name.',
   )
 
-/** Of a gateway that speaks the protocol of a provider; a path in it is kept. */
+/** The address of a gateway that speaks the protocol of a provider. A path in the address is kept. */
 const ModelAddress = Text.trim()
   .max(agentKeyLimits.addressLength)
   .pipe(z.url({ protocol: /^https?$/, error: 'Enter an address such as https://gateway.example.org.' }))
   .refine((address) => !/[@?#]/.test(address), 'Enter the address without a password or parameters.')
-  // Requests name the version themselves.
+  // Requests contain the version themselves.
   .transform((address) => address.replace(/\/+$/, '').replace(/\/v1$/, ''))
 
 const Mode = z.enum(feedbackModes)
@@ -78,7 +78,7 @@ const ShownRule = z.object({
   /** For reviews and comments: `off` ignores them, `ask` shows them, `automatic` sends them to the agent within the limits. */
   reviews: Mode,
   checks: Mode,
-  /** Automatic tries to fix the checks of one commit, and of one pull request within 24 hours. */
+  /** How many times `automatic` tries to fix the checks of one commit and, within 24 hours, of one pull request. */
   triesPerCommit: tries(feedbackLimits.triesPerCommit),
   triesPerDay: tries(feedbackLimits.triesPerDay),
   resolves: z.boolean(),
@@ -94,31 +94,31 @@ const ShownIssueRule = z.object({
     })
     // The code host separates label names by commas.
     .refine((label) => !label.includes(','), 'A label has no comma.'),
-  /** Whether mentioning the App does so too, if there is one. */
+  /** Whether mentioning the App also turns an issue into a task, if there is an App. */
   mentions: z.boolean(),
 })
 
-/** The outcome for an issue that somebody with the necessary permission asked for. */
+/** The decision about an issue for which somebody with the necessary permission asked. */
 const IssueDecision = z.object({
   number: z.number(),
   title: z.string(),
   url: z.string(),
   at: Moment,
-  /** `null` when no task was to be made; set for each issue that was taken, even if its task was not made. */
+  /** The id of the task; `null` when none was to be created. Set for each issue that was accepted, even if its task was not created. */
   taskId: z.string().nullable(),
   trigger: z.enum(issueTriggers).nullable(),
   author: z.string().nullable(),
-  /** Whether it became a task; `waiting` while the task is being made. */
+  /** Whether a task was created; `waiting` while it is being created. */
   outcome: z.enum(['made', 'waiting', ...issuePasses, ...issueFailures]),
   reason: z.string().nullable(),
 })
 
 export const ShownSettings = z.object({
-  /** Runs once in each new workspace, before the agent; empty for none. */
+  /** A command that runs once in each new workspace, before the agent; empty for none. */
   setupCommand: z.string(),
-  /** For the setup, commands and the agent. */
+  /** Environment variables for the setup, commands and the agent. */
   variables: z.array(z.object({ name: z.string(), value: z.string() })),
-  /** For the setup and commands, and for the agent where marked. No answer contains a value. */
+  /** Secrets for the setup and commands and, if `forAgent` is set, for the agent. No answer contains a value. */
   secrets: z.array(z.object({ name: z.string(), forAgent: z.boolean(), updatedAt: Moment })),
   /** The project's own keys for the models of agents, without their values. */
   modelKeys: z.array(ProjectModelKey),
@@ -126,7 +126,7 @@ export const ShownSettings = z.object({
   egress: z.array(z.string()),
   /** Whether agents may use their model provider's web search, page fetching and tool servers, which bypass the host list above. */
   modelFetches: z.boolean(),
-  /** Clean filters of `.gitattributes` whose paths may be published unfiltered. */
+  /** Names of clean filters of `.gitattributes` whose files may be published unfiltered. */
   allowedFilters: z.array(z.string()),
   /** Whether the first turn that changes something opens a draft pull request. */
   draftPullRequests: z.boolean(),
@@ -136,7 +136,7 @@ export const ShownSettings = z.object({
   issues: ShownIssueRule,
   /** Recent outcomes for issues, latest first. */
   issueDecisions: z.array(IssueDecision),
-  /** Why the issues cannot be read, and since when; `null` while they can. */
+  /** Why the issues cannot be read, and since when; `null` while they can be read. */
   issuesUnread: z.object({ reason: z.string(), since: Moment }).nullable(),
 })
 export type ShownSettings = z.infer<typeof ShownSettings>
@@ -147,15 +147,15 @@ export type HostSuggestion = z.infer<typeof HostSuggestion>
 
 /** How a repository differs from a plain clone, by its default branch as last fetched. */
 export const ShownRepository = z.object({
-  /** At most 50. */
+  /** The submodules, at most 50. */
   submodules: z.array(
     z.object({
       path: z.string(),
-      /** As `owner/name` when it is on the same code host, else its address. */
+      /** The repository as `owner/name` if it is on the same code host, otherwise its address. */
       repository: z.string(),
       /**
-       * `public` ones are fetched, and others of this code host if the settings list them. `hidden`: the project's owner may not read it. `elsewhere`: on
-       * another host.
+       * `public` submodules are fetched, and others of this code host if the settings list them. `hidden`: the project's owner may not read it.
+       * `elsewhere`: it is on another host.
        */
       access: z.enum(['public', 'private', 'hidden', 'elsewhere', 'unknown']),
     }),
@@ -171,7 +171,7 @@ export type ShownRepository = z.infer<typeof ShownRepository>
 export const getProjectRepository = defineRead(projectSettingsRoutes.getProjectRepository, {
   summary: 'What of the repository is not as in a plain clone: submodules, filters, a shallow history.',
   params,
-  /** `null` until a runner has fetched it. */
+  /** The repository; `null` until a runner has fetched it. */
   answer: { repository: ShownRepository.nullable() },
   faults: ['not_found'],
 })
@@ -219,7 +219,10 @@ export const updateProjectSettings = defineWrite(projectSettingsRoutes.updatePro
       .optional(),
     feedback: ShownRule.partial().optional(),
     issues: ShownIssueRule.partial().optional(),
-    /** A key with its address, which replaces the one at this provider; `value: null` removes it. It is tried first; one that is refused is not stored. */
+    /**
+     * The project's key for a provider, with its address, which replaces the current one; `value: null` removes the key. The provider is asked about
+     * the key first, and a key that it refuses is not stored.
+     */
     modelKey: z
       .object({
         provider: z.enum(keyProviders),
@@ -244,7 +247,7 @@ export const setProjectSecret = defineWrite(projectSettingsRoutes.setProjectSecr
       settingsLimits.secretLength,
       'A secret needs at least 8 characters so that it can be redacted from output. Use a variable for shorter values.',
     ),
-    /** Whether the agent gets it too, in addition to the setup and commands. */
+    /** Whether the agent gets the secret too, in addition to the setup and commands. */
     forAgent: z.boolean().optional(),
   }),
   answer: { settings: ShownSettings },

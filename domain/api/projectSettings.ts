@@ -1,4 +1,4 @@
-/** The settings that the tasks of a project run with: routes. */
+/** The settings for a project's tasks: routes. */
 import type { Routes } from './route.ts'
 
 export const projectSettingsRoutes = {

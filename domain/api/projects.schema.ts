@@ -29,7 +29,7 @@ export const Project = z.object({
     totalTasks: z.number(),
     completedTasks: z.number(),
     runningTasks: z.number(),
-    /** Titles of running tasks, newest first, at most 10. */
+    /** Titles of running tasks, newest first; at most 10. */
     runningTitles: z.array(z.string()),
   }),
   position: Position,
@@ -122,9 +122,9 @@ export const getGitHubUser = defineRead(projectRoutes.getGitHubUser, {
   summary: 'The connected account on the code host.',
   answer: {
     user: z.object({ login: z.string(), public_repos: z.number() }),
-    /** Where to install and manage the App; missing in single-user mode, which has no App. */
+    /** The pages for installing and managing the App; missing in single-user mode, which has no App. */
     appUrls: z.object({ install: z.string(), manage: z.string() }).optional(),
-    /** Single-user mode: the kind of token that this server uses instead of an App. */
+    /** In single-user mode: the kind of token that this server uses instead of an App. */
     token: z.object({ kind: z.enum(tokenKinds) }).optional(),
   },
   faults: ['github_not_connected', 'code_host_refused', 'code_host_unavailable'],

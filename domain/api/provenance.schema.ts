@@ -9,12 +9,12 @@ import { provenanceRoutes } from './provenance.ts'
 const Call = z.object({
   id: z.string(),
   kind: ToolKind,
-  /** `null` when erased. */
+  /** The name of the tool; `null` when it was erased. */
   name: z.string().nullable(),
   target: z.string().nullable(),
   additions: z.number().nullable(),
   deletions: z.number().nullable(),
-  /** The moment at which it ended. */
+  /** The moment at which the call ended. */
   moment: z.number(),
 })
 
@@ -23,14 +23,14 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
   params: z.object({ taskId: TaskId }),
   query: { path: Text.min(1).max(4_096) },
   answer: {
-    /** Git's object name of the content that the lines are from; `null` from a runner of an older version. */
+    /** Git's object name for the content of the lines; `null` from a runner of an older version. */
     blob: z.string().nullable(),
-    /** In order, from line 1 to the last. */
+    /** The ranges in order, from line 1 to the last line. */
     ranges: z.array(
       z.object({
         from: z.number(),
         to: z.number(),
-        /** `null`: unknown. The lines are older than the task, or somebody else wrote them. */
+        /** The execution that wrote the lines; `null` when it is unknown, because the lines are older than the task or somebody else wrote them. */
         executionId: z.string().nullable(),
         /** The tool call that wrote the lines, from the `calls` of its turn; `null` when several are possible, or when none is recorded. */
         callId: z.string().nullable(),
@@ -38,24 +38,24 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
     ),
     turns: z.array(
       z.object({
-        /** Another task's id when this one was created from a turn of that task. */
+        /** The id of the task that the turn belongs to: another task's if this one was created from a turn of that task. */
         taskId: z.string(),
         executionId: z.string(),
         kind: z.enum(['turn', 'command']),
-        /** The number among the turns and commands of its task, from 1; `null` for one of another task. */
+        /** The number among the turns and commands of its task, counted from 1; `null` for a turn of another task. */
         number: z.number().nullable(),
-        /** The moment at which it ended: a revision of its task's stream. `null` when its message is not in this task. */
+        /** The moment at which the turn ended: a revision of its task's stream. `null` when its message is not in this task. */
         moment: z.number().nullable(),
         agent: AgentName.nullable(),
         messageId: z.string().nullable(),
         /** The request, cut to 500 characters; `null` when it is not in this task or was erased. */
         prompt: z.string().nullable(),
         at: Moment.nullable(),
-        /** The turn's edits of this file, by their entries in the command log. A shell command may have written it as well. */
+        /** The turn's edits of this file, by their entries in the command log. A shell command may have written the file too. */
         edits: z.array(z.string()),
-        /** How many of its tool calls could have written any file: shell commands, and tools of which only the name is known. */
+        /** How many tool calls of the turn could have written any file: shell commands, and tools of which only the name is known. */
         otherCalls: z.number(),
-        /** The tool call that wrote all of its lines in this file; `null` when there are several, or when it is unknown. */
+        /** The tool call that wrote all of the turn's lines in this file; `null` when there are several, or when it is unknown. */
         call: Call.nullable(),
         calls: z.array(Call),
       }),

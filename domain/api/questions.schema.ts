@@ -12,27 +12,27 @@ export const ShownQuestion = z.object({
   executionId: z.string(),
   kind: QuestionKind,
   status: z.enum(['open', 'answered', 'withdrawn']),
-  /** `null` when it was erased, as `body`. */
+  /** The title; `null` when it was erased, like `body`. */
   title: z.string().nullable(),
-  /** Markdown: of a plan the plan, of a permission the command or diff. */
+  /** The content as Markdown: the plan of a plan, or the command or diff of a permission. */
   body: z.string().nullable(),
   options: z.array(QuestionOption),
-  /** Of a form. */
+  /** The fields of a form. */
   fields: z.array(FormField),
-  /** Of a permission: what 'always in this task' allows, in the agent's notation. */
+  /** The rules of a permission: what 'always in this task' allows, in the agent's notation. */
   rules: z.array(z.string()),
-  /** An answer may have text, alone or beside a choice. */
+  /** Whether an answer may have text, on its own or with a choice. */
   allowsText: z.boolean(),
-  /** Several options may be chosen. */
+  /** Whether several options may be chosen. */
   multiple: z.boolean(),
   askedAt: Moment,
   answer: Answer.nullable(),
   answeredAt: Moment.nullable(),
-  /** The id of the person. */
+  /** The id of the person who answered. */
   answeredBy: z.string().nullable(),
   /** How the agent gets the answer: at once, or with the message that starts its next turn. */
   delivery: z.enum(['agent', 'next_turn']).nullable(),
-  /** An agent that waited was given the answer. */
+  /** Whether the answer was given to an agent that was waiting. */
   isDelivered: z.boolean(),
   position: Position,
   version: z.number(),
@@ -41,7 +41,7 @@ export type ShownQuestion = z.infer<typeof ShownQuestion>
 
 const text = Text.max(answerLength)
 
-/** A text is the choice of the option with that value, where there is one. */
+/** An answer. A text that equals the value of an option is the choice of that option. */
 export const AnswerInput = z.union([
   text,
   z.object({
@@ -60,13 +60,13 @@ export const listQuestions = defineRead(questionRoutes.listQuestions, {
   params: z.object({ taskId: TaskId }),
   answer: {
     questions: z.array(ShownQuestion),
-    /** Revision of the task's stream that this answer includes. */
+    /** The revision of the task's stream up to which this answer is current. */
     version: z.number(),
   },
   faults: ['not_found'],
 })
 
-/** Answers a question, once. 409 `already_answered` has the answer that counts. */
+/** Answers a question, once. 409 `already_answered` contains the answer that counts. */
 export const answerQuestion = defineWrite(questionRoutes.answerQuestion, {
   summary: 'Answers a question of the agent.',
   params: z.object({ taskId: TaskId, questionId: QuestionId }),

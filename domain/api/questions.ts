@@ -6,7 +6,7 @@ export const questionRoutes = {
   answerQuestion: { method: 'POST', path: '/tasks/:taskId/questions/:questionId/answer' },
 } as const satisfies Routes
 
-/** How many questions of a task are shown, the latest. */
+/** How many questions of a task are shown at most; these are the latest. */
 export const questionsPage = 500
 
 /** The maximum length of what a person writes in an answer, in characters. */

@@ -17,7 +17,7 @@ export const countPageView = defineWrite(serverRoutes.countPageView, {
     'Counts a page view by address, without recording who viewed it. Unknown addresses are counted as other.',
   open: 'anybody',
   body: z.object({
-    /** One of `pageRoutes`. */
+    /** The viewed page: one of `pageRoutes`. */
     route: z.string().max(200),
   }),
   answer: success,
@@ -30,13 +30,13 @@ export const AgentState = z.object({
   name: AgentName,
   installed: z.boolean(),
   version: z.string().nullable(),
-  /** Why it cannot run and how to fix that, in a sentence; `null` when it can. */
+  /** Why the agent cannot run and how to fix that, in a sentence; `null` when it can run. */
   missing: z.string().nullable(),
-  /** Whether its key is passed into its sandbox, where every process can read it. */
+  /** Whether the agent's key is passed into its sandbox, where every process can read it. */
   keyInSandbox: z.boolean(),
-  /** Whose key a person or a project may bring for it; absent when it takes none. */
+  /** The provider for which a person or a project may bring a key; absent when the agent takes none. */
   ownKey: z.enum(keyProviders).optional(),
-  /** Its known models, by the names used to request them; it may have others. */
+  /** The known models of the agent, by the names used to request them; there may be others. */
   models: z.array(AgentModel),
 })
 export type AgentState = z.output<typeof AgentState>
@@ -45,7 +45,7 @@ export const getAgents = defineRead(serverRoutes.getAgents, {
   summary:
     "The agents, with their versions, and why an agent can't run. None can run while no runner is connected.",
   open: 'signed_in',
-  /** Whose keys count, besides the person's own; without it, those of each of the person's projects. */
+  /** The project whose keys count in addition to the person's own; without it, the keys of each of the person's projects count. */
   query: { project: ProjectId.optional() },
   answer: { agents: z.array(AgentState) },
   faults: ['not_found'],

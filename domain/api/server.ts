@@ -7,5 +7,5 @@ export const serverRoutes = {
   getAgents: { method: 'GET', path: '/agents' },
 } as const satisfies Routes
 
-/** Where the code host delivers webhooks: outside of the API, without a session. */
+/** The path to which the code host delivers webhooks: outside of the API, without a session. */
 export const webhookPath = '/webhooks/github'

@@ -13,7 +13,7 @@ export const getSetup = defineRead(setupRoutes.getSetup, {
     /** The server's public address, if it is configured. */
     publicUrl: z.string().nullable(),
     hostUrl: z.string(),
-    /** Where to install the App, for the browser that has just created it. */
+    /** The page for installing the App, given to the browser that has just created it. */
     installUrl: z.string().nullable(),
   },
 })

@@ -4,15 +4,15 @@ import type { Routes } from './route.ts'
 export const setupRoutes = {
   getSetup: { method: 'GET', path: '/setup' },
   beginSetup: { method: 'POST', path: '/setup' },
-  /** The code host redirects the browser here, with a code for the created App. */
+  /** The address to which the code host redirects the browser, with a code for the created App. */
   setupCallback: { method: 'GET', path: '/setup/callback' },
 } as const satisfies Routes
 
 export const setupPath = '/setup'
 
-/** The longest App name that GitHub accepts. */
+/** The longest name of an App that GitHub accepts, in characters. */
 export const longestAppName = 34
 
-/** Why no App was created: `error` in the address of the page. */
+/** The reasons why no App was created, as the value of `error` in the page's address. */
 export const setupErrors = ['session_lost', 'code_expired', 'refused', 'unavailable'] as const
 export type SetupError = (typeof setupErrors)[number]

@@ -15,7 +15,7 @@ import {
 import { ShownQuestion } from './questions.schema.ts'
 import { TaskStatus } from './tasks.schema.ts'
 
-/** Its place in the log, and the command that caused it. A message has the position and version of its first event. */
+/** The place of a message in the log, and the command that caused it. A chat message has the position and version of its first event. */
 const placed = { position: Position, version: z.number(), commandId: z.string() }
 
 export const TaskStatusChanged = z.object({
@@ -60,12 +60,13 @@ interface Caused {
   readonly commandId: string
 }
 
-/** A decrypted event of the task's stream: our own client folds these with `domain/views`. */
+/** A decrypted event of the task's stream. Our own client folds these events with `domain/views`. */
 export type TaskEventMessage = RecordedOf<TaskEvent>
 
 /**
- * How far a viewer has got in a task: the highest position, optionally with the number of messages of the task's room that carried it. An event
- * is sent as up to four messages at one position; a viewer that was cut off between them and gives the number gets the rest, and nothing twice.
+ * How far a viewer has got in a task: the highest position, optionally with the number of messages of the task's room at that position. An event is
+ * sent as up to four messages at one position; a viewer that was cut off between them and gives the number gets the remaining ones, and nothing
+ * twice.
  */
 export const ResumeCursor = z.union([
   Position,
@@ -73,7 +74,7 @@ export const ResumeCursor = z.union([
 ])
 export type ResumeCursor = z.infer<typeof ResumeCursor>
 
-/** What `join_task` takes: the task, and where the viewer left off, if it did. */
+/** The arguments of `join_task`: the task, and where the viewer left off, if it did. */
 export const JoinTask = z.tuple([TaskId, ResumeCursor.nullish()])
 
 /**
@@ -88,7 +89,7 @@ export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
   /** A message that is new, edited or withdrawn, with the position and revision of the event that it stands for. */
   chat_message: (message: ChatMessage & Caused) => void
-  /** Best effort, sent immediately: it has no place in the log, and resuming does not depend on it. */
+  /** Sent immediately and without a guarantee: it has no place in the log, and resuming does not depend on it. */
   chat_message_words: (words: MessageWords) => void
   chat_message_delta: (delta: MessageDelta & Caused) => void
   chat_message_status_changed: (change: ChatMessageStatusChanged) => void
@@ -98,7 +99,7 @@ export interface ServerEvents {
   command_completed: (ended: CommandEnded) => void
   command_failed: (ended: CommandEnded) => void
   command_cancelled: (ended: CommandEnded) => void
-  /** The agent asks, a person has answered, or nobody waits for the answer any more; with the place of that event. */
+  /** The agent has asked, a person has answered, or nobody waits for the answer any more; with the place of that event in the log. */
   question_asked: (change: QuestionChanged) => void
   question_answered: (change: QuestionChanged) => void
   question_withdrawn: (change: QuestionChanged) => void

@@ -28,19 +28,19 @@ import { executionSteps, pullRequestStates, taskRoutes, taskStatuses, titleLengt
 export const TaskStatus = z.enum(taskStatuses)
 
 export const ShownPullRequest = z.object({
-  /** `null` until it was read for the first time. */
+  /** The state of the pull request; `null` until it was read for the first time. */
   state: z.enum(pullRequestStates).nullable(),
-  /** The login of the person who merged it; `null` when no user did explicitly. */
+  /** The login of the person who merged it; `null` when no person did so explicitly. */
   mergedBy: z.string().nullable(),
   mergedAt: Moment.nullable(),
-  /** Why the code host does not show it at the moment, in which case `state` may be outdated; `null` while it does. */
+  /** Why the code host does not show the pull request at the moment, so that `state` may be outdated; `null` while it does. */
   unreadable: UnreadableCode.nullable(),
-  /** The result of its reviews and checks, and for which commit; missing until first read. */
+  /** The result of the pull request's reviews and checks, and for which commit; missing until first read. */
   standing: z
     .object({
-      /** `null` when no review is required and none approved or asked for changes. */
+      /** The result of the reviews; `null` when no review is required and none approved or asked for changes. */
       review: ReviewDecision.nullable(),
-      /** `null` when the commit has no checks, or when they cannot be read. */
+      /** The numbers of checks; `null` when the commit has none, or when they cannot be read. */
       checks: CheckCounts.nullable(),
       /** `false` when the token that reads the pull request has no permission to read its checks. */
       checksReadable: z.boolean(),
@@ -66,15 +66,15 @@ export const Task = z.object({
   branch: z.string(),
   /** The model requested for the agent. */
   codexModel: z.string().nullable(),
-  /** The agent that this model was chosen for; another agent uses its own default. */
+  /** The agent for which this model was chosen; another agent uses its own default. */
   modelAgent: AgentName,
   images: z.array(z.object({ ...ShownImage.shape, uploadedAt: Moment })),
-  /** How freely its agent works. */
+  /** How freely the task's agent works. */
   mode: AgentMode,
-  /** What its agent waits for a person to answer; `null` when it waits for nothing. */
+  /** What the agent waits for a person to answer; `null` when it waits for nothing. */
   waitingFor: QuestionKind.nullable(),
   workingBranch: z.string().nullable(),
-  /** The branch checked out in its workspace, or the short id of a commit; `null` until that is recorded. */
+  /** The branch that is checked out in the workspace, or the short id of a commit; `null` until that is recorded. */
   currentBranch: z.string().nullable(),
   prUrl: z.string().nullable(),
   prNumber: z.number().nullable(),
@@ -85,20 +85,20 @@ export const Task = z.object({
     .object({
       id: z.string(),
       kind: z.enum(['turn', 'command']),
-      /** The number among the turns and commands of the task. */
+      /** The number of the execution among the turns and commands of the task. */
       turn: z.number(),
       requestedAt: Moment,
       startedAt: Moment.nullable(),
       endedAt: Moment.nullable(),
       steps: z.array(z.object({ step: z.enum(executionSteps), at: Moment })),
       cancelRequested: z.boolean(),
-      /** How it ended; missing before that, and in records older than this field. */
+      /** How the execution ended; missing before its end, and in records older than this field. */
       outcome: z.enum(['completed', 'failed', 'cancelled']).optional(),
-      /** Its model usage; missing until some is recorded. */
+      /** The model usage of the execution; missing until some is recorded. */
       usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costUsd: z.number() }).optional(),
     })
     .nullable(),
-  /** The turn of another task that this one was created from, with that task's title at the time. */
+  /** The turn of another task from which this one was created, with that task's title at the time. */
   forkedFrom: z
     .object({
       taskId: z.string(),
@@ -109,15 +109,15 @@ export const Task = z.object({
     })
     .optional(),
   forks: z.array(z.object({ taskId: z.string(), executionId: z.string(), title: z.string() })).optional(),
-  /** The task that this one is an alternative to, with its title at the time. */
+  /** The task to which this one is an alternative, with that task's title at the time. */
   original: z.object({ taskId: z.string(), title: z.string() }).optional(),
   alternatives: z.array(z.object({ taskId: z.string(), title: z.string() })).optional(),
   issue: z.object({ number: z.number(), url: z.string() }).optional(),
   undone: z.array(z.string()).optional(),
-  /** The latest undo, until the task goes on: its id, and the turn or undo that it undid. */
+  /** The latest undo, until the task goes on: the undo's id, and the turn or undo that it undid. */
   lastUndo: z.object({ id: z.string(), executionId: z.string() }).optional(),
   /**
-   * Set when a stream of the task is damaged: which one, from which event on, and why. With `task`, nothing can be added to the task, and nothing
+   * Set when a stream of the task is damaged: which stream, from which event on, and why. With `task`, nothing can be added to the task, and nothing
    * runs in it. With `terminal`, only printed output is affected, and the task goes on. Missing when everything can be read.
    */
   unreadable: z
@@ -139,7 +139,7 @@ export const Task = z.object({
     .object({ files: z.number(), additions: z.number(), deletions: z.number(), recordedAt: Moment })
     .nullable(),
   pullRequestPending: z.boolean(),
-  /** The fault with which the last publication failed; missing when it succeeded, and during the next attempt. */
+  /** The fault of the last attempt to publish; missing when that succeeded, and during the next attempt. */
   publishingFault: z.string().optional(),
   /** The state of the pull request at the code host; missing until first read. */
   pullRequest: ShownPullRequest.optional(),
@@ -160,9 +160,9 @@ export const Task = z.object({
       isBranchGone: z.boolean(),
     })
     .optional(),
-  /** Position of the task's creation, by which tasks are sorted. */
+  /** The position of the task's creation, by which tasks are sorted. */
   position: Position,
-  /** Revision of the task's stream that this includes. */
+  /** The revision of the task's stream up to which this is current. */
   version: z.number(),
 })
 export type Task = z.infer<typeof Task>
@@ -175,7 +175,7 @@ export const ChangedFile = z.object({
   deletions: z.number(),
   binary: z.boolean(),
   diff: z.string(),
-  /** A nested repository, which no pull request includes. */
+  /** Set for a nested repository, which no pull request includes. */
   leftOut: z.literal(true).optional(),
 })
 export type ChangedFile = z.infer<typeof ChangedFile>
@@ -191,8 +191,8 @@ export const GitDiff = z.object({
   baseBranch: z.string(),
   truncated: z.boolean(),
   /**
-   * Git's name of the tree that this diff shows, from which a pull request is made. `null` while an agent is writing, and for a base other than the
-   * recorded one.
+   * Git's name of the tree that this diff shows, from which a pull request is created. `null` while an agent is writing, and for a base other than
+   * the recorded one.
    */
   tree: z.string().nullable(),
   version: z.number(),
@@ -247,9 +247,9 @@ export const updateTask = defineWrite(taskRoutes.updateTask, {
     title: required('A task needs a title.', titleLength).optional(),
     description: required('Please enter a task description', limits.descriptionLength).optional(),
     codexModel: modelName.nullable().optional(),
-    /** The agent that the model is for; defaults to the task's agent. */
+    /** The agent for which the model is; defaults to the task's agent. */
     agent: AgentName.optional(),
-    /** Applies from the next turn. */
+    /** How freely the agent works, from the next turn on. */
     mode: AgentMode.optional(),
   }),
   answer: taskAnswer,
@@ -294,7 +294,7 @@ export const cancelTask = defineWrite(taskRoutes.cancelTask, {
 export const getTaskDiff = defineRead(taskRoutes.getTaskDiff, {
   summary: 'The changes of the task, compared with the merge base.',
   params,
-  // A client that leaves the query out compares with the recorded branch.
+  // Without the query, the changes are compared with the recorded branch.
   query: {
     baseBranch: z.union([z.literal('').transform(() => undefined), branchName('Name a branch.')]).optional(),
   },
@@ -311,7 +311,7 @@ export const getFileLines = defineRead(taskRoutes.getFileLines, {
   answer: {
     /** The first requested line, counted from 1. */
     from: z.number(),
-    /** At most 500 lines; fewer than requested when they are long or the file ends. Each line is cut to 2,000 characters. */
+    /** The lines, at most 500. There are fewer than requested when they are long or the file ends. Each line is cut to 2,000 characters. */
     lines: z.array(z.string()),
     total: z.number(),
   },
@@ -323,7 +323,7 @@ export const getPullRequest = defineRead(taskRoutes.getPullRequest, {
   params,
   answer: {
     pr: PullRequest.nullable(),
-    /** Proposed from the task and the chat; once there is a pull request, its title and body as last sent. */
+    /** A proposal from the task and the chat; once there is a pull request, the title and body as they were last sent. */
     proposal: z.object({ title: z.string(), body: z.string() }),
     autoUpdate: z.boolean(),
   },
@@ -337,11 +337,11 @@ export const createPullRequest = defineWrite(taskRoutes.createPullRequest, {
     .object({
       title: required('A pull request needs a title.', 250).optional(),
       body: Text.max(60_000).optional(),
-      /** Whether it is opened as a draft; `false` also marks an existing draft as ready. */
+      /** Whether the pull request is opened as a draft; `false` also marks an existing draft as ready. */
       draft: z.boolean().optional(),
-      /** Whether each successful turn updates it from now on; if missing, that stays as it is. */
+      /** Whether each successful turn updates the pull request from now on; if missing, this stays as it is. */
       autoUpdate: z.boolean().optional(),
-      /** Opens a new pull request to replace one that was merged or closed; without it, that is refused. */
+      /** Opens a new pull request to replace one that was merged or closed; without this, the request is refused. */
       openNew: z.boolean().optional(),
       /** The `tree` of the diff that the person looked at, even if `null`: the request is refused when other changes were recorded since. */
       tree: Text.max(64).nullable().optional(),

@@ -23,7 +23,7 @@ export type TaskStatus = (typeof taskStatuses)[number]
 export const pullRequestStates = ['open', 'draft', 'closed', 'merged'] as const
 export type PullRequestState = (typeof pullRequestStates)[number]
 
-/** How far an execution has got, until the agent's first message. */
+/** The steps of an execution until the agent's first message. */
 export const executionSteps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 
 /** How many lines one answer of `getFileLines` has at most. */
@@ -34,6 +34,6 @@ export const titleLength = 100
 
 /** The title of a task that was created without one: the first line of its description, cut to 100 characters. */
 export function titleOf(description: string): string {
-  // Cuts by code points, so that no emoji is split.
+  // Cut by code points, so that no emoji is split.
   return [...(description.trim().split('\n')[0] ?? '').trim()].slice(0, titleLength).join('')
 }

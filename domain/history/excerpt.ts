@@ -1,4 +1,4 @@
-/** Excerpts of texts for the timeline's rows. */
+/** Excerpts of texts, for the rows of the timeline. */
 
 /** The maximum length of an excerpt, in characters. */
 const excerptLength = 160
@@ -20,7 +20,7 @@ export function plainExcerpt(markdown: string | null | undefined): string {
 /** A longer text is cut to this many characters before its markup is removed. */
 const maxMarked = 4_000
 
-/** A Markdown text without its markup, good enough for rows and heads. */
+/** A Markdown text without its markup, exact enough for rows and heads. */
 export function plainText(markdown: string): string {
   return markdown
     .slice(0, maxMarked)

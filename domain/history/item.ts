@@ -36,7 +36,7 @@ export function terminalItemOf(event: RecordedOf<TerminalEvent>): TerminalItem {
   }
 }
 
-/** When it was recorded, ISO 8601. */
+/** When the item was recorded, in the format of ISO 8601. */
 export function recordedAt(item: PlacedItem): string {
   switch (item.kind) {
     case 'event':

@@ -10,7 +10,7 @@ import {
   type TerminalItem,
 } from './item.ts'
 
-/** Merges both streams; each must already be in its own order. */
+/** Merges both streams, each of which must be in its own order. */
 export function merged(
   events: readonly TaskEventItem[],
   terminal: readonly TerminalItem[],
@@ -29,8 +29,8 @@ export function merged(
 }
 
 /**
- * Adds newer items in their places, and returns the first index that changed. An event of the terminal may have to go before the end: its writer did
- * not know the task's latest event yet.
+ * Adds newer items at their places, and returns the first index that changed. An event of the terminal may belong before the end, because its writer
+ * did not know the task's latest event yet.
  */
 export function withNewer(
   items: readonly HistoryItem[],
@@ -65,7 +65,7 @@ export function momentAfter(event: string, ms: number): string {
 
 const named = /^(t?)(\d{1,15})(?:\+(\d{1,9})s)?$/
 
-/** How long a moment is after its event, in ms. */
+/** How long a moment is after its event, in milliseconds. */
 export function sinceEvent(moment: string): number {
   return 1_000 * Number(named.exec(moment)?.[3] ?? 0)
 }

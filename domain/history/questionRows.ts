@@ -1,4 +1,4 @@
-/** The timeline's rows for what an agent asks, and for what becomes of it. */
+/** The timeline's rows for an agent's questions and their outcomes. */
 import { labelOf } from '../agents.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { Answer, QuestionKind } from '../task/questionEvents.ts'
@@ -26,7 +26,7 @@ const withdrawn: Readonly<Record<QuestionKind, string>> = {
   form: 'The request for values was withdrawn',
 }
 
-/** The row of an event; `null` for one that tells a person nothing. `asked`: the question that it is about. */
+/** The row of an event; `null` for an event that means nothing to a person. `asked` is the question that the event is about. */
 export function questionRow(
   event: QuestionEvent,
   agent: string,
@@ -89,7 +89,7 @@ function answering(kind: QuestionKind, answer: Answer | null): string {
   return 'Answered'
 }
 
-/** The answer on one line: the labels of what was chosen, and what was written. */
+/** The answer on one line: the labels of the chosen options, and the text. */
 function said(asked: Event<'QuestionAsked'> | undefined, answer: Answer | null): string {
   if (answer === null) return ''
   const { choices, text, values } = answer

@@ -3,7 +3,7 @@ import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
 import type { OutputItem } from './item.ts'
 
-/** What a row is about, which selects its icon and which filters match it. */
+/** The subject of a row, which selects the icon of the row and the filters that match it. */
 export type RowKind =
   | 'task'
   | 'message'
@@ -22,34 +22,34 @@ export type RowKind =
   | 'turn'
   | 'question'
 
-/** A person, the server's runner, the code host, or an agent by its name. */
+/** The actor of a row: a person, the server's runner, the code host, or an agent by its name. */
 export type Who = 'person' | 'runner' | 'code_host' | { readonly agent: string }
 
 export interface TimelineRow {
-  /** The revision of its event in the task's stream. */
+  /** The revision of the row's event in the task's stream. */
   readonly revision: number
   /** The revision of the last event that the row covers. */
   readonly until: number
-  /** When it happened, ISO 8601. */
+  /** When the event happened, in the format of ISO 8601. */
   readonly at: string
   readonly kind: RowKind
   readonly sentence: string
   /** Further text: an excerpt or a result. */
   readonly detail: string
   readonly who: Who
-  /** `null` when it has no end that could fail. */
+  /** The outcome; `null` for a row that has no end and so cannot fail. */
   readonly outcome: 'running' | EndStatus | null
   readonly durationMs: number | null
   readonly costUsd: number
-  /** How many of the same kind are grouped in this row, and what each was about. */
+  /** For a row that groups several of the same kind: what each of them was about. */
   readonly targets: readonly string[]
-  /** The revision at which outcome, detail and duration became known; `Infinity` before that. */
+  /** The revision at which outcome, detail and duration became known; `Infinity` before they are known. */
   readonly knownAt: number
-  /** The revision of the last event that added to its cost. */
+  /** The revision of the last event that added to the row's cost. */
   readonly costAt: number
-  /** The row's sentence while the outcome is not known. */
+  /** The sentence of the row while the outcome is not known. */
   readonly begun: string
-  /** The terminal's output between the beginning of this row and the next. */
+  /** The terminal's output between the beginning of this row and that of the next. */
   readonly output: readonly OutputPiece[]
 }
 

@@ -15,7 +15,7 @@ import {
   type WorkspaceOutcome,
 } from '../api/cleanUp.ts'
 
-/** Names that the events do not contain. */
+/** Names that occur in the timeline but not in the events. */
 export interface Names {
   readonly person: string
   readonly repository: string
@@ -36,9 +36,9 @@ type Sentences = {
   readonly [Type in TaskEventMessage['type']]?: (event: Event<Type>, context: Names & Around) => Said | null
 }
 
-/** The row of an event; `null` for events that mean nothing to a person, and for tool calls, which `toolRow` handles. */
+/** The row of an event; `null` for an event that means nothing to a person, and for tool calls, which `toolRow` handles. */
 export function rowOf(event: TaskEventMessage, names: Names, around: Around): TimelineRow | null {
-  // The function below an event's type takes events of this type.
+  // Each function in `sentences` takes events of the type that is its key.
   const said = (sentences[event.type] as Sentence | undefined)?.(event, { ...names, ...around })
   if (!said) return null
   const knownAt = said.outcome === 'running' ? Infinity : event.revision
@@ -99,7 +99,7 @@ const sentences: Sentences = {
     const agent = data.agent ?? current
     if (data.messageType === 'response')
       return { kind: 'answer', sentence: `Answer from ${labelOf(agent)}`, detail, who: { agent } }
-    // The row for the end of the turn tells of an error too.
+    // An error is also in the row for the end of the turn.
     return data.messageType === 'error' ? null : ran('task', 'Note', { detail })
   },
   ThinkingRecorded: ({ data: { agent, durationMs }, content }) => ({
@@ -210,7 +210,7 @@ const sentences: Sentences = {
       : null,
 }
 
-/** A server as the timeline and the terminal tell of it. */
+/** A server in the words of the timeline and the terminal. */
 export function mcpServerWords({ name, status, error, tools }: McpServerReport): string {
   const state = { connected: 'connected', failed: 'failed', left_out: 'left out' }[status]
   const having = status === 'connected' ? ` with ${counted(tools.length, 'tool')}` : ''
@@ -262,7 +262,7 @@ function named({
   return content ? `Pull request #${content.number}` : 'Pull request'
 }
 
-/** Which of branch and workspace are left or may be left, in words; `null` when none is. */
+/** Whether the branch or the workspace, or both, are or may be left over, in words; `null` when neither is. */
 function leftBy(outcome: {
   readonly branch: BranchOutcome
   readonly workspace: WorkspaceOutcome
@@ -285,7 +285,7 @@ function leftBy(outcome: {
 
 export type Changes = Event<'WorkspaceChanged'>
 
-/** The row for changes that differ from those recorded before; `null` when nothing has changed, and while an agent is writing. */
+/** The row for changes that differ from those recorded before; `null` when nothing has changed, or while an agent is writing. */
 export function changesRow(event: Changes, before: Changes | null): TimelineRow | null {
   const { data, content } = event
   if (content?.tree === null) return null

@@ -1,26 +1,26 @@
-/** The time axis of a replay: real time with idle stretches shortened. Positions on the axis are in ms from its beginning. */
+/** The time axis of a replay: real time, with idle stretches shortened. Positions on the axis are in milliseconds from the beginning of the axis. */
 
-/** A stretch without events that is longer than this is idle, in ms. */
+/** A longer stretch without events is idle, in milliseconds. */
 export const idleMs = 5_000
-/** The length of an idle stretch on the axis, in ms. */
+/** The length of an idle stretch on the axis, in milliseconds. */
 export const squeezedMs = 2_000
 
 export interface Idle {
   readonly from: number
   readonly to: number
-  /** The real duration, in ms. */
+  /** The real duration, in milliseconds. */
   readonly ms: number
 }
 
 export interface TimeAxis {
-  /** The time of each event, in ms since the epoch; never decreasing. */
+  /** The time of each event, in milliseconds since 1970; the times never decrease. */
   readonly times: Float64Array
   readonly positions: Float64Array
   readonly length: number
   readonly idles: readonly Idle[]
 }
 
-/** Builds the axis for events at these times (ms since the epoch); a time before that of the previous event counts as equal to it. */
+/** Builds the axis for events at these times (in milliseconds since 1970). A time before that of the previous event counts as equal to it. */
 export function timeAxisOf(recorded: ArrayLike<number>): TimeAxis {
   const times = new Float64Array(recorded.length)
   const positions = new Float64Array(recorded.length)
@@ -41,7 +41,7 @@ export function timeAxisOf(recorded: ArrayLike<number>): TimeAxis {
   return { times, positions, length: position, idles }
 }
 
-/** The last event at or before a position; `-1` when there is none. */
+/** The index of the last event at or before a position; `-1` when there is none. */
 export function indexAt({ positions }: TimeAxis, position: number): number {
   let low = 0
   let high = positions.length
@@ -53,7 +53,7 @@ export function indexAt({ positions }: TimeAxis, position: number): number {
   return low - 1
 }
 
-/** The time at a position, in ms since the epoch; within an idle stretch it runs faster. */
+/** The time at a position, in milliseconds since 1970. Within an idle stretch, time runs faster. */
 export function timeAt(axis: TimeAxis, position: number): number {
   const index = indexAt(axis, position)
   const { times, positions } = axis
@@ -64,7 +64,7 @@ export function timeAt(axis: TimeAxis, position: number): number {
   return time + ((position - from) / (to - from)) * (next - time)
 }
 
-/** The position that is `ms` after an event; if that is past the next event, the last position before the next. */
+/** The position that is `ms` milliseconds after an event, but at most the last position before the next event. */
 export function positionAfter({ times, positions }: TimeAxis, index: number, ms: number): number {
   const [from, to] = [positions[index] ?? 0, positions[index + 1]]
   const stretch = (times[index + 1] ?? 0) - (times[index] ?? 0)

@@ -1,6 +1,6 @@
 /**
- * A task's history for people: a section for each turn or command, and in it a row for each thing that happened, in a sentence that needs no
- * knowledge of programming.
+ * A task's history for people: a section for each turn or command, and in each section a row for each thing that happened, in a sentence that needs
+ * no knowledge of programming.
  */
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
@@ -12,19 +12,19 @@ import { plainText } from './excerpt.ts'
 import { plainRow, type TimelineRow } from './row.ts'
 
 export interface TimelineSection {
-  /** The execution; `''` before the first. */
+  /** The id of the section's execution; `''` before the first execution. */
   readonly executionId: string
-  /** Counts the turns and commands of the task, from 1. */
+  /** The number of the turn or command in the task, counted from 1. */
   readonly number: number
   readonly kind: 'turn' | 'command'
   readonly prompt: string
   readonly revision: number
   readonly at: string
   readonly outcome: 'queued' | 'running' | EndStatus
-  /** From start to end; `null` before the end. */
+  /** The time from start to end in milliseconds; `null` before the end. */
   readonly durationMs: number | null
   readonly costUsd: number
-  /** The revisions at which it started, and at which its end and its whole cost were known; `Infinity` before that. */
+  /** The revisions at which the section started, and at which its end and its whole cost became known; `Infinity` before that. */
   readonly startedAt: number
   readonly knownAt: number
   readonly rows: readonly TimelineRow[]
@@ -49,14 +49,14 @@ interface Reading {
   readonly drafts: Draft[]
   readonly prompts: Map<string, Prompt>
   readonly questions: Map<string, Event<'QuestionAsked'>>
-  /** Where to find the row of a tool call, by execution and call. */
+  /** Where the row of a tool call is, by the execution and the call. */
   readonly tools: Map<string, { readonly draft: Draft; readonly at: number; readonly startedAt: string }>
   agent: string
   preparing: { readonly draft: Draft; readonly at: number; readonly since: string } | null
-  /** Commits ahead of the base at the last recorded changes, and commits that tool calls have reported since. */
+  /** How many commits the work is ahead of the base according to the last recorded changes and the tool calls since then. */
   ahead: number
   told: number
-  /** The last recorded changes that were not made while an agent was still writing. */
+  /** The last recorded changes that were not recorded while an agent was writing. */
   changes: Changes | null
 }
 
@@ -78,7 +78,7 @@ export function timelineOf(events: readonly TaskEventMessage[], names: Names): r
   return reading.drafts.map(({ section, rows }) => ({ ...section, rows }))
 }
 
-/** The section as it was known at a revision of the task's stream; its rows are all there and need `rowAt`. */
+/** The section as it was known at a revision of the task's stream. It contains all its rows, each of which needs `rowAt`. */
 export function sectionAt(section: TimelineSection, revision: number): TimelineSection {
   if (section.knownAt <= revision) return section
   const outcome = section.startedAt <= revision ? 'running' : 'queued'
@@ -154,7 +154,7 @@ function current({ drafts }: Reading): Draft | undefined {
   return drafts.at(-1)
 }
 
-/** Everything before the first execution goes into its section. */
+/** Opens the section of everything that comes before the first execution. */
 function open(reading: Reading, { revision, at }: TaskEventMessage): Draft {
   const section = { executionId: '', number: 1, kind: 'turn', prompt: '', revision, at } as const
   const draft: Draft = {
@@ -182,7 +182,7 @@ function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
   const before = current(reading)
   const isFirst = before?.section.executionId === ''
   const prompt = reading.prompts.get(messageId) ?? { text: '', isCommand: false, revision: -1 }
-  // The prompt's rows belong to this section if they came right before it.
+  // The rows of the prompt belong to this section if they came right before it.
   const asked = isFirst ? [] : (before?.rows.splice(rowsBefore(before.rows, event.revision)) ?? [])
   const first = isFirst ? before.section : (asked[0] ?? event)
   const rows = isFirst ? before.rows : asked
@@ -205,7 +205,7 @@ function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
   else reading.drafts.push(draft)
 }
 
-/** The index from which on all rows are a person's messages right before a revision. */
+/** The index from which all rows are messages of a person that came right before a revision. */
 function rowsBefore(rows: readonly TimelineRow[], revision: number): number {
   const last = rows.at(-1)
   return last?.kind === 'message' && revision - last.revision <= 2 ? rows.length - 1 : rows.length
@@ -233,7 +233,7 @@ function end(
   const durationMs = draft.startedAt === null ? null : Date.parse(event.at) - Date.parse(draft.startedAt)
   const knownAt = event.revision
   draft.section = { ...draft.section, outcome, durationMs, knownAt }
-  // The end of the execution also ends everything that still ran.
+  // The end of the execution also ends everything that was still running.
   draft.rows = draft.rows.map((row) =>
     row.outcome === 'running' ? { ...row, outcome: 'cancelled', knownAt } : row,
   )
@@ -263,7 +263,7 @@ function endTool(reading: Reading, event: Event<'ToolFinished'>): void {
   }
 }
 
-/** Usage is recorded after the work it was for, so it counts for the agent's latest row. */
+/** Usage is recorded after the work that caused it, so it counts for the agent's latest row. */
 function addCost(reading: Reading, { data, revision }: Event<'UsageRecorded'>): void {
   const draft = draftOf(reading, data.executionId)
   if (!draft) return
@@ -295,7 +295,7 @@ function endPreparing(reading: Reading, event: Event<'WorkspacePrepared'>): void
   }
 }
 
-/** Commits that no tool call reported are detected by how far the work is ahead of the base. */
+/** Commits that no tool call reported are noticed when the work is further ahead of the base. */
 function addCommits(reading: Reading, event: Event<'WorkspaceChanged'>): void {
   const more = event.data.ahead - reading.ahead - reading.told
   reading.ahead = event.data.ahead

@@ -31,7 +31,7 @@ export function toolRow(event: Event<'ToolStarted'>, agent: string): TimelineRow
   }
 }
 
-/** Merges two rows if both are of a kind that comes in series and the first has not failed; otherwise `null`. */
+/** Merges two rows if both are of a kind that occurs in series and the first has not failed; `null` otherwise. */
 export function groupWith(row: TimelineRow, next: TimelineRow): TimelineRow | null {
   const isMany = row.kind === 'read' || row.kind === 'edit' || row.kind === 'search' || row.kind === 'fetch'
   if (!isMany || row.kind !== next.kind || row.outcome === 'failed') return null

@@ -1,7 +1,7 @@
 /** Canonical JSON, for hashing: one form for each value. */
 
 /**
- * Keys sorted by UTF-16 code units, no white space, `undefined` members left out (RFC 8785 for the values we keep:
+ * The value as text: keys sorted by UTF-16 code units, no white space, members that are `undefined` left out (RFC 8785 for the values we keep:
  * strings, finite numbers, booleans, null, arrays, plain objects). Throws on anything else.
  */
 export function canonicalJson(value: unknown): string {
@@ -10,7 +10,7 @@ export function canonicalJson(value: unknown): string {
     if (!Number.isFinite(value)) throw new TypeError('Only finite numbers have a canonical form.')
     return JSON.stringify(value)
   }
-  // `Array.from` also visits holes, which become null just as `undefined` does.
+  // `Array.from` also visits holes, which become null as `undefined` does.
   if (Array.isArray(value)) return `[${Array.from(value, (item) => canonicalJson(item ?? null)).join(',')}]`
   if (typeof value === 'object' && isPlain(value)) {
     const members = Object.entries(value)
@@ -27,6 +27,6 @@ export function canonicalJson(value: unknown): string {
 /** Rejects dates, maps and bytes: they would all become `{}` and have the same hash. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
-  // A plain object of another realm counts too: its prototype also ends the chain.
+  // A plain object of another realm counts too: its prototype also has no prototype.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }

@@ -1,4 +1,4 @@
-/** A decider: the pure part of an aggregate. Commands become events or a refusal; events fold into state. */
+/** A decider: the pure part of an aggregate. It turns commands into events or a refusal, and folds events into state. */
 import type { AnyEvent, RecordedOf } from './event.ts'
 import type { Refusal } from './errors.ts'
 
@@ -6,7 +6,7 @@ export type Decision<E extends AnyEvent> = readonly E[] | Refusal
 
 export interface Decider<State, Command, E extends AnyEvent> {
   readonly initial: State
-  /** The events, or why the command is refused. No clock, no I/O, no randomness: the command carries what a decision needs. */
+  /** Returns the events, or why the command is refused. Uses no clock, no I/O and no randomness: the command contains what the decision needs. */
   decide(command: Command, state: State): Decision<E>
   /** The state after the event. Accepts events whose content was erased. */
   evolve(state: State, event: RecordedOf<E>): State

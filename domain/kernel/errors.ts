@@ -1,6 +1,6 @@
 /** All faults in one place: code, HTTP status, and sentence. */
 
-/** By status. The sentence of a code is used when there is no better one. */
+/** The sentences of all codes, by HTTP status. The sentence of a code is used when there is no better one. */
 const sentences = {
   400: {
     invalid_input: 'The request is not valid.',
@@ -105,11 +105,11 @@ export const faults = Object.fromEntries(
   Object.entries(sentences).flatMap(([status, ofStatus]) =>
     Object.entries(ofStatus).map(([code, sentence]) => [code, { status: Number(status), sentence }] as const),
   ),
-  // Each code is in `sentences`.
+  // Each code is in `sentences`, so it has a status.
 ) as Readonly<Record<FaultCode, { readonly status: number; readonly sentence: string }>>
 export const faultCodes = Object.keys(faults) as [FaultCode, ...FaultCode[]]
 
-/** A refusal: a code, a sentence a person can act on, and the input field at fault when there is one. */
+/** A refusal: a code, a sentence that says what to do, and the input field at fault, if there is one. */
 export interface Refusal {
   readonly refused: FaultCode
   readonly sentence: string
@@ -122,7 +122,7 @@ export function refuse(code: FaultCode, sentence: string = faults[code].sentence
 }
 
 export interface FaultDetails {
-  /** The current state, in the form that a successful answer has: `{task}`, `{project}`. */
+  /** The current state in the form of a successful answer, such as `{task}` or `{project}`. */
   readonly current?: Readonly<Record<string, unknown>>
   /** When to retry, in seconds. */
   readonly retryAfterSeconds?: number

@@ -29,13 +29,13 @@ export type EventMeta = Meta
 /** Converts data and content recorded by one version to the form of the next. */
 export type Upcast = (older: EventForm) => EventForm
 
-/** A kind of event: its name, version and schemas, and the one way to make one. */
+/** A kind of event: its name, its version and its schemas, and the only way to create one. */
 export interface EventKind<T extends string, D extends z.ZodType, C extends z.ZodType> {
   readonly type: T
   readonly version: number
   readonly data: D
   readonly content: C
-  /** One for each older version, in order from version 1. */
+  /** A conversion for each older version, in order from version 1. */
   readonly upcasts: readonly Upcast[]
   of(...args: z.output<C> extends null ? [data: z.output<D>] : [data: z.output<D>, content: z.output<C>]): {
     readonly type: T
@@ -69,7 +69,7 @@ export function event<T extends string, D extends z.ZodType, C extends z.ZodType
     data,
     content,
     upcasts,
-    // The compiler does not look into a conditional tuple; the signature of `of` ensures the types.
+    // The compiler does not look into a conditional tuple, but the signature of `of` ensures the types.
     of: (...args) =>
       ({ type, data: args[0], content: args.length > 1 ? args[1] : null }) as ReturnType<
         EventKind<T, D, C>['of']
@@ -77,7 +77,7 @@ export function event<T extends string, D extends z.ZodType, C extends z.ZodType
   }
 }
 
-/** Declares a kind of event whose first version, without content, has these facts. */
+/** Declares a kind of event in its first version, with this data and without content. */
 export function fact<T extends string, S extends z.ZodRawShape>(
   type: T,
   facts: S,

@@ -1,9 +1,12 @@
 /** What an event is: its position in the log, its metadata, and its form before and after it is recorded. */
 
-/** A position in the whole log: a decimal string without leading zeros that orders as a number and has gaps. Compare it by `comparePositions` only. */
+/**
+ * A position in the whole log: a decimal string without leading zeros. Positions have gaps and are ordered as numbers; compare them only with
+ * `comparePositions`.
+ */
 export type Position = string
 
-/** Negative when `a` comes first, zero when they are equal. */
+/** A negative number when `a` comes first, and zero when both are equal. */
 export function comparePositions(a: Position, b: Position): number {
   if (a.length !== b.length) return a.length - b.length
   return a < b ? -1 : a > b ? 1 : 0
@@ -19,70 +22,70 @@ export type Actor =
   | { readonly kind: 'user'; readonly userId: string }
   | { readonly kind: 'system'; readonly service: string }
 
-/** The causes of an event, and its place in the hash chain. */
+/** The cause of an event, and its place in the hash chain. */
 export interface EventMeta {
   readonly actor: Actor
   readonly commandId: string
   readonly correlationId: string
   readonly causationId: string | null
-  /** On a task's terminal stream: the revision of the task's own stream that the event came after. */
+  /** For an event of a task's terminal: the revision of the task's own stream that it came after. */
   readonly follows: number | null
-  /** SHA-256 (hex) of the sealed content, and of the salted plaintext; `null` when there is none. */
+  /** The SHA-256 (hex) of the sealed content and of the salted plaintext; `null` without content. */
   readonly content: { readonly sealed: string; readonly commitment: string } | null
-  /** Hash of the event before this one in its stream; `''` at revision 0. */
+  /** The hash of the previous event in the stream; `''` at revision 0. */
   readonly prev: string
-  /** SHA-256 (hex) over the canonical JSON of this event without its position, its sealed content and this hash. */
+  /** The SHA-256 (hex) of this event's canonical JSON without its position, its sealed content and this hash. */
   readonly hash: string
 }
 
 /** Why a stored entry is not a valid event. */
 export const damageReasons = [
-  /** Its facts or its metadata are not JSON. */
+  /** The data or the metadata is not JSON. */
   'no_json',
-  /** An object in it has the same member name twice, so parsers disagree about its value. */
+  /** An object in the entry has the same member name twice, so that parsers disagree about the member's value. */
   'repeated_name',
-  /** A member is missing, or has the wrong type or form. */
+  /** A member of the entry is missing, or has the wrong type or form. */
   'wrong_envelope',
-  /** It exceeds the maximum size of an event and was not read. */
+  /** The entry exceeds the maximum size of an event and was not read. */
   'too_large',
 ] as const
 export type DamageReason = (typeof damageReasons)[number]
 
-/** Why an event cannot be read: by this version, or at all. */
+/** Why an event cannot be read, by this version or by any. */
 export const unreadableReasons = [
   ...damageReasons,
-  /** It does not match its hash. */
+  /** The event does not match its hash. */
   'changed',
   'unknown_kind',
   'newer_version',
   'wrong_shape',
   'cannot_be_opened',
-  /** It does not follow the event before it. */
+  /** The event does not follow the one before it. */
   'broken_chain',
-  /** Events before it were removed, for example by an event store's retention limit. */
+  /** The events before it were removed, for example by an event store's retention limit. */
   'truncated',
   /** All events of the stream were removed. */
   'deleted',
 ] as const
 export type UnreadableReason = (typeof unreadableReasons)[number]
 
-/** An event as the log stores it: facts in `data`, sealed text in `content` (base64), `null` when it has none. */
+/** An event as the log stores it: facts are in `data`, and sealed text is in `content` (base64), which is `null` when there is none. */
 export interface StoredEvent {
   readonly id: string
   readonly stream: string
-  /** Counts from 0 in its stream, without gaps. */
+  /** The number of the event in its stream, counted from 0 without gaps. */
   readonly revision: number
   readonly position: Position
   readonly type: string
   readonly version: number
-  /** When we recorded it, ISO 8601 in UTC. */
+  /** When we recorded the event, in the format of ISO 8601 in UTC. */
   readonly at: string
   readonly data: unknown
   readonly content: string | null
   readonly meta: EventMeta
 }
 
-/** A decrypted event: `content` is `null` when it has none or its key was destroyed. Every fold accepts both. */
+/** A decrypted event. `content` is `null` when there is none or its key was destroyed; every fold accepts both. */
 export interface Recorded<E extends AnyEvent = AnyEvent> extends Omit<
   StoredEvent,
   'data' | 'content' | 'type'
@@ -92,7 +95,7 @@ export interface Recorded<E extends AnyEvent = AnyEvent> extends Omit<
   readonly content: E['content'] | null
 }
 
-/** What `decide` returns: an event that is not recorded yet. */
+/** An event as `decide` returns it, which is not recorded yet. */
 export interface AnyEvent {
   readonly type: string
   readonly data: unknown

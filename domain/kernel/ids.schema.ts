@@ -12,7 +12,7 @@ export const ImageId = uuid('An image id')
 export const ExecutionId = uuid('An execution id')
 export const QuestionId = uuid('A question id')
 
-/** SHA-256 in hex. */
+/** A SHA-256 hash in hex. */
 export const Sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 
 /** An Ed25519 signature in hex. */

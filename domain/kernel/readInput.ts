@@ -5,7 +5,7 @@ export type Input<Data> =
   | { readonly kind: 'read'; readonly data: Data }
   | { readonly kind: 'refused'; readonly sentence: string; readonly field: string | undefined }
 
-/** A sentence in the schema replaces ours; the schema library's own sentences are never shown. */
+/** Reads an input. A sentence in the schema replaces ours; the schema library's own sentences are never shown. */
 export function readInput<S extends z.ZodType>(schema: S, input: unknown): Input<z.output<S>> {
   const result = schema.safeParse(input, { error: sentenceOf })
   if (result.success) return { kind: 'read', data: result.data }
@@ -78,7 +78,7 @@ function fieldNamed({ path = [] }: Place): string {
   return named === '' ? 'The body' : `${named.charAt(0).toUpperCase()}${named.slice(1)}`
 }
 
-/** Fields that people know by another name than the API's. */
+/** Fields with another name in the API than people know them by. */
 const called: Readonly<Partial<Record<string, string>>> = {
   codexModel: 'model',
   repoUrl: 'repository address',

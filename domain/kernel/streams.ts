@@ -2,18 +2,18 @@
 
 export const userStream = (userId: string): string => `user-${userId}`
 export const projectStream = (projectId: string): string => `project-${projectId}`
-/** Lifecycle, chat, tools, changes and pull request of a task. */
+/** The lifecycle, chat, tool calls, changes and pull request of a task. */
 export const taskStream = (taskId: string): string => `task-${taskId}`
-/** The output of a task's agent and commands, and text while it is being written. */
+/** The output of a task's agent and commands, and text that is being written. */
 export const terminalStream = (taskId: string): string => `terminal-${taskId}`
-/** One write with an `Idempotency-Key` or with an effect outside the log, by its command id. */
+/** One write with an `Idempotency-Key`, or with an effect outside of the log, by its command id. */
 export const requestStream = (commandId: string): string => `request-${commandId}`
-/** An account at the code host and the user that it belongs to here, by the id that a user who signs up with the account gets. */
+/** An account at the code host and the user it belongs to here. `id` is the one that a user who signs up with the account gets. */
 export const identityStream = (id: string): string => `identity-${id}`
 export const imageStream = (imageId: string): string => `image-${imageId}`
 /** A person's usage on a day in UTC, such as `2026-01-31`. */
 export const usageStream = (userId: string, day: string): string => `usage-${userId}-${day}`
-/** The audit log of a day in UTC: what people read and exported, and what they were refused. */
+/** The audit log of a day in UTC: what people read and exported, and what was refused to them. */
 export const auditStream = (day: string): string => `audit-${day}`
 /** The webhooks that the code host delivered on a day in UTC. */
 export const deliveryStream = (day: string): string => `delivery-${day}`
@@ -52,8 +52,8 @@ export function parseStream(stream: string): StreamName {
 }
 
 /**
- * The vault scope under whose key a stream's content is sealed. A task's terminal shares the task's key, so that
- * destroying one key erases all that the task ever said.
+ * The vault scope under whose key a stream's content is sealed. A task's terminal shares the key of the task, so that destroying one key erases
+ * everything that was ever written in the task.
  */
 export function scopeOfStream(stream: string): string {
   const name = parseStream(stream)

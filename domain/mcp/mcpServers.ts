@@ -1,11 +1,11 @@
-/** MCP servers that a project or a person gives to their agents. Values of headers are in the vault and in no event. */
+/** MCP servers that a project or a person gives their agents. The values of headers are in the vault and in no event. */
 import { z } from 'zod'
 
 const common = {
   id: z.uuid(),
   name: z.string(),
   enabled: z.boolean(),
-  /** Names of tools that no agent gets. */
+  /** The names of tools that no agent gets. */
   toolsOff: z.array(z.string()),
 }
 
@@ -15,11 +15,11 @@ const LocalServer = z.object({
   kind: z.literal('local'),
   command: z.string(),
   args: z.array(z.string()),
-  /** Names of the project's secrets that it gets as variables. */
+  /** The names of the project's secrets that the program gets as variables. */
   secrets: z.array(z.string()),
 })
 
-/** A server at an address, which is reached from outside the sandbox. */
+/** A server with an address, which is called from outside of the sandbox. */
 const RemoteServer = z.object({
   ...common,
   kind: z.literal('remote'),

@@ -17,7 +17,7 @@ export const ProjectIssueRuleChanged = event('ProjectIssueRuleChanged', 1, {
 
 const NamedIssue = z.object({ issueId: z.string(), number: z.int(), title: z.string(), url: z.string() })
 
-/** An issue was taken, to become this task. The task is created after this event; its id is fixed here, so it is created only once. */
+/** An issue was accepted, to become this task. The task is created after this event; its id is fixed here, so that it is created only once. */
 export const ProjectIssueTaken = event('ProjectIssueTaken', 1, {
   data: z.object({
     taskId: TaskId,
@@ -28,20 +28,20 @@ export const ProjectIssueTaken = event('ProjectIssueTaken', 1, {
   content: NamedIssue.extend({
     nodeId: z.string(),
     author: z.object({ id: z.string(), login: z.string() }),
-    /** The comment that asked; `null` when the request was not a comment. */
+    /** The comment that asked for the task; `null` when the request was not a comment. */
     commentId: z.string().nullable(),
     /** SHA-256 of the text that the agent will read. */
     textHash: z.string(),
   }),
 })
 
-/** The outcome for a taken issue. */
+/** The outcome for an issue that was accepted. */
 export const ProjectIssueSettled = event('ProjectIssueSettled', 1, {
   data: z.object({ taskId: TaskId, failure: z.enum(issueFailures).nullable() }),
   content: z.object({ reason: z.string().nullable() }),
 })
 
-/** Somebody with the necessary permission asked for work on an issue, and no task was made of it, or none yet. */
+/** Somebody with the necessary permission asked for work on an issue, but no task was created, at least not yet. */
 export const ProjectIssuePassed = event('ProjectIssuePassed', 1, {
   data: z.object({ reason: z.enum(issuePasses) }),
   content: NamedIssue,
@@ -87,19 +87,19 @@ export const ProjectUpdated = event('ProjectUpdated', 1, {
   data: z.object({}),
   content: z.object({ name: z.string(), description: z.string() }),
 })
-/** The repository is being read from the code host again; the outcome follows, unless the server died. */
+/** The repository is being read from the code host again. The outcome follows, unless the server dies meanwhile. */
 export const ProjectSyncStarted = fact('ProjectSyncStarted', {})
 /** The repository was read from the code host again. */
 export const ProjectSynced = event('ProjectSynced', 1, {
   data: z.object({ isPrivate: z.boolean() }),
   content: RepositoryFacts,
 })
-/** The code host could not be reached, or no longer shows the repository. */
+/** The code host could not be reached, or it no longer shows the repository. */
 export const ProjectSyncFailed = event('ProjectSyncFailed', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),
 })
-/** All settings that tasks run with from now on. */
+/** The settings for all tasks that run from now on. */
 export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
   data: z.object({}),
   content: z.object({
@@ -137,7 +137,10 @@ export const ProjectSecretRemoved = event('ProjectSecretRemoved', 1, {
   data: z.object({}),
   content: z.object({ name: z.string() }),
 })
-/** The project's own key for the models of agents, with the address that it is for; `null`: the provider's. Its value is in the vault and in no event. */
+/**
+ * The project's own key for the models of agents was set, with the address for which it is used; `null` stands for the provider's address. The value
+ * is in the vault and in no event.
+ */
 export const ProjectModelKeySet = event('ProjectModelKeySet', 1, {
   data: z.object({ provider: z.enum(keyProviders), checked: z.boolean() }),
   content: z.object({ ending: z.string().max(4), baseUrl: z.string().nullable() }),

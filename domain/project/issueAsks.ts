@@ -1,4 +1,4 @@
-/** Finds the requests in an issue to make it a task: its label, or a mention of the App. */
+/** Finds requests to turn an issue into a task: its label, or a mention of the App. */
 import { isMarked, visibleText } from '../task/visibleText.ts'
 import { isSince, type IssueAsk, type RuleSince } from './issues.ts'
 import type { IssueRule } from './issueRule.ts'
@@ -20,22 +20,22 @@ interface Edit {
 interface Words {
   readonly body: string
   readonly author: Account | null
-  /** Whether a token of our App wrote it. */
+  /** Whether the text was written with a token of our App. */
   readonly isByOurApp: boolean
 }
 
-/** The same with its last edit; `null` when it was never edited. */
+/** A text with its last edit; `null` when it was never edited. */
 interface EditableWords extends Words {
   readonly edit: Edit | null
 }
 
-/** An issue as the code host shows it, as far as this reads it. */
+/** An issue as the code host shows it, with the parts that are needed here. */
 export interface AskingIssue extends EditableWords {
   readonly createdAt: string
   readonly labels: readonly string[]
 }
 
-/** A change of its labels; lists of these are oldest first. */
+/** A change of an issue's labels. Lists of these are sorted, oldest first. */
 export interface LabelEvent {
   readonly label: string
   readonly isSet: boolean
@@ -44,7 +44,7 @@ export interface LabelEvent {
   readonly isByOurApp: boolean
 }
 
-/** A comment as lists return it, without who edited it. */
+/** A comment as lists return it, which do not tell who edited it. */
 export interface ListedComment extends Words {
   readonly id: string
   readonly writtenAt: string
@@ -60,13 +60,13 @@ export interface Asking {
 
 const maxOfText = 10_000
 
-/** A person's comments that contain the App's name, perhaps only in code or a quotation; latest first. */
+/** A person's comments that contain the App's name, if only in code or a quotation; the latest is first. */
 export interface Naming<Comment> {
   readonly author: string
   readonly comments: readonly Comment[]
 }
 
-/** People with a comment that contains the App's name, sorted by their latest comment, newest first. */
+/** People with a comment that contains the App's name, sorted by their latest comment, the newest first. */
 export function mayMention<Comment extends ListedComment>(
   comments: readonly Comment[],
   slug: string,
@@ -87,8 +87,8 @@ const holdsName = (body: string, slug: string): boolean =>
   beginningOf(body).toLowerCase().includes(`@${slug.toLowerCase()}`)
 
 /**
- * The requests for the issue since the rule applies: by label, then by mentions, oldest first. Excludes bots, our own texts, and texts that somebody
- * else edited. `slug` is the App's name; `null` when there is no App.
+ * The requests for the issue since the rule applies: first by label, then by mentions, each oldest first. Excludes bots, our own texts, and texts
+ * that somebody else edited. `slug` is the App's name; `null` when there is no App.
  */
 export function asksOf(
   { issue, labelEvents, comments }: Asking,
@@ -111,7 +111,7 @@ export function asksOf(
   return [...(labels ?? []), ...(others ?? [])]
 }
 
-/** A text whose last edit is not by its author does not count as the author's. */
+/** The request of a text that mentions the App. A text whose last edit is not by its author does not count as the author's. */
 function mention(
   words: EditableWords,
   writtenAt: string,
@@ -124,7 +124,7 @@ function mention(
   return ask('mention', words, edit?.at ?? writtenAt, commentId)
 }
 
-/** The person who set the issue's current label, which need not be the issue's author. */
+/** The request of the person who set the issue's current label, who need not be the issue's author. */
 function labelAsk(
   { labels }: AskingIssue,
   events: readonly LabelEvent[],
@@ -139,7 +139,7 @@ function labelAsk(
 const lastOf = (label: string, events: readonly LabelEvent[]): LabelEvent | undefined =>
   events.findLast((one) => isSameLabel(one.label, label))
 
-/** Whether the event that set the label may be missing, because the list has only the latest events and `isCut` says that there are more. */
+/** Whether the event that set the label may be missing, because the list has only the latest events (`isCut`). */
 export function isUnsure(
   { issue, labelEvents }: Pick<Asking, 'issue' | 'labelEvents'>,
   isCut: boolean,
@@ -152,7 +152,7 @@ export function isUnsure(
 const mayCount = ({ body, author, isByOurApp }: Words): boolean =>
   author !== null && !author.isBot && !isByOurApp && !isMarked(body)
 
-/** Labels are case-insensitive. */
+/** Whether two labels are the same; labels are case-insensitive. */
 export const isSameLabel = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 function ask(
@@ -172,7 +172,7 @@ export function isMentionedIn(body: string, slug: string): boolean {
   if (!holdsName(body, slug)) return false
   const name = slug.replaceAll(/[^A-Za-z0-9-]/g, '\\$&')
   const named = new RegExp(`(?<![\\w@/.\`-])@${name}(?:\\[bot\\])?(?![\\w-]|/|\\.\\w)`, 'i')
-  // Text that is not displayed may end a block, or begin one.
+  // Text that is not displayed may end or begin a block, so it is removed first.
   const read = beginningOf(body)
   return [read, visibleText(read)].every((text) => named.test(ownWords(text)))
 }

@@ -12,16 +12,17 @@ export const defaultIssueRule: IssueRule = { on: false, label: 'flightdeck', men
 
 export const issueLimits = {
   labelLength: 50,
-  /** Tasks made from a project's issues per hour and per day; further issues wait. */
+  /** The most tasks made from a project's issues per hour and per day; further issues wait. */
   anHour: 5,
   aDay: 20,
-  /** How many of the latest decisions the settings of a project show. */
+  /** How many of the latest decisions a project's settings show. */
   decisions: 10,
   /**
-   * How many passed-over issues a project remembers, besides those that wait for a limit: this many that wait for something else, and as many others.
+   * How many issues without a task a project remembers in addition to those that wait for a limit: this many that wait for something else, and as
+   * many others.
    */
   passed: 200,
-  /** Issues that wait for the limits; more are read once there is room. */
+  /** How many issues may wait for the limits; further issues are read once there is room. */
   waiting: 200,
 } as const
 

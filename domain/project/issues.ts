@@ -24,17 +24,20 @@ import {
 
 export interface TakenIssue {
   readonly taskId: string
-  /** ISO 8601. */
+  /** When the issue was accepted, in the format of ISO 8601. */
   readonly at: string
-  /** When its outcome was recorded; `null` before that. ISO 8601. */
+  /** When the outcome was recorded, in the format of ISO 8601; `null` before that. */
   readonly settledAt: string | null
-  /** Why it did not become a task; `null` when it did, or when that is not known yet. */
+  /** Why the issue did not become a task; `null` when it did, or when that is not known yet. */
   readonly failure: IssueFailure | null
-  /** `null` once erased. */
+  /** The texts of the issue; `null` once they were erased. */
   readonly words: EventContent<'ProjectIssueTaken'> | null
   readonly trigger: IssueTrigger
   readonly right: RepositoryRight
-  /** When an earlier attempt failed that counts for labels: those set up to then start nothing. `null` when there is none. ISO 8601. */
+  /**
+   * When the latest attempt failed that counts for labels, in the format of ISO 8601; `null` when there is none. Labels that were set before that
+   * time start nothing.
+   */
   readonly labelFailedAt: string | null
 }
 
@@ -43,32 +46,32 @@ type EventContent<Type extends ProjectIssueEvent['type']> = Extract<
   { type: Type }
 >['content']
 
-/** Since when each part of the rule applies; `null` when it never did. ISO 8601. */
+/** Since when each part of the rule applies, in the format of ISO 8601; `null` when it never did. */
 export interface RuleSince {
   readonly on: string | null
-  /** Since when the current label applies: a newly chosen label starts nothing for issues that were labelled before. */
+  /** Since when the current label applies. A newly chosen label starts nothing for issues that were labelled before. */
   readonly label: string | null
   readonly mentions: string | null
 }
 
 export interface PassedIssue {
   readonly reason: IssuePass
-  /** Whether it may become a task without further activity on it. */
+  /** Whether the issue may become a task without further activity on it. */
   readonly isWaiting: boolean
   readonly words: EventContent<'ProjectIssuePassed'>
 }
 
 export interface ProjectIssues {
   readonly rule: IssueRule
-  /** Requests older than this start nothing. */
+  /** The start of each part of the rule: earlier requests start nothing. */
   readonly since: RuleSince
-  /** By the code host's issue id. */
+  /** Accepted issues by the code host's id of the issue. */
   readonly taken: ReadonlyMap<string, TakenIssue>
-  /** By the same id: all that wait for a limit, and the latest of those that wait for something else and of the others. */
+  /** Issues without a task by the same id: all that wait for a limit, and the latest of those that wait for something else and of the others. */
   readonly passed: ReadonlyMap<string, PassedIssue>
-  /** Issues that changed up to this time, by the code host's clock, were read; `null` before that is recorded. ISO 8601. */
+  /** Issues that changed up to this time, by the code host's clock, were read. In the format of ISO 8601; `null` before it is recorded. */
   readonly readUpTo: string | null
-  /** The fault code for which issues cannot be read; `null` while they can. */
+  /** The code of the fault for which issues cannot be read; `null` while they can be read. */
   readonly unread: string | null
 }
 
@@ -81,7 +84,7 @@ export const noIssues: ProjectIssues = {
   unread: null,
 }
 
-/** A request to make an issue a task. Times are the code host's, in ISO 8601. */
+/** A request to turn an issue into a task. Times are the code host's, in the format of ISO 8601. */
 export interface IssueAsk {
   readonly trigger: IssueTrigger
   readonly at: string
@@ -89,20 +92,20 @@ export interface IssueAsk {
   readonly commentId: string | null
 }
 
-/** Whether the person uses this server: `signed_out` when they must sign in again before that can be determined. */
+/** Whether the person uses this server. `signed_out` means that they must sign in again before that can be determined. */
 export type Standing = 'known' | 'signed_out' | 'unknown'
 
-/** A request together with what its author may do. */
+/** A request, together with what its author may do. */
 export interface JudgedAsk extends IssueAsk {
   readonly right: RepositoryRight
-  /** `unasked` when that could not be determined for now. */
+  /** The standing of the author; `unasked` when it could not be determined for now. */
   readonly standing: Standing | 'unasked'
-  /** SHA-256 of the text that the agent would read for this request. */
+  /** The SHA-256 of the text that the agent would read for this request. */
   readonly textHash: string
 }
 
 export type IssueCommand =
-  /** Fields that are left out stay as they are. */
+  /** Parts of the rule that are left out stay as they are. */
   | ({ readonly type: 'ChangeIssueRule' } & { readonly [Name in keyof IssueRule]?: IssueRule[Name] })
   | {
       readonly type: 'ConsiderIssue'
@@ -111,15 +114,15 @@ export type IssueCommand =
       /** Whether so much happened on the issue that the request may be missing from what was read. */
       readonly isCut: boolean
       /**
-       * When title or text were last edited by somebody who may not write to the repository, or by anybody if the issue's author may not; `null` when
-       * they never were.
+       * When the title or the text was last edited by somebody who may not write to the repository, or by anybody if the issue's author may not;
+       * `null` when that never happened.
        */
       readonly editedAt: string | null
       readonly ownerMayWrite: boolean
       /** Whether another project of this repository takes the issue. */
       readonly isElsewhere: boolean
       readonly taskId: string
-      /** ISO 8601. */
+      /** The current time in the format of ISO 8601. */
       readonly now: string
     }
   | {
@@ -130,12 +133,12 @@ export type IssueCommand =
     }
   /** Nobody asks for a waiting issue any more, or it no longer exists. */
   | { readonly type: 'WithdrawIssue'; readonly issueId: string }
-  /** `upTo` by the code host's clock, in ISO 8601. */
+  /** `upTo` is a time of the code host's clock, in the format of ISO 8601. */
   | { readonly type: 'NoteIssuesRead'; readonly upTo: string }
   | { readonly type: 'NoteIssuesUnread'; readonly code: string; readonly reason: string }
 
 const hourMs = 3_600_000
-/** How far the code host's clock may be behind ours. */
+/** How far the code host's clock may be behind ours, in milliseconds. */
 const graceMs = 60_000
 
 const onIssuesTypes: readonly string[] = [
@@ -184,7 +187,9 @@ export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision
   }
 }
 
-/** How often progress is recorded: reading writes one event a day, not one per change, and a restart reads at most this much again. */
+/**
+ * How often progress is recorded, in milliseconds: reading writes one event a day, not one per change, and a restart reads at most this much again.
+ */
 const noteEveryMs = 24 * hourMs
 
 function noteRead(issues: ProjectIssues, upTo: string): Decision<ProjectIssueEvent> {
@@ -211,9 +216,9 @@ function named({ on, label, mentions }: Partial<IssueRule>): Partial<IssueRule> 
 type Consider = Extract<IssueCommand, { type: 'ConsiderIssue' }>
 
 /**
- * Takes an issue, once, if a person who may write to the repository and uses this server asks for it, and if the project's owner may write, too. If
- * somebody who may write asks and something else is missing, that is recorded; requests by people who may not are not, so that they cannot fill the
- * log.
+ * Accepts an issue, once, if a person who may write to the repository and uses this server asks for it, and if the project's owner may write too. If
+ * somebody who may write asks and something else is missing, that is recorded. Requests by people who may not write are not recorded, so that they
+ * cannot fill the log.
  */
 function considerIssue(issues: ProjectIssues, command: Consider): Decision<ProjectIssueEvent> {
   const { issue, asks, taskId } = command
@@ -231,7 +236,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
     const { trigger, right, author, commentId, textHash } = ask
     return [ProjectIssueTaken.of({ taskId, trigger, right }, { ...issue, author, commentId, textHash })]
   }
-  // People who could not be checked may turn out to count: apart from a limit, nothing is recorded that could then prove wrong.
+  // A person who could not be checked may turn out to count, so apart from a limit, nothing is recorded that could then prove wrong.
   const mayChange = permitted.some(({ standing }) => standing === 'unasked')
   if (mayChange && (reason === null || !isLimit(reason))) return []
   if (reason === null || issues.passed.get(issueId)?.reason === reason) return []
@@ -239,7 +244,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
   return [ProjectIssuePassed.of({ reason }, words)]
 }
 
-/** Why no request counts; `null` when that is not worth recording. */
+/** Why no request counts; `null` when the reason is not worth recording. */
 function whyNobody(
   issues: ProjectIssues,
   { issue, isCut }: Consider,
@@ -255,12 +260,12 @@ function whyNot(issues: ProjectIssues, command: Consider, ask: JudgedAsk): Issue
   const { editedAt, ownerMayWrite, isElsewhere, now } = command
   if (!ownerMayWrite) return 'owner'
   if (isElsewhere) return 'elsewhere'
-  // The code host's times are in seconds: within one second the order is unknown.
+  // The code host's times are in seconds, so the order within one second is unknown.
   if (editedAt !== null && secondOf(editedAt) >= secondOf(ask.at)) return 'edited'
   return limitAt(issues, now)
 }
 
-/** Whether an issue is or becomes a task. An issue whose task could not be created may be taken again. */
+/** Whether an issue is or becomes a task. An issue whose task could not be created may be accepted again. */
 export function isTaken({ taken }: Pick<ProjectIssues, 'taken'>, issueId: string): boolean {
   const before = taken.get(issueId)
   return before !== undefined && before.failure === null
@@ -280,21 +285,21 @@ const secondOf = (time: string): number => Math.floor(Date.parse(time) / 1_000)
 
 export const mayWrite = (right: RepositoryRight): boolean => right === 'admin' || right === 'write'
 
-/** Whether the request was made since the rule applies to its trigger. */
+/** Whether the request was made after the rule began to apply to its trigger. */
 export function isSince({ at, trigger }: Pick<IssueAsk, 'at' | 'trigger'>, since: RuleSince): boolean {
   const from = trigger === 'label' ? since.label : since.mentions
   return from !== null && Date.parse(at) >= Date.parse(from) - graceMs
 }
 
-/** Earlier by the tolerance for clock differences. */
+/** The time minus the tolerance for differences between clocks. */
 export const beforeGrace = (at: string): string => new Date(Date.parse(at) - graceMs).toISOString()
 
-/** From which change on issues are read: earlier ones start nothing, or were read already. `null` when the rule was never on. */
+/** The time from which changed issues are read: earlier changes start nothing, or were read already. `null` when the rule was never on. */
 export function readFrom({ readUpTo, since }: Pick<ProjectIssues, 'readUpTo' | 'since'>): string | null {
   return readUpTo ?? (since.on === null ? null : beforeGrace(since.on))
 }
 
-/** Since when mentions count; `null` when they do not. ISO 8601. */
+/** Since when mentions count, in the format of ISO 8601; `null` when they do not count. */
 export function mentionsFrom({ rule, since }: Pick<ProjectIssues, 'rule' | 'since'>): string | null {
   return rule.mentions && since.mentions !== null ? beforeGrace(since.mentions) : null
 }
@@ -303,7 +308,7 @@ export function mentionsFrom({ rule, since }: Pick<ProjectIssues, 'rule' | 'sinc
 export const isWaiting = ({ passed }: Pick<ProjectIssues, 'passed'>, issueId: string): boolean =>
   passed.get(issueId)?.isWaiting === true
 
-/** Whether an issue was taken because of the rule's current label. */
+/** Whether an issue was accepted because of the rule's current label. */
 export function isByLabel(
   { since }: ProjectIssues,
   { trigger, at }: Pick<TakenIssue, 'trigger' | 'at'>,
@@ -311,7 +316,7 @@ export function isByLabel(
   return trigger === 'label' && since.label !== null && Date.parse(at) >= Date.parse(since.label)
 }
 
-/** Whether, since an issue was taken, the rule was switched off, or mentions were and a mention triggered it. */
+/** Whether, since an issue was accepted, the rule was switched off, or mentions were switched off and a mention was the trigger. */
 export function isNoLongerCovered(
   { rule, since }: Pick<ProjectIssues, 'rule' | 'since'>,
   { at, trigger }: Pick<TakenIssue, 'at' | 'trigger'>,
@@ -328,7 +333,7 @@ export const isUnwantedMention = (
 ): boolean =>
   failure === 'unwanted' && trigger === 'mention' && !isNoLongerCovered(issues, { at, trigger: 'label' })
 
-/** When it last failed, if that counts for this trigger; `null` when it did not. */
+/** When the latest attempt for the issue failed, if that counts for this trigger; `null` otherwise. */
 export const failedAtOf = (
   issues: Pick<ProjectIssues, 'rule' | 'since'>,
   taken: TakenIssue,

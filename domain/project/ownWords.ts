@@ -3,7 +3,7 @@
  * untrusted, so the running time must grow linearly with its length, never quadratically.
  */
 
-/** Maximum nesting depth: nothing after a deeper line is read. */
+/** The maximum nesting depth: nothing after a more deeply nested line is read. */
 const maxContainers = 50
 
 /** A quotation, or a list item whose content begins at this column. */
@@ -38,7 +38,7 @@ const spacesAt = (line: string, at: number): number => {
 }
 const isBlankFrom = (line: string, at: number): boolean => at + spacesAt(line, at) === line.length
 
-/** How many of the open containers this line continues, and where its content begins. */
+/** How many of the open containers this line continues, and where the line's content begins. */
 function goneOn(containers: readonly Container[], line: string): { count: number; at: number } {
   let at = 0
   for (const [count, container] of containers.entries()) {
@@ -66,7 +66,7 @@ function readLine(blocks: Blocks, line: string): void {
   }
   const begun = containersAt(line, at, blocks.isParagraph)
   const rest = line.slice(begun.at)
-  // A lazy continuation line: it continues a quoted paragraph without the marks, so it is quoted as well.
+  // A lazy continuation line continues a quoted paragraph without its marks, so it is quoted too.
   const isLazy = !isWithin && blocks.isParagraph && begun.containers.length === 0 && isParagraphLine(rest)
   if (!isLazy) {
     const isOther = !isWithin || begun.containers.length > 0
@@ -135,7 +135,7 @@ function containersAt(
 }
 
 const isRule = (rest: string): boolean => /^([-*_])(?: *\1){2,} *$/.test(rest.slice(0, longestRule))
-/** Only this much of a line is checked for being a rule. */
+/** How many characters of a line are checked for a thematic break. */
 const longestRule = 200
 
 const fenceAt = (rest: string): string | null => /^ {0,3}(`{3,}(?![^`]*`)|~{3,})/.exec(rest)?.[1] ?? null
@@ -145,14 +145,14 @@ function isEndOf({ mark }: Fence, rest: string): boolean {
   return spacesAt(rest, 0) <= 3 && line.startsWith(mark) && line === (mark[0] ?? '').repeat(line.length)
 }
 
-/** Whether the line can be one of a paragraph, and begins nothing else. */
+/** Whether the line can belong to a paragraph, and begins nothing else. */
 function isParagraphLine(rest: string): boolean {
   if (rest.trim() === '' || fenceAt(rest) !== null) return false
   const line = rest.trimStart()
   return rest.length - line.length > 3 || !(/^#{1,6}(?: |$)/.test(line) || isRule(line))
 }
 
-/** Without code in the lines of one paragraph. */
+/** The lines of one paragraph without the code in them. */
 function withoutCode(text: string): string {
   const ends = endsOfRuns(text)
   const kept: string[] = []
@@ -206,7 +206,7 @@ function withoutElements(text: string): string {
   let depth = 0
   let at = 0
   for (const { 0: found, 1: slash, index } of text.matchAll(quoting)) {
-    // Within the tag before.
+    // The match is within the previous tag.
     if (index < at) continue
     const end = text.indexOf('>', index + found.length)
     if (end === -1) break

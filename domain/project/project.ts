@@ -38,9 +38,9 @@ export type ProjectState =
       readonly name: string
       readonly description: string
       readonly settings: ProjectSettings
-      /** By name. Their values are in the vault. */
+      /** The project's secrets by name; the values are in the vault. */
       readonly secrets: ReadonlyMap<string, { readonly forAgent: boolean }>
-      /** The providers that the project has a key of its own at. */
+      /** The providers for which the project has a key of its own. */
       readonly modelKeys: ReadonlySet<KeyProvider>
       readonly feedback: FeedbackRule
       readonly issues: ProjectIssues
@@ -81,7 +81,7 @@ export type ProjectCommand =
       readonly baseUrl: string | null
     }
   | { readonly type: 'RemoveModelKey'; readonly provider: KeyProvider }
-  /** Fields that are left out stay as they are. */
+  /** Parts of the rule that are left out stay as they are. */
   | ({ readonly type: 'ChangeFeedbackRule' } & { readonly [Name in keyof FeedbackRule]?: FeedbackRule[Name] })
   | { readonly type: 'ChooseMcpServers'; readonly servers: readonly McpServer[] }
   | IssueCommand

@@ -1,19 +1,19 @@
-/** The settings that a project's tasks run with, and their limits. */
+/** The settings for a project's tasks, and their limits. */
 
 export const settingsLimits = {
   setupCommandLength: 10_000,
   variables: 100,
   secrets: 64,
   nameLength: 100,
-  /** Of one variable, in bytes. */
+  /** The maximum size of one variable, in bytes. */
   valueBytes: 32 * 1024,
-  /** Of one secret, in bytes: all output is searched for each form of each secret. */
+  /** The maximum size of one secret, in bytes: all output is searched for each form of each secret. */
   secretBytes: 8 * 1024,
-  /** Of all secrets of a project together, in bytes. */
+  /** The maximum size of all secrets of a project together, in bytes. */
   allSecretsBytes: 128 * 1024,
-  /** Of all variables together, in bytes: they are stored in one event. */
+  /** The maximum size of all variables together, in bytes: they are stored in one event. */
   allValuesBytes: 256 * 1024,
-  /** Shorter secrets cannot be redacted from output without redacting ordinary words. */
+  /** The minimum length of a secret: a shorter one cannot be redacted from output without redacting ordinary words. */
   secretLength: 8,
   egress: 200,
   filters: 20,
@@ -21,14 +21,17 @@ export const settingsLimits = {
 } as const
 
 export interface ProjectSettings {
-  /** Runs once in each new workspace; empty for none. */
+  /** A command that runs once in each new workspace; empty for none. */
   readonly setupCommand: string
   readonly variables: readonly { readonly name: string; readonly value: string }[]
-  /** Hosts that may be reached in addition to the code host: `host`, `*.suffix`, or either with `:port`; and `owner/name` of the local one. */
+  /**
+   * Hosts that may be reached in addition to the code host: `host`, `*.suffix`, or either with `:port`. Also repositories of the local code host, as
+   * `owner/name`.
+   */
   readonly egress: readonly string[]
   /** Whether an agent may let its model provider fetch from the network, which bypasses the host list above. */
   readonly modelFetches: boolean
-  /** Clean filters, by their `filter=` name in `.gitattributes`, whose paths are published unfiltered. */
+  /** The names of clean filters, as in `filter=` in `.gitattributes`, whose files are published unfiltered. */
   readonly allowedFilters: readonly string[]
   /** Whether the first turn that changes something opens a draft pull request. */
   readonly draftPullRequests: boolean
@@ -108,7 +111,7 @@ export function isReservedName(name: string): boolean {
   )
 }
 
-/** Bytes of a text in UTF-8. */
+/** The length of a text in bytes of UTF-8. */
 export function bytesOf(text: string): number {
   let bytes = 0
   for (const character of text) {

@@ -14,7 +14,7 @@ import {
 const Sha256Hex = z.string().regex(/^[0-9a-f]{64}$/)
 const Revision = z.int().nonnegative()
 
-/** An event as the log keeps it, without its position and its sealed content. */
+/** An event as the log stores it, without its position and its sealed content. */
 export const Envelope = z.strictObject({
   id: z.string(),
   stream: z.string(),
@@ -33,11 +33,11 @@ export const BundledContent = z.discriminatedUnion('kind', [
   /** The salted plaintext: its SHA-256 is the event's commitment. */
   z.strictObject({ kind: z.literal('disclosed'), text: z.string() }),
   z.strictObject({ kind: z.literal('withheld'), category: z.enum(contentCategories) }),
-  /** Its key was destroyed. */
+  /** The key of the content was destroyed. */
   z.strictObject({ kind: z.literal('erased') }),
-  /** Its ciphertext is the recorded one, but the server does not have the key for it. */
+  /** The ciphertext is the recorded one, but the server does not have its key. */
   z.strictObject({ kind: z.literal('missing_key') }),
-  /** Its ciphertext, or its decrypted text, is not what was recorded. */
+  /** The ciphertext, or the decrypted text, is not what was recorded. */
   z.strictObject({ kind: z.literal('changed') }),
 ])
 export type BundledContent = z.infer<typeof BundledContent>
@@ -54,15 +54,15 @@ export const BundleRecord = z.discriminatedUnion('kind', [
     keys: z.array(z.string()).min(1),
     /** For each key change, a note by which the old key names its successor. */
     links: z.array(z.string()),
-    /** The signed checkpoint that the proofs of events and of seals lead to. */
+    /** The signed checkpoint to which the proofs of events and of seals lead. */
     checkpoint: z.string(),
     /** The signed checkpoint over the end of every stream, as of the same moment. */
     heads: z.string(),
   }),
   z.strictObject({ kind: z.literal('event'), event: Envelope, content: BundledContent }),
-  /** Proves, as a tlog-proof, that the event is in the tree of the header's checkpoint. */
+  /** A tlog-proof that the event is in the tree of the header's checkpoint. */
   z.strictObject({ kind: z.literal('proof'), stream: z.string(), revision: Revision, proof: z.string() }),
-  /** Proves, as a tlog-proof for the tree of the header's `heads`, that the stream ended with this revision when the log was sealed. */
+  /** A tlog-proof, for the tree of the header's `heads`, that the stream ended with this revision when the log was sealed. */
   z.strictObject({ kind: z.literal('end'), stream: z.string(), revision: Revision, proof: z.string() }),
   /** An earlier seal of the epoch, with the hashes that prove its tree to be a prefix of the header's; all in base64. */
   z.strictObject({
@@ -95,11 +95,11 @@ const ListedBlob = z.strictObject({ hash: Sha256Hex, state: z.enum(blobStates) }
 export type ListedBlob = z.infer<typeof ListedBlob>
 
 const ListedSeals = z.strictObject({
-  /** `sizes` lists every seal from this size on, up to the header's checkpoint; 0: every seal of the epoch. */
+  /** `sizes` lists every seal from this log size up to the header's checkpoint. With 0, it lists every seal of the epoch. */
   from: z.int().nonnegative(),
   /** The number of events under each of these seals. Each seal has its own line. */
   sizes: z.array(z.int().positive()),
-  /** Requested sizes: each has its own line too, and need not be the size of a seal. */
+  /** Requested sizes. Each has a line of its own too, and need not be the size of a seal. */
   asked: z.array(z.int().positive()),
 })
 export type ListedSeals = z.infer<typeof ListedSeals>
@@ -107,11 +107,11 @@ export type ListedSeals = z.infer<typeof ListedSeals>
 /** What the log's key signs for a bundle. */
 export const Manifest = z.strictObject({
   _type: z.literal('https://in-toto.io/Statement/v1'),
-  /** Each stream by name, with the hash of its last event. */
+  /** The streams by name, each with the hash of its last event. */
   subject: z.array(z.strictObject({ name: z.string(), digest: z.strictObject({ sha256: Sha256Hex }) })),
   predicateType: z.literal(predicateType),
   predicate: z.strictObject({
-    /** SHA-256 of the header's line, without its newline. */
+    /** The SHA-256 of the header's line, without its newline. */
     header: Sha256Hex,
     /** The revision of each stream's last event. */
     heads: z.record(z.string(), Revision),

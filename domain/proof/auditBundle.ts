@@ -17,8 +17,8 @@ export type ContentCategory = (typeof contentCategories)[number]
 export const unopenedKinds = ['erased', 'missing_key', 'changed'] as const
 
 /**
- * What the server found in the place of a blob. `kept`: bytes with its hash. `changed`: other bytes. `erased`: its key was destroyed, whether or not
- * its bytes still exist. `missing`: nothing.
+ * What the server found in the place of a blob. `kept`: bytes with the right hash. `changed`: other bytes. `erased`: its key was destroyed, whether
+ * or not its bytes still exist. `missing`: nothing.
  */
 export const blobStates = ['kept', 'changed', 'erased', 'missing'] as const
 export type BlobState = (typeof blobStates)[number]
@@ -26,14 +26,14 @@ export type BlobState = (typeof blobStates)[number]
 const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   TaskCreated: ['prompts'],
   TaskUpdated: ['prompts'],
-  // Its transcript has both sides of the earlier conversation.
+  // The transcript contains both sides of the earlier conversation.
   TaskCreatedFromTurn: ['prompts', 'answers'],
   TaskForked: ['prompts'],
   TaskCreatedToCompare: ['prompts'],
   AlternativeAdded: ['prompts'],
-  // Its title and body may be derived from prompts and answers.
+  // The title and the body may be derived from prompts and answers.
   PullRequestRequested: ['prompts', 'answers', 'details'],
-  // What reviewers wrote, and the logs of failed checks.
+  // The content is what reviewers wrote, and the logs of failed checks.
   FeedbackReceived: ['prompts', 'output', 'details'],
   FeedbackSent: ['prompts', 'details'],
   // The issue's text is in a message; this event names who asked.

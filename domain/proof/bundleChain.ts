@@ -1,4 +1,4 @@
-/** Checks a bundle's events without its proofs: their hashes, their links, and that a task's two streams agree. */
+/** Checks the events of a bundle without its proofs: their hashes, their links, and that a task's two streams agree. */
 import type { BundledContent, BundleHeader, Envelope } from './auditBundle.schema.ts'
 import { envelopeHash, hexOf, type Cryptography } from './bundleHashes.ts'
 import type { BundledEvent, BundleFault } from './bundleParts.ts'
@@ -37,7 +37,7 @@ export function chainFaults(
   return faults
 }
 
-/** `undefined` for facts that cannot be hashed: nested too deeply, or with a lone surrogate. */
+/** The hash of an event; `undefined` when its data cannot be hashed, because it is nested too deeply or contains a lone surrogate. */
 function hashOf(event: Envelope, cryptography: Cryptography): string | undefined {
   try {
     return envelopeHash(cryptography, event)

@@ -21,7 +21,7 @@ export function unopenedRuns(): {
   }
 }
 
-/** Contents whose presence or state contradicts the manifest, and those that the server found changed. */
+/** Faults of contents whose presence or state contradicts the manifest, and of those that the server found changed. */
 export function contentFaults(
   streams: ReadonlyMap<string, readonly BundledEvent[]>,
   { withheld, unopened }: Manifest['predicate'],
@@ -66,7 +66,7 @@ function whyNot(
 /** The hashes of an event's blobs: each object in its facts, at any depth, that has exactly the members `hash` and `size`. */
 export function blobsIn({ data }: Pick<Envelope, 'data'>): readonly string[] {
   const found: string[] = []
-  // Not recursive, since untrusted input may be nested to any depth.
+  // The search is not recursive, since untrusted input may be nested to any depth.
   const open: unknown[] = [data]
   while (open.length > 0) {
     const each = open.pop()

@@ -8,7 +8,7 @@ export function originOf({ logId, epoch }: Pick<BundleHeader, 'logId' | 'epoch'>
   return `flightdeck.dev/log/${logId}/${epoch}`
 }
 
-/** The platform functions that checking needs, so that it works the same in Node and in a page. */
+/** The functions of the platform that checking needs, so that it works the same in Node and in a page. */
 export interface Cryptography {
   readonly sha256: Sha256
   readonly utf8: (text: string) => Uint8Array
@@ -37,7 +37,7 @@ export function envelopeHash({ sha256, utf8 }: Cryptography, { meta, ...event }:
   return hexOf(sha256(utf8(canonicalJson({ scheme: 1, ...event, meta: linked }))))
 }
 
-/** The leaf of an event in the log's tree: the bytes of its hash, which covers the whole event. */
+/** The leaf of an event in the log's tree: the bytes of the event's hash, which covers the whole event. */
 export function leafOf(hash: string): Uint8Array {
   return bytesOfHex(hash)
 }

@@ -8,7 +8,7 @@ import type { BundledEvent, BundleFault, ListedKey, Parts, SignedManifest } from
 
 const where = 'manifest'
 
-/** The manifest, if one of these keys signed it, and what is wrong with it. */
+/** The manifest, if one of these keys signed it, and the faults found in it. */
 export function signedManifest(
   { manifests }: Pick<Parts, 'manifests'>,
   keys: readonly ListedKey[],
@@ -37,7 +37,7 @@ export function signedManifest(
   }
 }
 
-/** Whether the bundle has everything that the signed manifest lists, and nothing else. Seals are checked elsewhere. */
+/** Checks that the bundle has everything that the signed manifest lists, and nothing else. Seals are checked elsewhere. */
 export function manifestFaults(
   { headerLine, streams }: Parts,
   { subject, predicate }: Manifest,

@@ -4,11 +4,11 @@ import type { Checkpoint, VerifierKey } from './checkpoint.ts'
 
 export interface BundleFault {
   /**
-   * `changed`: differs from what was recorded. `removed`, `added`: missing, or never recorded. `moved`: in another place. `unproven`: nothing shows
-   * that it was in the log. `unsigned`: the log's key did not sign it. `unreadable`: a line that is not a record of a bundle.
+   * `changed`: differs from what was recorded. `removed` and `added`: missing, and never recorded. `moved`: in another place. `unproven`: nothing
+   * shows that it was in the log. `unsigned`: the log's key did not sign it. `unreadable`: a line that is no record of a bundle.
    */
   readonly kind: 'changed' | 'removed' | 'added' | 'moved' | 'unproven' | 'unsigned' | 'unreadable'
-  /** `stream@revision` of an event, or the part of the bundle. */
+  /** The place of an event as `stream@revision`, or the part of the bundle. */
   readonly where: string
   readonly why: string
 }
@@ -23,7 +23,7 @@ export type SealRecord = Extract<BundleRecord, { kind: 'seal' }>
 /** The records of a bundle, by kind. */
 export interface Parts {
   readonly header: BundleHeader | undefined
-  /** The header's line exactly as written. */
+  /** The line of the header exactly as it was written. */
   readonly headerLine: string
   readonly streams: ReadonlyMap<string, readonly BundledEvent[]>
   readonly proofs: readonly Extract<BundleRecord, { kind: 'proof' | 'end' }>[]
@@ -37,11 +37,11 @@ export interface ListedKey {
   readonly key: VerifierKey
 }
 
-/** What the header's keys have signed. */
+/** What keys of the header have signed. */
 export interface Signed {
   /** The keys of the header. */
   readonly keys: readonly ListedKey[]
-  /** `undefined` when none of these keys signed it. */
+  /** The checkpoint; `undefined` when none of these keys signed it. */
   readonly checkpoint: Checkpoint | undefined
   /** The signed checkpoint over the ends of all streams. */
   readonly heads: Checkpoint | undefined

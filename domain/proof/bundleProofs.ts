@@ -29,7 +29,7 @@ export function signedHeader(header: BundleHeader, cryptography: Cryptography): 
   return { keys, checkpoint: log?.checkpoint, heads: heads?.checkpoint }
 }
 
-/** How the reader knows a key: it is one of theirs, or one of theirs names it by links. */
+/** How the reader knows a key: `pinned` is one that they trust, and `replacement` is one that such a key names by links. */
 export type Known = 'pinned' | 'replacement'
 
 /**
@@ -57,7 +57,7 @@ export function howKnown(
   return isIn(withLinkedKeys(cryptography, header.logId, given, header.links)) ? 'replacement' : undefined
 }
 
-/** Whether the signed trees contain what the proofs are for, and the last event of each stream. */
+/** Checks that the signed trees contain the events that have proofs, and the last event of each stream. */
 export function proofFaults(
   parts: Parts,
   signed: Signed,

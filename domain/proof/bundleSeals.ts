@@ -21,7 +21,7 @@ import { headsOriginOf, identityIn, signedCheckpoint } from './sealNotes.ts'
 /** What a bundle proves about its log's tree at sizes other than its own. */
 export interface ProvenSeals extends ListedSeals {
   readonly checkpoint: Checkpoint
-  /** By size, including the checkpoint's own. */
+  /** The roots by size, including that of the checkpoint. */
   readonly roots: ReadonlyMap<number, Hash>
 }
 
@@ -71,14 +71,14 @@ export function rootIn(
 export interface GivenSeals {
   readonly given: number
   readonly compared: number
-  /** Older than the seals that the bundle lists, or newer than the bundle. */
+  /** How many seals are older than those that the bundle lists, or newer than the bundle. */
   readonly older: number
   readonly newer: number
   readonly ofOtherEpochs: number
   readonly ofOtherLogs: number
-  /** Lines that are not seals. */
+  /** How many lines are not seals. */
   readonly unreadable: number
-  /** The size of the newest one that was compared; 0 when none was. */
+  /** The size of the newest seal that was compared; 0 when none was. */
   readonly newestCompared: number
 }
 
@@ -93,18 +93,18 @@ export interface Witnessing {
   readonly faults: readonly BundleFault[]
 }
 
-/** The bundle that seals are compared with. */
+/** The parts of a bundle with which seals are compared. */
 export interface SealedBundle {
   readonly header: BundleHeader
   readonly proven: ProvenSeals
   readonly heads: Checkpoint
-  /** The keys of the header: the manifest covers them, so whoever trusts its key can trust these. */
+  /** The keys of the header. The manifest covers them, so whoever trusts the manifest's key can trust them. */
   readonly keys: readonly VerifierKey[]
   /** The index in the log of the last event that the bundle shows. */
   readonly lastIndex: number
 }
 
-/** The index in the log of the last event that a bundle has a proof for. */
+/** The index in the log of the last event for which a bundle has a proof. */
 export function lastIndexIn({ proofs }: Pick<Parts, 'proofs'>): number {
   return proofs.reduce((last, { kind, proof }) => {
     const index = kind === 'proof' ? parseInclusionProof(proof)?.index : undefined
@@ -114,7 +114,7 @@ export function lastIndexIn({ proofs }: Pick<Parts, 'proofs'>): number {
 
 interface OutsideSeal {
   readonly note: string
-  /** What the note claims: do not trust it before its signature has been checked. */
+  /** The claims of the note, which must not be trusted before its signature has been checked. */
   readonly claimed: Checkpoint
   readonly heads: string | undefined
   readonly revision: number | undefined
@@ -123,7 +123,7 @@ interface OutsideSeal {
 /** Parses a line of a file of seals; `undefined` when it is not a seal. */
 export function sealIn(line: string): OutsideSeal | undefined {
   const json = unambiguousJson(line)
-  // A bundle's header has a checkpoint too, but is no seal: a bundle must not confirm itself.
+  // The header of a bundle has a checkpoint too, but is no seal: a bundle must not confirm itself.
   if (typeof json !== 'object' || json === null || !('checkpoint' in json) || 'kind' in json) return undefined
   const { checkpoint: note } = json
   const claimed = typeof note === 'string' ? parseCheckpoint(parseNote(note)?.text ?? '') : undefined
@@ -136,7 +136,7 @@ export function sealIn(line: string): OutsideSeal | undefined {
 
 const twoHistories = 'The log has two histories under one key.'
 
-/** Compares seals kept elsewhere, one per line, with what the bundle proves about the log. */
+/** Compares seals that were kept elsewhere, one per line, with what the bundle proves about the log. */
 export function witnessOf(
   bundle: SealedBundle,
   lines: Iterable<string>,

@@ -5,46 +5,46 @@ import type { Cryptography } from './bundleHashes.ts'
 
 /** What a log claims about itself at one moment. */
 export interface Checkpoint extends TreeHead {
-  /** The name of the log. No two logs may share it. */
+  /** The name of the log, which no two logs may share. */
   readonly origin: string
 }
 
 interface NoteSignature {
   /** The name of the key. */
   readonly name: string
-  /** 4 bytes that distinguish keys of the same name. */
+  /** Four bytes that distinguish keys of the same name. */
   readonly keyId: Uint8Array
   readonly signature: Uint8Array
 }
 
 interface SignedNote {
-  /** Ends with a newline. */
+  /** The text of the note, which ends with a newline. */
   readonly text: string
   readonly signatures: readonly NoteSignature[]
 }
 
-/** The public Ed25519 key, with a name. */
+/** A public Ed25519 key, with a name. */
 export interface VerifierKey {
   readonly name: string
   readonly keyId: Uint8Array
-  /** 32 bytes. */
+  /** The key, which has 32 bytes. */
   readonly publicKey: Uint8Array
 }
 
 interface InclusionProof {
   readonly index: number
   readonly proof: readonly Hash[]
-  /** The signed checkpoint, as it was published. */
+  /** The signed checkpoint as it was published. */
   readonly note: string
 }
 
 const hashBytes = 32
-/** The signature type of Ed25519. */
+/** The number of Ed25519 among signature types. */
 const ed25519 = 1
 const maxSignatures = 64
 const dash = '\u2014'
 const proofHeader = 'c2sp.org/tlog-proof@v1'
-/** Limits the size to safe integers: a log that does not fit is not ours. */
+/** A size that is a safe integer; a larger log is not ours. */
 const count = /^(0|[1-9]\d{0,14})$/
 
 /** The text of a checkpoint, which is signed. */
@@ -52,7 +52,7 @@ export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`
 }
 
-/** `undefined` when this is not the text of a checkpoint. Extension lines, which we do not write, are rejected too. */
+/** Parses the text of a checkpoint; `undefined` when it is not one. Extension lines, which we do not write, are rejected too. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   const [origin = '', size = '', root = '', end, ...more] = text.split('\n')
   const hash = fromBase64(root)
@@ -67,7 +67,7 @@ export function writeNote({ text, signatures }: SignedNote): string {
   return `${text}\n${lines.join('')}`
 }
 
-/** `undefined` when this is not a note. Do not trust it before a signature has been checked. */
+/** Parses a note; `undefined` when it is not one. The note must not be trusted before a signature has been checked. */
 export function parseNote(note: string): SignedNote | undefined {
   const end = note.lastIndexOf('\n\n')
   if (end < 0 || !note.endsWith('\n') || !isText(note)) return undefined
@@ -79,7 +79,7 @@ export function parseNote(note: string): SignedNote | undefined {
     : undefined
 }
 
-/** Throws a RangeError for a name that a note cannot contain. `type` is the type of the key's signatures. */
+/** Builds a key. Throws a RangeError for a name that a note cannot contain. `type` is the type of the key's signatures. */
 export function verifierKey(
   sha256: Sha256,
   name: string,
@@ -98,13 +98,13 @@ export function writeVerifierKey({ name, keyId, publicKey }: VerifierKey): strin
   return `${name}+${hexOf(keyId)}+${toBase64(joined(Uint8Array.of(ed25519), publicKey))}`
 }
 
-/** `undefined` when this is not a key of the type, or when its id does not match the key. */
+/** Parses a key; `undefined` when it is not a key of this type, or when its id does not match the key. */
 export function parseVerifierKey(
   sha256: Sha256,
   text: string,
   type: number = ed25519,
 ): VerifierKey | undefined {
-  // Base64 may contain plus signs, a name may not.
+  // Base64 may contain plus signs, but a name may not.
   const [, name = '', id = '', encoded = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? []
   const bytes = fromBase64(encoded)
   if (!isName(name) || bytes?.length !== 33 || bytes[0] !== type) return undefined
@@ -112,7 +112,7 @@ export function parseVerifierKey(
   return hexOf(key.keyId) === id ? key : undefined
 }
 
-/** The signatures of a note that claim to be of this key. */
+/** The signatures of a note that claim to be by this key. */
 export function signaturesBy(
   { signatures }: SignedNote,
   { name, keyId }: VerifierKey,
@@ -124,7 +124,7 @@ export function writeInclusionProof({ index, proof, note }: InclusionProof): str
   return [proofHeader, `index ${index}`, ...proof.map(toBase64), '', note].join('\n')
 }
 
-/** `undefined` when this is not a proof. Extra data, which is not authenticated, is ignored. */
+/** Parses a proof; `undefined` when it is not one. Extra data, which is not authenticated, is ignored. */
 export function parseInclusionProof(text: string): InclusionProof | undefined {
   const start = text.indexOf('\n\n')
   if (start < 0) return undefined
@@ -146,12 +146,12 @@ function parseSignature(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.slice(0, 4), signature: bytes.slice(4) }
 }
 
-/** Notes allow more, but an ASCII name has the same bytes everywhere. */
+/** Whether this is a name. Notes allow more, but an ASCII name has the same bytes everywhere. */
 function isName(name: string): boolean {
   return /^[!-*,-~]+$/.test(name)
 }
 
-/** No control characters except newlines, and no lone surrogates. */
+/** Whether the text has no control characters except newlines, and no lone surrogates. */
 function isText(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at)

@@ -1,4 +1,4 @@
-/** Compares two bundles: a log must not show different events in one place. */
+/** Compares two bundles, because a log must not show different events in one place. */
 import { originOf, type Cryptography } from './bundleHashes.ts'
 import type { BundleFault, Parts } from './bundleParts.ts'
 import { signedManifest } from './bundleManifest.ts'
@@ -9,13 +9,13 @@ import { isSame } from './merkleTree.ts'
 import { readBundle } from './readBundle.ts'
 
 export interface BundleComparison {
-  /** `not_compared`: nothing shows how the two trees relate; `why` gives the reason. */
+  /** `not_compared` means that nothing shows how the two trees relate; `why` gives the reason. */
   readonly verdict: 'agree' | 'contradict' | 'not_compared'
   readonly contradictions: readonly BundleFault[]
   readonly why?: 'unreadable' | 'other_log' | 'too_old'
-  /** The size of the smaller tree: the larger bundle can be compared if it is requested with this size (`?seal=`). */
+  /** The size of the smaller tree. The larger bundle can be compared if it is requested with this size (`?seal=`). */
   readonly size?: number
-  /** For bundles of one task: which of the two extends the other, and by how many events. */
+  /** For two bundles of one task: which of them extends the other, and by how many events. */
   readonly extension?: { readonly longer: 'first' | 'second' | 'neither'; readonly events: number }
 }
 
@@ -80,7 +80,7 @@ function recordFaults(one: Parts, other: Parts): readonly BundleFault[] {
   })
 }
 
-/** Indexes of the log at which the bundles have different events. */
+/** Faults at indexes of the log where the bundles have different events. */
 function leafFaults(one: Parts, other: Parts): readonly BundleFault[] {
   const places = leavesOf(other)
   return [...leavesOf(one)].flatMap(([index, event]): readonly BundleFault[] => {
@@ -99,7 +99,7 @@ function leavesOf({ proofs }: Parts): ReadonlyMap<number, string> {
   )
 }
 
-/** Seals of one bundle that contradict the other, or are missing there although it lists all seals from some size on. */
+/** Faults of seals in one bundle that contradict the other bundle, or are missing there although it lists all seals from some size on. */
 function treeFaults(one: ProvenSeals, other: ProvenSeals): readonly BundleFault[] {
   return [...one.roots].flatMap(([size, root]): readonly BundleFault[] => {
     const there = rootIn(other, size)

@@ -5,7 +5,7 @@ import { originOf, hexOf, type Cryptography } from './bundleHashes.ts'
 import { parseNote, verifierKey, writeNote, parseVerifierKey } from './checkpoint.ts'
 import type { Sha256 } from './merkleTree.ts'
 
-/** 128 bits of a SHA-256. */
+/** The length of a fingerprint in bytes: 128 bits of a SHA-256. */
 const fingerprintBytes = 16
 
 /** The first 16 bytes of the SHA-256 over the 32 bytes of a public key, in hex, in groups of four: `39a8 1f22 ...`. */
@@ -29,12 +29,12 @@ function grouped(hex: string): string {
   return hex.replaceAll(/.{4}(?=.)/g, '$& ')
 }
 
-/** A log uses the same key under a different name in each epoch, so a link signs the bytes of the key. */
+/** The text of a link. It contains the bytes of the key, because a log uses the same key under a different name in each epoch. */
 const textOf = (logId: string, next: Uint8Array): string =>
   `flightdeck.dev/log/${logId}/next-key\n${toBase64(next)}\n`
 
 interface OldKey {
-  /** 32 bytes. */
+  /** The public key, which has 32 bytes. */
   readonly publicKey: Uint8Array
   readonly sign: (message: Uint8Array) => Uint8Array
 }
@@ -51,7 +51,9 @@ export function writeKeyLink(
   return writeNote({ text, signatures: [{ name, keyId, signature: sign(utf8(text)) }] })
 }
 
-/** The keys, and all keys that they name by links, directly or indirectly. Links of another log, or signed by none of these keys, are ignored. */
+/**
+ * The keys, and all keys that they name by links, directly or indirectly. Ignores links of another log, and links that none of these keys has signed.
+ */
 export function withLinkedKeys(
   cryptography: Cryptography,
   logId: string,

@@ -3,11 +3,11 @@
  * this.
  */
 
-/** 32 bytes of SHA-256. */
+/** A SHA-256 hash, which has 32 bytes. */
 export type Hash = Uint8Array
 export type Sha256 = (bytes: Uint8Array) => Hash
 
-/** A complete subtree: 2^level leaves from leaf `index * 2^level` on. */
+/** A complete subtree: 2^level leaves, beginning with leaf `index * 2^level`. */
 export interface Node {
   readonly level: number
   readonly index: number
@@ -28,7 +28,7 @@ export function nodeHash(sha256: Sha256, left: Hash, right: Hash): Hash {
   return sha256(bytes)
 }
 
-/** The right edge of a tree: the hashes of its largest complete subtrees, from the left. That is all that appending needs. */
+/** The right edge of a tree: the hashes of its largest complete subtrees, from the left. Appending needs nothing else. */
 export interface Frontier {
   readonly size: number
   readonly hashes: readonly Hash[]
@@ -50,7 +50,7 @@ export function append(
   let hash = leaf
   let node: Node = { level: 0, index: size }
   onNode(node, hash)
-  // Each trailing one bit of the old size stands for a subtree that the new leaf completes.
+  // For each trailing one bit of the old size, the new leaf completes a subtree.
   for (let rest = size; rest % 2 === 1; rest = Math.floor(rest / 2)) {
     const left = edge.pop()
     if (left === undefined) throw new RangeError('This frontier does not have the hashes of its size.')
@@ -150,7 +150,7 @@ export function verifyConsistency(
 ): boolean {
   if (!isCount(older.size) || !isCount(newer.size) || older.size > newer.size) return false
   if (older.size === newer.size) return proof.length === 0 && isSame(older.root, newer.root)
-  // The empty tree is a prefix of every other.
+  // The empty tree is a prefix of every other tree.
   if (older.size === 0) return proof.length === 0 && isSame(older.root, sha256(new Uint8Array(0)))
   const [first, ...rest] = largestPower(older.size) === older.size ? [older.root, ...proof] : proof
   if (first === undefined) return false
@@ -183,7 +183,7 @@ export function isSame(one: Hash, other: Hash): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index])
 }
 
-/** From the leaf's sibling up, within the leaves from `start` to `end`. */
+/** The siblings from that of the leaf up, within the leaves from `start` to `end`. */
 function siblingsOf(index: number, start: number, end: number): readonly (readonly Node[])[] {
   if (end - start === 1) return []
   const middle = start + split(end - start)
@@ -192,7 +192,7 @@ function siblingsOf(index: number, start: number, end: number): readonly (readon
     : [...siblingsOf(index, middle, end), nodesOf(start, middle)]
 }
 
-/** RFC 6962, 2.1.2: `isWhole` while all leaves so far belong to the older tree, whose root the verifier knows. */
+/** The consistency proof of RFC 6962, 2.1.2. `isWhole` is true while all leaves so far belong to the older tree, whose root the verifier knows. */
 function consistencyOf(
   older: number,
   start: number,

@@ -1,4 +1,4 @@
-/** What a seal signs, as text: a checkpoint over the log, and one over the ends of its streams. */
+/** The texts that a seal signs: a checkpoint over the log, and one over the ends of its streams. */
 import type { LogIdentity } from '../log.ts'
 import type { Seal } from '../seal.ts'
 import { bytesOfHex, originOf, type Cryptography } from './bundleHashes.ts'
@@ -25,7 +25,7 @@ export interface SealNotes {
 export const headsOriginOf = (identity: LogIdentity, size: number): string =>
   `${originOf(identity)}/heads/${size}`
 
-/** What a restore signs: the tree of the log that it restores, under the new epoch. Seals never have this origin. */
+/** The text that a restore signs: the tree of the log that it restores, under the new epoch. Seals never have this origin. */
 export const restoredText = (identity: LogIdentity, tree: TreeHead): string =>
   checkpointText({ origin: `${originOf(identity)}/restored`, ...tree })
 
@@ -62,7 +62,7 @@ export function notesOf(logId: string, seal: Seal): SealNotes {
   }
 }
 
-/** What the note says and which of the keys signed it; `undefined` when none did, or when it is not a checkpoint. */
+/** The checkpoint in a note, and which of the keys signed it; `undefined` when none did, or when the note is no checkpoint. */
 export function signedCheckpoint(
   { utf8, isSignedBy }: Pick<Cryptography, 'utf8' | 'isSignedBy'>,
   note: string,

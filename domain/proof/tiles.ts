@@ -15,11 +15,11 @@ export type TileId = Node
 /** A tree that grows, or whose leaves are replaced. `settle` updates the levels above the leaves. */
 export interface TiledTree {
   size: number
-  /** By the name from `tileName`. */
+  /** The tiles by their names from `tileName`. */
   readonly tiles: Map<string, Uint8Array>
   /** Names of tiles that changed since the caller last emptied this set. */
   readonly changed: Set<string>
-  /** Tiles, by level, whose hash is not in the level above yet. */
+  /** Tiles, by level, whose hash was not added to the level above yet. */
   readonly unsettled: Map<number, Set<number>>
 }
 
@@ -32,7 +32,7 @@ export const emptyTree = (): TiledTree => ({
 
 export const tileName = ({ level, index }: TileId): string => `${level}/${index}`
 
-/** The tile that a subtree's hash is computed from. */
+/** The tile from which the hash of a subtree is computed. */
 export function tileOf({ level, index }: Node): TileId {
   const first = index * 2 ** (level % levelsInTile)
   return { level: Math.floor(level / levelsInTile), index: Math.floor(first / width) }
@@ -78,7 +78,7 @@ export function rootOfTiles(sha256: Sha256, { size, tiles }: Pick<TiledTree, 'si
   return hashes.length === 0 ? sha256(new Uint8Array(0)) : combine(sha256, hashes)
 }
 
-/** The tiles that an appended leaf can still change: those that are not full. */
+/** The tiles that an appended leaf can still change, because they are not full. */
 export function edgeOf(size: number): readonly TileId[] {
   const edge: TileId[] = []
   for (let level = 0, count = size; count > 0; level += 1, count = Math.floor(count / width))
@@ -92,7 +92,7 @@ export function tileBytes(size: number, { level, index }: TileId): number {
   return Math.max(0, Math.min(count - index * width, width)) * hashBytes
 }
 
-/** The leaf's hash in a tile of level 0; `undefined` when the tile ends before it. */
+/** The hash of a leaf in a tile of level 0; `undefined` when the tile ends before the leaf. */
 export function leafIn(tile: Uint8Array | undefined, index: number): Hash | undefined {
   const at = index % width
   return tile === undefined || tile.length < (at + 1) * hashBytes ? undefined : hashAt(tile, at)

@@ -12,7 +12,10 @@ import { keyFingerprint } from './logKeys.ts'
 import { readBundle, type OtherFormat } from './readBundle.ts'
 
 export interface BundleReport {
-  /** `whole`: no faults, and the reader knows the key. `intact`: no faults, but the reader named no key, so anybody may have signed it. */
+  /**
+   * `whole`: there are no faults, and the reader knows the key. `intact`: there are no faults, but the reader named no key, so anybody may have
+   * signed the bundle.
+   */
   readonly verdict: 'whole' | 'intact' | 'not_whole' | 'unknown_key' | OtherFormat
   readonly faults: readonly BundleFault[]
   readonly logId: string | null
@@ -20,10 +23,10 @@ export interface BundleReport {
   readonly events: number
   readonly disclosed: number
   readonly erased: number
-  /** Contents that the server has no key for. */
+  /** How many contents the server has no key for. */
   readonly missingKey: number
   readonly withheld: Readonly<Partial<Record<ContentCategory, number>>>
-  /** Contents that were withheld when the bundle was made, and added to it later. */
+  /** How many contents were withheld when the bundle was made, and added to it later. */
   readonly disclosedLater: number
   readonly blobs: Readonly<Record<BlobState, number>>
   /** The key that signed the manifest, as text; `null` when none of the header's keys did. */
@@ -32,12 +35,12 @@ export interface BundleReport {
   readonly fingerprint: string | null
   /** How many events the log had when it was signed. */
   readonly treeSize: number | null
-  /** Whether the key that signed is not one that the reader gave, but a successor named by one of them. */
+  /** Whether the key that signed is no key that the reader gave, but a successor that one of those names. */
   readonly isReplacement: boolean
-  /** Whether a seal that the reader has from elsewhere agrees; it must be cosigned if the reader named witnesses. */
+  /** Whether a seal that the reader has from elsewhere agrees. The seal must be cosigned if the reader named witnesses. */
   readonly isWitnessed: boolean
   readonly seals: GivenSeals
-  /** By the witnesses that the reader named. */
+  /** The signatures of the witnesses that the reader named. */
   readonly cosignatures: readonly Cosignature[]
 }
 
@@ -102,7 +105,7 @@ function signerOf(
   }
 }
 
-/** Checks the seals in the bundle and those that the reader has; `undefined` when nothing is signed that they could confirm. */
+/** Checks the seals in the bundle and those that the reader has; `undefined` when nothing is signed that seals could confirm. */
 function heldAgainst(
   bundle: {
     readonly parts: Parts

@@ -27,7 +27,7 @@ export interface BundledEvent {
   readonly content: BundledContent
 }
 
-/** As tlog-proofs: that the event is in the log and, for the last event, that its stream ended with it. */
+/** The tlog-proofs that the event is in the log and, for the last event of its stream, that the stream ended with it. */
 export interface EventProofs {
   readonly inLog: string
   readonly atEnd: string
@@ -40,24 +40,24 @@ export interface BundleSource {
   readonly keys: readonly string[]
   /** Notes by which a key names its successor. */
   readonly links: readonly string[]
-  /** The signed checkpoint that the proofs of events and of seals lead to. */
+  /** The signed checkpoint to which the proofs of events and of seals lead. */
   readonly checkpoint: string
   readonly withheld: readonly ContentCategory[]
   /** The signed checkpoint over the ends of all streams, as of the same moment. */
   readonly headsCheckpoint: string
-  /** Each stream from revision 0 to its end, one stream after the other. */
+  /** The events of each stream from revision 0 to its end, one stream after the other. */
   readonly events: AsyncIterable<BundledEvent> | Iterable<BundledEvent>
   /** The tlog-proofs of an event, if the bundle includes them. The last event of each stream needs both. */
   readonly proofsOf: (event: Envelope) => Partial<EventProofs>
-  /** What the server finds in the place of a blob. */
+  /** The state of a blob, as the server finds it. */
   readonly stateOf: (blob: string, stream: string) => Promise<BlobState>
   /** Earlier seals with their proofs, and the list of all of them. */
   readonly seals: ListedSeals & { readonly proofs: readonly Omit<SealRecord, 'kind'>[] }
-  /** Signs with the newest key. */
+  /** Signs with the newest key of the log. */
   readonly sign: (message: Uint8Array) => Uint8Array
 }
 
-/** Throws a RangeError when the checkpoint is not one of this log. */
+/** Writes the lines of a bundle. Throws a RangeError when the checkpoint is not one of this log. */
 export async function* writeBundle(source: BundleSource, cryptography: Cryptography): AsyncGenerator<string> {
   const { logId, epoch, taskId, keys, links, checkpoint, headsCheckpoint } = source
   const head = parseCheckpoint(parseNote(checkpoint)?.text ?? '')
@@ -78,7 +78,7 @@ export async function* writeBundle(source: BundleSource, cryptography: Cryptogra
   yield headerLine
   const heads = new Map<string, Envelope>()
   const unopened = unopenedRuns()
-  /** For each hash, the stream that refers to the blob. */
+  /** For each hash of a blob, the stream that refers to it. */
   const named = new Map<string, string>()
   for await (const { event, content } of source.events) {
     heads.set(event.stream, event)

@@ -24,8 +24,8 @@ const Conversation = z.object({
 })
 
 /**
- * Agent Trace 0.1.0 (https://agent-trace.dev); `tests/data/agentTrace/trace-record.json` is its published schema. Parsing also enforces size limits,
- * because anybody who can push can write a note.
+ * A record in the format of Agent Trace 0.1.0 (https://agent-trace.dev), whose published schema is in `tests/data/agentTrace/trace-record.json`.
+ * Parsing also enforces size limits, because anybody who can push can write a note.
  */
 export const TraceRecord = z.object({
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
@@ -41,7 +41,7 @@ export const TraceRecord = z.object({
 export type TraceRecord = z.infer<typeof TraceRecord>
 type TraceConversation = z.infer<typeof Conversation>
 
-/** The ref of the notes, where other tools look for them. */
+/** The ref of the notes, under which other tools look for them. */
 export const agentTraceRef = 'refs/notes/agent-trace'
 
 const specification = '0.1.0'
@@ -50,9 +50,9 @@ const productVersion = '0.1.0'
 const longestModel = 250
 
 interface TraceHead {
-  /** A UUID. */
+  /** The id of the record, a UUID. */
   readonly id: string
-  /** ISO 8601. */
+  /** When the record was written, in the format of ISO 8601. */
   readonly at: string
 }
 
@@ -93,7 +93,7 @@ function conversationOf(turn: OriginTurn | undefined, lines: readonly AddedLines
   }
 }
 
-/** A command by a person can write anybody's text, for example by a formatter or a package manager. */
+/** The contributor of a turn. A command by a person can write anybody's text, for example with a formatter or a package manager. */
 function contributorOf({ kind, model, provider }: OriginTurn): NonNullable<TraceConversation['contributor']> {
   if (kind === 'command') return { type: 'unknown' }
   const name = model === null || provider === null ? undefined : `${provider}/${model}`

@@ -2,18 +2,18 @@
 import type { AgentName } from '../agents.ts'
 
 export interface AddedLines {
-  /** Line numbers from 1, both included. */
+  /** The line numbers, counted from 1 and both included. */
   readonly from: number
   readonly to: number
-  /** The execution that wrote them; `null` when unknown. */
+  /** The execution that wrote the lines; `null` when unknown. */
   readonly executionId: string | null
-  /** SHA-256 in hex, over the lines and a line feed after each. */
+  /** The SHA-256 in hex over the lines, with a line feed after each. */
   readonly hash: string
 }
 
 export interface AddedFile {
   readonly path: string
-  /** In order. */
+  /** The added lines of the file, in order. */
   readonly lines: readonly AddedLines[]
 }
 
@@ -29,9 +29,9 @@ export interface OriginTurn {
   readonly provider: string | null
   /** The address of the task's page; `null` when the server does not know its own address. */
   readonly taskUrl: string | null
-  /** The address of this moment in the task's history; `null` as above. */
+  /** The address of this moment in the task's history; `null` when the server does not know its own address. */
   readonly url: string | null
-  /** The address of the audit bundle of the task; `null` as above. */
+  /** The address of the audit bundle of the task; `null` when the server does not know its own address. */
   readonly proofUrl: string | null
 }
 

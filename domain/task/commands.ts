@@ -1,4 +1,4 @@
-/** The commands of people and runners on a task. They carry the ids of what they create. */
+/** The commands of people and runners for a task. A command contains the ids of what it creates. */
 import type { Proposal } from './codeHost/proposal.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
@@ -19,7 +19,7 @@ import type {
   WorkspaceChanged,
 } from './events.ts'
 
-/** One attempt of one execution: a report for another one is refused. */
+/** One attempt of one execution: a report for another attempt is refused. */
 export interface Fence {
   readonly executionId: string
   readonly attempt: number
@@ -32,7 +32,7 @@ export type ExecutionOutcome =
       readonly code: string
       readonly reason: string
       readonly exitCode: number | null
-      /** ISO 8601; the time until which the code host asked to wait. */
+      /** The time until which the code host asked to wait, in the format of ISO 8601. */
       readonly retryAt?: string
     }
   | { readonly kind: 'cancelled' }
@@ -48,14 +48,14 @@ export type PullRequestOutcome =
       /** Why the provenance notes could not be published with the commits. */
       readonly notesRefused?: string | null
     }
-  /** With a message id when nobody waits for the outcome. */
+  /** Has the id of a chat message when nobody waits for the outcome. */
   | {
       readonly kind: 'failed'
       readonly code: string
       readonly reason: string
       readonly messageId?: string | null
     }
-  /** The pull request is no longer open: no turn updates it again. */
+  /** The pull request is no longer open, so no turn updates it again. */
   | { readonly kind: 'closed'; readonly reason: string; readonly messageId: string }
 
 /** The result of a pull request's reviews and checks; `undefined` when it was not queried. */
@@ -63,7 +63,7 @@ export type PullRequestStanding = EventOf<typeof PullRequestStandingObserved>['d
 
 type Observed = EventOf<typeof PullRequestObserved>
 
-/** What the code host reports about a pull request. Times are ISO 8601. */
+/** What the code host reports about a pull request. Times are in the format of ISO 8601. */
 export type ObservedPullRequest = Readonly<Observed['data'] & Observed['content']> & {
   readonly standing?: PullRequestStanding
 }
@@ -74,7 +74,7 @@ type Received = EventOf<typeof FeedbackReceived>
 export interface AutomaticTurn {
   readonly messageId: string
   readonly executionId: string
-  /** ISO 8601. */
+  /** The current time in the format of ISO 8601. */
   readonly now: string
   /** Whether the head branch is in the repository itself and not in a fork. */
   readonly isSameRepository: boolean
@@ -91,7 +91,7 @@ export interface TurnOrigin {
   readonly executionId: string
   readonly title: string
   readonly transcript: string
-  /** Copied under the key of the new task. */
+  /** A copy of the snapshot under the key of the new task. */
   readonly snapshot: Snapshot
 }
 
@@ -110,9 +110,9 @@ export type TaskCommand =
       readonly executionId: string
       /** The images of the first message, which is the description. */
       readonly images: readonly NamedImage[]
-      /** The turn that the task starts from. Such a task may have a blank description: it then waits for a message. */
+      /** The turn from which the task starts. Such a task may have a blank description: it then waits for a message. */
       readonly from?: TurnOrigin
-      /** How freely its agent works; `free` when missing. */
+      /** How freely the task's agent works; `free` when missing. */
       readonly mode?: AgentMode
       /** The original of the comparison that the task joins. */
       readonly comparedTo?: {
@@ -121,7 +121,7 @@ export type TaskCommand =
         readonly baseCommit: string | null
       }
       readonly fromIssue?: IssueOrigin
-      /** The description begins with a command of the repository or the person. */
+      /** Whether the description begins with a command of the repository or the person. */
       readonly isOwnCommand?: boolean
     }
   | {
@@ -148,17 +148,17 @@ export type TaskCommand =
       readonly messageId: string
       readonly kind: ExecutionKind
       readonly agent: AgentName | null
-      /** May be blank when there are images. */
+      /** The text of the message, which may be blank when there are images. */
       readonly message: string
       readonly images: readonly NamedImage[]
-      /** The execution that starts when the task is idle. */
+      /** The id of the execution that starts if the task is idle. */
       readonly executionId: string
-      /** Sent to the running turn, if there is one that can take it. */
+      /** Whether the message is sent to the running turn, if there is one that can take it. */
       readonly steers?: boolean
       readonly withSecrets?: boolean
-      /** Refused while something runs, instead of queued. */
+      /** Whether the message is refused while something runs, instead of being queued. */
       readonly runsNow?: boolean
-      /** The message begins with a command of the repository or the person. */
+      /** Whether the message begins with a command of the repository or the person. */
       readonly isOwnCommand?: boolean
     }
   /** Adds a note to the chat without starting a turn. */
@@ -168,7 +168,7 @@ export type TaskCommand =
       readonly type: 'EditMessage'
       readonly messageId: string
       readonly message: string
-      /** It begins with a command of the repository or the person. */
+      /** Whether the message begins with a command of the repository or the person. */
       readonly isOwnCommand?: boolean
     }
   | { readonly type: 'SteerMessage'; readonly messageId: string }
@@ -179,7 +179,7 @@ export type TaskCommand =
       readonly questionId: string
       readonly answer: Answer
       readonly answeredBy: string
-      /** The message that starts the next turn if no agent waits, with all answers since the run that asked. */
+      /** The id of the message that starts the next turn if no agent waits; it contains all answers since the run that asked. */
       readonly messageId: string
       readonly message: string
       readonly executionId: string
@@ -193,14 +193,14 @@ export type TaskCommand =
       readonly title: string | null
       readonly body: string | null
       readonly draft: boolean
-      /** Whether each successful turn updates it from now on; `null` leaves that unchanged. */
+      /** Whether each successful turn updates the pull request from now on; `null` leaves that unchanged. */
       readonly autoUpdate: boolean | null
       /**
        * The tree of the changes that the person saw; `null` if none was recorded. When given, the request is refused if other changes were recorded
        * since.
        */
       readonly tree?: string | null
-      /** Title and body to use when the person gave none; if missing, those of the task. */
+      /** The title and body to use when the person gave none; if missing, those of the task. */
       readonly proposed?: Proposal | null
       /** Opens a new pull request to replace one that was merged or closed. */
       readonly opensNew?: boolean
@@ -227,7 +227,7 @@ export type TaskCommand =
       /** Whether the project opens draft pull requests for what a turn changed. */
       readonly opensDraft?: boolean
     }
-  /** The changes at the time of publication: those that are published, or those for which it is refused. */
+  /** The changes at the time of publication: those that are published, or those whose publication is refused. */
   | {
       readonly type: 'RecordChanges'
       readonly requestId: string
@@ -257,7 +257,7 @@ export type TaskCommand =
       readonly messageId: string
       readonly executionId: string
       readonly message: string
-      /** As received; `null` when it can no longer be read. */
+      /** The content as it was received; `null` when it can no longer be read. */
       readonly content: Received['content'] | null
       readonly right: Received['data']['right']
     }
@@ -271,9 +271,9 @@ export type TaskCommand =
         | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
         | { readonly kind: 'resolved'; readonly automatic: boolean }
     }
-  /** Tries a reply again that the code host refused, with the commit that it refers to. */
+  /** Retries a reply that the code host refused, with the commit to which the reply refers. */
   | { readonly type: 'AnswerFeedback'; readonly feedbackId: string; readonly commit: string | null }
-  /** The owner is connected again: retries an update that failed because they were not. */
+  /** The owner is connected again: retries an update that failed because the owner was not connected. */
   | { readonly type: 'RetryUpdate'; readonly requestId: string }
   | { readonly type: 'RequestDraft'; readonly draft: boolean }
   | { readonly type: 'RequestCleanUp'; readonly requestId: string }
@@ -287,24 +287,24 @@ export type TaskCommand =
   /** The code host did not show the pull request with this number. */
   | { readonly type: 'MissPullRequest'; readonly number: number; readonly code: UnreadableCode }
 
-  /** `taskId` was created from this turn. */
+  /** The task `taskId` was created from this turn. */
   | {
       readonly type: 'RecordFork'
       readonly taskId: string
       readonly executionId: string
       readonly title: string
     }
-  /** `taskId` is about to be created as an alternative to this task. */
+  /** The task `taskId` is about to be created as an alternative to this task. */
   | {
       readonly type: 'AddAlternative'
       readonly taskId: string
       readonly title: string
-      /** Deleted alternatives, which take no place. A deleted task never comes back, so the list may be incomplete but never wrong. */
+      /** Deleted alternatives, which take up no place. A deleted task never comes back, so the list may be incomplete but never wrong. */
       readonly deleted: readonly string[]
     }
-  /** `taskId` was created as an alternative to this task. */
+  /** The task `taskId` was created as an alternative to this task. */
   | { readonly type: 'RecordAlternative'; readonly taskId: string; readonly title: string }
-  /** The creation of `taskId` failed. */
+  /** The task `taskId` could not be created. */
   | { readonly type: 'RemoveAlternative'; readonly taskId: string }
   /** Goes back to the state before a turn, a command or an earlier undo. */
   | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }

@@ -1,6 +1,6 @@
 /**
- * A comparison: the same task run again from the same commit with another agent, model or message. The first is the original; all others are its
- * alternatives, also those that were requested on an alternative.
+ * A comparison: the same task run again from the same commit with another agent, model or message. The first task is the original; all others are its
+ * alternatives, including those that were requested on an alternative.
  */
 import { mostCompared } from '../api/comparison.ts'
 import type { Decision } from '../kernel/decider.ts'
@@ -35,7 +35,7 @@ export function removeAlternative(
   return state.alternatives.includes(taskId) ? [AlternativeRemoved.of({ taskId })] : []
 }
 
-/** The event that says what a new task is an alternative to. */
+/** The event that says to which task a new task is an alternative. */
 export function comparedWith({ comparedTo }: CommandOf<'CreateTask'>): readonly TaskEvent[] {
   if (!comparedTo) return []
   const { taskId, title, baseCommit } = comparedTo

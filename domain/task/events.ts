@@ -1,6 +1,6 @@
 /**
- * The events of a task. Facts are in `data`. Everything that people and agents wrote, printed or named is in `content`, and so is what identifies a
- * person elsewhere: names of git objects and numbers of pull requests.
+ * The events of a task. Facts are in `data`. Everything that people and agents wrote, printed or named is in `content`, as is everything that
+ * identifies a person elsewhere, such as names of git objects and numbers of pull requests.
  */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
@@ -57,7 +57,7 @@ const Tree = ObjectName.nullable()
 /** A name chosen by a program in the sandbox. It is not sealed, so it must be short. */
 const Named = z.string().max(200)
 
-/** The last event of the terminal stream at that time: it links that stream's hash chain to the task's. */
+/** The last event of the terminal's stream at that time, which links that stream's hash chain to the task's. */
 export const TerminalHead = z.object({ revision: z.int().nonnegative(), hash: Sha256 })
 export type TerminalHead = z.infer<typeof TerminalHead>
 
@@ -115,7 +115,7 @@ export const MessageEdited = event('MessageEdited', 1, {
 })
 /** The queued messages were put in this order; messages queued later come after them. */
 export const QueueReordered = fact('QueueReordered', { messageIds: z.array(MessageId) })
-/** A queued message shall be sent to the running turn at once. It counts as delivered when the agent has it. */
+/** A queued message is to be sent to the running turn at once. It counts as delivered when the agent has it. */
 export const SteeringRequested = fact('SteeringRequested', { messageId: MessageId, ...execution })
 export const MessageDelivered = fact('MessageDelivered', { messageId: MessageId, ...execution })
 /** A message from an agent or from the system. */
@@ -129,7 +129,7 @@ export const MessagePosted = event('MessagePosted', 1, {
   content: z.object({ message: z.string() }),
 })
 
-/** The agent did something unprompted before it took up the message of the turn; `said` may be empty. */
+/** The agent did something unprompted before it began with the message of the turn; `said` may be empty. */
 export const AgentActedUnasked = event('AgentActedUnasked', 1, {
   data: z.object({ ...execution, messageId: MessageId, agent: AgentName }),
   content: z.object({ said: z.string() }),
@@ -195,14 +195,14 @@ export const AgentStarted = fact('AgentStarted', {
   version: Named,
   sessionId: Named,
   resumed: z.boolean(),
-  /** Whose account its model is paid from; absent for the scripted model, and in what was recorded before people had keys. */
+  /** Whose account pays for the model; absent for the scripted model, and in events from before people had keys. */
   payer: z.enum(payers).optional(),
 })
 const ToolCall = z.object({ ...execution, toolId: Named, kind: ToolKind })
 const ToolInput = z.object({ name: z.string(), target: z.string(), input: z.string() })
 export const ToolStarted = event('ToolStarted', 2, {
   data: ToolCall.extend({
-    /** The call of the sub-agent that makes this one; `null` for the agent's own, and in events of version 1. */
+    /** The call of the sub-agent that makes this call; `null` for calls of the agent itself, and in events of version 1. */
     parentToolId: Named.nullable(),
   }),
   content: ToolInput,
@@ -218,7 +218,7 @@ export const ToolFinished = event('ToolFinished', 1, {
     ...execution,
     toolId: Named,
     ok: z.boolean(),
-    /** `null` when the tool was closed because the execution ended. */
+    /** The duration; `null` when the tool was closed because the execution ended. */
     durationMs: z.number().int().nullable(),
     exitCode: z.number().int().nullable(),
     additions: z.number().int().nullable(),
@@ -226,7 +226,7 @@ export const ToolFinished = event('ToolFinished', 1, {
   }),
   content: z.object({ summary: z.string(), output: z.string() }),
 })
-/** The last output of a command, up to a limit; the terminal has all of it. Recorded before the command's end. */
+/** The last output of a command, up to a limit; the terminal has all of it. Recorded before the end of the command. */
 export const CommandOutputRecorded = event('CommandOutputRecorded', 1, {
   data: z.object(work),
   content: z.object({ output: z.string() }),
@@ -252,7 +252,7 @@ export const WorkspaceChanged = event('WorkspaceChanged', 1, {
     truncated: z.boolean(),
     blob: BlobRef.nullable(),
   }),
-  /** The diff is that of `tree`, from which a pull request is made; `null` while the agent is writing. */
+  /** The diff is that of `tree`, from which a pull request is created; `null` while the agent is writing. */
   content: z.object({ currentBranch: z.string(), baseBranch: z.string(), tree: Tree }),
 })
 
@@ -263,16 +263,16 @@ export const WorkSaved = event('WorkSaved', 1, {
     bundle: BlobRef,
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
   }),
-  /** The commit with all of the work; equal work gives the same commit. */
+  /** The commit with all of the work. Equal work gives the same commit. */
   content: z.object({ work: Commit }),
 })
 
-/** Recorded before the outcome, so that a retry first looks for a pull request that already exists. */
+/** A pull request was requested. Recorded before the outcome, so that a retry first looks for a pull request that already exists. */
 export const PullRequestRequested = event('PullRequestRequested', 1, {
   data: z.object({
     requestId: z.string(),
     draft: z.boolean(),
-    /** Requested by the end of a turn rather than by a person. */
+    /** Whether the end of a turn requested it rather than a person. */
     automatic: z.boolean(),
     /** Whether title and body replace those of an open pull request. */
     rewrites: z.boolean(),
@@ -311,12 +311,12 @@ export const PullRequestObserved = event('PullRequestObserved', 1, {
     nodeId: z.string(),
     repositoryId: z.string(),
     headCommit: Commit,
-    /** A login; `null` when no user merged it explicitly, as with a push. */
+    /** The login of the person who merged it; `null` when nobody merged it explicitly, as with a push. */
     mergedBy: z.string().nullable(),
   }),
 })
 
-/** Why the code host does not show a pull request to us. */
+/** Why the code host does not show us a pull request. */
 export const UnreadableCode = z.enum(['github_not_connected', 'forbidden', 'not_found'])
 export type UnreadableCode = z.infer<typeof UnreadableCode>
 
@@ -325,13 +325,13 @@ export const PullRequestUnreadable = fact('PullRequestUnreadable', { code: Unrea
 
 /** The task is an alternative to another. */
 export const TaskCreatedToCompare = event('TaskCreatedToCompare', 1, {
-  /** The original. */
+  /** The id of the original task. */
   data: z.object({ taskId: TaskId }),
-  /** `baseCommit`: where the task starts; `null` when the original had none yet, or its repository was empty. */
+  /** `baseCommit` is where the task starts; `null` when the original had no commit yet, or its repository was empty. */
   content: z.object({ title: z.string(), baseCommit: Commit.nullable() }),
 })
 
-/** An alternative takes a place in this task's comparison; it is created right after this event. */
+/** An alternative got a place in this task's comparison. It is created right after this event. */
 export const AlternativeAdded = event('AlternativeAdded', 1, {
   data: z.object({ taskId: TaskId }),
   content: z.object({ title: z.string() }),
@@ -340,7 +340,7 @@ export const AlternativeAdded = event('AlternativeAdded', 1, {
 /** The creation of the alternative failed: its place is free again. */
 export const AlternativeRemoved = fact('AlternativeRemoved', { taskId: TaskId })
 
-/** What a runner reports while an execution runs; each report is fenced by execution and attempt. */
+/** The reports of a runner while an execution runs. Each report is fenced by execution and attempt. */
 export const progressEvents = [
   WorkspacePreparing,
   WorkspacePrepared,

@@ -1,4 +1,4 @@
-/** A new task from a turn of another task: it starts with the files and the conversation as of the end of that turn. */
+/** A new task from a turn of another task: it starts with the files and the conversation at the end of that turn. */
 import type { Decision } from '../kernel/decider.ts'
 import { refuse, type Refusal } from '../kernel/errors.ts'
 import type { CommandOf } from './commands.ts'
@@ -24,7 +24,7 @@ export function recordFork(state: LiveTask, command: CommandOf<'RecordFork'>): D
   return 'refused' in found ? found : [TaskForked.of({ taskId, executionId }, { title })]
 }
 
-/** The event that says which turn a new task was created from. */
+/** The event that says from which turn a new task was created. */
 export function origin({ from }: CommandOf<'CreateTask'>): readonly TaskEvent[] {
   if (!from) return []
   const { taskId, executionId, title, transcript, snapshot } = from

@@ -1,4 +1,4 @@
-/** A task's state: what its next decision needs, and no more. */
+/** The state of a task: what its next decision needs, and no more. */
 import type { AgentName } from '../agents.ts'
 import type { TaskCleanUp } from './codeHost/cleanUpState.ts'
 import type { TaskFeedback } from './codeHost/feedbackState.ts'
@@ -26,21 +26,21 @@ export interface LiveTask {
   readonly phase: Phase
   /** Messages that were not delivered yet, in the order of delivery. */
   readonly queue: readonly QueuedMessage[]
-  /** Those of the queued messages that are on their way to the running turn. */
+  /** Queued messages that are on their way to the running turn. */
   readonly steering: readonly string[]
   /** Messages that were delivered to an agent, or cancelled on their way to one. */
   readonly delivered: ReadonlySet<string>
-  /** The message of the last turn: a retry runs it again. */
+  /** The message of the last turn, which a retry runs again. */
   readonly lastTurn: QueuedMessage | null
   readonly workspace: 'none' | 'preparing' | 'ready'
-  /** The runner that ran the task last: it has the workspace. */
+  /** The runner that ran the task last, and that has the workspace. */
   readonly lastRunnerId: string | null
   /** The agent's session that the next turn resumes. */
   readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
-  /** The last saved files and session, or those that an undo shall restore. */
+  /** The last saved files and session, or those that an undo has to restore. */
   readonly saved: Snapshot | null
   readonly restorePoints: RestorePoints
-  /** The turn of another task that this one started from. */
+  /** The turn of another task from which this one started. */
   readonly origin: {
     readonly taskId: string
     readonly executionId: string
@@ -49,19 +49,19 @@ export interface LiveTask {
   } | null
   /** Where the working branch starts or, before a workspace was made, where it will start; `null` also in an empty repository. */
   readonly baseCommit: string | null
-  /** The task that this one is an alternative to. */
+  /** The task to which this one is an alternative. */
   readonly original: string | null
-  /** Alternatives to this task, deleted ones included. */
+  /** The alternatives to this task, including deleted ones. */
   readonly alternatives: readonly string[]
   /** Tasks that were created from turns of this one. */
   readonly forks: readonly string[]
-  /** Set while the files do not match `saved` yet: after the task was created from a turn, or after an undo. */
+  /** Set while the files do not match `saved`: after the task was created from a turn, or after an undo. */
   readonly pendingRestore: { readonly executionId: string; readonly reason: 'fork' | 'undo' } | null
-  /** Tools that have started and not finished; the end of the execution closes them. */
+  /** Tools that have started and not finished. The end of the execution closes them. */
   readonly openTools: ReadonlySet<string>
-  /** Files that differ from the merge base, as last recorded. */
+  /** The number of files that differ from the merge base, as last recorded. */
   readonly changedFiles: number
-  /** The tree of those changes, from which a pull request is made; `null` when there is none, for example while an agent is writing. */
+  /** The tree of those changes, from which a pull request is created; `null` when there is none, for example while an agent is writing. */
   readonly changedTree: string | null
   /** `changedTree` when the last execution was requested; `null` when it was not known. */
   readonly treeBefore: string | null
@@ -75,7 +75,7 @@ export interface LiveTask {
   /** Whether a turn has ended whose work must still be published in the pull request. */
   readonly updateOwed: boolean
   readonly feedback: TaskFeedback
-  /** The issue that the task was made from. */
+  /** The issue from which the task was created. */
   readonly issue: TaskIssue | null
   readonly cleanUp: TaskCleanUp
   readonly questions: TaskQuestions

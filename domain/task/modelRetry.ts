@@ -1,4 +1,4 @@
-/** When a model is temporarily unavailable, a turn asks it again. */
+/** When a model is temporarily unavailable, the turn asks it again later. */
 
 export const passingFaults = ['rate_limited', 'overloaded', 'api_error'] as const
 export type PassingFault = (typeof passingFaults)[number]

@@ -9,15 +9,15 @@ export interface Execution {
   readonly kind: ExecutionKind
   readonly messageId: string
   readonly agent: AgentName
-  /** 0 until a runner claims the execution, then the number of claims. */
+  /** The number of times that a runner has claimed the execution; 0 before the first. */
   readonly attempt: number
   readonly cancelRequested: boolean
-  /** Messages sent after the cancellation: they still get their turn. */
+  /** Messages that were sent after the cancellation and still get their turn. */
   readonly sentSinceCancel: readonly string[]
   readonly statusBefore: EndStatus | 'pending'
 }
 
-/** Only a queued or running task has an execution. */
+/** The phase of a task. Only a queued or running task has an execution. */
 export type Phase =
   | { readonly status: 'pending' | EndStatus }
   | { readonly status: 'queued' | 'running'; readonly execution: Execution }

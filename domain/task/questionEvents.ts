@@ -1,4 +1,4 @@
-/** What an agent asks a person while it works, what becomes of it, and how freely the agent works. */
+/** Events about the questions of an agent to a person, their outcomes, and how freely the agent works. */
 import { z } from 'zod'
 import { event, fact } from '../kernel/event.schema.ts'
 import { ExecutionId, QuestionId, UserId } from '../kernel/ids.schema.ts'
@@ -12,12 +12,12 @@ export type QuestionKind = z.infer<typeof QuestionKind>
 export const AgentMode = z.enum(agentModes)
 export type AgentMode = z.infer<typeof AgentMode>
 
-/** What a person may choose; `value` stands in the answer. */
+/** An option that a person may choose; an answer contains its `value`. */
 export const QuestionOption = z.object({
   value: z.string(),
   label: z.string(),
   description: z.string(),
-  /** What the option would lead to, as Markdown. */
+  /** The result of choosing the option, as Markdown. */
   preview: z.string().nullable(),
 })
 export type QuestionOption = z.infer<typeof QuestionOption>
@@ -28,12 +28,12 @@ export const FormField = z.object({
   description: z.string(),
   type: z.enum(['text', 'number', 'integer', 'boolean', 'choice']),
   required: z.boolean(),
-  /** Of a `choice`. */
+  /** The values that may be chosen, for a field of the kind `choice`. */
   choices: z.array(z.string()),
 })
 export type FormField = z.infer<typeof FormField>
 
-/** Choices are values of options; `values` are those of a form, `true` or `false` for a box. */
+/** An answer. `choices` are values of options; `values` are those of a form, in which a box has `true` or `false`. */
 export const Answer = z.object({
   choices: z.array(z.string()),
   text: z.string(),
@@ -47,21 +47,21 @@ export const QuestionAsked = event('QuestionAsked', 1, {
     questionId: QuestionId,
     kind: QuestionKind,
     allowsText: z.boolean(),
-    /** Several options may be chosen. */
+    /** Whether several options may be chosen. */
     multiple: z.boolean(),
   }),
   content: z.object({
     title: z.string(),
-    /** Markdown: of a plan the plan, of a permission the command or diff. */
+    /** The content as Markdown: the plan of a plan, or the command or diff of a permission. */
     body: z.string(),
     options: z.array(QuestionOption),
     fields: z.array(FormField),
-    /** What 'always in this task' allows, in the agent's notation. */
+    /** The rules that 'always in this task' allows, in the agent's notation. */
     rules: z.array(z.string()),
   }),
 })
 
-/** `delivery`: to the agent that waits, or with the message that starts the next turn. */
+/** A person answered. `delivery` says how the agent gets the answer: as the agent that waits, or with the message that starts the next turn. */
 export const QuestionAnswered = event('QuestionAnswered', 1, {
   data: z.object({
     questionId: QuestionId,

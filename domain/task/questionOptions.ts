@@ -1,9 +1,9 @@
-/** What a question of an agent may be, and what may be chosen in one; without a schema, for the web client. */
+/** The kinds of an agent's questions, and the options of some of them; without a schema, for the web client. */
 
-/** `question`: with options or free text. `plan`: to approve. `permission`: to use a tool. `form`: fields of an MCP server. */
+/** `question` has options or free text, `plan` asks for approval, `permission` is for using a tool, and `form` has the fields of an MCP server. */
 export const questionKinds = ['question', 'plan', 'permission', 'form'] as const
 
-/** `plan`: plans first and asks for approval. `free`: works freely in the sandbox. `ask`: asks before each change. */
+/** `plan`: the agent plans first and asks for approval. `free`: it works freely in the sandbox. `ask`: it asks before each change. */
 export const agentModes = ['plan', 'free', 'ask'] as const
 
 /** The values of the options of plans, permissions and forms. */

@@ -14,7 +14,7 @@ export interface PendingQuestion {
 export interface TaskQuestions {
   readonly mode: AgentMode
   readonly pending: ReadonlyMap<string, PendingQuestion>
-  /** Answered, and delivered or told by a message; or withdrawn. */
+  /** The outcomes of settled questions: answered, and delivered or told by a message; or withdrawn. */
   readonly settled: ReadonlyMap<string, 'answered' | 'withdrawn'>
 }
 
@@ -43,7 +43,7 @@ export function withQuestions(questions: TaskQuestions, event: QuestionEvent): T
     case 'QuestionAnswered': {
       const { questionId, delivery } = event.data
       const question = questions.pending.get(questionId)
-      // The last one of a failed run is told by the message that starts the next turn.
+      // The last question of a failed run is answered by the message that starts the next turn.
       return question && (delivery === 'agent' || !isLastOpen(questions, questionId))
         ? pending(questions, questionId, { ...question, status: 'answered' })
         : settled(questions, questionId, 'answered')
@@ -66,7 +66,7 @@ function settled(questions: TaskQuestions, id: string, as: 'answered' | 'withdra
   return { ...questions, pending: left, settled: new Map([...questions.settled, [id, as]]) }
 }
 
-/** The questions after an undo, which takes back what was asked and answered. */
+/** The questions after an undo, which also undoes what was asked and answered. */
 export function withoutPending(questions: TaskQuestions): TaskQuestions {
   return [...questions.pending].reduce((rest, [id]) => settled(rest, id, 'answered'), questions)
 }
@@ -76,7 +76,7 @@ export function isLastOpen({ pending: questions }: TaskQuestions, questionId: st
   return [...questions].every(([id, { status }]) => id === questionId || status !== 'open')
 }
 
-/** Those whose answers no agent has been given. */
+/** The ids of questions whose answer no agent has been given. */
 export function undelivered({ pending: questions }: TaskQuestions): readonly string[] {
   return [...questions].flatMap(([id, { status }]) => (status === 'answered' ? [id] : []))
 }

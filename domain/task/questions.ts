@@ -1,6 +1,6 @@
 /**
- * Questions of an agent. Each is answered at most once. While its run goes on, the answer is for the agent that waits; once the run has failed, the
- * last answer starts the next turn. A question is withdrawn when its turn ends otherwise, or when another turn starts.
+ * Decides about an agent's questions. Each is answered at most once. While the run goes on, the answer is for the agent that waits; once the run has
+ * failed, the last answer starts the next turn. A question is withdrawn when its turn ends in another way, or when another turn starts.
  */
 import { refuse } from '../kernel/errors.ts'
 import type { Decision } from '../kernel/decider.ts'
@@ -41,7 +41,7 @@ export function answerQuestion(
   return 'refused' in turn ? turn : [...events, ...turn]
 }
 
-/** A plan that is approved ends the planning. */
+/** The mode after an answer: approving a plan ends the planning. */
 function modeAfter(
   mode: AgentMode,
   kind: QuestionKind | undefined,
@@ -56,19 +56,22 @@ export function chooseMode({ questions }: LiveTask, mode: AgentMode | undefined)
   return mode === undefined || mode === questions.mode ? [] : [AgentModeChosen.of({ mode })]
 }
 
-/** Withdraws what nobody waits for any more: all that is open when a turn ends by itself or is cancelled, or when another one starts. */
+/**
+ * Withdraws the questions for whose answers nobody waits any more: all open ones when a turn ends by itself or is cancelled, or when another turn
+ * starts.
+ */
 export function withdrawQuestions({ questions }: LiveTask): readonly TaskEvent[] {
   return [...questions.pending].flatMap(([questionId, { executionId, status }]) =>
     status === 'open' ? [QuestionWithdrawn.of({ executionId, questionId })] : [],
   )
 }
 
-/** Whether an agent takes back what a person has just answered: that answer counts. */
+/** Whether an agent withdraws a question that a person has just answered, in which case the answer counts. */
 export function isLateWithdrawal({ questions }: LiveTask, { type, data }: TaskEvent): boolean {
   return type === 'QuestionWithdrawn' && questions.pending.get(data.questionId)?.status !== 'open'
 }
 
-/** The words in which an agent that no longer waits is told an answer. */
+/** The message with an answer for an agent that no longer waits for it. */
 export function answerInWords(
   { kind, title }: { readonly kind: QuestionKind; readonly title: string | null },
   { choices, text, values }: Answer,
@@ -76,7 +79,7 @@ export function answerInWords(
   const said = text.trim()
   const lines = (head: string) => (said === '' ? head : `${head}\n\n${said}`)
   const about = title ?? ''
-  // A title may begin with a slash, as a command to the agent does.
+  // A title may begin with a slash, which would look like a command to the agent.
   const answerTo = `The answer to: ${about}`
   switch (kind) {
     case 'plan':

@@ -1,10 +1,10 @@
-/** The queue of a task: its messages that wait. */
+/** The queue of a task: the messages that wait. */
 
 interface Waiting {
   readonly messageId: string
 }
 
-/** Reorders the queue. A message that is already on its way to a runner is not in the list and stays first. */
+/** Reorders the queue. A message that is already on its way to a runner is not in `messageIds` and stays first. */
 export function reordered<Message extends Waiting>(
   queue: readonly Message[],
   messageIds: readonly string[],

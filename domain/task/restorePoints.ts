@@ -1,32 +1,32 @@
-/** What a task can go back to: the end of each turn and command, and each undo, with its snapshot. */
+/** The points to which a task can go back: the end of each turn and command, and each undo, with its snapshot. */
 import type { AgentName } from '../agents.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
 import type { ExecutionKind } from './events.ts'
 
 /** The files and the agent's session at one moment. */
 export interface Snapshot {
-  /** The commit that holds the files. */
+  /** The commit that contains the files. */
   readonly work: string
   readonly bundle: BlobRef
   readonly session: {
     readonly agent: AgentName
-    /** `null` when it is not known which of the saved sessions it was. */
+    /** The id of the agent's session; `null` when it is not known which of the saved sessions it was. */
     readonly sessionId: string | null
     readonly blob: BlobRef
   } | null
 }
 
 export interface RestorePoint {
-  /** The turn, command or undo. */
+  /** The id of the turn, command or undo. */
   readonly executionId: string
   readonly kind: ExecutionKind | 'undo'
-  /** The index of the point that the task was at before this one; `null` for its beginning. */
+  /** The index of the point at which the task was before this one; `null` for the task's beginning. */
   readonly before: number | null
-  /** `null` for an undo, for a turn or command that has not ended, and when no snapshot could be taken. */
+  /** The snapshot; `null` for an undo, for a turn or command that has not ended, and when no snapshot could be taken. */
   readonly snapshot: Snapshot | null
 }
 
-/** All points in log order, and the index of the current one: `null` at the beginning. An undo only moves `at`. */
+/** All points in log order, and the index of the current one, which is `null` at the beginning. An undo only moves `at`. */
 export interface RestorePoints {
   readonly points: readonly RestorePoint[]
   readonly at: number | null
@@ -39,7 +39,7 @@ export function started(
   { points, at }: RestorePoints,
   { executionId, kind }: Pick<RestorePoint, 'executionId' | 'kind'>,
 ): RestorePoints {
-  // A later attempt of the same execution.
+  // This is a later attempt of the same execution.
   if (points.at(-1)?.executionId === executionId) return { points, at }
   return {
     points: [...points, { executionId, kind, before: at, snapshot: null }],
@@ -70,7 +70,7 @@ export function pointOf(points: RestorePoints['points'], executionId: string): R
   return points[indexOf(points, executionId)]
 }
 
-/** The turns and commands that count at a point, latest first. */
+/** The turns and commands that count at a point, the latest first. */
 export function countingAt(points: RestorePoints['points'], at: number | null): readonly RestorePoint[] {
   const counting: RestorePoint[] = []
   for (let index = at; index !== null;) {

@@ -1,6 +1,6 @@
 /**
- * Messages that begin with a slash. Some are commands that the agent takes. Others belong to its own terminal and do nothing here: they are refused,
- * with a sentence that says what to do instead. Anything else is text, since a path can begin with a slash too.
+ * Messages that begin with a slash. Some are commands that the agent takes. Others belong to the agent's own terminal and do nothing here: these are
+ * refused, with a sentence that says what to do instead. Anything else is text, since a path can begin with a slash too.
  */
 import type { AgentName } from '../agents.ts'
 import { refuse } from '../kernel/errors.ts'
@@ -8,10 +8,10 @@ import type { QueuedMessage } from './phase.ts'
 
 export interface SlashCommand {
   readonly name: string
-  /** What may follow the name, in a word or two; `null` when nothing may. */
+  /** A placeholder for what may follow the name; `null` when nothing may. */
   readonly argument: string | null
   readonly help: string
-  /** Only useful once the task has had a turn. */
+  /** Whether the command is only useful once the task has had a turn. */
   readonly needsTurn: boolean
 }
 

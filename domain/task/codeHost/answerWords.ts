@@ -2,10 +2,13 @@
 import { labelOf, type AgentName } from '../../agents.ts'
 import { visibleText, withoutMentions } from '../visibleText.ts'
 
-/** At most this many characters of the agent's own words. */
+/** The maximum length of the agent's own words, in characters. */
 const longestWords = 1_500
 
-/** The reply in Markdown: the agent's own words, the commit with its work, and a line that an agent wrote it and for whom. It mentions nobody. */
+/**
+ * The reply in Markdown: the agent's own words, the commit with its work, and a line that says that an agent wrote it and for whom. It mentions
+ * nobody.
+ */
 export function answerWords({
   said,
   commit,
@@ -14,7 +17,7 @@ export function answerWords({
 }: {
   /** The agent's last message in the turn; empty when there was none. */
   readonly said: string
-  /** `null` where the turn changed nothing. */
+  /** The commit with the agent's work; `null` when the turn changed nothing. */
   readonly commit: string | null
   readonly agent: AgentName
   /** The name of the task's owner; `null` when it is no longer known. */
@@ -23,7 +26,7 @@ export function answerWords({
   const words = withoutMentions(visibleText(said))
   const own = words.length <= longestWords ? words : `${words.slice(0, longestWords)}…`
   const author = `_Written by the agent ${labelOf(agent)}${person === null ? '' : ` for ${withoutMentions(person)}`}, with Flightdeck._`
-  // It comes first, so that nobody takes the words for work that was done.
+  // This part comes first, so that nobody takes the agent's words for work that was done.
   const told =
     commit === null
       ? ['Nothing was changed for this.', claim.test(own) ? '' : own]

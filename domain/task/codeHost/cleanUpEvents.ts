@@ -1,14 +1,17 @@
-/** The clean-up of a task whose pull request is over: its branch at the code host, and its workspace on the server. */
+/** The clean-up of a task whose pull request is merged or closed: of its branch at the code host, and its workspace on the server. */
 import { z } from 'zod'
 import { fact } from '../../kernel/event.schema.ts'
 import { branchOutcomes, workspaceOutcomes } from '../../api/cleanUp.ts'
 
 const asked = { requestId: z.string() }
 
-/** A person asked for the clean-up. Its outcome is `TaskCleanedUp`; until then it can be asked for again. */
+/** A person asked for the clean-up. The outcome is in `TaskCleanedUp`; until then the clean-up can be requested again. */
 export const TaskCleanUpRequested = fact('TaskCleanUpRequested', asked)
 
-/** Where all work of a workspace is: in the merged head or the base, in the last snapshot, or unknown because the workspace was already gone. */
+/**
+ * Where all work of a workspace is: `merged` in the pull request's head or the base, `saved` in the last snapshot, or `unknown` because the workspace
+ * was already gone.
+ */
 export const workPlaces = ['merged', 'saved', 'unknown'] as const
 export type WorkPlace = (typeof workPlaces)[number]
 

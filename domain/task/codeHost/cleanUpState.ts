@@ -14,7 +14,7 @@ export interface TaskCleanUp {
 
 export const noCleanUp: TaskCleanUp = { request: null, work: null, isBranchGone: false }
 
-/** Whether the next workspace starts from the base branch and keeps only the conversation, however many clean-ups that took. */
+/** Whether the next workspace starts from the base branch and keeps only the conversation, even if that took several clean-ups. */
 export function startsAnew({ work, isBranchGone: isGone }: TaskCleanUp): boolean {
   return work === 'merged' && isGone
 }
@@ -36,14 +36,14 @@ export function withCleanUp(before: TaskCleanUp, { type, data }: CleanUpEvent): 
     case 'TaskCleanedUp':
       return {
         request: null,
-        // Older logs have no `TaskCleanUpBegun`: there, only this flag says that all work was merged.
+        // Older logs have no `TaskCleanUpBegun`: in those, only this flag says that all work was merged.
         work: data.startsAnew ? 'merged' : before.work,
         isBranchGone: isBranchGone(data.branch) || (before.isBranchGone && !isBranchThere(data.branch)),
       }
   }
 }
 
-/** A new workspace was made, or one was found: what was known about the earlier one no longer applies. */
+/** A new workspace was created, or an existing one was found: what was known about the earlier one no longer applies. */
 export function afterWorkspace(before: TaskCleanUp): TaskCleanUp {
   return { ...before, work: null, isBranchGone: false }
 }

@@ -1,12 +1,12 @@
-/** Messages of the commits that carry a task's work: what a reader of `git log` finds years later. */
+/** Messages of the commits with a task's work, for readers of `git log` years later. */
 import { visibleText } from '../visibleText.ts'
 
-/** Feedback that a turn worked on, with what a commit message says about it. */
+/** Feedback that a turn worked on, as far as a commit message needs it. */
 export interface AnsweredFeedback {
   readonly kind: 'review' | 'comment' | 'check'
-  /** Login of the author; `null` for checks and when it was erased. */
+  /** The login of the author; `null` for checks and when it was erased. */
   readonly author: string | null
-  /** Name of the check; `null` for other feedback. */
+  /** The name of the check; `null` for other feedback. */
   readonly check: string | null
 }
 
@@ -19,12 +19,15 @@ export interface FollowUp {
   readonly feedback: readonly AnsweredFeedback[]
 }
 
-/** The longest subject that git's own tools show in full. */
+/** The longest subject that git's own tools show in full, in characters. */
 export const subjectLength = 72
 const requestLength = 300
 const sentencesRead = 12
 
-/** The message of the first commit: the title, repeated in full in the body when it is too long for a subject, and the issue that asked for it. */
+/**
+ * The message of the first commit: the title, which the body repeats in full when it is too long for a subject, and the issue that asked for the
+ * work.
+ */
 export function firstCommitMessage(title: string, issue: number | null): string {
   const whole = quiet(title)
   const subject = cutAtWord(whole, subjectLength)
@@ -36,7 +39,10 @@ export function firstCommitMessage(title: string, issue: number | null): string 
   return parts.filter(Boolean).join('\n\n')
 }
 
-/** The title of work on an issue. The issue's own title usually describes a fault, so this is the agent's first sentence about its work, or that it addresses the issue. */
+/**
+ * The title of work on an issue. The issue's own title usually describes a fault, so this is the agent's first sentence about its work or, without
+ * one, that the work addresses the issue.
+ */
 export function issueTitle({
   number,
   title,
@@ -51,14 +57,14 @@ export function issueTitle({
   return summaryIn(said ?? '', 1) ?? (isImperative ? title : `Address #${number}: ${title}`)
 }
 
-/** The message of a later commit: the subject says what was done, the body who or what asked for it. It mentions nobody. */
+/** The message of a later commit: the subject says what was done, and the body who or what asked for it. It mentions nobody. */
 export function followUpMessage(work: FollowUp): string {
   const asked = withoutPlea(work.asked ?? '')
   const subject = summaryIn(work.said ?? '') ?? requestSubject({ ...work, asked })
   return [subject, ...requestsOf({ ...work, asked }, subject)].join('\n\n')
 }
 
-/** A request without its plea: 'Could you please make it blue?' becomes 'Make it blue?'. */
+/** A request without words such as please: 'Could you please make it blue?' becomes 'Make it blue?'. */
 function withoutPlea(asked: string): string {
   const [plea = ''] = /^\s*(?:(?:please|kindly|(?:can|could|would|will) you)[\s,]+)*/i.exec(asked) ?? []
   const rest = asked.slice(plea.length)
@@ -84,7 +90,7 @@ function requestsOf({ number, asked, feedback }: FollowUp, subject: string): rea
   return [...new Set(isTold ? lines : [...lines, `Asked for: ${request}`])]
 }
 
-/** The sentence that says what was done, as an imperative of at most 72 characters; `undefined` when there is none. */
+/** The sentence of an answer that says what was done, as an imperative of at most 72 characters; `undefined` when there is none. */
 function summaryIn(answer: string, sentences = sentencesRead): string | undefined {
   for (const sentence of sentencesOf(answer).slice(0, sentences)) {
     const [first = '', ...rest] = sentence.replace(beginnings, '').split(' ')
@@ -96,7 +102,7 @@ function summaryIn(answer: string, sentences = sentencesRead): string | undefine
   return undefined
 }
 
-/** Sentences in plain words, without code blocks, headings, tables and quotations. */
+/** The sentences of an answer in plain words, without code blocks, headings, tables and quotations. */
 function sentencesOf(answer: string): readonly string[] {
   return visibleText(answer)
     .replaceAll(/^ {0,3}(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^ {0,3}\1[`~]*[ \t]*$|(?![\s\S]))/gm, '\n')
@@ -115,7 +121,7 @@ function sentencesOf(answer: string): readonly string[] {
 const beginnings =
   /^(?:(?:done|ok|okay|yes|sure)[,.!: –-]+)?(?:(?:i|we)(?:['’]ve| have)?\s+)?(?:(?:now|also|successfully|just)\s+)*/i
 
-/** Turns later verbs into imperatives too, and cuts the sentence before a verb that is not known. */
+/** Turns further verbs into imperatives too, and cuts the sentence before a verb that is not known. */
 const inOneTense = (sentence: string): string =>
   sentence
     .replaceAll(
@@ -124,7 +130,7 @@ const inOneTense = (sentence: string): string =>
     )
     .replace(/,? (?:and|then) \w+ed (?:it|its|them|this|that|the|an?|all)\b.*/, '')
 
-/** As it is, or up to where a side clause begins; `undefined` where neither is short enough. */
+/** The whole sentence, or its part before a side clause; `undefined` when neither is short enough. */
 function shortened(sentence: string): string | undefined {
   if (sentence.length <= subjectLength) return sentence
   const ends = [
@@ -135,7 +141,7 @@ function shortened(sentence: string): string | undefined {
   return end === undefined ? undefined : sentence.slice(0, end)
 }
 
-/** Verbs with which agents tell of work that changed something: the imperative and its past. */
+/** Verbs with which agents describe work that changed something: the imperative and the past form. */
 const verbs = `
   Add added, Adjust adjusted, Allow allowed, Apply applied, Avoid avoided, Bump bumped, Change changed, Clarify clarified, Convert converted,
   Correct corrected, Cover covered, Create created, Delete deleted, Document documented, Enable enabled,
@@ -161,12 +167,12 @@ const imperatives: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** On one line, and without what a code host would take for a mention. */
+/** The text on one line, and without what a code host would take for a mention. */
 const quiet = (text: string): string => oneLine(text).replaceAll(/@(?=\w)/g, '')
 
 const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
 
-/** At most so long, cut behind a word where there is one. */
+/** The text cut to this length, at the end of a word if there is one. */
 function cutAtWord(text: string, length: number): string {
   const characters = [...text]
   if (characters.length <= length) return text

@@ -1,6 +1,6 @@
 /**
- * Events about what comes back on a task's pull request: the status of reviews and checks, what people wrote, and how it was handled. Names and ids
- * of the code host are content, because they identify people.
+ * Events about feedback on a task's pull request: the status of reviews and checks, what people wrote, and how it was handled. Names and ids of the
+ * code host are content, because they identify people.
  */
 import { z } from 'zod'
 import { event, fact } from '../../kernel/event.schema.ts'
@@ -10,7 +10,9 @@ export const FeedbackId = z
   .string()
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'A feedback id is a UUID in lower case.')
 
-/** The review status: under the branch rules or, if they ask for no review, by the latest reviews; `required` while a review is missing. */
+/**
+ * The result of the reviews: by the branch rules or, if those require no review, by the latest reviews. `required` means that a review is missing.
+ */
 export const ReviewDecision = z.enum(['approved', 'changes_requested', 'required'])
 export type ReviewDecision = z.infer<typeof ReviewDecision>
 
@@ -26,9 +28,9 @@ export type CheckCounts = z.infer<typeof CheckCounts>
 /** The result of the reviews or checks changed. */
 export const PullRequestStandingObserved = event('PullRequestStandingObserved', 1, {
   data: z.object({
-    /** `null` when no review is required and none approved or asked for changes. */
+    /** The result of the reviews; `null` when no review is required and none approved or asked for changes. */
     review: ReviewDecision.nullable(),
-    /** `null` when the commit has no checks, or when they cannot be read. */
+    /** The checks; `null` when the commit has none, or when they cannot be read. */
     checks: CheckCounts.nullable(),
     /** `false` when the token that reads the pull request has no permission to read its checks. */
     checksReadable: z.boolean(),
@@ -58,7 +60,7 @@ export const LineComment = z.object({
   line: z.int().nullable(),
   startLine: z.int().nullable(),
   isOutdated: z.boolean(),
-  /** The diff lines that the comment is attached to. */
+  /** The lines of the diff to which the comment is attached. */
   hunk: z.string(),
   body: z.string(),
 })
@@ -75,21 +77,21 @@ export type CheckAnnotation = z.infer<typeof CheckAnnotation>
 export const FailedCheck = z.object({
   id: z.string(),
   name: z.string(),
-  /** The conclusion in the code host's terms, such as `failure` or `timed_out`. */
+  /** The conclusion by the code host's name, such as `failure` or `timed_out`. */
   conclusion: z.string(),
   summary: z.string(),
   annotations: z.array(CheckAnnotation),
-  /** The end of its log, from the step that failed; `null` when no log could be read. */
+  /** The end of the check's log, beginning with the step that failed; `null` when no log could be read. */
   log: z.string().nullable(),
   isLogCut: z.boolean(),
 })
 export type FailedCheck = z.infer<typeof FailedCheck>
 
-/** Version 1 kept this time in `data`, where it outlives erasure: it could lead to a public comment, and so to its author. */
+/** Version 1 kept this time in `data`, where it outlives erasure: the time could lead to a public comment, and so to its author. */
 const TimeInData = z.looseObject({ writtenAt: z.iso.datetime() })
 const Words = z.looseObject({}).nullable()
 
-/** New feedback on the pull request, as first read: later edits change nothing. */
+/** New feedback on the pull request, as it was first read. Later edits change nothing. */
 export const FeedbackReceived = event('FeedbackReceived', 2, {
   upcasts: [
     (first) => {
@@ -105,17 +107,17 @@ export const FeedbackReceived = event('FeedbackReceived', 2, {
     right: RepositoryRight.nullable(),
     /** Whether the author is a user of this server. */
     isKnown: z.boolean(),
-    /** `null` when it is not a review. */
+    /** The verdict of a review; `null` for other feedback. */
     verdict: ReviewVerdict.nullable(),
   }),
   content: z.object({
     number: z.int(),
     /** When it was written, or when the check ended, according to the code host. */
     writtenAt: z.iso.datetime(),
-    /** `null` for checks. */
+    /** The author; `null` for checks. */
     author: Author.nullable(),
     url: z.string().nullable(),
-    /** The commit that it is about. */
+    /** The commit that the feedback is about. */
     headCommit: ObjectName,
     /** The review that the feedback belongs to; `null` for other kinds. */
     reviewId: z.string().nullable(),
@@ -126,7 +128,7 @@ export const FeedbackReceived = event('FeedbackReceived', 2, {
   }),
 })
 
-/** The feedback was sent to the agent as a message. `automatic`: by the project's rule, not by a person. */
+/** The feedback was sent to the agent as a message. `automatic`: by the project's rule, and not by a person. */
 export const FeedbackSent = event('FeedbackSent', 1, {
   data: z.object({
     feedbackId: FeedbackId,
@@ -135,24 +137,24 @@ export const FeedbackSent = event('FeedbackSent', 1, {
     /** The author's permission when it was sent; `null` for checks. */
     right: RepositoryRight.nullable(),
   }),
-  /** Who asked, the ids at the code host, and the text. */
+  /** The person who asked, the ids at the code host, and the text. */
   content: z.object({ author: Author.nullable(), hostIds: z.array(z.string()), text: z.string() }),
 })
 
-/** A person decided not to send it to the agent. */
+/** A person decided not to send the feedback to the agent. */
 export const FeedbackDismissed = fact('FeedbackDismissed', { feedbackId: FeedbackId })
-/** It is no longer dismissed. */
+/** The feedback is no longer dismissed. */
 export const FeedbackRestored = fact('FeedbackRestored', { feedbackId: FeedbackId })
 
-/** The requested work is published, so a reply is due. Before writing it, the code host is searched for a reply that already exists. */
+/** The requested work is published, so a reply is due. Before the reply is written, the code host is searched for one that already exists. */
 export const FeedbackAnswerDue = event('FeedbackAnswerDue', 1, {
   data: z.object({ feedbackId: FeedbackId, executionId: ExecutionId }),
-  /** `null` when the turn changed nothing that was published. */
+  /** The commit with the work; `null` when the turn changed nothing that was published. */
   content: z.object({ commit: ObjectName.nullable() }),
 })
 export const FeedbackAnswered = event('FeedbackAnswered', 1, {
   data: z.object({ feedbackId: FeedbackId }),
-  /** The comments that make up the reply. */
+  /** The ids of the comments that make up the reply. */
   content: z.object({ replyIds: z.array(z.string()) }),
 })
 /** The code host refused the reply. */
@@ -160,13 +162,13 @@ export const FeedbackAnswerFailed = event('FeedbackAnswerFailed', 1, {
   data: z.object({ feedbackId: FeedbackId, code: z.string() }),
   content: z.object({ reason: z.string() }),
 })
-/** Its threads at the code host were resolved. */
+/** The threads of the feedback at the code host were resolved. */
 export const FeedbackThreadsResolved = fact('FeedbackThreadsResolved', {
   feedbackId: FeedbackId,
   automatic: z.boolean(),
 })
 
-/** A person asked to make the pull request a draft, or ready for review. The result is observed at the code host. */
+/** A person asked to turn the pull request into a draft, or to mark it as ready for review. The result is observed at the code host. */
 export const PullRequestDraftRequested = fact('PullRequestDraftRequested', { draft: z.boolean() })
 
 export const feedbackEvents = [

@@ -7,7 +7,7 @@ export interface FeedbackRule {
   /** How comments and reviews by people are handled. */
   readonly reviews: FeedbackMode
   readonly checks: FeedbackMode
-  /** Automatic tries to fix the checks of one commit, and of one pull request within 24 hours. */
+  /** How many automatic tries there are to fix the checks of one commit and, within 24 hours, of one pull request. */
   readonly triesPerCommit: number
   readonly triesPerDay: number
   readonly resolves: boolean
@@ -22,21 +22,21 @@ export const defaultRule: FeedbackRule = {
 }
 
 export const feedbackLimits = {
-  /** Per task; further feedback is not recorded. */
+  /** The most pieces of feedback per task; further ones are not recorded. */
   items: 500,
-  /** How many of these may come from people without write access. */
+  /** How many of those may come from people without write access. */
   itemsByOutsiders: 300,
-  /** Automatic turns of one pull request per hour. This limit also ends a loop of answers, whoever gives them. */
+  /** The most automatic turns of one pull request per hour. This limit also ends a loop of answers, whoever gives them. */
   automaticAnHour: 6,
   triesPerCommit: 5,
   triesPerDay: 20,
-  /** Characters of a body, of one comment, and of the diff lines that it is attached to. */
+  /** The maximum lengths, in characters, of a body, of one comment, and of the diff lines to which it is attached. */
   body: 20_000,
   hunk: 4_000,
-  /** Comments of one review that are recorded in full; of further ones, only their ids and places. */
+  /** How many comments of one review are recorded in full; of further ones, only the ids and places are. */
   comments: 50,
   annotations: 20,
-  /** Characters from the end of a log: how many are recorded, and how many of those an agent gets. */
+  /** How many characters from the end of a log are recorded, and how many of those an agent gets. */
   log: 64 * 1_024,
   logInMessage: 16_000,
 } as const

@@ -1,23 +1,23 @@
-/** Feedback in the state of a task: what is already known, and how far each piece has got. */
+/** Feedback in the state of a task: what is already known, and the progress of each piece. */
 import type { RecordedOf } from '../../kernel/event.ts'
 import type { TaskEvent } from '../events.ts'
 import type { FeedbackKind } from './feedbackEvents.ts'
 
-/** The state of one piece of feedback, as far as decisions need it. */
+/** The state of one piece of feedback, with everything that decisions need. */
 export interface FeedbackItem {
   readonly kind: FeedbackKind
-  /** Whether the author has no write access: in a public repository, that can be anybody. */
+  /** Whether the author has no write access; in a public repository, that can be anybody. */
   readonly isByOutsider: boolean
-  /** The commit that it is about; `null` once erased. */
+  /** The commit that the feedback is about; `null` once it was erased. */
   readonly headCommit: string | null
   readonly status: 'open' | 'sent' | 'dismissed'
-  /** The message that last sent it, even if that turn failed: a retry runs it again. */
+  /** The message that last sent the feedback, even if that turn failed: a retry runs it again. */
   readonly messageId: string | null
   readonly executionId: string | null
-  /** When the project's rule sent it, whatever came of that; `null` when the rule did not. */
+  /** When the project's rule sent the feedback, whatever the outcome was; `null` when the rule did not send it. */
   readonly automaticAt: string | null
   readonly isDone: boolean
-  /** Whether turns that worked on it have changed files. */
+  /** Whether turns that worked on the feedback have changed files. */
   readonly hasChanged: boolean
   readonly answer: 'none' | 'due' | 'failed' | 'settled'
   readonly isResolved: boolean
@@ -25,7 +25,7 @@ export interface FeedbackItem {
 
 export interface TaskFeedback {
   readonly items: ReadonlyMap<string, FeedbackItem>
-  /** Keys of everything that was read at the code host, made of its ids (`keysOf`). */
+  /** The keys of everything that was read at the code host, made from its ids (`keysOf`). */
   readonly known: ReadonlySet<string>
 }
 
@@ -34,7 +34,7 @@ export const noFeedback: TaskFeedback = { items: new Map(), known: new Set() }
 type Received = Extract<RecordedOf<TaskEvent>, { type: 'FeedbackReceived' }>
 export type FeedbackWords = NonNullable<Received['content']>
 
-/** The keys by which feedback is recognized as already known: its ids at the code host. */
+/** The keys by which feedback is recognized as known, made from its ids at the code host. */
 export function keysOf({
   reviewId,
   commentId,
@@ -49,12 +49,12 @@ export function keysOf({
   ]
 }
 
-/** Feedback that a turn has worked on and for which no reply is due yet: a publication that begins now contains that work. */
+/** Feedback on which a turn has worked and for which no reply is due yet: a publication that begins now contains that work. */
 export function doneFeedback({ feedback }: { readonly feedback: TaskFeedback }): readonly string[] {
   return [...feedback.items].flatMap(([id, { isDone, answer }]) => (isDone && answer === 'none' ? [id] : []))
 }
 
-/** Whether a turn worked on feedback for which no reply is due yet: its work is published even when automatic updates are off. */
+/** Whether a turn worked on feedback for which no reply is due yet. Its work is published even when automatic updates are off. */
 export function owesAnswer({ feedback }: { readonly feedback: TaskFeedback }, executionId?: string): boolean {
   return [...feedback.items.values()].some(
     (item) =>
@@ -141,7 +141,7 @@ function changedWhere(
   return { ...before, items: new Map(items) }
 }
 
-/** Records that a message runs again: its feedback, open after the failed turn, is sent again. */
+/** Records that a message runs again: its feedback, which was open after the failed turn, counts as sent again. */
 export function retriedWith(before: TaskFeedback, messageId: string): TaskFeedback {
   return changedWhere(
     before,
@@ -150,7 +150,7 @@ export function retriedWith(before: TaskFeedback, messageId: string): TaskFeedba
   )
 }
 
-/** Records which execution works on the feedback that this message was made from. */
+/** Records which execution works on the feedback from which this message was made. */
 export function workedOn(before: TaskFeedback, messageId: string, executionId: string): TaskFeedback {
   return changedWhere(
     before,
@@ -159,7 +159,7 @@ export function workedOn(before: TaskFeedback, messageId: string, executionId: s
   )
 }
 
-/** Records that a turn completed the feedback that it worked on, and whether it changed files. */
+/** Records that a turn completed the feedback it worked on, and whether it changed files. */
 export function doneBy(before: TaskFeedback, executionId: string, hasChanged: boolean): TaskFeedback {
   return changedWhere(
     before,
@@ -168,7 +168,7 @@ export function doneBy(before: TaskFeedback, executionId: string, hasChanged: bo
   )
 }
 
-/** Records that a turn failed or was cancelled: its feedback may be sent again. A retry of the message resumes it. */
+/** Records that a turn failed or was cancelled: its feedback may be sent again. A retry of the message resumes the feedback. */
 export function cameToNothing(
   before: TaskFeedback,
   { executionId, messageId }: { readonly executionId: string; readonly messageId: string },
@@ -197,7 +197,7 @@ export function withdrawnWith(before: TaskFeedback, messageId: string): TaskFeed
   )
 }
 
-/** Records that work was published, or that there was nothing to publish: a check that was worked on gets no reply, so it is settled. */
+/** Records that work was published, or that there was nothing to publish. A check that was worked on gets no reply, so it is settled. */
 export function publishedWith(before: TaskFeedback): TaskFeedback {
   return changedWhere(
     before,

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { issueTriggers } from '../../project/issueRule.ts'
 import { RepositoryRight } from './feedbackEvents.ts'
 
-/** The task was made from an issue by the project's rule; records who asked, and their permission at that time. A comment on the issue is due. */
+/** The task was created from an issue by the project's rule. Records who asked, and their permission at that time. A comment on the issue is due. */
 export const TaskCreatedFromIssue = event('TaskCreatedFromIssue', 1, {
   data: z.object({ trigger: z.enum(issueTriggers), right: RepositoryRight }),
   content: z.object({
@@ -17,11 +17,14 @@ export const TaskCreatedFromIssue = event('TaskCreatedFromIssue', 1, {
     author: z.object({ id: z.string(), login: z.string() }),
     /** The comment that asked; `null` when the request was not a comment. */
     commentId: z.string().nullable(),
-    /** SHA-256 of the text of the issue and of the comment, as the agent got it. */
+    /** The SHA-256 of the text of the issue and of the comment, as the agent got it. */
     textHash: z.string(),
   }),
 })
-/** The comment that links to the task: on the issue, or on the pull request of a task without one. For the code host, both are issue comments. */
+/**
+ * The comment that links to the task was written: on the issue, or on the pull request of a task without an issue. To the code host, both are
+ * comments on issues.
+ */
 export const IssueCommented = event('IssueCommented', 1, {
   data: z.object({}),
   content: z.object({ commentId: z.string() }),
@@ -46,13 +49,13 @@ type FromIssue = EventOf<typeof TaskCreatedFromIssue>
 export type IssueOrigin = FromIssue['data'] & FromIssue['content']
 
 export interface TaskIssue {
-  /** `null` once erased, and when the comment is on the pull request only. */
+  /** The number of the issue; `null` once it was erased, and when the comment is on the pull request only. */
   readonly number: number | null
-  /** The comment that links to the task: on the issue, or on the pull request of a task that was not made from an issue. */
+  /** The state of the comment that links to the task: on the issue, or on the pull request of a task that was not created from an issue. */
   readonly comment: 'due' | 'written' | 'failed'
-  /** The revision of the task that the comment shows; `null` when it shows no progress. */
+  /** The revision of the task whose progress the comment shows; `null` when it shows none. */
   readonly shows: number | null
-  /** `null` before the comment exists. */
+  /** The id of the comment; `null` before it exists. */
   readonly commentId: string | null
 }
 

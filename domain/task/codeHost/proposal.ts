@@ -5,10 +5,10 @@ import { issueTitle } from './commitMessage.ts'
 export interface ProposalOf {
   readonly title: string
   readonly description: string
-  /** Later messages by people, oldest first. */
+  /** The later messages of people, oldest first. */
   readonly asked: readonly string[]
   readonly answered: string | null
-  /** Number of the issue that the task was made from; `null` when there is none. */
+  /** The number of the issue from which the task was created; `null` when there is none. */
   readonly issue: number | null
 }
 
@@ -49,7 +49,7 @@ function askedLines(asked: readonly string[]): string {
   return latest.map((message) => `- ${cut(message, most.askedLength)}`).join('\n')
 }
 
-/** Any text as inline code in Markdown: nothing in it is a mention, a link or a tag. */
+/** Any text as inline code in Markdown, so that nothing in it is a mention, a link or a tag. */
 export function code(text: string): string {
   const shown = text.replace(
     /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
@@ -64,7 +64,7 @@ function oneLine(text: string): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').trim()
 }
 
-/** Cuts by code points, so that no character is split. */
+/** The text cut by code points, so that no character is split. */
 function cut(text: string, length: number): string {
   const characters = [...text]
   if (characters.length <= length) return text
@@ -72,13 +72,13 @@ function cut(text: string, length: number): string {
   return `${beginning.trimEnd()}…`
 }
 
-/** A rule and an HTML comment by which the template's part is recognized again. */
+/** A rule and an HTML comment by which the part from the template is recognized. */
 const mark = '<!-- Template of the repository -->'
 
-/** GitHub's maximum length of a body. */
+/** The maximum length of a body on GitHub, in characters. */
 const longestBody = 65_536
 
-/** Our text with the template below; without the template if there is none, or if the body would be too long for GitHub. */
+/** Our text with the template below it. The template is left out if there is none, or if the body would be too long for GitHub. */
 export function withTemplate(ours: string, template: string | null): string {
   if (template === null) return ours
   const above = ours.replaceAll(mark, '').trimEnd()

@@ -42,9 +42,9 @@ export function requestPullRequest(
   if (tree !== undefined && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
   const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
   const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []
-  // A second request while one is in progress waits for the first.
+  // A second request during the first one waits for it.
   if (state.pullRequestRequest !== null) return changed
-  // Unfinished work is not published.
+  // Unfinished work must not be published.
   if ('execution' in state.phase) return refuse('task_running')
   if (hasNoChanges(state)) return refuse('no_changes')
   const title = command.title ?? command.proposed?.title ?? state.title
@@ -60,7 +60,8 @@ export function requestPullRequest(
 }
 
 /**
- * Whether there is no change to open a pull request for. Changes that were not recorded yet are unknown here: the runner records them and asks again.
+ * Whether there is no change for which a pull request could be opened. Changes that were not recorded yet are unknown here: the runner records them
+ * and asks again.
  */
 export function hasNoChanges({
   changedFiles,
@@ -86,7 +87,7 @@ export function settlePullRequest(
   const cameTooEarly = outcome.kind === 'failed' && outcome.code === 'task_running'
   const isOwed = state.updateOwed || cameTooEarly
   const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !isOwed
-  // The work of a turn that ended during publication may be missing from it.
+  // The publication may lack the work of a turn that ended meanwhile.
   return isOver ? events : [...events, ...automaticUpdate(after(state, outcome), nextRequestId)]
 }
 
@@ -110,7 +111,7 @@ function standingOf(
   { number, headCommit }: { readonly number: number; readonly headCommit: string },
 ): readonly TaskEvent[] {
   const { headCommit: beforeOf, ...saidBefore } = before ?? { headCommit: null, ...saidNothing }
-  // With no earlier observation, no reviews and no checks count as 'nothing new'.
+  // Without an earlier observation, a pull request without reviews and checks counts as unchanged.
   const isSame = canonicalJson(saidBefore) === canonicalJson(standing)
   if (isSame && (before === undefined || beforeOf === headCommit)) return []
   return [PullRequestStandingObserved.of(standing, { number, headCommit })]
@@ -118,7 +119,10 @@ function standingOf(
 
 const saidNothing = { review: null, checks: null, checksReadable: true } as const
 
-/** A merge is final. The code host's times are in whole seconds, so of two readings within one second the later one counts. */
+/**
+ * Whether an observation is older than the known one. A merge is final. The code host's times are in whole seconds, so of two observations within one
+ * second the later one counts.
+ */
 function isOlder(
   observed: CommandOf<'ObservePullRequest'>['observed'],
   { observed: known }: TaskPullRequest,
@@ -144,7 +148,7 @@ function saysTheSame(
   )
 }
 
-/** Records who asked for a draft, or for a pull request that is ready for review; refused when it is merged or closed. */
+/** Records who asked for a draft, or for a pull request that is ready for review. Refuses when the pull request is merged or closed. */
 export function requestDraft(
   { pullRequest }: LiveTask,
   { draft }: CommandOf<'RequestDraft'>,
@@ -204,7 +208,7 @@ export function automaticUpdate(
 ): readonly TaskEvent[] {
   if (pullRequest === null || !(autoUpdate || owesAnswer({ feedback }, executionId))) return []
   if (endOf(pullRequest) !== null) {
-    // Automatic updates were off, so none have stopped: the work answered feedback, and there is nothing to say.
+    // Automatic updates were off already, and the work only answered feedback, so there is nothing to say.
     if (!autoUpdate) return []
     return [
       PullRequestAutoUpdateChanged.of({ on: false }),
@@ -216,8 +220,8 @@ export function automaticUpdate(
 }
 
 /**
- * The request by which a turn that changed something opens a draft, which later turns update. Not for a task that is compared with alternatives,
- * since a person chooses one first, and not when there already is or was a pull request.
+ * The request by which a turn that changed something opens a draft, which later turns update. There is none for a task that is compared with
+ * alternatives, since a person chooses one first, or when there is or was a pull request already.
  */
 export function firstDraft(
   { title, description, changedTree: tree, changedFiles, autoUpdate, ...state }: LiveTask,
@@ -233,7 +237,7 @@ export function firstDraft(
   ]
 }
 
-/** Retries once per failure. If a turn is running, its own update publishes the work instead. */
+/** Retries a failed update, once per failure. If a turn is running, its own update publishes the work instead. */
 export function retryUpdate(state: LiveTask, { requestId }: CommandOf<'RetryUpdate'>): Decision<TaskEvent> {
   const { lostAccess, pullRequest, pullRequestRequest, pendingRestore, workspace, phase, cleanUp } = state
   const isOver = pullRequest === null || endOf(pullRequest) !== null || startsAnew(cleanUp)

@@ -3,19 +3,19 @@ import type { RecordedOf } from '../../kernel/event.ts'
 import type { ObservedPullRequest, PullRequestStanding } from '../commands.ts'
 import type { TaskEvent, UnreadableCode } from '../events.ts'
 
-/** The task's pull request: as last published, and as the code host shows it. */
+/** The task's pull request: as it was last published, and as the code host shows it. */
 export interface TaskPullRequest {
   readonly number: number
   readonly headCommit: string
   /** The last observation; `null` before the first. */
   readonly observed: Omit<ObservedPullRequest, 'number' | 'nodeId' | 'repositoryId' | 'standing'> | null
-  /** The last known result of its reviews and checks; missing before the first. */
+  /** The last known result of the reviews and checks; missing before the first. */
   readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
-  /** Why the code host does not show it; `null` while it does. */
+  /** Why the code host does not show the pull request; `null` while it does. */
   readonly unreadable: UnreadableCode | null
 }
 
-/** The pull request after a publication. Observations of another pull request are dropped. */
+/** The task's pull request after a publication. Observations of another pull request are dropped. */
 export function publishedAs(
   before: TaskPullRequest | null,
   { number, headCommit }: { readonly number: number; readonly headCommit: string },
