@@ -7,10 +7,10 @@ import type { RecordedOf } from './kernel/event.ts'
 
 const Tokens = z.int().nonnegative()
 
-/** The tokens of one model response, as the broker metered them, or as reported by an agent that reaches its model directly. */
+/** The tokens of one model response, as the broker counted them, or as reported by an agent that reaches its model directly. */
 export const ModelUseMetered = fact('ModelUseMetered', {
   executionId: ExecutionId,
-  /** As the provider names it in the response. It is not sealed, so it must be short. */
+  /** The name of the model in the provider's response. It is not sealed, so it must be short. */
   model: z.string().max(200),
   inputTokens: Tokens,
   outputTokens: Tokens,
@@ -25,11 +25,11 @@ export const usageEvents = [ModelUseMetered, OutputMetered] as const
 export type UsageEvent = EventOf<(typeof usageEvents)[number]>
 export type MeteredUse = EventOf<typeof ModelUseMetered>['data']
 
-/** Tokens of one model; the four kinds do not overlap. */
+/** The tokens of one model; the four kinds do not overlap. */
 export type UseOfModel = Omit<MeteredUse, 'executionId'>
 
 export interface UsageState {
-  /** By the name of the model. */
+  /** The tokens by the name of the model. */
   readonly models: ReadonlyMap<string, UseOfModel>
   readonly outputBytes: number
 }

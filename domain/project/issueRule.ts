@@ -31,7 +31,7 @@ export const issueTriggers = ['label', 'mention'] as const
 export type IssueTrigger = (typeof issueTriggers)[number]
 
 /**
- * Why an issue that was asked for is not a task: it waits for a limit (`hour`, `day`), the person who asked has no account here or must sign in
+ * Why an issue for which somebody asked is no task: it waits for a limit (`hour`, `day`), the person who asked has no account here or must sign in
  * again, its text was edited later by somebody without the permission, another project of the same repository takes it, the project's `owner` may not
  * write to the repository, too much happened on the issue to be sure, or nobody asks for it any more after it waited.
  */
@@ -54,12 +54,12 @@ const passing: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'own
 /** Whether the issue becomes a task once there is room. */
 export const isLimit = (pass: IssuePass): boolean => limits.includes(pass)
 
-/** Whether the decision can change without any activity on the issue: it is then considered again now and then. */
+/** Whether the decision can change without any activity on the issue, so that the issue is considered again from time to time. */
 export const mayPassAway = (pass: IssuePass): boolean => passing.includes(pass)
 
 /**
- * Why a taken issue did not become a task: its text was edited, it was closed, it no longer exists, the task was refused, the person who asked or the
- * project's owner may no longer write, the rule was switched off, or the label was removed meanwhile.
+ * Why an issue that was accepted did not become a task: its text was edited, it was closed, it no longer exists, the task was refused, the person who
+ * asked or the project's owner may no longer write, the rule was switched off, or the label was removed meanwhile.
  */
 export const issueFailures = [
   'changed',

@@ -134,7 +134,7 @@ export const AgentActedUnasked = event('AgentActedUnasked', 1, {
   data: z.object({ ...execution, messageId: MessageId, agent: AgentName }),
   content: z.object({ said: z.string() }),
 })
-/** The model was temporarily unavailable. The turn goes on and asks it again at `retryAt`. */
+/** The model was temporarily unavailable. The turn goes on, and asks the model again at `retryAt`. */
 export const ModelRetryScheduled = fact('ModelRetryScheduled', {
   ...execution,
   messageId: MessageId,

@@ -47,7 +47,7 @@ export interface LiveTask {
     readonly snapshot: Snapshot
     readonly transcript: string
   } | null
-  /** Where the working branch starts or, before a workspace was made, where it will start; `null` also in an empty repository. */
+  /** The commit from which the working branch starts or, before a workspace was created, will start; `null` also in an empty repository. */
   readonly baseCommit: string | null
   /** The task to which this one is an alternative. */
   readonly original: string | null

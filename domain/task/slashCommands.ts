@@ -108,7 +108,7 @@ const refused: Readonly<Partial<Record<AgentName, Readonly<Record<string, string
 /** The name of the command that a message begins with; empty when it begins with none. */
 export const commandNamed = (message: string): string => /^\/([a-z][a-z-]*)(?=\s|$)/.exec(message)?.[1] ?? ''
 
-/** The sentence with which a message is refused; `null` when it is accepted. `first`: it is the first message of its task. */
+/** The sentence with which a message is refused; `null` when it is accepted. `first`: the message is the first one of its task. */
 export function refusalOfCommand(agent: AgentName, message: string, first = false): string | null {
   const name = commandNamed(message)
   if (first && slashCommandsOf(agent).some((command) => command.name === name && command.needsTurn))
@@ -123,7 +123,7 @@ export function refusalOfCommand(agent: AgentName, message: string, first = fals
 /** The names of the commands that are refused for an agent. */
 export const refusedCommands = (agent: AgentName): readonly string[] => Object.keys(refused[agent] ?? {})
 
-/** The same, as a refusal of a message to an agent. */
+/** The refusal of a message to an agent; `null` when the message is accepted. */
 export function refusalOfWords(
   { kind, agent }: Pick<QueuedMessage, 'kind' | 'agent'>,
   message: string,

@@ -13,23 +13,23 @@ const AgentName = z.enum(agentNames)
 export const WorkspaceSnapshotTaken = event('WorkspaceSnapshotTaken', 1, {
   data: z.object({
     executionId: ExecutionId,
-    /** `null` when the files could not be saved. */
+    /** The bundle; `null` when the files could not be saved. */
     bundle: BlobRef.nullable(),
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
-    /** How many files were left out: too large, in a repository of their own, or with a name that git refuses. */
+    /** How many files were left out because they were too large, in a repository of their own, or had a name that git refuses. */
     leftOut: z.int().nonnegative(),
   }),
   content: z.object({
-    /** The commit with all of the files; equal files give the same commit. */
+    /** The commit with all of the files. Equal files give the same commit. */
     work: ObjectName.nullable(),
-    /** The first of the files that were left out; the event does not list all. */
+    /** The first files that were left out; the event does not list all. */
     leftOutPaths: z.array(z.string()),
     /** Why the files could not be saved. */
     missing: z.string().nullable(),
   }),
 })
 
-/** The task starts with the files and the conversation of another task, as of the end of one of its turns. */
+/** The task starts with the files and the conversation of another task, at the end of one of that task's turns. */
 export const TaskCreatedFromTurn = event('TaskCreatedFromTurn', 1, {
   data: z.object({
     taskId: TaskId,
@@ -56,14 +56,17 @@ export const TaskForked = event('TaskForked', 1, {
 export const TurnsUndone = fact('TurnsUndone', {
   undoId: ExecutionId,
   executionId: ExecutionId,
-  /** Turns and commands that no longer count, and those that count again. */
+  /** The turns and commands that no longer count, and those that count again. */
   undone: z.array(ExecutionId),
   redone: z.array(ExecutionId),
 })
 
-/** The files are those of the snapshot that the task began with or went back to. */
+/** The files are those of the snapshot with which the task began or to which it went back. */
 export const WorkspaceRestored = event('WorkspaceRestored', 1, {
-  /** `executionId`: the undo, or the turn that the task was created from. `kept`: how many files were left unchanged because git now ignores them. */
+  /**
+   * `executionId` is the undo, or the turn from which the task was created. `kept` is the number of files that were left unchanged because git now
+   * ignores them.
+   */
   data: z.object({ executionId: ExecutionId, kept: z.int().nonnegative() }),
   content: z.object({ keptPaths: z.array(z.string()) }),
 })

@@ -214,7 +214,7 @@ function executionStarted(task: LiveTask, { attempt, runnerId }: DataOf<'Executi
   if (!('execution' in task.phase)) return task
   const execution = { ...task.phase.execution, attempt }
   const restorePoints = started(task.restorePoints, execution)
-  // A retry is not a new delivery.
+  // A retry does not deliver the message again.
   const feedback = workedOn(task.feedback, execution.messageId, execution.executionId)
   return { ...task, phase: { status: 'running', execution }, lastRunnerId: runnerId, restorePoints, feedback }
 }
@@ -235,7 +235,7 @@ function executionEnded(
   }
   const feedback = cameToNothing(task.feedback, { executionId, messageId }, hasChanged)
   if (event.type === 'ExecutionFailed') return { ...ended(task, 'failed'), feedback }
-  // A message that a person stopped before it started must not run with their next one; a retry may still run it.
+  // A message that a person stopped before it started must not run with their next message; a retry may still run it.
   return { ...ended(hadItsTurn(task, messageId), 'cancelled'), feedback }
 }
 
@@ -322,7 +322,7 @@ function pullRequestDone(
   content: { readonly number: number; readonly headCommit: string } | null,
 ): LiveTask {
   const pullRequest = content && publishedAs(task.pullRequest, content)
-  // The publication has put its branch back at the code host.
+  // The publication has created the branch at the code host again.
   const cleanUp = afterWorkspace(task.cleanUp)
   return { ...task, pullRequest, pullRequestRequest: null, cleanUp, feedback: publishedWith(task.feedback) }
 }
@@ -334,7 +334,7 @@ function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>
   return { ...task, pullRequestRequest: null, lostAccess, updateOwed: task.updateOwed || isOwed, feedback }
 }
 
-/** A turn sets the status to its outcome; a command restores the status from before it. */
+/** The task after its execution ended: a turn sets the status to its outcome, and a command restores the status from before it. */
 function ended(task: LiveTask, outcome: EndStatus): LiveTask {
   if (!('execution' in task.phase)) return task
   const { execution } = task.phase
@@ -348,7 +348,7 @@ function ended(task: LiveTask, outcome: EndStatus): LiveTask {
   }
 }
 
-/** Whether the execution that ends has changed files; `true` also when that is unknown. */
+/** Whether the execution that ends has changed files; also `true` when that is unknown. */
 function hasChangedFiles({ treeBefore, changedTree }: LiveTask): boolean {
   return treeBefore === null || changedTree === null || treeBefore !== changedTree
 }

@@ -1,4 +1,7 @@
-/** What each command on a task leads to. `pending -> queued -> running -> completed | failed | cancelled`, and from an end to queued again. */
+/**
+ * Decides what each command on a task leads to. A task goes `pending -> queued -> running -> completed | failed | cancelled`, and from its end to
+ * queued again.
+ */
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { limits } from '../api/limits.ts'
 import { refuse, type Refusal } from '../kernel/errors.ts'
@@ -226,7 +229,7 @@ function steerMessage(state: LiveTask, command: CommandOf<'SteerMessage'>): Deci
 function deliverSteering(state: LiveTask, command: CommandOf<'DeliverSteering'>): Decision<TaskEvent> {
   const { fence, messageId } = command
   if (!fenced(state, fence)) return refuse('evicted')
-  // It cannot have been withdrawn: a message that steers counts as delivered.
+  // The message cannot have been withdrawn, because a message that steers counts as delivered.
   return isQueued(state, messageId)
     ? [MessageDelivered.of({ messageId, executionId: fence.executionId })]
     : []
@@ -278,7 +281,7 @@ function cancelExecution(state: LiveTask): Decision<TaskEvent> {
 
 function startExecution(state: LiveTask, command: CommandOf<'StartExecution'>): Decision<TaskEvent> {
   const execution = current(state, command.executionId)
-  // If two runners saw the same attempt, only one can claim the next.
+  // If two runners saw the same attempt, only one of them can claim the next.
   if (execution?.attempt !== command.afterAttempt) return refuse('evicted')
   const { executionId, messageId } = execution
   const attempt = execution.attempt + 1
@@ -314,13 +317,13 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
   if (!execution) return refuse('evicted')
   const ending = [
     ...interrupted(state, execution.executionId),
-    // After a failure the questions stay open: an answer then starts the next turn.
+    // After a failure the questions stay open, because an answer then starts the next turn.
     ...(execution.kind === 'turn' && command.outcome.kind !== 'failed' ? withdrawQuestions(state) : []),
     endOf(execution, command.outcome, command.terminal),
   ]
   const next = state.queue[0]
-  // A failed or cancelled turn stops the queue: the waiting messages assume a turn that succeeds. A cancellation that came too late for this turn
-  // also stops it, until the person sends another message.
+  // A failed or cancelled turn stops the queue, because the waiting messages assume a turn that succeeds. A cancellation that came too late for this
+  // turn stops the queue too, until the person sends another message.
   const goesOn = execution.cancelRequested
     ? execution.sentSinceCancel.some((messageId) => isQueued(state, messageId))
     : command.outcome.kind === 'completed' ||
@@ -404,13 +407,13 @@ function refusalOfWaiting(task: LiveTask, messageId: string): Refusal | undefine
   return isQueued(task, messageId) ? undefined : refuse('not_found', 'There is no such message in this task.')
 }
 
-/** Whether a message is on its way to a runner or to the running turn: it then counts as delivered. */
+/** Whether a message is on its way to a runner or to the running turn, in which case it counts as delivered. */
 function isBeingStarted(task: LiveTask, messageId: string): boolean {
   if (task.steering.includes(messageId)) return true
   return 'execution' in task.phase && task.phase.execution.messageId === messageId
 }
 
-/** Whether the running turn can take the message: it has the same agent, and was not asked to stop. */
+/** Whether the running turn can take the message: it must have the same agent, and not have been asked to stop. */
 function canSteer(task: LiveTask, { kind, agent }: QueuedMessage): boolean {
   if (task.phase.status !== 'running') return false
   const { execution } = task.phase

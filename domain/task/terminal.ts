@@ -1,6 +1,6 @@
 /**
- * The terminal stream of a task: printed output in order, and text while it is being written. It has no decider: only the runner that holds the
- * execution appends, by exact revision.
+ * The terminal stream of a task: printed output in order, and text while it is being written. The stream has no decider: only the runner that holds
+ * the execution appends to it, with exact revisions.
  */
 import { z } from 'zod'
 import { event, type EventOf } from '../kernel/event.schema.ts'
@@ -16,17 +16,17 @@ export const TerminalOutputRecorded = event('TerminalOutputRecorded', 1, {
   data: z.object({ ...attempt, kind: z.enum(['turn', 'command']), channel: OutputChannel }),
   content: z.object({ text: z.string() }),
 })
-/** Part of a text: its length in UTF-16 code units, and its arrival time in ms after `begunAt`. Joined in order, the parts are the text. */
+/** Part of a text: its length in UTF-16 code units, and its arrival time in milliseconds after `begunAt`. Joined in order, the parts are the text. */
 const Chunk = z.tuple([z.int().positive(), z.int().nonnegative()])
-/** Text of a message while it is being written; when it is complete, the whole message is posted to the task stream under the same id. */
+/** Text of a message while it is being written. When the message is complete, it is posted as a whole to the task's stream under the same id. */
 export const MessageTextRecorded = event('MessageTextRecorded', 1, {
   data: z.object({
     ...attempt,
     messageId: MessageId,
-    /** Where the text begins in the message, in UTF-16 code units. */
+    /** Where the text begins in the message, as an index of UTF-16 code units. */
     offset: z.number().int(),
   }),
-  /** `begunAt` is when the first part arrived, so that a replay shows each part at its time. */
+  /** `begunAt` is when the first part arrived; with it, a replay shows each part at its time. */
   content: z.object({ text: z.string(), begunAt: z.iso.datetime(), chunks: z.array(Chunk) }),
 })
 

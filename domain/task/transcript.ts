@@ -1,4 +1,4 @@
-/** A conversation as text, for an agent without a session of it. */
+/** A conversation as text, for an agent that has no session of the conversation. */
 
 interface Said {
   readonly messageType: string
@@ -6,10 +6,10 @@ interface Said {
   readonly message: string | null
 }
 
-/** How many characters of a conversation are passed on; the end is kept. */
+/** How many characters of a conversation are passed on; the end of the conversation is kept. */
 const longestTranscript = 20_000
 
-/** What people and agents said, oldest first; empty when there was nothing. */
+/** The messages of people and agents, oldest first; empty when there were none. */
 export function transcriptOf(messages: readonly Said[]): string {
   const said = messages
     .filter(({ messageType }) => messageType === 'user' || messageType === 'response')
@@ -24,7 +24,7 @@ export function joinTranscripts(...transcripts: readonly string[]): string {
   return lastOf(transcripts.filter((transcript) => transcript !== '').join('\n\n'))
 }
 
-/** Cuts by code points, so that no emoji is split. */
+/** The end of a text, cut by code points, so that no emoji is split. */
 function lastOf(text: string): string {
   if (text.length <= longestTranscript) return text
   const last = text.slice(-longestTranscript)

@@ -13,7 +13,7 @@ export const Role = z.enum(roles)
 
 /** A person's profile on the code host. */
 export const HostProfile = z.object({
-  /** The account's id there, which identifies it. */
+  /** The id of the account, which identifies it at the code host. */
   githubId: z.string(),
   login: z.string(),
   name: z.string().nullable(),
@@ -28,7 +28,7 @@ export const UserRegistered = event('UserRegistered', 1, {
 })
 /** The hash of the person's new password is in the vault under this id. */
 export const PasswordSet = fact('PasswordSet', { credentialId: z.uuid() })
-/** The account at the code host was connected, perhaps again, or its profile there has changed. */
+/** The account at the code host was connected, perhaps again, or its profile has changed. */
 export const GitHubConnected = event('GitHubConnected', 1, {
   data: z.object({}),
   content: HostProfile,
@@ -53,14 +53,14 @@ export const PersonMcpServersChosen = event('PersonMcpServersChosen', 1, {
   data: z.object({}),
   content: z.object({ servers: z.array(McpServer) }),
 })
-/** The person's own key for the models of agents. Its value is in the vault and in no event. */
+/** The person's own key for the models of agents was set. The value is in the vault and in no event. */
 export const AgentKeySet = event('AgentKeySet', 1, {
   data: z.object({ provider: z.enum(keyProviders), kind: z.enum(keyKinds), checked: z.boolean() }),
   /** The last characters of the key. */
   content: z.object({ ending: z.string().max(4) }),
 })
 export const AgentKeyRemoved = fact('AgentKeyRemoved', { provider: z.enum(keyProviders) })
-/** The person deleted their account. Their data is erased; the stream accepts no further events. */
+/** The person deleted their account. Their data is erased, and the stream accepts no further events. */
 export const AccountDeleted = fact('AccountDeleted', {})
 
 export const userEvents = [

@@ -5,13 +5,13 @@ import { event } from '../kernel/event.schema.ts'
 export const OwnCommand = z.object({
   name: z.string(),
   description: z.string(),
-  /** What the agent is told; `$ARGUMENTS` stands for what follows the name. */
+  /** The text that the agent gets; `$ARGUMENTS` stands for what follows the command's name. */
   text: z.string(),
 })
 export type OwnCommand = z.infer<typeof OwnCommand>
 
 export const OwnInstructions = z.object({
-  /** Markdown, for every task of the person. */
+  /** Instructions for all tasks of the person, as Markdown. */
   instructions: z.string(),
   commands: z.array(OwnCommand),
 })

@@ -27,25 +27,25 @@ import type { CompanySize, Role } from './events.ts'
 
 export type UserState =
   | { readonly kind: 'nobody' }
-  /** Final: whoever signs in again is a new user. */
+  /** The final state: whoever signs in again is a new user. */
   | { readonly kind: 'deleted' }
   | {
       readonly kind: 'user'
       readonly email: string | null
       readonly githubConnected: boolean
-      /** Revision of the last event that may have brought new tokens of the code host. */
+      /** The revision of the last event that may have brought new tokens of the code host. */
       readonly lastSignIn: number
       readonly profile: HostProfile | null
-      /** The person's account at the code host, connected or not; `null` before the first, and once erased. */
+      /** The person's account at the code host, connected or not; `null` before the first one, and once it was erased. */
       readonly githubId: string | null
       /** The id of the password's hash in the vault; `null` without a password. */
       readonly credentialId: string | null
       readonly onboardingCompleted: boolean
       readonly sessions: ReadonlyMap<string, string>
-      /** Expiry times of all sessions that had not expired when the latest one began, including those that were ended since. */
+      /** The expiry times of all sessions that had not expired when the latest one began, including sessions that were ended since. */
       readonly begun: readonly string[]
       readonly mcpServers: readonly McpServer[]
-      /** The providers that the person has a key of their own at. */
+      /** The providers for which the person has a key of their own. */
       readonly agentKeys: ReadonlySet<KeyProvider>
     }
 
@@ -57,9 +57,9 @@ export interface NewSession {
 const started = ({ sessionId, expiresAt, client }: NewSession) =>
   SessionStarted.of({ sessionId, expiresAt }, { client })
 
-/** Maximum open sessions of a person; the oldest is ended to make room for another. */
+/** The most open sessions of a person; the oldest is ended to make room for another. */
 export const maxSessions = 500
-/** Maximum sessions that may begin within one lifetime: each request searches the ended ones, and the log keeps them all. */
+/** The most sessions that may begin within the lifetime of a session: each request searches the ended ones, and the log keeps them all. */
 export const maxBegun = 5_000
 
 function begun(
@@ -91,12 +91,12 @@ export type UserCommand =
   | {
       readonly type: 'ConnectGitHub'
       readonly profile: HostProfile
-      /** The session of this request; it must still be open. */
+      /** The session of this request, which must still be open. */
       readonly sessionId: string
-      /** Whether new tokens were stored for an existing connection: everything that failed with the old ones may be retried. */
+      /** Whether new tokens were stored for an existing connection, so that everything that failed with the old ones may be retried. */
       readonly hasNewTokens: boolean
     }
-  /** `asOf`: refused with `conflict` when the person has signed in or connected after this revision. */
+  /** With `asOf`, refuses with `conflict` when the person has signed in or connected after this revision. */
   | { readonly type: 'DisconnectGitHub'; readonly asOf?: number }
   | { readonly type: 'DeleteAccount' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
@@ -176,7 +176,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
         ? refuse('conflict')
         : [GitHubDisconnected.of({})]
     case 'DeleteAccount':
-      // One event per session, so that every consumer of session events sees each end.
+      // There is one event per session, so that every consumer of session events sees each end.
       return [...allEnded(state.sessions), AccountDeleted.of({})]
     case 'SignOutEverywhere':
       return allEnded(state.sessions)
@@ -197,7 +197,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
     case 'CompleteOnboarding': {
       if (state.onboardingCompleted) return []
       const { fullName, companySize, role } = command
-      // The address from the code host is read-only in onboarding: what a person types does not replace it.
+      // The address from the code host is read-only during onboarding: what a person types does not replace it.
       return [
         OnboardingCompleted.of({ companySize, role }, { fullName, email: state.email ?? command.email }),
       ]

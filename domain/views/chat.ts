@@ -11,7 +11,7 @@ import { isOneOf, type AnyRecorded, type Belonging, type View } from './view.ts'
 
 export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' | 'images' | 'attachments'> {
   readonly images: readonly NamedImage[]
-  /** The message's own id, which a client may choose: unique within the task only. */
+  /** The message's own id, which a client may choose, so that it is only unique within the task. */
   readonly messageId: string
   /** The position in a form that sorts. */
   readonly order: string
@@ -99,7 +99,7 @@ export const chatView: View<MessageDocument> = {
         return message && { ...message, ...written, updatedAt: event.at, version: event.revision }
       }
       case 'MessageDelivered':
-        // An execution's message has the execution's status; one that was still queued was sent to a running turn.
+        // The message of an execution has the execution's status. A message that was still queued was sent to a running turn.
         return message?.status === 'queued'
           ? {
               ...message,
@@ -131,7 +131,7 @@ export const chatView: View<MessageDocument> = {
   },
 }
 
-/** Compares queued messages by their place: in the given order, and others after them. */
+/** Compares queued messages by their place: those in the given order come first, and others after them. */
 export function byPlaceInQueue(
   a: Pick<MessageDocument, 'queueIndex' | 'order'>,
   b: Pick<MessageDocument, 'queueIndex' | 'order'>,
@@ -180,14 +180,14 @@ function ofSystem(
   return { ...posted(event, messageId, message), executionId }
 }
 
-/** `null` when what the agent said was erased. */
+/** The text about what the agent did unprompted; `null` when it was erased. */
 function unaskedWords(content: { readonly said: string } | null): string | null {
   if (content === null) return null
   const happened = 'The agent worked on its own between messages; nobody had asked it.'
   return content.said === '' ? happened : `${happened} It said:\n\n${content.said}`
 }
 
-/** The status of an execution's message and, for a command, how it ended with its last output below. */
+/** The status of an execution's message and, for a command, how it ended, followed by its last output. */
 export function faredIn(
   event: RecordedOf<ExecutionEvent>,
   { isCommand, response: printed }: Pick<MessageDocument, 'isCommand' | 'response'>,
@@ -218,7 +218,7 @@ export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   }
 }
 
-/** How a command ended, without its output. */
+/** How a command ended, from the first line of its response, which has the output below. */
 export function endIn(response: string): string {
   return response.split('\n', 1)[0] ?? ''
 }
@@ -230,7 +230,7 @@ function fateOf(event: RecordedOf<ExecutionEvent>, isCommand: boolean): 'running
 export function outcomeOf(event: RecordedOf<EndEvent>, isCommand: boolean): EndStatus {
   switch (event.type) {
     case 'ExecutionCompleted':
-      // A command that ran to its end may still have failed, by its exit code; a turn has not.
+      // A command that ran to its end may still have failed, according to its exit code; a turn cannot.
       return isCommand && (event.data.exitCode ?? 0) !== 0 ? 'failed' : 'completed'
     case 'ExecutionFailed':
       return 'failed'
@@ -244,7 +244,7 @@ export function parseTask(stream: string): string {
   return name.kind === 'task' ? name.id : ''
 }
 
-/** `goneWith` of a view whose documents belong to tasks. */
+/** The `goneWith` of a view whose documents belong to tasks. */
 export function goneWithTask(event: AnyRecorded): Belonging | undefined {
   return event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined
 }

@@ -6,7 +6,7 @@ import { goneWithTask, parseTask } from './chat.ts'
 import type { View } from './view.ts'
 
 export interface FeedbackDocument extends Omit<ShownFeedback, 'id' | 'isStale' | 'canBeSent'> {
-  /** The task and the feedback, because ids of feedback are unique only within a task. */
+  /** The id of the task and of the feedback, because ids of feedback are only unique within a task. */
   readonly id: string
   readonly feedbackId: string
   readonly task: string
@@ -64,7 +64,7 @@ function received(event: Extract<Event, { type: 'FeedbackReceived' }>, id: strin
     id,
     ...data,
     task: parseTask(event.stream),
-    // When the content was erased, only the time of receipt is left.
+    // When the content was erased, only the time of receipt remains.
     writtenAt: content?.writtenAt ?? at,
     receivedAt: at,
     number: content?.number ?? null,

@@ -1,5 +1,5 @@
 /**
- * What is counted per task: one document per task, with a row for each day, agent and model. The figures of a period are summed from these on
+ * The figures of each task: one document per task, with a row for each day, agent and model. The figures of a period are added up from these on
  * request. A document has only ids and numbers, and stays when its task is deleted, since what was spent stays spent.
  */
 import type { AgentName } from '../agents.ts'
@@ -18,7 +18,7 @@ interface OpenTurn {
   readonly agent: AgentName
   readonly requestedAt: string
   readonly startedAt: string | null
-  /** By model, in order of first use. */
+  /** The usage by model, in order of first use. */
   readonly uses: readonly Use[]
 }
 
@@ -29,11 +29,11 @@ export interface FiguresDocument extends ViewDocument {
   /** The model that the last turn with any usage used most. */
   readonly model: string | null
   readonly createdAt: string
-  /** The agent that the task was created for, and the model it used at first. */
+  /** The agent for which the task was created, and the model that it used at first. */
   readonly first: { readonly agent: AgentName; readonly model: string | null }
   readonly turn: OpenTurn | null
   readonly days: readonly DayFigures[]
-  /** The merge that was counted last, because the code host may report it again. */
+  /** The merge that was counted last, because the code host may report a merge again. */
   readonly mergedAt?: string | null
   /** When something was last counted. */
   readonly last: string
@@ -159,7 +159,7 @@ const between = (from: string, to: string): number => Math.max(0, Date.parse(to)
 
 const dayOf = (at: string): string => at.slice(0, 10)
 
-/** A whole turn counts for the day on which it was requested, and for the model that it used most. */
+/** The place where a whole turn is counted: the day on which it was requested, and the model that it used most. */
 function placeOf(turn: OpenTurn): DayFigures {
   return { day: dayOf(turn.requestedAt), agent: turn.agent, model: mostUsed(turn) }
 }

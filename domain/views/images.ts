@@ -12,7 +12,7 @@ export interface ImageDocument extends ViewDocument {
   readonly owner: string
   readonly isWaiting: boolean
   readonly uploadedAt: string
-  /** The order of uploads, in a form that sorts: the oldest is discarded first. */
+  /** The order of uploads, in a form that sorts. The oldest image is discarded first. */
   readonly order: string
 }
 
@@ -44,7 +44,7 @@ export const imagesView: View<ImageDocument> = {
   },
 }
 
-/** What an image address points to: its bytes, and the key that they are sealed under. */
+/** What the address of an image points to: its bytes, and the key under which they are sealed. */
 export interface SealedImage {
   readonly imageId: string
   readonly scope: string
@@ -53,12 +53,12 @@ export interface SealedImage {
   readonly name: string
 }
 
-/** Makes the address of an image: valid for a limited time, and given to its owner only. */
+/** Creates the address of an image, which is valid for a limited time and given to the owner only. */
 export type AddressOf = (image: SealedImage) => string
 
 type Queued = Extract<RecordedOf<TaskEvent>, { type: 'MessageQueued' }>
 
-/** The images of a message with their names; empty once the message was erased, since their bytes are gone too. */
+/** The images of a message with their names; empty once the message was erased, since the bytes of its images are gone too. */
 export function imagesOf({ data, content }: Queued): readonly NamedImage[] {
   if (content === null) return []
   return data.images.map((image, index) => ({ ...image, name: content.imageNames[index] ?? '' }))

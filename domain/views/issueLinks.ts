@@ -5,16 +5,17 @@ import { todosAfter, withoutDone, type Todo } from './todos.ts'
 import { isOneOf, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
 export interface IssueLinkDocument extends ViewDocument {
-  /** `none`: nobody there expects a comment. `stale`: the task has moved on since it was written. */
+  /** `none`: nobody at the code host expects a comment. `stale`: the task has moved on since the comment was written. */
   readonly comment: 'none' | 'due' | 'written' | 'stale' | 'failed'
-  /** `null` where none was written, or its id was erased. */
+  /** The id of the comment; `null` when none was written, or the id was erased. */
   readonly commentId: string | null
-  /** Whether the comment shows progress and is kept up to date: those of earlier versions only linked to the task, and stay unchanged. */
+  /** Whether the comment shows progress and is kept up to date. Comments of earlier versions only linked to the task, and stay unchanged. */
   readonly isKept: boolean
-  /** Revision of the latest event that the comment should show. */
+  /** The revision of the latest event that the comment should show. */
   readonly changedAt: number
   /**
-   * The repository of the issue that the task was made from; `null` when there is no issue. Here and below also `null` when the content was erased.
+   * The repository of the issue from which the task was created; `null` when there is no issue. This and the members below are also `null` when the
+   * content was erased.
    */
   readonly repositoryId: string | null
   readonly number: number | null
@@ -25,7 +26,7 @@ export interface IssueLinkDocument extends ViewDocument {
   readonly order: string
 }
 
-/** The events that such a comment shows. */
+/** The events that the comment shows. */
 export const toldToIssues = [
   'ExecutionRequested',
   'ExecutionStarted',

@@ -94,7 +94,7 @@ export const logView: View<LogDocument> = {
       case 'MessageWithdrawn':
         return undefined
       case 'ExecutionStarted':
-        // It is ordered by when it started.
+        // A command is ordered by the time when it started.
         return (
           entry && {
             ...entry,

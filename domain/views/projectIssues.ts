@@ -1,12 +1,12 @@
-/** Projects whose issues become tasks, or that have unsettled issues since they did: an index to find them among all projects. */
+/** Projects whose issues become tasks, or that have unsettled issues from when they did: an index that finds these among all projects. */
 import { sortKey } from '../kernel/event.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface ProjectIssuesDocument extends ViewDocument {
   readonly on: boolean
-  /** The ids of tasks for issues that were taken and are not settled, whether or not they were created yet. */
+  /** The ids of tasks for issues that were accepted and are not settled, whether or not the tasks were created yet. */
   readonly waiting: readonly string[]
-  /** Whether there is something to read or to settle. */
+  /** Whether there is something to read or to settle in the project. */
   readonly isRead: boolean
   readonly order: string
 }

@@ -9,9 +9,9 @@ import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface ProjectSettingsDocument extends ViewDocument, ProjectSettings {
   readonly secrets: ShownSettings['secrets']
-  /** Missing until one is set. */
+  /** The project's keys for models; missing until one is set. */
   readonly modelKeys?: ShownSettings['modelKeys']
-  /** Missing until first changed. */
+  /** The rule for feedback; missing until it is first changed. */
   readonly feedback?: FeedbackRule
   readonly issues?: IssueRule
   readonly issueDecisions?: readonly KeptDecision[]

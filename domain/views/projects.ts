@@ -79,7 +79,7 @@ export const projectsView: View<ProjectDocument> = {
 /** Reasons for a failed sync that block all tasks until they change: the repository is gone, not accessible, or read-only. */
 const outOfReach = new Set(['not_found', 'unauthorized', 'github_not_connected', 'archived'])
 
-/** Milliseconds. A sync is one request to the code host with a shorter timeout: one that began earlier than this died with its server. */
+/** In milliseconds. A sync is one request to the code host with a shorter timeout, so a sync that began longer ago died with its server. */
 const longestSyncMs = 90_000
 
 /** The API's form of a project document; `login` is the person's own account name at the code host. */

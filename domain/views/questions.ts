@@ -6,7 +6,7 @@ import { goneWithTask, parseTask } from './chat.ts'
 import { isOneOf, type View } from './view.ts'
 
 export interface QuestionDocument extends Omit<ShownQuestion, 'id'> {
-  /** The task and the question. */
+  /** The ids of the task and of the question. */
   readonly id: string
   readonly questionId: string
   readonly task: string

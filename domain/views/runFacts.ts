@@ -2,17 +2,17 @@
 import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
 export interface RunFactsDocument extends ViewDocument {
-  /** The full hash; `null` before a workspace was made, and in an empty repository. */
+  /** The full hash of the commit from which the task started; `null` before a workspace was created, and in an empty repository. */
   readonly baseCommit: string | null
-  /** Total milliseconds of its turns and commands, without the running one. */
+  /** The total time of the task's turns and commands, without the running one, in milliseconds. */
   readonly runningMs: number
   readonly runs: { readonly executionId: string; readonly startedAt: string } | null
   readonly tests: {
     readonly runs: number
-    /** How the last one ended; `null` when none has. */
+    /** How the last test run ended; `null` when none has ended. */
     readonly lastPassed: boolean | null
   }
-  /** The running tool calls that are tests. */
+  /** Running tool calls that are tests. */
   readonly openTests: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export const runFactsView: View<RunFactsDocument> = {
   streams: ['task'],
   types: folded,
   indexes: [],
-  // Most tool calls are not tests: skipping their beginnings saves the projector work.
+  // Most tool calls are not tests, so skipping their beginnings saves the projector work.
   touches: (event) => (event.type !== 'ToolStarted' || isTest(event) ? touchesOwn(event) : []),
   evolve: (document, event, id) => {
     if (event.type === 'TaskCreated') return document ?? created(event, id)
@@ -90,10 +90,10 @@ function changeOf(document: RunFactsDocument, event: AnyRecorded): Partial<RunFa
   }
 }
 
-/** In milliseconds; zero where clocks differ. */
+/** The time between two events in milliseconds; zero when clocks differ. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
-/** Total milliseconds of the task's turns and commands, up to `now`. */
+/** The total time of the task's turns and commands up to `now`, in milliseconds. */
 export function runningMsOf({ runs, runningMs }: RunFactsDocument, now: Date): number {
   return runningMs + (runs === null ? 0 : between(runs.startedAt, now.toISOString()))
 }

@@ -15,14 +15,14 @@ export function cleaned<D extends Pick<Task, 'cleaning' | 'cleanUp' | 'laterWork
   const before = task.cleaning ?? noCleanUp
   const cleaning = withCleanUp(before, event)
   const isLate = event.type === 'TaskCleanedUp' && event.data.requestId !== before.request
-  // A task that starts from the base branch has all its work in the merge.
+  // If the task starts from the base branch again, all its work was merged.
   const later = laterWork && (isLate || !startsAnew(cleaning)) ? { laterWork } : {}
   if (event.type !== 'TaskCleanedUp' || isLate) return { ...others, ...later, cleaning }
   const { branch, workspace } = event.data
   return { ...others, ...later, cleaning, cleanUp: { at: event.at, branch, workspace } }
 }
 
-/** For a task that goes on, or whose pull request is open again: drops the shown outcome and the pending request. */
+/** The task when it goes on, or when its pull request is open again: without the shown outcome and the pending request. */
 export function withoutCleanUp<D extends Pick<Task, 'cleaning' | 'cleanUp'>>({
   cleanUp: _before,
   ...task
@@ -30,7 +30,7 @@ export function withoutCleanUp<D extends Pick<Task, 'cleaning' | 'cleanUp'>>({
   return task.cleaning ? { ...task, cleaning: { ...task.cleaning, request: null } } : task
 }
 
-/** For a task whose workspace, or branch at the code host, was made or found. */
+/** The task when its workspace, or its branch at the code host, was created or found. */
 export function withWork<D extends Pick<Task, 'cleaning'>>(task: D): D {
   return task.cleaning ? { ...task, cleaning: afterWorkspace(task.cleaning) } : task
 }

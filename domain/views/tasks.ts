@@ -19,7 +19,7 @@ export interface TaskDocument extends Omit<
   'project' | 'images' | 'currentBranch' | 'modelAgent' | 'mode' | 'waitingFor'
 > {
   readonly images: readonly NamedImage[]
-  /** The agent that the model was chosen for; another agent uses its default. */
+  /** The agent for which the model was chosen; another agent uses its default. */
   readonly modelAgent: AgentName
   /** The order of creation, in a form that sorts. */
   readonly order: string
@@ -27,14 +27,14 @@ export interface TaskDocument extends Omit<
   readonly workspace: 'none' | 'preparing' | 'ready'
   readonly toolCalls: number
   readonly executions: number
-  /** Title and body of the pull request, existing or requested. */
+  /** The title and body of the pull request, existing or requested. */
   readonly pullRequestWords: { readonly title: string; readonly body: string } | null
   readonly autoUpdate: boolean
-  /** `free` when missing. */
+  /** How freely the agent works; `free` when missing. */
   readonly mode?: Task['mode']
-  /** What the agent asks and nobody has answered. */
+  /** The agent's questions that nobody has answered. */
   readonly openQuestions?: readonly { readonly id: string; readonly kind: QuestionKind }[]
-  /** The commit that an alternative starts from: the original's base, if it was known. */
+  /** The commit from which an alternative starts: the original's base, if it was known. */
   readonly startCommit?: string | null
   readonly recorded: {
     readonly blob: BlobRef | null
@@ -76,7 +76,7 @@ function failureOf(
   return { code, reason: event.content?.reason ?? '', ...(retryAt !== null && { retryAt }) }
 }
 
-/** Nothing can run in a task whose stream is damaged, because nothing could be recorded. */
+/** The task when its stream is damaged. Nothing can run in it, because nothing could be recorded. */
 function flawed(task: TaskDocument, unreadable: Flaw): TaskDocument {
   if (unreadable.stream === 'terminal') return { ...task, unreadable: task.unreadable ?? unreadable }
   const isActive = task.status === 'queued' || task.status === 'running'
@@ -262,7 +262,7 @@ function workspaceChanged(task: TaskDocument, event: Event<'WorkspaceChanged'>):
 }
 
 function pullRequestRequested(task: TaskDocument, event: Event<'PullRequestRequested'>): TaskDocument {
-  // One that opens automatically gets its text at the moment it is opened.
+  // A pull request that opens automatically gets its text at the moment when it is opened.
   const isReworded = (task.prNumber === null && !event.data.automatic) || event.data.rewrites
   const { publishingFault: _before, ...seen } = upTo(task, event)
   return {
@@ -312,7 +312,10 @@ function observed(task: TaskDocument, { data, content }: Event<'PullRequestObser
 
 const neverRead = { state: null, mergedBy: null, mergedAt: null }
 
-/** Fields of tasks that were forked, compared, undone or made from an issue, or whose pull request is followed. Other tasks do not have them. */
+/**
+ * The fields of tasks that were forked, compared, undone or created from an issue, or whose pull request is followed. Other tasks do not have these
+ * fields.
+ */
 function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<TaskDocument> {
   switch (event.type) {
     case 'TaskCreatedFromTurn': {
@@ -376,7 +379,7 @@ function ended(task: TaskDocument, event: RecordedOf<EndEvent>): TaskDocument {
   }
 }
 
-/** After this many calls the shown percentage no longer changes. */
+/** After this many tool calls the shown percentage no longer changes. */
 export const toolCallsThatShow = 49
 
 /** A task document without the fields that only the server needs. */

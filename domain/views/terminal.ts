@@ -1,4 +1,4 @@
-/** The terminal: its items are read from the stream directly, without a projection. */
+/** The items of a terminal, which are read from the stream directly, without a projection. */
 import type { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'

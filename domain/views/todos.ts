@@ -2,15 +2,16 @@
 
 export interface Todo {
   readonly text: string
-  /** `gone`: removed from the list, or done in an earlier turn. */
+  /** `gone` means that the item was removed from the list, or was done in an earlier turn. */
   readonly state: 'open' | 'done' | 'gone'
 }
 
-/** Maximum number of items, and of characters per item. */
+/** The maximum number of items, and of characters per item. */
 const most = { items: 100, text: 200 }
 
 /**
- * The list after a tool call: replaced if the tool gives all of it, else with one item added or changed. Input that cannot be read changes nothing.
+ * The list after a tool call. If the call contains the whole list, it replaces the list; otherwise it adds or changes one item. Input that cannot be
+ * read changes nothing.
  */
 export function todosAfter(
   before: readonly Todo[],
@@ -32,13 +33,13 @@ export function todosAfter(
 export interface TodoCall {
   readonly executionId: string | null
   readonly name: string | null
-  /** `null` when it was erased. */
+  /** The input of the call; `null` when it was erased. */
   readonly input: string | null
   readonly status: string
   readonly output: string | null
 }
 
-/** The list after calls of several turns, in their order; calls before the first of them may be missing. */
+/** The list after the calls of several turns, in their order. Calls before the first of them may be missing. */
 export function todosOf(calls: readonly TodoCall[]): readonly Todo[] {
   let todos: readonly Todo[] = []
   let turn: string | null | undefined
@@ -53,7 +54,7 @@ export function todosOf(calls: readonly TodoCall[]): readonly Todo[] {
   return todos
 }
 
-/** The items before this number. Those of calls that are missing count as gone, and so do those of an earlier numbering. */
+/** The items before this number. Items of missing calls count as gone, as do those of an earlier numbering. */
 function upToNumber(todos: readonly Todo[], number: number): readonly Todo[] {
   const known = number > todos.length ? todos : []
   const missing = Math.min(number - 1, most.items) - known.length

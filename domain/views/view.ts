@@ -5,14 +5,17 @@ import { parseStream, type StreamKind } from '../kernel/streams.ts'
 
 export type AnyRecorded = RecordedOf<DomainEvent>
 
-/** A document is folded from one stream, so the order between streams does not matter. `version` is the revision of the last event in it. */
+/**
+ * A document, which is folded from one stream, so that the order between streams does not matter. `version` is the revision of the last event in the
+ * document.
+ */
 export interface ViewDocument {
   readonly id: string
   readonly position: Position
   readonly version: number
 }
 
-/** A field by which documents belong to something, and its value. */
+/** A field by which documents belong to something, and the value of that field. */
 export interface Belonging {
   readonly field: string
   readonly value: string
@@ -22,7 +25,7 @@ export function belongs(document: ViewDocument, { field, value }: Belonging): bo
   return Object.entries(document).some(([name, held]) => name === field && held === value)
 }
 
-/** The first unreadable event of a task's stream or of its terminal's, and why. */
+/** The first unreadable event of a task's stream or of its terminal's, and the reason. */
 export interface Flaw {
   readonly stream: 'task' | 'terminal'
   readonly revision: number
@@ -31,26 +34,26 @@ export interface Flaw {
 
 export interface View<D extends ViewDocument> {
   readonly collection: string
-  /** Increased whenever the same events would give other documents: all are then rebuilt. */
+  /** The version of the view, to be increased whenever the same events would give other documents: all documents are then rebuilt. */
   readonly version: number
   /** The oldest version whose documents may still be read and folded further during a rebuild; by default, this version. */
   readonly readsFrom?: number
-  /** The kinds of streams that it is folded from, and the event types in them; by default, all types. */
+  /** The kinds of streams from which the view is folded, and the types of events in them; all types by default. */
   readonly streams: readonly StreamKind[]
   readonly types?: readonly AnyRecorded['type'][]
-  /** Fields compared for equality, followed by the field to sort by. */
+  /** Each index: fields that are compared for equality, followed by the field for sorting. */
   readonly indexes: readonly (readonly string[])[]
   /** The ids of the documents that the event may change. */
   touches(event: AnyRecorded): readonly string[]
   /** For an event that removes all documents that belong to something: how to find them by the first index. */
   goneWith?(event: AnyRecorded): Belonging | undefined
-  /** Marks the document of a stream that can no longer be read; left out when documents do not show that. */
+  /** Marks the document of a stream that can no longer be read; left out when documents do not show this. */
   flawed?(document: D, flaw: Flaw): D
-  /** The document after the event; `undefined` when there is none. Accepts erased content. */
+  /** The document after the event; `undefined` when there is none. Accepts events whose content was erased. */
   evolve(document: D | undefined, event: AnyRecorded, id: string): D | undefined
 }
 
-/** `evolve`, made idempotent: an event that the document already contains changes nothing. */
+/** Applies `evolve` idempotently: an event that the document already contains changes nothing. */
 export function project<D extends ViewDocument>(
   view: View<D>,
   document: D | undefined,
@@ -62,7 +65,7 @@ export function project<D extends ViewDocument>(
     : view.evolve(document, event, id)
 }
 
-/** `touches` of a view with one document per stream of a kind: by all its events, or those of the given types. */
+/** The `touches` of a view with one document per stream of a kind: for all its events, or for those of the given types. */
 export function ownDocument(
   kind: StreamKind,
   types?: View<ViewDocument>['types'],
