@@ -4,7 +4,7 @@ import type { StdioOptions } from 'node:child_process'
 import { Duplex } from 'node:stream'
 import type { Readable, Writable } from 'node:stream'
 
-/** The program is not there or may not be run; nothing was started. */
+/** The program does not exist or may not be run; nothing was started. */
 export class CannotStart extends Error {
   override readonly name = 'CannotStart'
   readonly file: string
@@ -18,40 +18,40 @@ export class CannotStart extends Error {
 }
 
 export interface Exit {
-  /** `null` when a signal ended it. */
+  /** The exit code; `null` when a signal ended the process. */
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
-/** A user of this machine, by number; it need not have an account. */
+/** A user of this machine, by number; no account is needed. */
 export interface HostUser {
   readonly uid: number
   readonly gid: number
 }
 
 export interface SpawnOptions {
-  /** Where it starts; `/` when not given, never this process's own folder. */
+  /** The folder in which the child starts; `/` by default, never this process's own folder. */
   readonly cwd?: string
-  /** All of its environment: nothing of this process's own is passed on. */
+  /** The whole environment of the child: nothing of this process's own is passed on. */
   readonly env: Readonly<Record<string, string>>
   readonly stdin: 'pipe' | 'ignore'
-  /** Another user to run as; only root can. */
+  /** Another user who runs the child; only root can choose one. */
   readonly user?: HostUser | undefined
-  /** How many more pipes it gets, as file descriptors from 3 on. */
+  /** How many further pipes the child gets, as file descriptors from 3 on. */
   readonly extraPipes?: number
 }
 
 export interface SpawnedProcess {
   readonly pid: number
   readonly stdin: Writable | null
-  /** The child waits when these are not read: that is the back-pressure. */
+  /** The output. The child waits when its output is not read, which is the back-pressure. */
   readonly stdout: Readable
   readonly stderr: Readable
-  /** The extra pipes, in order; both ways. */
+  /** The further pipes, in order. Each works both ways. */
   readonly pipes: readonly Duplex[]
-  /** Settles when the process is gone, whether or not its output was read. */
+  /** Settles when the process has ended, whether or not its output was read. */
   readonly exited: Promise<Exit>
-  /** Sends a signal to the child and all that stayed in its group; a group already gone is fine. */
+  /** Sends a signal to the child and all processes that stayed in its group. Does nothing when the group has ended. */
   signalGroup(signal: NodeJS.Signals): void
 }
 
@@ -65,7 +65,7 @@ export function spawnProcess(file: string, args: readonly string[], options: Spa
   const { pid, stdin, stdout, stderr } = child
   if (pid === undefined || !stdout || !stderr) throw new CannotStart(file, fault)
 
-  // A child may close its input early; its exit tells what came of that.
+  // A child may close its input early; its exit shows the consequences.
   stdin?.on('error', ignore)
   const pipes = child.stdio.slice(3).filter((stream) => stream instanceof Duplex)
   for (const pipe of pipes) pipe.on('error', ignore)
@@ -82,8 +82,8 @@ export function spawnProcess(file: string, args: readonly string[], options: Spa
 }
 
 /**
- * Ends a child and all that stayed in its group: at once, or with `graceMs` by SIGTERM first and SIGKILL after that time. With grace its
- * output is no longer read, since a full pipe would keep it from ending.
+ * Ends a child and all processes that stayed in its group: at once or, with `graceMs`, by SIGTERM first and SIGKILL after that time. With grace the
+ * output is no longer read, since a full pipe would keep the child from ending.
  */
 export function endGroup(child: SpawnedProcess, graceMs = 0): void {
   if (graceMs === 0) return child.signalGroup('SIGKILL')
@@ -93,7 +93,7 @@ export function endGroup(child: SpawnedProcess, graceMs = 0): void {
   void child.exited.then(() => clearTimeout(forced))
 }
 
-/** Sends a signal to a process, or with a negative id to a group; false when there is none any more. */
+/** Sends a signal to a process or, with a negative id, to a group; `false` when there is none any more. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal)
@@ -106,20 +106,20 @@ export interface RunOptions {
   readonly cwd?: string
   readonly env: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
-  /** What it reads from the descriptors from 3 on. */
+  /** What the child reads from the descriptors from 3 on. */
   readonly extraInputs?: readonly (string | Uint8Array)[]
   readonly user?: HostUser | undefined
   readonly timeoutMs: number
-  /** Between SIGTERM and SIGKILL when the child is ended early; without it, SIGKILL at once. */
+  /** The time between SIGTERM and SIGKILL when the child is ended early, in milliseconds; without it, SIGKILL is sent at once. */
   readonly graceMs?: number
-  /** Of stdout and of stderr, each. What `onStdout` takes is not kept and not counted. */
+  /** The maximum output of stdout and of stderr, each. Output that `onStdout` takes is not kept and not counted. */
   readonly maxOutputBytes: number
-  /** Keeps only so many of the last bytes of stderr, however much there is. */
+  /** Keeps only this many of the last bytes of stderr, however much there is. */
   readonly stderrTailBytes?: number
   readonly signal?: AbortSignal | undefined
-  /** Takes stdout as it comes; answering `enough` ends the child. */
+  /** Takes stdout as it arrives; returning `enough` ends the child. */
   readonly onStdout?: (chunk: Buffer) => 'more' | 'enough'
-  /** Sees stderr as it comes; it is kept as well. */
+  /** Sees stderr as it arrives; stderr is kept as well. */
   readonly onStderr?: (chunk: Buffer) => void
 }
 
@@ -128,7 +128,7 @@ export type EndedBy = 'itself' | 'time_limit' | 'output_limit' | 'aborted' | 're
 export interface Finished extends Exit {
   readonly stdout: Buffer
   readonly stderr: Buffer
-  /** Why it ended; for all but `itself` its whole group was ended. */
+  /** Why the child ended. In all cases but `itself`, its whole group was ended. */
   readonly endedBy: EndedBy
 }
 
@@ -144,7 +144,7 @@ export async function run(file: string, args: readonly string[], options: RunOpt
   return runToEnd(child, options)
 }
 
-/** The same for a child that runs already: writes its inputs and keeps its limits. Never throws. */
+/** Writes the inputs of a child that runs already, and enforces its limits, like `run`. Never throws. */
 export async function runToEnd(
   child: SpawnedProcess,
   options: Omit<RunOptions, 'cwd' | 'env' | 'user'>,
@@ -199,7 +199,7 @@ export async function runToEnd(
 interface Collecting {
   readonly limit: number
   readonly exceeded: () => void
-  /** Sees each chunk first; what it takes is neither kept nor counted. */
+  /** Sees each chunk first. A chunk that it takes is neither kept nor counted. */
   readonly first: ((chunk: Buffer) => 'taken' | 'seen') | undefined
 }
 

@@ -1,5 +1,5 @@
 /**
- * Picks the adapters: the only place that knows which engine stands behind a port. The drivers of the shared engines are large, and
+ * Chooses the adapters: this is the only file that knows which engine is behind a port. The drivers of the shared engines are large, so they are
  * loaded only where they are used.
  */
 import { randomUUID } from 'node:crypto'
@@ -79,7 +79,7 @@ interface Ports {
   readonly recentKeys: RecentKeys
 }
 
-/** Everything the services work with: the ports, and what is built on them once. */
+/** Everything that services work with: the ports, and objects that are built on them once. */
 export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 'metrics'> {
   readonly codeHost: CodeHost
   readonly clock: Clock
@@ -87,7 +87,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly logger: Logger
   readonly log: EventLog
   readonly logIdentity: LogIdentity
-  /** Why the log's own stream cannot be read, in a sentence; the identity is then from beside the log. */
+  /** Why the log's own stream cannot be read, in a sentence; `identity` then comes from outside of the log. */
   readonly logDamage: string | null
   readonly commands: Commands
   readonly idempotency: Idempotency
@@ -96,7 +96,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly blobs: SealedBlobs
   readonly words: LiveWords
   readonly imageAddresses: ImageAddresses
-  /** Which App we are at the code host, what the host knows of it, and where it is installed. */
+  /** Our App at the code host: its registration, what the host knows about it, and where it is installed. */
   readonly hostApp: HostApp
   readonly codeHostApps: CodeHostApps
   readonly installations: Installations
@@ -109,12 +109,12 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   /** The credentials of the product at the local code host; `null` with GitHub itself. */
   readonly localCodeHost: LocalCredentials | null
   readonly ballast: Ballast
-  /** By name, what `/readyz` asks. */
+  /** The checks of `/readyz`, by name. */
   readonly parts: ReadonlyMap<string, () => Promise<void>>
   close(): Promise<void>
 }
 
-/** What of the configuration says where data are. */
+/** The parts of the configuration that say where data is stored. */
 export type StoresConfig = Pick<Config, 'dataDir' | 'engines' | 'masterKey'>
 
 interface Opening {
@@ -122,15 +122,15 @@ interface Opening {
   readonly clock: Clock
   readonly onFault: ReportFault
   readonly onWaiting: (line: string) => void
-  /** Closes it after all that is opened later. */
+  /** Registers an engine to be closed after everything that is opened later. */
   keep<T extends { close(): Promise<void> }>(engine: T): T
   at(name: string): string
 }
 
 /**
- * Opens the engines that the configuration names: shared ones at their addresses, waited for when they are not there yet, which
- * `onWaiting` is told in a line; the others embedded, in the data folder. Throws sentences: the folder in use, a newer format, a wrong
- * master key, an address or credentials that are refused.
+ * Opens the engines that the configuration names: shared ones at their addresses, and the others embedded, in the data folder. Waits for shared
+ * engines that are not reachable yet, and reports that to `onWaiting` in a line. Throws sentences when the folder is in use, its format is newer, the
+ * master key is wrong, or an address or credentials are refused.
  */
 export async function openEngines(
   config: Config,
@@ -156,7 +156,7 @@ export async function openEngines(
       },
       at: (name) => join(config.dataDir, name),
     })
-    // An operation ends before it could need any.
+    // An operation ends before it could need the ballast.
     const ballast = needsFolder(config) && config.services.size > 0 ? keepBallast(config, logger) : noBallast
     opened.push(ballast)
     return await onPorts(ports, { config, clock, logger, ballast, close })
@@ -166,7 +166,7 @@ export async function openEngines(
   }
 }
 
-/** What a thread opens for itself, while its process holds the data folder. */
+/** The stores that a thread opens for itself, while its process holds the data folder. */
 export interface OwnStores {
   readonly vault: Vault
   readonly eventStore: EventStore
@@ -175,7 +175,7 @@ export interface OwnStores {
   close(): Promise<void>
 }
 
-/** Opens these stores a second time beside those of `openEngines`, which stay open. */
+/** Opens these stores a second time, in addition to those of `openEngines`, which stay open. */
 export async function openStores(config: StoresConfig, logger: Logger): Promise<OwnStores> {
   const opened: { close(): Promise<void> }[] = []
   const close = async () => {
@@ -207,7 +207,7 @@ export async function openStores(config: StoresConfig, logger: Logger): Promise<
 /** Checks one blob of a folder that another process may have open. */
 export { checkBlob }
 
-/** The read models alone, beside whatever process has the data folder. */
+/** Opens only the read models, whatever process has the data folder open. */
 export async function openReadModels(
   config: StoresConfig,
   onWaiting: (line: string) => void,
@@ -232,7 +232,7 @@ export async function openReadModels(
   }
 }
 
-/** Shared engines hold everything but workspaces and the local code host's repositories. */
+/** Whether a data folder is needed. Shared engines store everything except workspaces and the local code host's repositories. */
 function needsFolder({ engines, services }: Config): boolean {
   const hasEmbedded = engines.eventStore === null || engines.mongo === null || engines.nats === null
   return hasEmbedded || services.has('runner') || services.has('codehost')
@@ -293,7 +293,7 @@ async function keysAndViewsInMongo({ config, keep, at }: Opening, mongo: Mongo):
   const masterKey = await loadMasterKey({ configured: config.masterKey, file: at('master.key') })
   const { openMongoVault } = await import('#platform/vault/mongodb.ts')
   return {
-    // First, so that a program with another key writes nothing.
+    // Opened first, so that a program with another key writes nothing.
     vault: keep(await openMongoVault({ mongo, masterKey })),
     readStore: keep(await readStoreIn(mongo)),
   }
@@ -368,7 +368,7 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
   })
   const addresses = codeHostAddresses(config, config.codeHost)
   const { serverUrl } = addresses
-  // The local code host has no limits to keep to.
+  // The local code host has no limits that have to be kept.
   const paced = config.codeHost.kind === 'github'
   const requests = requestsTo({ ...addresses, paced, hasOwnToken: tokenOf(config) !== undefined, bus })
   const codeHost = githubCodeHost({ serverUrl, requests, app: app.current, ownToken: tokenOf(config) })
@@ -431,7 +431,7 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
   }
 }
 
-/** A new key beside old data would only be refused by the vault, and stay behind as if it were the right one. */
+/** Refuses to create a key when there is old data: the vault would only refuse the new key, which would stay behind as if it were the right one. */
 function refuseLostKey(config: StoresConfig, at: (name: string) => string): void {
   if (config.masterKey !== undefined || existsSync(at('master.key')) || !existsSync(at('vault.sqlite')))
     return

@@ -1,4 +1,4 @@
-/** The connected runners, each by its last heartbeat: which agents can run on them, and what they want every page to show. */
+/** The connected runners, by their last heartbeats: which agents can run on them, and which notices they want every page to show. */
 import type { AgentState } from '#domain/api/server.schema.ts'
 import { agentNames, type AgentName } from '#domain/agents.ts'
 import type { ModelKeys, Paying } from '#platform/credentials/modelKeys.ts'
@@ -12,7 +12,7 @@ interface HeardRunners {
   stop(): void
 }
 
-/** A runner sends a heartbeat each second. */
+/** How long a runner may be silent before it counts as disconnected, in milliseconds. A runner sends a heartbeat each second. */
 export const silentMs = 5_000
 
 /** Starts listening; `onHeard` is called after each heartbeat. `now` is monotonic, in milliseconds. */
@@ -41,7 +41,7 @@ function hearRunners(
 
 export interface Agents {
   /**
-   * Every agent, as the best-equipped connected runner reports it. If no runner has reported yet, it waits for one, at most as long as a connected
+   * Every agent, as the best-equipped connected runner reports it. If no runner has reported yet, waits for one, but no longer than a connected
    * runner may be silent.
    */
   read(): Promise<readonly AgentState[]>
@@ -52,7 +52,7 @@ export interface Agents {
   stop(): void
 }
 
-/** An agent as it is for those who would pay for its run: with a key of their own it may need none of the server's. */
+/** An agent for those who would pay for its run: with a key of their own, they may not need the server's. */
 export async function agentFor(
   state: AgentState,
   by: Paying,
@@ -114,7 +114,7 @@ function unknown(name: AgentName): AgentState {
 }
 
 export interface Notices {
-  /** Each sentence once; when no runner is connected, a sentence about that. */
+  /** The notices, each once; when no runner is connected, also a sentence about that. */
   read(): readonly string[]
   stop(): void
 }

@@ -16,8 +16,8 @@ export interface AccessControl {
   /** Whether the account's owner may sign in, according to the code host now. Throws `CodeHostFault`. */
   allows(account: Pick<HostAccount, 'id' | 'login'>, accessToken: string): Promise<boolean>
   /**
-   * Throws `not_allowed` for a person who has lost access, `sign_in_required` when the code host must be queried and no longer accepts their token,
-   * and `code_host_unavailable` when it has not answered for too long. Results are cached for a while.
+   * Checks that the person still has access. Throws `not_allowed` for a person who has lost access, `sign_in_required` when the code host must be
+   * queried and no longer accepts their token, and `code_host_unavailable` when it has not answered for too long. Results are cached for a while.
    */
   check(userId: string): Promise<void>
   /** Whether `ADMINS` lists the person, or whether they are the owner of the token in single-user mode. */
@@ -44,16 +44,16 @@ interface Deps extends Engines {
 export const answersHold = {
   allowed: 300_000,
   refused: 30_000,
-  /** While the code host is unavailable: how long after its last confirmation a person keeps access. */
+  /** How long a person keeps access after the last confirmation while the code host is unavailable. */
   withoutHost: 3_600_000,
 }
 const maxKept = 10_000
 
 interface Answer {
   readonly allowed: boolean
-  /** In milliseconds of the clock. */
+  /** When the result was determined, in milliseconds of the clock. */
   readonly since: number
-  /** When the code host, or the list, last confirmed it. */
+  /** When the code host, or the list, last confirmed the person's access. */
   readonly said: number
 }
 
@@ -87,7 +87,7 @@ export function openAccessControl(
   }
 }
 
-/** Decides by the token that they work with, without asking the code host, which may be unavailable. */
+/** Decides by the token that the person works with, without asking the code host, which may be unavailable. */
 async function isOwnerOfToken({ codeHost, access }: Deps, userId: string): Promise<boolean> {
   if (codeHost.ownToken === undefined) return false
   const token = await access.tokenOf(userId).catch((fault: unknown) => {
@@ -194,7 +194,7 @@ const personOf = ({
 interface NameClaims {
   /** Whether the name belongs to this account, or to no account yet. */
   isFree(kind: NameKind, name: string, id: string): Promise<boolean>
-  /** The same check, and if it succeeds the account owns the name from now on. */
+  /** Checks the name like `isFree`; if the check succeeds, the account owns the name from now on. */
   claim(kind: NameKind, name: string, id: string): Promise<boolean>
 }
 

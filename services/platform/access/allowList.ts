@@ -1,13 +1,13 @@
 /** The list of people who may sign in, as configured by the operator. */
 
-/** A person in the forms that the list may use: login at the code host, or id there, written `id:1001`. */
+/** A person in the forms that the list may use: by login or, written as `id:1001`, by id at the code host. */
 export interface Named {
   readonly id: string
-  /** In lower case, because logins are case-insensitive. */
+  /** The login in lower case, because logins are case-insensitive. */
   readonly login: string
 }
 
-/** All members of an organization, or of one of its teams. In lower case. */
+/** All members of an organization, or of one of its teams. The names are in lower case. */
 export interface AllowedOrganization {
   readonly organization: string
   readonly team: string | null
@@ -19,13 +19,13 @@ export interface AllowList {
   /** Logins in lower case, and ids as `id:1001`. */
   readonly users: readonly string[]
   readonly organizations: readonly AllowedOrganization[]
-  /** In the form of `users`. They may sign in whatever the rest of the list says. */
+  /** Administrators, in the form of `users`. They may sign in whatever the rest of the list says. */
   readonly admins: readonly string[]
 }
 
 export const everybody: AllowList = { everybody: true, users: [], organizations: [], admins: [] }
 
-/** Whether a list names a person, and by what. */
+/** Whether a list names a person, and in which form. */
 export function namesOf(list: readonly string[], person: Named): 'by_id' | 'by_login' | 'not' {
   if (list.includes(`id:${person.id}`)) return 'by_id'
   // A login with a colon is not accepted, so that a login can never pass for an id.

@@ -1,4 +1,4 @@
-/** Records the events that only the audit log has. Actions that other streams record appear in it automatically. */
+/** Records the events that only the audit log has. Actions that other streams record appear in the audit log automatically. */
 import { audit, SignInRefused, type AuditEvent } from '#domain/audit.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor, Position } from '#domain/kernel/event.ts'

@@ -2,10 +2,10 @@
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 
-/** Twice as long as calls to the code host may take. */
+/** How long work waits for its turn, in milliseconds: twice as long as calls to the code host may take. */
 const patienceMs = 30_000
 
-/** Does the work once, while nobody else works under this name. Throws `EngineUnavailable` when its turn does not come within 30 s. */
+/** Does the work once, while no other process works under this name. Throws `EngineUnavailable` when its turn does not come within 30 s. */
 export function alone<T>(leases: Pick<Leases, 'hold'>, name: string, work: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     let begun: Promise<unknown> | undefined

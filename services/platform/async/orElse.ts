@@ -1,4 +1,4 @@
-/** For `catch`: this value instead of a fault of one kind; any other is thrown again. */
+/** A handler for `catch` that returns this value for a fault of one kind, and throws any other fault again. */
 export const orElse =
   <Value>(kind: abstract new (...args: never[]) => Error, value: Value) =>
   (fault: unknown): Value => {

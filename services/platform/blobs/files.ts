@@ -12,7 +12,7 @@ import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
 interface FileBlobs {
   readonly folder: string
   readonly halfWritten: string
-  /** Work that `close` waits for. */
+  /** Running operations, for which `close` waits. */
   readonly running: Set<Promise<unknown>>
   closed: boolean
 }
@@ -114,7 +114,7 @@ async function isOlder(blobs: FileBlobs, hash: string, putBefore: Date): Promise
   }
 }
 
-/** Goes folder by folder, without `half-written`: at most 256 names at a time, apart from the blobs in the innermost folder. */
+/** Lists the blobs folder by folder, without `half-written`: at most 256 names at a time, apart from the blobs in the innermost folder. */
 async function* list(blobs: FileBlobs, putBefore: Date): AsyncGenerator<string> {
   const faults: unknown[] = []
   const namesIn = async (...path: string[]): Promise<readonly string[]> => {

@@ -37,10 +37,10 @@ export interface GridFsOptions {
 }
 
 const chunkBytes = 1024 * 1024
-/** A message to the server has at most 48 MB, and each call has a time-out. */
+/** How many chunks are sent at a time: a message to the server has at most 48 MB, and each call has a time-out. */
 const chunksAtOnce = 8
 const listedAtOnce = 1_000
-/** Longer than any upload can take. */
+/** The age after which an upload counts as abandoned, in milliseconds: longer than any upload can take. */
 const abandonedAfterMs = 3_600_000
 
 type GridFs = GridFsOptions
@@ -109,7 +109,7 @@ async function read(blobs: GridFs, hash: string): Promise<Uint8Array | undefined
   )
   const bytes = Buffer.concat(chunks.map(({ data }) => data))
   if (sha256(bytes) === hash) return bytes
-  // It may have been removed, and even stored again, during the read.
+  // The blob may have been removed, and even stored again, during the read.
   const now = await blobs.mongo.ask((db) => fileOf(db, hash))
   if (now === null) return undefined
   if (!now._id.equals(file._id)) return read(blobs, hash)
@@ -125,11 +125,11 @@ async function check(blobs: GridFs, hash: string): Promise<'whole' | 'changed' |
     for await (const { data } of chunks) found.update(data)
   }, transferMs(file.length))
   if (found.digest('hex') === hash) return 'whole'
-  // It may have been removed during the read.
+  // The blob may have been removed during the read.
   return (await blobs.mongo.ask((db) => fileOf(db, hash))) === null ? 'missing' : 'changed'
 }
 
-/** Oldest first, in our own pages, because a server cursor expires when it is not used for a while. */
+/** Lists blobs, oldest first, in our own pages, because a server cursor expires when it is not used for a while. */
 async function* list(blobs: GridFs, putBefore: Date): AsyncGenerator<string> {
   for (let last: StoredFile | undefined; ;) {
     const after: Filter<StoredFile> = last
@@ -188,7 +188,7 @@ function chunksOf(fileId: ObjectId, bytes: Uint8Array): StoredChunk[] {
   }))
 }
 
-/** Five seconds, and one more for each 4 MB. */
+/** The time limit of a transfer in milliseconds: five seconds, and one more for each 4 MB. */
 function transferMs(bytes: number): number {
   return 5_000 + bytes / 4_000
 }

@@ -3,7 +3,7 @@ import type { Bus, BusMessages, Topic } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
 
 export interface Listeners extends Pick<Bus, 'subscribe'> {
-  /** Tells a message to those who listen now and still do by then; `undefined` when nobody listens. */
+  /** A function that tells a message to those who listen now and still do by then; `undefined` when nobody listens. */
   tellingTo<T extends Topic>(topic: T): ((message: BusMessages[T]) => void) | undefined
   clear(): void
 }

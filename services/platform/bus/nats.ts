@@ -69,7 +69,7 @@ function reportLost(bus: NatsBus): void {
   bus.lost = 0
 }
 
-/** The driver buffers without limit what the server does not accept: the answer to a flush shows what was sent. */
+/** Asks the server how far it is. The driver buffers without limit what the server does not accept, but the answer to a flush shows what was sent. */
 async function askHowFar(bus: NatsBus): Promise<void> {
   if (bus.isAsking) return
   bus.isAsking = true

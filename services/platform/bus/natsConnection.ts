@@ -8,13 +8,13 @@ export class UnusableNats extends Error {
   override readonly name = 'UnusableNats'
 }
 
-/** Expected errors, by JetStream's error code. */
+/** Errors that the caller expects, by JetStream's error code. */
 export type Refusals<R> = ReadonlyMap<number, () => R>
 
 export interface Nats {
-  /** Host and port, without credentials. */
+  /** The host and the port, without credentials. */
   readonly address: string
-  /** Reconnects by itself and keeps its subscriptions. */
+  /** The driver's connection, which reconnects by itself and keeps its subscriptions. */
   readonly connection: NatsConnection
   isConnected(): boolean
   /** The maximum message size in bytes, as last reported by the server. */
@@ -52,7 +52,7 @@ interface Connected extends Server {
   readonly returned: Set<() => void>
   readonly underWay: Set<(fault: Error) => void>
   isConnected: boolean
-  /** Cached here, because the driver forgets it while the server is away. */
+  /** The last known maximum, because the driver forgets it while the server is away. */
   maxBytes: number
   isClosing: boolean
   whenConnected: Promise<void>
@@ -219,7 +219,7 @@ interface Address {
   readonly credentials: Pick<ConnectionOptions, 'user' | 'pass' | 'token' | 'tls'>
 }
 
-/** The driver only gets hosts: it does not read credentials from an address, and might print them. */
+/** Parses the address. The driver only gets hosts: it does not read credentials from an address, and might print them. */
 function parseAddress(text: string): Address {
   const urls = text.split(',').map((each) => parseUrl(each.trim()))
   const named = urls.find(({ username }) => username !== '')
@@ -243,7 +243,7 @@ function parseUrl(text: string): URL {
   return url
 }
 
-/** A user name without a password is a token, as is usual with NATS. */
+/** The credentials in an address. A user name without a password is a token, as is usual with NATS. */
 function credentialsOf({ username, password }: URL): Pick<ConnectionOptions, 'user' | 'pass' | 'token'> {
   const name = decoded(username)
   return password === '' ? { token: name } : { user: name, pass: decoded(password) }

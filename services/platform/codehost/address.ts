@@ -7,12 +7,12 @@ export const isLoopback = (hostname: string): boolean =>
 const ownerPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/
 const namePattern = /^(?!\.{1,2}$|-)[A-Za-z0-9._-]{1,100}$/
 
-/** `undefined` when owner or name could not be a host's. */
+/** The name of a repository; `undefined` when owner or name could not belong to a code host. */
 export function nameOf(owner: string, name: string): RepositoryName | undefined {
   return ownerPattern.test(owner) && namePattern.test(name) ? { owner, name } : undefined
 }
 
-/** Throws CodeHostFault `not_found` for a name that would direct a request elsewhere. */
+/** Checks the name of a repository. Throws CodeHostFault `not_found` for one that would direct a request elsewhere. */
 export function checkedName({ owner, name }: RepositoryName): RepositoryName {
   const checked = nameOf(owner, name)
   if (!checked) throw new CodeHostFault('not_found', 'There is no repository with this name.')
@@ -29,7 +29,7 @@ export function repositoryOf(text: string, serverUrl: string): RepositoryName | 
 }
 
 interface Address {
-  /** With a port where one stands; ssh addresses have none that matters. */
+  /** The host, with its port if there is one; in ssh addresses the port does not matter. */
   readonly host: { readonly name: string; readonly port: string | undefined }
   readonly path: string
 }

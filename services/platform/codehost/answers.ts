@@ -67,7 +67,7 @@ export const Refusal = z.object({
 })
 
 const Level = z.enum(['read', 'write', 'admin'])
-/** A value that is none of the three levels is an unknown permission. */
+/** The value of a permission: any other than the three levels makes it unknown. */
 const Permissions = z.record(z.string(), z.unknown()).transform((all) =>
   Object.fromEntries(
     Object.entries(all).flatMap(([name, level]) => {

@@ -124,7 +124,7 @@ function readingCalls({
       const of = { ...at, pull_number: number }
       const reviews = await pages(Review, (page) => rest.pulls.listReviews({ ...of, ...page }))
       const lines = await pages(LineComment, (page) => rest.pulls.listReviewComments({ ...of, ...page }))
-      // Reading them needs a separate permission, for issues.
+      // Reading the comments needs a separate permission, for issues.
       const comments = await pages(Comment, (page) =>
         rest.issues.listComments({ ...at, issue_number: number, ...page }),
       ).catch(ifHidden({ items: [] }))
@@ -161,7 +161,7 @@ function checkCalls({
       const { check_runs: runs } = await ask(CheckRuns, () =>
         rest.checks.listForRef({ ...query, filter: 'latest' }),
       )
-      // Reading them needs a separate permission.
+      // Reading the statuses needs a separate permission.
       const { statuses } = await ask(Statuses, () => rest.repos.getCombinedStatusForRef(query)).catch(
         ifHidden({ statuses: [] }),
       )
@@ -342,7 +342,7 @@ function failedFrom(run: z.infer<typeof CheckRun>): readonly HostFailedCheck[] {
   ]
 }
 
-/** A repeated report is not new: the id is made of the context and the commit. */
+/** The failed status of a commit. A repeated report is not new, because the id is made of the context and the commit. */
 function failedStatusFrom(status: z.infer<typeof Status>, commit: string): readonly HostFailedCheck[] {
   const { context, state, description, target_url: url, updated_at } = status
   if (!['failure', 'error'].includes(state)) return []

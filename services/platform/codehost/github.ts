@@ -30,12 +30,12 @@ import { pages } from './pages.ts'
 import { ask, askIfChanged, callsOf, ifHidden, limited, type Requests, type TokenCalls } from './request.ts'
 
 export interface GitHubOptions {
-  /** The base of pages and git remotes: `https://github.com`. */
+  /** The base address of pages and git remotes, such as `https://github.com`. */
   readonly serverUrl: string
   readonly requests: Requests
   readonly app: CurrentApp
   readonly clock?: Clock
-  /** Replaces an App. */
+  /** The token that replaces an App. */
   readonly ownToken?: string | undefined
 }
 
@@ -43,7 +43,7 @@ interface Host extends TokenCalls {
   readonly options: GitHubOptions
   readonly serverUrl: string
   readonly clock: Pick<Clock, 'now'>
-  /** Throws `setup_required`. */
+  /** The App. Throws `setup_required`. */
   app(): Promise<AppRegistration>
 }
 
@@ -89,7 +89,7 @@ export function githubCodeHost(options: GitHubOptions): CodeHost {
   }
 }
 
-/** OAuth: https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app */
+/** The calls of OAuth: https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app */
 function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode' | 'refresh' | 'revoke'> {
   const { options, serverUrl, clock } = host
   const credentials = async () => {
@@ -329,7 +329,7 @@ function tokensFrom(answer: unknown, clock: Clock): HostTokens {
   }
 }
 
-/** Used or expired codes and tokens require a new sign-in; all else is a fault of our configuration. */
+/** The fault for an error of OAuth. Used or expired codes and tokens require a new sign-in; everything else is a fault of our configuration. */
 const tokenFault = (error: string): CodeHostFault['kind'] =>
   ['bad_verification_code', 'bad_refresh_token', 'access_denied'].includes(error) ? 'unauthorized' : 'invalid'
 

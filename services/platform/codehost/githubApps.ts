@@ -24,10 +24,13 @@ export interface GitHubAppsOptions {
 
 type Auth = ReturnType<typeof createAppAuth>
 
-/** How long a caller waits for an installation token. One that arrives later is cached for the next caller. */
+/** How long a caller waits for an installation token, in milliseconds. A token that arrives later is cached for the next caller. */
 const tokenTimeoutMs = 20_000
 
-/** Use one per process: octokit shares running token requests by the installation's id alone, whatever the host. */
+/**
+ * The calls of the App. There should be one object per process: octokit shares running token requests by the installation's id alone, whatever the
+ * host.
+ */
 export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions): CodeHostApps {
   const serverUrl = trimmed(url)
   const auth = authOfCurrent(requests)
@@ -99,7 +102,7 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
   }
 }
 
-/** Without a token, the host only shows public Apps. */
+/** Whether the App is public: without a token, the host only shows public Apps. */
 async function isPublic(requests: Requests, app: AppRegistration | undefined): Promise<boolean | null> {
   if (!app) return null
   const { apps } = requests.octokit(undefined).rest
@@ -147,7 +150,7 @@ function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf
 interface SigningHost {
   readonly serverUrl: string
   hasKey(): Promise<boolean>
-  /** Octokit that authenticates as the App. Throws `setup_required`. */
+  /** An octokit that authenticates as the App. Throws `setup_required`. */
   asApp(): Promise<ReturnType<Requests['octokit']>['rest']['apps']>
 }
 
@@ -234,7 +237,7 @@ function failedCalls(
   }
 }
 
-/** `<https://...?cursor=v1_7&per_page=100>; rel="next"` */
+/** The cursor in a link header: `<https://...?cursor=v1_7&per_page=100>; rel="next"` */
 function nextCursor(link: string | undefined): string | null {
   const [, next] = /<([^>]+)>; *rel="next"/.exec(link ?? '') ?? []
   return next !== undefined && URL.canParse(next) ? new URL(next).searchParams.get('cursor') : null

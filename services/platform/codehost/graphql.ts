@@ -1,4 +1,4 @@
-/** GraphQL queries, for what REST cannot answer, or only with many requests. From an answer with errors, the available data is used. */
+/** GraphQL queries for what REST cannot answer, or only with many requests. If an answer has errors, the available data is used. */
 import type { Octokit } from '@octokit/rest'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ import {
 import { checkedName } from './address.ts'
 import { faultOf, limited, misunderstood, retryAfterMs, sentences } from './request.ts'
 
-/** How much is requested: less when a host or token refuses the whole request because of a part. */
+/** How much of a pull request is read: less when a host or token refuses the whole request because of a part. */
 export const readings = ['checks', 'reviews', 'state'] as const
 export type Reading = (typeof readings)[number]
 
@@ -35,7 +35,7 @@ const checks = `
     }
   }`
 
-/** If no branch rule requires reviews there is no decision, and the reviewers' own verdicts count. */
+/** Without a branch rule that requires reviews there is no decision, so the reviewers' own verdicts count. */
 const reviews = `
   reviewDecision
   reviews(last: 50, states: [APPROVED, CHANGES_REQUESTED]) {
@@ -55,7 +55,7 @@ const fieldsOf = (reading: Reading): string => `fragment shown on PullRequest {
   repository { databaseId nameWithOwner }${reading === 'state' ? '' : reviews}${reading === 'checks' ? checks : ''}
 }`
 
-/** Reads pull requests by id, and further ones by number. It costs one point of the rate limit. */
+/** The query that reads pull requests by id, and further ones by number. It costs one point of the rate limit. */
 export function pullRequestsQuery(byNumber: number, reading: Reading = 'checks'): string {
   const indexes = Array.from({ length: byNumber }, (_, index) => index)
   const variables = indexes.map(
@@ -110,7 +110,7 @@ const PullRequest = z.object({
     })
     .nullish(),
 })
-/** For a node of another type, the answer is an empty object. */
+/** A node of the answer; for a node of another type, this is an empty object. */
 const Node = z.union([PullRequest, z.null(), z.object({}).transform(() => null)])
 const Answer = z.looseObject({ nodes: z.array(Node).nullish() })
 const InRepository = z.object({ pullRequest: PullRequest.nullable() }).nullish()
@@ -122,11 +122,11 @@ const GraphqlError = z.object({
 })
 type GraphqlError = z.infer<typeof GraphqlError>
 
-/** An hour, because a token may get more permissions. */
+/** How long it is remembered what a token may read, in milliseconds: an hour, because a token may get more permissions. */
 const rememberedMs = 3_600_000
 const rememberedTokens = 1_000
 
-/** `pullRequestStates` of the port. Remembers for an hour how much each token may read. */
+/** Implements `pullRequestStates` of the port. Remembers for an hour how much each token may read. */
 export function pullRequestReader() {
   const known = new LRUCache<string, Reading>({ max: rememberedTokens, ttl: rememberedMs })
   return async (
@@ -244,7 +244,7 @@ const decisions = {
 } as const
 const passing = ['SUCCESS', 'NEUTRAL', 'SKIPPED']
 const failing = ['FAILURE', 'ERROR', 'TIMED_OUT', 'STARTUP_FAILURE']
-/** Conclusions that say nothing about the work. */
+/** Conclusions that mean nothing for the work. */
 const silent = ['CANCELLED', 'STALE']
 const fromBest = ['silent', 'passing', 'pending', 'failing'] as const
 type Says = (typeof fromBest)[number]

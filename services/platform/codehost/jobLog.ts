@@ -1,9 +1,9 @@
-/** The end of a job's log: how it is kept from a stream of any length, and where the failed step begins in it. */
+/** Reads the end of a job's log from a stream of any length, and finds where the failed step begins in it. */
 import { StringDecoder } from 'node:string_decoder'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import type { HostLog } from '#platform/ports/codeHostFeedback.ts'
 
-/** How many bytes are kept while reading. */
+/** How many bytes of a log are kept while reading. */
 const kept = 256 * 1_024
 const maxBytes = 1_024 * 1_024 * 1_024
 

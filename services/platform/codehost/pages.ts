@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ask } from './request.ts'
 
 const perPage = 100
-/** 1,000 items of a list: more are not requested. */
+/** The most pages of a list that are read, with 1,000 items in total. */
 const maxPages = 10
 
 const Headers = z.object({ headers: z.object({ link: z.string() }) })

@@ -17,12 +17,12 @@ import { acceptedPermissions, missingSentence, credentials, type Credential } fr
 
 const timeLimitMs = 15_000
 const pauseBeforeRetryMs = 200
-/** No limit of GitHub lasts longer: a longer wait comes from a proxy, or is an error. */
+/** The longest wait that we accept, in milliseconds. No limit of GitHub lasts longer, so a longer wait comes from a proxy, or is an error. */
 const longestWaitMs = 86_400_000
-/** Used when the host only says that requests come too fast. */
+/** The wait, in milliseconds, when the host only says that requests come too fast. */
 const untoldWaitMs = 60_000
 
-/** The REST API version that we were written for; without it a host uses its default version. */
+/** The version of the REST API that we were written for; without it, a host would use its default version. */
 const apiVersion = '2022-11-28'
 
 const silent = {
@@ -33,26 +33,32 @@ const silent = {
 }
 
 export interface Requests {
-  /** Octokit with a token, or without one. */
+  /** An octokit with a token, or without one. */
   octokit(accessToken: string | undefined): Octokit
-  /** Octokit that authenticates itself and is not paced: its requests wait for no others. */
+  /** An octokit that authenticates itself and is not paced: its requests wait for no others. */
   unpaced(): Octokit
   /** Names the holder of a token: rate limits and waits are tracked per holder. */
   named(accessToken: string, holder: string): void
-  /** What is left of the holder's limit, as last reported: nothing while the host asked them to wait. */
+  /** What is left of the limit of the token's holder, as last reported: nothing while the host asked them to wait. */
   allowance(accessToken: string): Allowance | undefined
-  /** How long the host asked the token's holder to wait, in ms from now; 0 when it did not. An exhausted API limit does not affect git. */
+  /**
+   * How long the host asked the token's holder to wait, in milliseconds from now; 0 when it did not. An exhausted limit of the API does not affect
+   * git.
+   */
   waitMs(accessToken: string, how?: { readonly ofGit?: boolean }): number
-  /** Records that the host asked the token's holder to wait, as git or another process was told; a minute when it did not say how long. */
+  /**
+   * Records that the host asked the token's holder to wait, as reported by git or another process. The wait is a minute when the host did not say how
+   * long.
+   */
   told(accessToken: string, waitMs?: number): void
-  /** OAuth requests, which count to no holder's limit and have a separate wait. */
+  /** Sends an OAuth request, which counts against no holder's limit and has a separate wait. */
   postForm(url: string, form: Readonly<Record<string, string>>): Promise<unknown>
 }
 
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
-  /** When it resets, in ms since the epoch. */
+  /** When the limit resets, in milliseconds since 1970. */
   readonly resetsAt: number
 }
 
@@ -73,7 +79,7 @@ export interface RequestsOptions {
   }) => void
 }
 
-/** More than the people and installations that work at once; beyond it the one that worked longest ago is dropped. */
+/** More than the people and installations that work at the same time. Beyond this number, the holder that worked longest ago is dropped. */
 const maxHolders = 2_000
 
 export function requestsTo({
@@ -90,7 +96,7 @@ export function requestsTo({
   const holderOf = (token: string | undefined) =>
     token === undefined ? 'nobody' : (holders.get(keyOf(token)) ?? `token:${keyOf(token)}`)
   const waitUntil = (holder: string) => Math.max(waits.get(holder) ?? 0, Date.now())
-  // Concurrent requests may each be told another wait.
+  // Concurrent requests may be told different waits.
   const keepWait = ({ holder, until }: BusMessages['hostWait']) => {
     if (until > waitUntil(holder)) waits.set(holder, until)
   }
@@ -112,7 +118,7 @@ export function requestsTo({
       if (allowance) left.set(holder, allowance)
       const pauseMs = pauseIn(url, response)
       if (pauseMs !== undefined) told(holder, pauseMs)
-      // An exhausted limit only blocks requests that count to it.
+      // An exhausted limit only blocks requests that count against it.
       else if (allowance?.remaining === 0) told(counted, allowance.resetsAt - Date.now())
       return response
     }
@@ -174,7 +180,7 @@ const refusedHere = (waitMs: number): Response =>
     { status: 429, headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } },
   )
 
-/** Tokens are only stored where they are used, so the key is a hash. */
+/** The key for a token is its hash, because tokens are only stored where they are used. */
 const keyOf = (token: string): string => createHash('sha256').update(token).digest('base64url').slice(0, 22)
 
 function allowanceIn(headers: Headers): Allowance | undefined {
@@ -190,11 +196,11 @@ function allowanceIn(headers: Headers): Allowance | undefined {
 }
 
 /**
- * How long the host asks the holder to pause, in ms, whatever is left of their limit: GitHub's 'secondary' limits. A minute when it only says that
- * requests come too fast.
+ * How long the host asks the holder to pause, in milliseconds, whatever is left of their limit: these are GitHub's 'secondary' limits. A minute when
+ * it only says that requests come too fast.
  */
 function pauseIn(url: string, { status, headers }: Response): number | undefined {
-  // GraphQL also refuses with 200. A `retry-after` of another response is about the resource, or about an unavailable host.
+  // GraphQL also refuses with status 200. In any other response, `retry-after` is about the resource, or about an unavailable host.
   const isRefusal = status === 403 || status === 429 || (status === 200 && url.endsWith('/graphql'))
   const after = headers.get('retry-after')
   if (!isRefusal || (after === null && status !== 429)) return undefined
@@ -209,8 +215,8 @@ interface Requester {
 }
 
 /**
- * Only reads are retried, and never after a time-out, because two waits take too long. The plugin would also repeat writes. This is registered first,
- * so that the plugin's own hooks see its result.
+ * A plugin that retries only reads, and never after a time-out, because two waits take too long. Octokit's own plugin would also repeat writes. This
+ * one is registered first, so that the other's hooks see its result.
  */
 function readsOnly(octokit: Core): object {
   octokit.hook.before('request', (request) => {
@@ -225,20 +231,20 @@ function readsOnly(octokit: Core): object {
 
 const LimitedOctokit = Octokit.plugin(readsOnly, retry, throttling)
 
-/** Gives each attempt its own time limit. Not done in a hook, because octokit drops a hook's changes when a token is used. */
+/** Gives each attempt its own time limit. This is not done in a hook, because octokit drops a hook's changes when a token is used. */
 function limitedFetch(url: string, { headers, ...init }: RequestInit): Promise<Response> {
   const named = new Headers(headers)
   named.set('x-github-api-version', apiVersion)
   return fetch(url, { ...init, headers: named, signal: AbortSignal.timeout(timeLimitMs) })
 }
 
-/** Requests with a token. */
+/** The calls that are made with a token. */
 export type TokenCalls = ReturnType<typeof callsOf>
 
 export function callsOf(octokit: (accessToken: string) => Octokit) {
   return {
     octokit,
-    /** REST, and the repository as it is named there. Throws CodeHostFault `not_found` for an impossible name. */
+    /** The REST calls, and the parameters that name the repository. Throws CodeHostFault `not_found` for an impossible name. */
     on(accessToken: string, repository: RepositoryName) {
       const { owner, name: repo } = checkedName(repository)
       return { rest: octokit(accessToken).rest, at: { owner, repo } }
@@ -257,7 +263,7 @@ export async function ask<Data>(
   return parsed(schema, answer.data)
 }
 
-/** The same, for data that may still be as it was when it had this ETag: then `unchanged`. */
+/** Makes a request like `ask`, for data that may be unchanged since it had this ETag: in that case returns `unchanged`. */
 export async function askIfChanged<Data>(
   schema: z.ZodType<Data>,
   etag: string | undefined,
@@ -281,7 +287,7 @@ function parsed<Data>(schema: z.ZodType<Data>, data: unknown): Data {
   return read.data
 }
 
-/** For a `catch`: the fallback where the host says that something does not exist, or that this token may not see it. */
+/** A handler for `catch`: returns the fallback when the host says that something does not exist, or that this token may not see it. */
 export const ifHidden =
   <Fallback>(fallback: Fallback) =>
   (fault: unknown): Fallback => {
@@ -387,13 +393,13 @@ function refused(
   }
 }
 
-/** The fault for an exhausted limit, or for requests that come too fast; with the time until when, if the host gives it. */
+/** The fault for an exhausted limit, or for requests that come too fast. It says until when, if the host says how long to wait. */
 export function limited(waitMs: number | undefined, cause?: unknown, now = Date.now()): CodeHostFault {
   if (waitMs === undefined)
     return new CodeHostFault('rate_limited', sentences.rate_limited, cause, untoldWaitMs)
   // Rounded up to a full minute, so that nobody comes back too early.
   const until = Math.ceil((now + waitMs) / 60_000) * 60_000
-  // A time of day means its next occurrence.
+  // A time of day in the message means its next occurrence.
   const words =
     until - now < longestWaitMs
       ? `until ${new Date(until).toISOString().slice(11, 16)} UTC`
@@ -436,7 +442,7 @@ function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {
   return status < 500 ? 'invalid' : 'unavailable'
 }
 
-/** How long the host asks us to wait, in ms, at most a day: by `retry-after`, or until the limit resets when it is exhausted. */
+/** How long the host asks us to wait, in milliseconds and at most a day: by `retry-after`, or until the limit resets when it is exhausted. */
 export function retryAfterMs(
   headers: Readonly<Record<string, unknown>>,
   now = Date.now(),
@@ -448,7 +454,7 @@ export function retryAfterMs(
   return ms === undefined ? undefined : Math.min(Math.max(0, ms), longestWaitMs)
 }
 
-/** The value of `retry-after` in ms: given in seconds, or as an HTTP date. */
+/** The value of `retry-after` in milliseconds: the header has seconds, or an HTTP date. */
 function waitOf(after: string, now: number): number | undefined {
   if (/^\d+$/.test(after)) return Number(after) * 1_000
   const until = after.endsWith(' GMT') ? Date.parse(after) : Number.NaN

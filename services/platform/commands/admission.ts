@@ -23,12 +23,12 @@ export interface AdmissionOptions {
   readonly tasksAtOnce: number
 }
 
-/** Whether `admit` refused only for now. */
+/** Whether the fault is a refusal by `admit` that may not last. */
 export const hasNoRoomYet = (fault: unknown): fault is Fault =>
   fault instanceof Fault && (fault.code === 'too_many_tasks' || fault.code === 'disk_full')
 
 const active = ['queued', 'running']
-/** Runs last minutes: retrying sooner rarely helps. */
+/** How long a client should wait before it retries, in seconds. Runs last minutes, so retrying sooner rarely helps. */
 const retryAfterSeconds = 30
 const projectionTimeoutMs = 10_000
 
@@ -45,7 +45,7 @@ export function admission({ documents, projected, ballast, tasksAtOnce }: Admiss
   return {
     admit: (userId) =>
       new Promise((resolve, reject) => {
-        // The next admission waits until the documents include this task, so that it is counted exactly once.
+        // The next admission waits until the documents include this task, so that the task is counted exactly once.
         void serialized(userId, async () => {
           await requireFree(userId)
           const result = await new Promise<Appended | null>((settle) => resolve(settle))

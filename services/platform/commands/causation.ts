@@ -1,9 +1,9 @@
-/** Commands and the log for one request or job: everything that it causes records it as the cause. */
+/** Commands and the log for one request or job: everything that it causes is recorded with it as the cause. */
 import { randomUUID } from 'node:crypto'
 import type { EventLog, Origin } from '../eventlog/eventLog.ts'
 import type { Commands } from './execute.ts'
 
-/** The same commands, with `origin` as the cause unless the caller gives another. */
+/** Commands that record `origin` as the cause, unless the caller gives another. */
 export function commandsFrom(commands: Commands, origin: Origin): Commands {
   return {
     ...commands,
@@ -12,7 +12,7 @@ export function commandsFrom(commands: Commands, origin: Origin): Commands {
   }
 }
 
-/** The same log, whose appends have `origin` as the cause unless the caller gives another. */
+/** A log whose appends have `origin` as the cause, unless the caller gives another. */
 export function logFrom(log: EventLog, origin: Origin): EventLog {
   return {
     ...log,
@@ -20,6 +20,6 @@ export function logFrom(log: EventLog, origin: Origin): EventLog {
   }
 }
 
-/** The cause of what a part of a service does by itself. */
+/** The cause for what a service does by itself. */
 export const bySystem = (service: string) =>
   ({ actor: { kind: 'system', service }, commandId: randomUUID() }) as const

@@ -18,7 +18,7 @@ import {
   type Head,
 } from '../eventlog/eventLog.ts'
 
-/** The result of a command. `repeated`: it had already taken effect, under the same command id. */
+/** The result of a command. `repeated`: the command had already taken effect, under the same command id. */
 export interface Executed<State> {
   readonly state: State
   readonly head: Head
@@ -99,7 +99,7 @@ type Known<State> = Snapshot & { readonly state: State }
 export function commands(log: EventLog, emit: Emit = () => undefined): Commands {
   const snapshots = new LRUCache<string, Snapshot>({ max: rememberedStreams })
   const on: CommandLog = { log, snapshots }
-  // One at a time per stream in this process; the expected revision guards against other processes.
+  // Commands run one at a time per stream in this process; the expected revision guards against other processes.
   const serialized = serializeByKey()
   return {
     load: (decider, stream) => catchUp(on, decider, stream),
@@ -170,7 +170,7 @@ async function catchUp<State, Command, E extends DomainEvent>(
     const events = await on.log.read(stream, snapshot.head.revision + 1, readBatch)
     const [first] = events
     if (first && first.meta.prev !== snapshot.head.hash) {
-      // The log may have been restored to a state before the snapshot: the next read starts from the beginning.
+      // The log may have been restored to a state before the snapshot, so the next read starts from the beginning.
       on.snapshots.delete(stream)
       throw new UnreadableEvent(first, 'broken_chain')
     }
@@ -201,7 +201,7 @@ function advance<State, Command, E extends DomainEvent>(
 /** Adds the commands that took effect. Changes the map in place: it belongs to the snapshot of one stream. */
 function remember(commandIds: Map<string, Position>, events: readonly AnyRecorded[]): Map<string, Position> {
   for (const { meta, position } of events) {
-    // Only people repeat commands. A run's thousands of reports, each with its own id, would push theirs out.
+    // Only people repeat commands. The thousands of reports of a run, each with its own id, would push people's command ids out.
     if (meta.actor.kind === 'user') commandIds.set(meta.commandId, position)
   }
   for (const oldest of commandIds.keys()) {

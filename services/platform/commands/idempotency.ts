@@ -1,4 +1,4 @@
-/** Remembers keyed writes: the same key must come with the same request; a different one is refused. */
+/** Remembers keyed writes: a repeated key must come with the same request, and a different request is refused. */
 import { createHmac } from 'node:crypto'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -12,7 +12,7 @@ export interface Idempotency {
    * has accepted.
    */
   accept(commandId: string, userId: string, body: unknown): Promise<{ readonly again: boolean }>
-  /** A keyed digest of a body, SHA-256 in hex: without the key, nobody can guess the body from it once it was erased. */
+  /** A keyed digest of a body, SHA-256 in hex: without the key, nobody can guess the body from the digest once the body was erased. */
   digestOf(body: unknown): string
 }
 

@@ -1,4 +1,4 @@
-/** The jobs that the events of tasks and projects ask for. Pure. */
+/** The jobs that events of tasks and projects request. Pure. */
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import type { Execution } from '#domain/task/phase.ts'
 import type { TaskState } from '#domain/task/state.ts'

@@ -7,17 +7,17 @@ import type { AgentConfiguration } from '#domain/agents/agent.ts'
 import { address, hosts } from './values.ts'
 
 export interface AgentConfig {
-  /** The path of its program; `undefined`: it is searched for. */
+  /** The path of the agent's program; `undefined` when the program has to be searched for. */
   readonly program: string | undefined
   readonly apiKey: string | undefined
-  /** The base URL of its model's API; `undefined` for an agent that knows it itself. */
+  /** The base URL of the model's API; `undefined` for an agent that knows it itself. */
   readonly baseUrl: string | undefined
-  /** Hosts that its sandbox may reach, in addition to those that the project allows. */
+  /** Hosts that the agent's sandbox may reach, in addition to those that the project allows. */
   readonly hosts: readonly string[]
 }
 export type AgentsConfig = Readonly<Record<AgentName, AgentConfig>>
 
-/** The descriptions of the variables for `--help`. */
+/** The lines of the variables for `--help`. */
 export const agentVariables: Readonly<Record<string, string>> = Object.assign(
   {},
   ...Object.entries(agentConfigurations).map(([name, configuration]) => helpOf(name, configuration)),

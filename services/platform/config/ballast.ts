@@ -17,15 +17,15 @@ export interface Ballast {
   close(): Promise<void>
 }
 
-/** Below this many bytes the next write may fail. */
+/** Below this many bytes of free space the next write may fail. */
 export const leastFreeBytes = 16 * 1024 ** 2
 
-/** The ballast's size for a disk of this size, in bytes. */
+/** The size of the ballast for a disk of this size, in bytes. */
 export function ballastBytes(diskBytes: number): number {
   return Math.floor(Math.min(256 * 1024 ** 2, diskBytes / 50))
 }
 
-/** The free space and the ballast, in bytes. */
+/** The state of a disk: its free space and the ballast, in bytes. */
 export interface DiskState {
   readonly free: number
   readonly size: number
@@ -37,7 +37,7 @@ export function isUsedUp({ free, size, isThere }: DiskState): boolean {
   return free < leastFreeBytes + (isThere ? 0 : size)
 }
 
-/** Whether to delete or create the ballast. It is only created if as much space again stays free. Pure. */
+/** Whether to delete or create the ballast. It is only created if the same amount of space stays free after that. Pure. */
 export function nextStep(state: DiskState): 'release' | 'make' | 'none' {
   if (state.isThere) return isUsedUp(state) ? 'release' : 'none'
   return state.free >= leastFreeBytes + 2 * state.size ? 'make' : 'none'
@@ -50,7 +50,10 @@ function stateOf(folder: string): DiskState {
   return { free: bavail * bsize, size, isThere: found !== undefined }
 }
 
-/** At a start, before anything else is opened: deletes an unfinished ballast, and the ballast if the disk is full. The folder may be missing. */
+/**
+ * Deletes an unfinished ballast, and also the ballast if the disk is full. Called at a start, before anything else is opened; the folder may be
+ * missing.
+ */
 export function releaseIfFull(folder: string): void {
   rmSync(halfIn(folder), { force: true })
   if (statSync(folder, { throwIfNoEntry: false }) && nextStep(stateOf(folder)) === 'release')
@@ -60,7 +63,7 @@ export function releaseIfFull(folder: string): void {
 const pollIntervalMs = 500
 const retryIntervalMs = 60_000
 
-/** For servers that store nothing on a disk. */
+/** The ballast of a server that stores nothing on a disk. */
 export const noBallast: Ballast = {
   isFull: () => false,
   ready: async () => undefined,
@@ -116,7 +119,7 @@ export function keepBallast(
   }
 }
 
-/** Really allocates the space: at once if the system supports that, otherwise by writing data that no file system can compress. */
+/** Really allocates the space of the ballast: at once if the system supports that, otherwise by writing data that no file system can compress. */
 async function make(folder: string, size: number, path: string): Promise<void> {
   const file = halfIn(folder)
   const handle = await open(file, 'w', 0o600)

@@ -1,7 +1,7 @@
 /** Checks that involve several variables. Each fault is a sentence that begins with a variable's name. */
 import { serviceNames, withCommand, type ServiceName, type Variables } from './variables.ts'
 
-/** All services, unless some are named; the local code host only if GitHub is not configured. */
+/** The services to run: all of them, unless some are named. The local code host only runs if GitHub is not configured. */
 export function servicesOf(
   listed: string | undefined,
   codeHost: { readonly kind: 'local' | 'github' },
@@ -48,7 +48,7 @@ export function sharingFaults(services: ReadonlySet<ServiceName>, values: Variab
   return faults
 }
 
-/** The operator must configure who may sign in, unless only this machine can reach the product. */
+/** Faults of the access list: the operator must configure who may sign in, unless only this machine can reach the product. */
 export function entryFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const isAsked = services.has('gateway') || services.has('runner')
   const isSaid =
@@ -72,7 +72,7 @@ export function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string 
 
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 
-/** The local code host has no passwords, so an operator must open it to other machines explicitly. */
+/** Faults of the code host's port: the local code host has no passwords, so an operator must open it to other machines explicitly. */
 export function portFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const faults: string[] = []
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)

@@ -55,7 +55,7 @@ export function codeHostOf(values: Variables, faults: string[]): CodeHostConfig 
   return { kind: 'github', serverUrl, apiUrl, app, token }
 }
 
-/** Everybody who reaches the server acts with the token, so only this machine may reach it. */
+/** Faults of a token: everybody who reaches the server acts with the token, so only this machine may reach it. */
 function tokenFaults(token: string, values: Variables): readonly string[] {
   const reached = reachedBy(values)
   return [

@@ -11,7 +11,7 @@ export class UnusableDataFolder extends Error {
 
 /**
  * Creates the folder, restricts it to its owner (mode 0700), and locks it. The lock is the system's own file lock, so it is released as soon as the
- * process ends, in whatever way. The returned function releases it. Throws `UnusableDataFolder`.
+ * process ends in any way. The returned function releases it. Throws `UnusableDataFolder`.
  */
 export function holdDataFolder(folder: string): () => void {
   const lock = join(folder, 'lock')
@@ -20,7 +20,7 @@ export function holdDataFolder(folder: string): () => void {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const trial = join(folder, '.writable')
     writeFileSync(trial, '', { mode: 0o600 })
-    // The lock's journal gets the mode of the lock. An existing lock is not opened, because closing it would release it.
+    // The lock's journal gets the mode of the lock. A lock file that exists is not opened, because closing it would release the lock.
     if (!existsSync(lock)) writeFileSync(lock, '', { mode: 0o600 })
     // Existing paths may be accessible to other users of the machine.
     for (const path of [folder, trial, lock, join(folder, 'blobs')]) closeToOthers(path)

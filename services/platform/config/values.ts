@@ -4,7 +4,7 @@ import { z } from 'zod'
 
 const isPort = { error: 'is a port: 1 to 65535' }
 export const anyPort = z.coerce.number(isPort).int(isPort).min(1, isPort).max(65_535, isPort)
-/** A port; `fallback` where none is set. */
+/** A port, with `fallback` as the default. */
 export const port = (fallback: number) => anyPort.default(fallback)
 /** A whole number, 0 or more. */
 export const count = z.coerce.number({ error: 'is a number' }).int({ error: 'is a whole number' }).min(0, {
@@ -12,7 +12,7 @@ export const count = z.coerce.number({ error: 'is a number' }).int({ error: 'is 
 })
 export const onOrOff = z.enum(['0', '1'], { error: 'is 1 or 0' }).transform((value) => value === '1')
 export const address = z.url({ protocol: /^https?$/, error: 'is an http or https address' })
-/** 32 bytes. */
+/** A key of 32 bytes, in hex or base64. */
 export const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
   error: 'is 32 bytes in base64 or hex; `openssl rand -base64 32` makes one',
 })
@@ -25,13 +25,13 @@ export const sshKey = pem.refine(
     error: 'is an SSH private key without a passphrase; `ssh-keygen -t ed25519 -N "" -f key` makes one',
   },
 )
-/** A name and an address, as git writes them. */
+/** A name and an email address, in the form that git writes. */
 export const person = z.string().transform((text, { addIssue }) => {
   const [, name = '', email = ''] = /^([^<>\p{Cc}]+) <([^<>\s@]+@[^<>\s@]+)>$/u.exec(text) ?? []
   if (email === '') addIssue('is a name and an address, as Flightdeck <bot@example.com>')
   return { name, email }
 })
-/** Host names; one that begins with `*.` stands for everything below it. */
+/** A list of host names. A name that begins with `*.` stands for everything below that domain. */
 export const hosts = z.string().transform((listed, { addIssue }) => {
   const named = listed.split(',').flatMap((name) => name.trim().toLowerCase() || [])
   const wrong = named.filter((name) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(name))
@@ -43,18 +43,18 @@ const listOf = (listed: string): string[] =>
   listed.split(',').flatMap((name) => name.trim().toLowerCase() || [])
 const isPerson = (name: string): boolean => /^(?:id:\d{1,19}|[a-z\d][a-z\d_-]{0,38})$/.test(name)
 const personError = 'is a list of logins at the code host with commas, or of ids there, as ada,id:1001'
-/** People at the code host, by login or id. */
+/** A list of people at the code host, by login or id. */
 export const people = z.string().transform((listed, { addIssue }) => {
   const named = listOf(listed)
   const wrong = named.filter((name) => !isPerson(name))
   if (wrong.length > 0 || named.length === 0) addIssue(`${personError}: ${wrong.join(', ')}`)
   return named
 })
-/** People at the code host, or `*` for everybody. */
+/** A list of people at the code host, or `*` for everybody. */
 export const peopleOrEverybody = z.union([z.string().trim().pipe(z.literal('*')), people], {
   error: `${personError}; or * by itself, for everybody`,
 })
-/** Organizations at the code host, or teams of one. */
+/** A list of organizations at the code host, or of their teams. */
 export const organizations = z.string().transform((listed, { addIssue }) => {
   const named = listOf(listed)
   const wrong = named.filter((name) => !/^[a-z\d][a-z\d_-]{0,38}(?:\/[a-z\d][\w.-]{0,99})?$/.test(name))
@@ -73,7 +73,7 @@ export const unixSocket = z
   .transform((url) => url.slice('unix://'.length))
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Sockets on which a container engine may listen on this machine: `DOCKER_HOST`, else the usual ones of Docker and Podman. */
+/** Sockets on which a container engine may listen on this machine: that in `DOCKER_HOST`, or else the usual ones of Docker and Podman. */
 export function engineSockets(env: Environment): readonly string[] {
   const host = env['DOCKER_HOST']
   if (host !== undefined && host !== '')
@@ -99,7 +99,7 @@ export function proxiesOf(env: Environment): Readonly<Record<string, string>> {
   )
 }
 
-/** `/here=/there`, separated by commas. */
+/** A list of folders with their paths on the engine's machine: `/here=/there`, separated by commas. */
 export const folders = z.string().transform((listed, { addIssue }) => {
   const pairs = listed.split(',').map((pair) => pair.trim().split('='))
   const isPair = ([here, there, ...more]: readonly string[]) =>
@@ -146,5 +146,5 @@ export const shortcomings = z.string().transform((listed, { addIssue }) => {
     addIssue(`is a list with commas of ${allowedShortcomings.join(', ')}`)
   return known
 })
-/** Each adapter validates its engine's address itself. */
+/** The address of an engine, which each adapter validates itself. */
 export const engine = z.string().optional()

@@ -43,7 +43,7 @@ export function namedServices(services: ReadonlySet<ServiceName>): readonly Serv
 }
 
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
-/** The variables, each with its line in `--help`. A variable with an empty value counts as not set. */
+/** The variables, each with its line in `--help`. An empty value counts as not set. */
 export const variables = {
   PORT: [
     port(8080),
@@ -199,7 +199,7 @@ export const variables = {
     'an agent that produces no output for this long is stopped (900)',
   ],
   QUESTION_HOURS: [
-    // A timer of Node cannot wait for 25 days.
+    // At most 24 days, because a timer of Node cannot wait for 25.
     count.min(1, { error: 'is at least 1' }).max(576, { error: 'is at most 576' }).default(24),
     'how long an agent waits for a person to answer it; its turn ends then, and an answer starts the next (24)',
   ],

@@ -9,11 +9,11 @@ import { alone } from '../async/alone.ts'
 export interface HostAccess {
   keep(userId: string, tokens: HostTokens): Promise<void>
   /**
-   * An access token that is valid for at least a minute. Throws `github_not_connected` when there is none, or when an expired one can never be
-   * renewed, and the host's fault when it cannot be renewed now.
+   * An access token of the person that is valid for at least a minute. Throws `github_not_connected` when there is none, or when an expired one can
+   * never be renewed, and the host's fault when it cannot be renewed now.
    */
   tokenOf(userId: string): Promise<string>
-  /** Revokes the tokens at the host, and then drops them here. */
+  /** Revokes the person's tokens at the host, and then drops them here. */
   end(userId: string): Promise<void>
   /**
    * Checks whether the host still accepts the person's token. If not, runs `record` and then drops the tokens, unless others were stored meanwhile;
@@ -24,7 +24,7 @@ export interface HostAccess {
 
 const secretName = 'code-host'
 const marginMs = 60_000
-/** The host's code for a refresh token that was used, has expired or was revoked: no other code ends a grant. */
+/** The host's error code for a refresh token that was used, has expired or was revoked. No other code ends a grant. */
 const usedUp = 'bad_refresh_token'
 
 const scope = (userId: string): string => `user:${userId}`
@@ -48,7 +48,10 @@ export function hostAccess(engines: {
   const holds = ({ expiresAt }: HostTokens): boolean =>
     expiresAt === null || Date.parse(expiresAt) - marginMs > clock.now().getTime()
 
-  /** A refresh token works only once, so only one process at a time uses or ends it, and then reads what the one before it stored. */
+  /**
+   * Runs work on a person's tokens in turn. A refresh token works only once, so only one process at a time uses or ends it, and the next process
+   * reads what that one stored.
+   */
   const inTurn = <T>(userId: string, work: () => Promise<T>): Promise<T> =>
     alone(leases, `code host access of ${userId}`, work)
 
@@ -65,7 +68,7 @@ export function hostAccess(engines: {
       return fresh.accessToken
     } catch (fault) {
       if (!(fault instanceof CodeHostFault && fault.hostCode === usedUp)) throw fault
-      // Another process may have used it and stored the new tokens.
+      // Another process may have used the refresh token and stored the new tokens.
       const now = await kept(userId)
       if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
       throw new Fault('github_not_connected')
@@ -91,7 +94,7 @@ export function hostAccess(engines: {
     tokenOf,
     async end(userId) {
       if (!(await kept(userId))) return
-      // After a running refresh, which would otherwise store tokens again.
+      // In turn after a running refresh, which would otherwise store tokens again.
       await inTurn(userId, async () => {
         // A sign-in takes no lease, and may store other tokens meanwhile.
         for (;;) {

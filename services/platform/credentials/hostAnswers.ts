@@ -7,7 +7,7 @@ import type { InstallationRequest } from '#platform/ports/codeHostApp.ts'
 
 export interface HostAnswers<Answer extends object> {
   /**
-   * The cached answer for this name, or else that of `read`: simultaneous callers share one read, and faults are not cached. `again` reads once more,
+   * The cached answer for this name, or else that of `read`. Simultaneous callers share one read, and faults are not cached. `again` reads once more,
    * unless a read is running or began only seconds ago.
    */
   of(name: string, read: () => Promise<Answer>, how: { readonly again: boolean }): Promise<Answer>
@@ -16,9 +16,9 @@ export interface HostAnswers<Answer extends object> {
 }
 
 const keptMs = 300_000
-/** A read takes up to a hundred requests of a limit of 5,000 an hour. */
+/** The minimum interval between two requested reads, in milliseconds: a read takes up to a hundred requests of a limit of 5,000 an hour. */
 const againMs = 10_000
-/** For reads with the App's own rate limit, which everybody shares. */
+/** The minimum interval for reads with the App's own rate limit, which everybody shares. */
 const againOfAppMs = 30_000
 const maxKept = 500
 
@@ -49,7 +49,7 @@ export function hostAnswers<Answer extends object>({
     of(name, read, { again }) {
       const known = kept.get(name)
       if (known && counts(known, again)) {
-        // It may have begun before the change that the caller wants to see.
+        // The running read may have begun before the change that the caller wants to see.
         if (again) known.countsMs = soonestMs
         return known.answer
       }
@@ -67,10 +67,10 @@ export function hostAnswers<Answer extends object>({
 }
 
 export interface GitHubAnswers {
-  /** By person: what they can reach through the App. */
+  /** What each person can reach through the App, by the person's id. */
   readonly access: HostAnswers<GitHubAccess>
   readonly installations: HostAnswers<InstallationsOfApp>
-  /** Requests to install it, for everybody; `null` when the host does not say. */
+  /** Requests to install the App, for everybody; `null` when the host does not say. */
   readonly requests: HostAnswers<{ readonly found: readonly InstallationRequest[] | null }>
 }
 

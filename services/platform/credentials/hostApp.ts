@@ -1,5 +1,5 @@
 /**
- * The GitHub App that the product uses: the configured one, else the one that `/setup` stored in the vault. Processes learn of a new one from the
+ * The GitHub App that the product uses: the configured one, or else the one that `/setup` stored in the vault. Processes learn of a new one from the
  * log, or within seconds.
  */
 import type { Bus } from '#platform/ports/bus.ts'
@@ -12,13 +12,13 @@ import type { Config } from '#platform/config/config.ts'
 
 export interface HostApp {
   readonly current: CurrentApp
-  /** Stores a new registration atomically. `false` when there already is one, which is kept. */
+  /** Stores a new registration atomically. `false` when a registration exists, which is kept. */
   keep(app: AppRegistration): Promise<boolean>
   close(): void
 }
 
 interface HostAppDeps {
-  /** The configured App, which takes precedence; `null`: none. */
+  /** The configured App, which takes precedence; `null` if none is configured. */
   readonly configured: AppRegistration | null
   /** The name of the code host: an App of one host is unknown at another. */
   readonly codeHostName: string
@@ -29,7 +29,7 @@ interface HostAppDeps {
 }
 
 const scope = 'code-host-app'
-/** How long a result is cached, in ms: an existing App does not change, but one may be created at any time. */
+/** How long a result is cached, in milliseconds: an existing App does not change, but one may be created at any time. */
 const counts = { found: 60_000, missing: 2_000 }
 
 export function hostApp({ configured, codeHostName, vault, bus, clock, leases }: HostAppDeps): HostApp {
@@ -83,14 +83,14 @@ export function webhookSecrets(
 
 const localClientId = 'flightdeck-local'
 
-/** Secret, except for `clientId`. */
+/** The credentials of the product at the local code host. Everything except `clientId` is secret. */
 export interface LocalCredentials {
   readonly clientId: string
   readonly clientSecret: string
   readonly webhookSecret: string
 }
 
-/** The local code host has one app, with credentials derived from the master key. */
+/** The credentials of the local code host's only app, derived from the master key. */
 export function localCredentials({ following }: Config, vault: Vault): LocalCredentials {
   const derived = (purpose: string) => Buffer.from(vault.deriveKey(purpose)).toString('base64url')
   return {
@@ -100,7 +100,7 @@ export function localCredentials({ following }: Config, vault: Vault): LocalCred
   }
 }
 
-/** It has neither a key nor installations: people's own access is all there is. */
+/** The registration of the local code host's app. It has neither a key nor installations, so only people's own access counts. */
 export const localApp = (local: LocalCredentials): AppRegistration => ({
   ...local,
   appId: null,

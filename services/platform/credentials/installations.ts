@@ -10,7 +10,7 @@ import type { AppPermissions } from '#domain/appPermissions.ts'
 import type { Logger } from '#platform/log.ts'
 import type { CodeHostApps, Installation } from '#platform/ports/codeHostApp.ts'
 
-/** A repository at the code host: identified by its number; its owner's name determines the installation. */
+/** A repository at the code host, identified by its number. The name of its owner determines the installation. */
 export interface InstalledRepository {
   readonly id: string
   readonly owner: string
@@ -22,7 +22,7 @@ export interface InstalledRepository {
  */
 export type RepositoryWork = 'git' | 'git with workflows' | 'reading' | 'commenting'
 
-/** Why there is no installation token; the person's own is then used, if it can do the work. */
+/** Why there is no installation token. In that case the person's own token is used, if it can do the work. */
 export type NoToken = 'no_key' | 'not_installed' | 'suspended' | 'not_selected' | 'not_granted'
 
 export type RepositoryToken =
@@ -46,7 +46,7 @@ export interface Installations {
    * another repository. `fresh` renews both, after a cached one was refused.
    */
   readingToken(repository: InstalledRepository, how?: { readonly fresh: boolean }): Promise<RepositoryToken>
-  /** Whether the host refuses the App's key, as last known; the host is asked when that was long ago. Never throws. */
+  /** Whether the host refuses the App's key, as last known. If that was long ago, the host is asked. Never throws. */
   isKeyRefused(): Promise<boolean>
   forget(): void
   close(): void
@@ -55,7 +55,10 @@ export interface Installations {
 type Apps = Pick<CodeHostApps, 'hasKey' | 'installations' | 'installationToken'>
 
 const listLifeMs = 30_000
-/** A missing installation may have been created since the list was read; many calls at once share one request. */
+/**
+ * How long a missing installation is cached, in milliseconds: it may have been created since the list was read, and many simultaneous calls share one
+ * request.
+ */
 const missingLifeMs = 2_000
 
 const needs = {
@@ -65,7 +68,7 @@ const needs = {
   commenting: { issues: 'write' },
 } as const satisfies Record<RepositoryWork, AppPermissions>
 
-/** Read access where it was granted. */
+/** Permissions that a token gets for reading, if they were granted. */
 const readable = ['contents', 'pull_requests', 'issues', 'checks', 'statuses', 'actions'] as const
 
 interface InstallationsDeps {
@@ -75,7 +78,7 @@ interface InstallationsDeps {
   readonly logger: Pick<Logger, 'error'>
 }
 
-/** Cached knowledge about installations, in memory, until closed. */
+/** Caches what is known about installations, in memory, until closed. */
 export function installations({ apps, bus, clock, logger }: InstallationsDeps): Installations {
   /** The kind of call for which the key was last refused, until that kind succeeds again. */
   let keyRefusedFor: 'list' | 'token' | undefined
@@ -101,7 +104,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
   }
   const readAll = async () => ((await apps.hasKey()) ? apps.installations() : [])
 
-  /** The operator is told only once, until the key is accepted again. */
+  /** Tells the operator only once, until the key is accepted again. */
   function tellOfKey(refusedFor: 'list' | 'token', fault: unknown): void {
     if (!keyRefusedFor) logger.error({ err: fault }, 'GitHub does not accept the key of the App')
     keyRefusedFor = refusedFor
@@ -176,7 +179,7 @@ function readsOf({ permissions }: Installation): AppPermissions {
   ])
 }
 
-/** We only request `read`, which every level includes, and `write`, which `read` does not include. */
+/** Whether the needed permissions are granted. We only request `read`, which every level includes, and `write`, which `read` does not include. */
 function isGranted(needed: AppPermissions, granted: AppPermissions): boolean {
   return Object.entries(needed).every(
     ([name, level]) =>

@@ -7,14 +7,14 @@ import { LeadsInside, publicLookup } from '#platform/http/reach.ts'
 import { isInNumbers, keyHeaders, useOf, type StoredKey } from './modelKeys.ts'
 
 /**
- * `refused`: the provider does not know the key. `unknown`: it was not reached, or its answer says nothing of the key; a key may be for models alone.
- * `inside`: the name leads into the server's own network.
+ * `refused`: the provider does not know the key. `unknown`: the provider was not reached, or its answer is not about the key, since a key may be for
+ * models only. `inside`: the name leads into the server's own network.
  */
 export type KeyCheck = 'accepted' | 'refused' | 'unknown' | 'inside'
 
 const patienceMs = 10_000
 
-/** `address`: where the server reaches the provider, for a key without an address of its own. */
+/** Tries a key. `address` is where the server reaches the provider, for a key without an address of its own. */
 export function checkKey(
   provider: KeyProvider,
   key: StoredKey,
@@ -25,7 +25,7 @@ export function checkKey(
   }: {
     readonly address: string
     readonly withinMs?: number
-    /** Resolves the names of addresses that are not the operator's. */
+    /** Resolves host names in addresses that are not the operator's. */
     readonly lookup?: LookupFunction
   },
 ): Promise<KeyCheck> {

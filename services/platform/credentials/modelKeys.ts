@@ -1,4 +1,4 @@
-/** The keys for models that people and projects bring: stored in the vault only, each with all that says how it is used. */
+/** The keys for models that people and projects bring: stored in the vault only, each with everything that determines how it is used. */
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { keyKinds, keyProviders, type KeyProvider } from '#domain/agentKeys.ts'
@@ -9,7 +9,10 @@ import { isLoopback, reachOf } from '#platform/http/reach.ts'
 const StoredKey = z.object({
   kind: z.enum(keyKinds),
   value: z.string(),
-  /** Where a project's key is used; `null`: where the server reaches the provider. It is stored with the key, so that a key goes nowhere else. */
+  /**
+   * The address to which a project's key is sent; `null` for the one where the server reaches the provider. Stored with the key, so that the key is
+   * sent nowhere else.
+   */
   baseUrl: z.string().nullable(),
 })
 export type StoredKey = z.infer<typeof StoredKey>
@@ -19,7 +22,7 @@ export interface KeyHolder {
   readonly id: string
 }
 
-/** A task's owner and its project, in the order in which they pay. */
+/** The owner of a task and its project, in the order in which they pay. */
 export interface Paying {
   readonly ownerId: string
   readonly projectId: string
@@ -27,11 +30,11 @@ export interface Paying {
 
 export interface ModelKeys {
   keyOf(holder: KeyHolder, provider: KeyProvider): Promise<StoredKey | undefined>
-  /** The key that a run uses instead of the server's: the person's, else the project's. */
+  /** The key that a run uses instead of the server's: the person's, or else the project's. */
   paying(by: Paying, provider: KeyProvider): Promise<{ payer: KeyHolder['kind']; key: StoredKey } | undefined>
-  /** All keys of both. */
+  /** The values of all keys of the person and the project. */
   valuesOf(by: Paying): Promise<readonly string[]>
-  /** Stores a key, replacing an older one. False, and nothing is stored, when the holder was deleted meanwhile. */
+  /** Stores a key, replacing an older one. Stores nothing and returns `false` when the holder was deleted meanwhile. */
   set(holder: KeyHolder, provider: KeyProvider, key: StoredKey): Promise<boolean>
   remove(holder: KeyHolder, provider: KeyProvider): Promise<void>
 }
@@ -71,11 +74,11 @@ export function modelKeys({
   }
 }
 
-/** Both scopes are destroyed with their holder. */
+/** The vault scope of a holder's keys, which is destroyed with the holder. */
 const scopeOf = ({ kind, id }: KeyHolder): string =>
   kind === 'person' ? `user:${id}` : `project-secrets:${id}`
 
-/** No variable can have this name, so that it is no project's secret. */
+/** The name of a key in the vault. No variable can have this name, so it never clashes with a project's secret. */
 const nameOf = (provider: KeyProvider): string => `agent-key:${provider}`
 
 const holdersOf = ({ ownerId, projectId }: Paying): readonly KeyHolder[] => [
@@ -83,7 +86,7 @@ const holdersOf = ({ ownerId, projectId }: Paying): readonly KeyHolder[] => [
   { kind: 'project', id: projectId },
 ]
 
-/** How a key is sent. A gateway may read either of two headers, so it is sent both. */
+/** How a key is sent. A gateway may read either of two headers, so it gets both. */
 export type KeyUse = 'api_key' | 'subscription' | 'gateway'
 
 export const useOf = ({ kind, baseUrl }: StoredKey): KeyUse =>
@@ -91,7 +94,7 @@ export const useOf = ({ kind, baseUrl }: StoredKey): KeyUse =>
 
 const subscriptionBeta = 'oauth-2025-04-20'
 
-/** The headers that authenticate a request; `betas`: those that it asks for by itself. */
+/** The headers that authenticate a request; `betas` are those that the request itself asks for. */
 export function keyHeaders(
   provider: KeyProvider,
   key: string,
@@ -117,8 +120,8 @@ export const leadsInside =
   "This address leads to the server's own machine or into a private network. The operator of the server can allow such addresses, in numbers, with PRIVATE_EGRESS=1."
 
 /**
- * Why a project's key may not be sent to an address, in a sentence. Like the hosts of its sandboxes, it leads to this machine or into a private network
- * only in numbers, and if the operator allows that; a name is checked when it is resolved.
+ * Why a project's key may not be sent to an address, in a sentence. As with the hosts of sandboxes, an address on this machine or in a private
+ * network must be numeric and allowed by the operator; a name is checked when it is resolved.
  */
 export function addressFault(
   baseUrl: string,
@@ -132,7 +135,7 @@ export function addressFault(
   return protocol === 'https:' ? undefined : 'Enter an https address: without TLS, others could read the key.'
 }
 
-/** Whether an address says by itself that it is none of the public network. */
+/** Whether the address is numeric and not in the public network. */
 export function isInNumbers(baseUrl: string): boolean {
   const host = hostOf(baseUrl)
   return isLoopback(host) || (isIP(host) !== 0 && reachOf(host) !== 'public')

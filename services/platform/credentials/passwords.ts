@@ -3,23 +3,23 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { limitConcurrency } from '../async/queue.ts'
 
-/** The cost of a hash: about `128 * 2^ln * r` bytes of memory, `p` times over. */
+/** The cost of a hash: about `128 * 2^ln * r` bytes of memory, computed `p` times. */
 export interface ScryptCost {
   readonly ln: number
   readonly r: number
   readonly p: number
 }
 
-/** The operations available to work that has its turn. */
+/** The operations for work whose turn it is. */
 export interface Hashing {
-  /** The hash of a password under a fresh salt, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. */
+  /** The hash of a password with a new salt, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. */
   hash(password: string): Promise<string>
-  /** Whether the hash is of this password. Without a hash it does the same work and returns false. */
+  /** Whether the hash is of this password. Without a hash, does the same work and returns `false`. */
   matches(password: string, hash: string | undefined): Promise<boolean>
 }
 
 export interface Passwords {
-  /** Runs work that hashes when it is its turn: only a few run at once, in order. Throws `rate_limited` when too many wait. */
+  /** Runs work that hashes passwords when it is its turn: only a few run at once, in order. Throws `rate_limited` when too many wait. */
   limited<T>(work: (hashing: Hashing) => Promise<T>): Promise<T>
 }
 
@@ -29,7 +29,9 @@ const hashBytes = 32
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/
 const waitAgainSeconds = 5
 
-/** At most `atOnce` hashes at a time, each with 128 MiB and some tenths of a second; up to `waiting` more may wait. */
+/**
+ * Creates a limited hasher: at most `atOnce` hashes run at a time, each with 128 MiB and some tenths of a second, and up to `waiting` more may wait.
+ */
 export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): Passwords {
   const limited = limitConcurrency(atOnce, (inLine) => {
     if (inLine < waiting) return
@@ -57,10 +59,10 @@ export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): 
 function derived(password: string, salt: Uint8Array, cost: ScryptCost, length: number): Promise<Buffer> {
   const { ln, r, p } = cost
   const N = 2 ** ln
-  // Twice the size of the table, because Node counts the other memory as well.
+  // The limit is twice the size of the table, because Node counts other memory as well.
   const options = { N, r, p, maxmem: 256 * N * r }
   return new Promise((resolve, reject) => {
-    // Normalized, so that the same characters match, however the keyboard composed them.
+    // Normalized, so that the same characters match in whatever way the keyboard composed them.
     scrypt(password.normalize('NFC'), salt, length, options, (fault, key) =>
       fault === null ? resolve(key) : reject(fault),
     )

@@ -20,7 +20,7 @@ export interface Mongo {
 }
 
 export interface MongoOptions {
-  /** `mongodb://` or `mongodb+srv://`, with all options that the driver knows. */
+  /** The address: `mongodb://` or `mongodb+srv://`, with all options that the driver knows. */
   readonly url: string
   /** Replaces the database in the address. */
   readonly database?: string
@@ -32,7 +32,7 @@ export interface MongoOptions {
   readonly timeoutMs?: number
 }
 
-/** For operations that may be slow on a large collection: creating an index, emptying it. */
+/** The time limit for operations that may be slow on a large collection, such as creating an index or emptying it. */
 export const longMs = 600_000
 
 const usualDatabase = 'flightdeck'
@@ -58,14 +58,14 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
     writeConcern: { w: 'majority', journal: true },
     // Overrides the address: a secondary could return old data.
     readPreference: 'primary',
-    // Fields without a value are left out, as in JSON; bytes come as a Buffer.
+    // Fields without a value are left out, as in JSON; bytes are read as a Buffer.
     ignoreUndefined: true,
     promoteBuffers: true,
   })
   try {
     await connected(client, { name, onWaiting, signal }, async () => {
       await client.connect()
-      // A query that requires permissions.
+      // Any query that requires permissions would do.
       await within(timeoutMs, db.collection('checkpoints').findOne(), () => new Late(timeoutMs))
     })
   } catch (fault) {
@@ -123,7 +123,7 @@ export function share(mongo: Mongo): Mongo {
 function clientOf(url: string, timeoutMs: number): MongoClient {
   const options: MongoClientOptions = {
     appName: 'flightdeck',
-    // A burst waits here instead of reaching the server all at once.
+    // Further calls of a burst wait here instead of reaching the server all at once.
     maxPoolSize: maxConnections,
     serverSelectionTimeoutMS: Math.min(awayMs, timeoutMs),
     connectTimeoutMS: Math.min(awayMs, timeoutMs),
@@ -190,7 +190,7 @@ async function connected(
   }
 }
 
-/** Closing does not wait for a server that hangs. */
+/** Closes the client without waiting for a server that hangs. */
 async function closeClient(client: MongoClient): Promise<void> {
   await within(closeMs, client.close(), () => new Late(closeMs)).catch(() => {})
 }

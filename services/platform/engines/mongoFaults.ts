@@ -1,4 +1,6 @@
-/** Classifies faults of the driver. Its messages and fields may contain documents and addresses, so only known harmless parts are passed on. */
+/**
+ * Classifies faults of the driver. The driver's messages and fields may contain documents and addresses, so only known harmless parts are passed on.
+ */
 import {
   MongoBulkWriteError,
   MongoClientClosedError,
@@ -28,7 +30,7 @@ export function isDuplicate(fault: unknown): boolean {
   return fault instanceof MongoServerError && fault.code === duplicateKey
 }
 
-/** Whether it was inserted: `false` when a unique index refused it. */
+/** Inserts a document; `false` when a unique index refused it. */
 export async function inserted<T extends Document>(
   collection: Collection<T>,
   document: OptionalUnlessRequiredId<T>,
@@ -42,7 +44,7 @@ export async function inserted<T extends Document>(
   }
 }
 
-/** Of two concurrent upserts of the same document, one may fail; when repeated, it finds the document. */
+/** Repeats an upsert once: of two concurrent upserts of the same document, one may fail, and finds the document when it is repeated. */
 export async function onceMoreIfDuplicate(upsert: () => Promise<unknown>): Promise<void> {
   try {
     await upsert()
@@ -62,7 +64,7 @@ export function named(engine: string, fault: unknown): unknown {
   return fault
 }
 
-/** A fault that waiting does not fix, with a sentence; otherwise `undefined`. */
+/** The sentence for a fault that waiting does not fix; `undefined` for any other fault. */
 export function refusal(engine: string, fault: unknown): UnusableEngine | undefined {
   if (fault instanceof MongoServerError && fault.code === unauthenticated) {
     return new UnusableEngine(
@@ -81,7 +83,7 @@ export function refusal(engine: string, fault: unknown): UnusableEngine | undefi
   return undefined
 }
 
-/** The driver wraps faults that occur within a bulk write. */
+/** The innermost fault: the driver wraps faults that occur within a bulk write. */
 function rootOf(fault: unknown): unknown {
   return fault instanceof MongoBulkWriteError && fault.errorResponse instanceof MongoError
     ? fault.errorResponse
@@ -105,13 +107,13 @@ function isAway(fault: unknown): fault is MongoError {
   )
 }
 
-/** Name, message and code, without the fields in which the driver keeps sent data. */
+/** The name, message and code of a fault, without the fields in which the driver keeps sent data. */
 function plain(fault: Error): Error {
   const code = 'code' in fault ? ` (${String(fault.code)})` : ''
   return new Error(`${fault.name}: ${fault.message}${code}`)
 }
 
-// Codes of https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml.
+// The codes are from https://github.com/mongodb/mongo/blob/master/src/mongo/base/error_codes.yml.
 const unauthorized = 13
 const unauthenticated = 18
 const duplicateKey = 11_000

@@ -5,14 +5,14 @@ import { DamagedData, EngineUnavailable, NewerData, OlderData } from '../ports/f
 
 export type SqlValue = string | number | null | Uint8Array
 
-/** A prepared statement. Rows are tuples in the order of the SELECT or RETURNING; their types are stated beside the SQL. */
+/** A prepared statement. Rows are tuples in the order of SELECT or RETURNING; their types are stated next to the SQL. */
 export interface Statement<Values extends readonly SqlValue[], Row extends readonly SqlValue[] = never> {
   get(...values: Values): Row | undefined
   all(...values: Values): Row[]
   run(...values: Values): { readonly changes: number; readonly rowid: number }
 }
 
-/** An open database. Everything throws `EngineUnavailable` when the disk fails or the database was closed. */
+/** An open database. All functions throw `EngineUnavailable` when the disk fails or the database was closed. */
 export interface Sqlite {
   prepare<Values extends readonly SqlValue[], Row extends readonly SqlValue[] = never>(
     sql: string,
@@ -23,30 +23,33 @@ export interface Sqlite {
   /** Moves the write-ahead log into the file and empties it, which removes old versions of pages. */
   truncateLog(): void
   /**
-   * Writes everything into the one file and closes it; a second call is a no-op. The driver keeps its files (empty by then) open until the statements
-   * are garbage-collected.
+   * Writes everything into the database file and closes it; a second call does nothing. The driver keeps its other files (empty by then) open until
+   * the statements are garbage-collected.
    */
   close(): void
 }
 
 export interface SqliteOptions {
   readonly file: string
-  /** FULL survives a power cut after each commit, NORMAL may lose the last ones, OFF may lose everything; none loses a commit to `kill -9`. */
+  /**
+   * FULL survives a power cut after each commit, NORMAL may lose the last commits, and OFF may lose everything. None of them loses a commit to `kill
+   * -9`.
+   */
   readonly synchronous: 'FULL' | 'NORMAL' | 'OFF'
-  /** The SQL that migrates format n to n + 1, oldest first; never changed once released. */
+  /** The SQL that migrates format n to n + 1, oldest first. Never changed once it was released. */
   readonly formats: readonly string[]
-  /** The format that the first of `formats` creates: older ones are refused. 1 by default. */
+  /** The format that the first of `formats` creates; older formats are refused. 1 by default. */
   readonly firstFormat?: number
   /** Whether deleted and replaced data is overwritten, for people's words and keys; false by default. */
   readonly overwrites?: boolean
 }
 
-/** A format that differs from the one before only in that free pages were overwritten. */
+/** The migration of a format that differs from the one before only in that free pages were overwritten. */
 export const overwriteFreed = '-- vacuum'
 
 /**
- * A checkpoint of the write-ahead log blocks everything: up to 119 ms were measured at this size. At the default of 1,000 pages it was 46 ms, but so
- * frequent that it determined the 95th percentile of writes, increasingly so with the size of the file.
+ * The settings of a connection. A checkpoint of the write-ahead log blocks everything: up to 119 ms were measured at this size. At the default of
+ * 1,000 pages it was 46 ms, but so frequent that it determined the 95th percentile of writes, the more so the larger the file was.
  */
 function pragmas({ synchronous, overwrites }: Required<Pick<SqliteOptions, 'synchronous' | 'overwrites'>>) {
   return `
@@ -126,7 +129,7 @@ export function openSqlite({
       try {
         driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       } catch {
-        // Nothing is lost: the next opening reads the remaining log.
+        // Nothing is lost if this fails, because the next opening reads the remaining log.
       } finally {
         driver.close()
       }
@@ -135,7 +138,7 @@ export function openSqlite({
   const begin = db.prepare<[]>('BEGIN IMMEDIATE')
   const commit = db.prepare<[]>('COMMIT')
 
-  // Run separately, since it cannot be in a transaction; after a kill before the new format is stored, it is repeated.
+  // Run separately, since VACUUM cannot be in a transaction. If the process is killed before the new format is stored, it is repeated.
   if (found > 0 && missing.includes(overwriteFreed)) db.exec('VACUUM')
   // An up-to-date file is opened without a write, which might fail on a full disk.
   if (found < latest)
@@ -177,9 +180,9 @@ function formatOf(file: string): number {
   }
 }
 
-// Primary result codes, https://sqlite.org/rescode.html: BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN.
+// Primary result codes from https://sqlite.org/rescode.html: BUSY, LOCKED, NOMEM, READONLY, IOERR, FULL, CANTOPEN.
 const unavailable = new Set([5, 6, 7, 8, 10, 13, 14])
-// CORRUPT, NOTADB.
+// The result codes CORRUPT and NOTADB.
 const damaged = new Set([11, 26])
 
 function named(file: string, fault: unknown): unknown {

@@ -6,23 +6,23 @@ import type { EventMeta, StoredEvent } from '#domain/kernel/event.ts'
 import type { EventToAppend } from '#platform/ports/eventStore.ts'
 import { sha256 } from '#platform/hashes.ts'
 
-/** Increased when the hash covers other data or has another form. */
+/** The version of the hash, to be increased when it covers other data or has another form. */
 export const scheme = 1 as const
 
-/** The event's link in its stream's chain, SHA-256 in hex. Its position is not included, because a log may move to another engine. */
+/** The event's link in the chain of its stream, as SHA-256 in hex. The position is not included, because a log may move to another engine. */
 export function hashOf(
   event: Omit<EventToAppend, 'meta'> & { readonly meta: Omit<EventMeta, 'hash'> },
 ): string {
   const { id, stream, revision, type, version, at, data, meta } = event
-  // All of `meta` is hashed, so that nothing can be added to it. The ciphertext is in it only as a digest, so that it can be left out.
+  // All of `meta` is hashed, so that nothing can be added to it. It contains the ciphertext only as a digest, so that the ciphertext can be left out.
   return sha256(canonicalJson({ scheme, id, stream, revision, type, version, at, data, meta }))
 }
 
-/** What is sealed of an event's content: the salt prevents guessing a short content from its commitment. */
+/** The sealed form of an event's content: the salt prevents guessing a short content from its commitment. */
 export const SaltedContent = z.strictObject({
   scheme: z.literal(scheme),
   content: z.unknown(),
-  /** 16 random bytes, base64url. */
+  /** 16 random bytes in base64url. */
   salt: z.string().regex(/^[\w-]{22}$/),
 })
 export type SaltedContent = z.infer<typeof SaltedContent>
@@ -36,12 +36,12 @@ export function bytesOf(salted: SaltedContent): Buffer {
   return Buffer.from(canonicalJson(salted))
 }
 
-/** The public digests of a sealed content: whoever is shown the plaintext can verify that it is what was recorded. */
+/** The public digests of a sealed content, by which whoever is shown the plaintext can verify that it is what was recorded. */
 export function proofOf(plain: Uint8Array, sealed: Uint8Array): NonNullable<EventMeta['content']> {
   return { sealed: sha256(sealed), commitment: sha256(plain) }
 }
 
-/** What can be computed from a stored event alone. */
+/** The digests that can be computed from a stored event alone. */
 export interface Digests {
   readonly hash: string
   /** The hash of the sealed content; `null` without content. */

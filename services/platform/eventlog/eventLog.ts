@@ -36,9 +36,9 @@ export interface Cause {
   readonly commandId: string
   readonly correlationId?: string
   readonly causationId?: string | null
-  /** The revision of the task's stream that an event of its terminal comes after. */
+  /** For an event of a task's terminal: the revision of the task's stream that the event comes after. */
   readonly follows?: number
-  /** How long to wait for an unavailable engine, in ms; 2,000 by default. */
+  /** How long to wait for an unavailable engine, in milliseconds; 2,000 by default. */
   readonly patienceMs?: number
 }
 
@@ -55,7 +55,7 @@ export interface EventLog {
    * `EngineUnavailable` when the engine stays unavailable.
    */
   append(stream: string, head: Head, events: readonly DomainEvent[], cause: Cause): Promise<Appended>
-  /** Opened events of a stream from a revision on, at most `limit`. Like all reads, throws `UnreadableEvent`. */
+  /** Opened events of a stream from a revision on, at most `limit`. Throws `UnreadableEvent`, as all reads do. */
   read(stream: string, from: number, limit: number): Promise<readonly AnyRecorded[]>
   /** The last events of a stream, newest first: at most `limit`, starting at a revision or at the end. `asOf` is as for `ReadStream`. */
   readBackwards(
@@ -140,7 +140,7 @@ async function open(log: LogEngines, event: LogRecord): Promise<AnyRecorded> {
       data: kind.data.parse(form.data),
       content: form.content === null ? null : kind.content.parse(form.content),
     }
-    // The parse with the schemas of `eventKinds` has just verified what the type says.
+    // Parsing with the schemas of `eventKinds` has just verified what the type says.
     return { ...event, ...parsed, version: kind.version } as AnyRecorded
   } catch (fault) {
     throw new UnreadableEvent(event, 'wrong_shape', fault)
@@ -183,7 +183,7 @@ async function link(
   for (const [index, event] of events.entries()) {
     const kind = eventKinds.get(event.type)
     if (!kind) throw new Error(`An event of an unknown kind: ${event.type}`)
-    // A fresh id: if two processes decide the same command, one gets a conflict and then sees the other's events.
+    // A new id: if two processes decide the same command, one gets a conflict and then sees the other's events.
     const id = randomUUID()
     const { content, proof } = await seal(log, stream, id, kind.content.parse(event.content))
     const unhashed = {
@@ -233,7 +233,7 @@ async function append(
   const last = stored.at(-1)
   return {
     kind: 'appended',
-    // The content is at hand and need not be opened again.
+    // The content is available here and need not be opened again.
     events: stored.map((event, index) => ({ ...event, ...contentOf(events[index]) }) as AnyRecorded),
     head: last ? { revision: last.revision, hash: last.meta.hash } : head,
   }
@@ -280,7 +280,7 @@ export const unreadableSentences: Readonly<Record<UnreadableReason, string>> = {
   deleted: 'and all others of its stream were removed from the log',
 }
 
-/** An event of the log that cannot be read. Its stream is unusable from there on; all other streams are not affected. */
+/** An event of the log that cannot be read. The rest of its stream is unusable; other streams are not affected. */
 export class UnreadableEvent extends Error {
   override readonly name = 'UnreadableEvent'
   readonly event: Pick<StoredEvent, 'stream' | 'revision' | 'type'>

@@ -1,6 +1,6 @@
 /**
- * Text that an agent is writing, on its way to viewers: sent over the bus before it is recorded, sealed as in the log. It may be lost or late; the
- * recorded message replaces it.
+ * Text that an agent is writing, on its way to viewers: sent over the bus before it is recorded, sealed as in the log. It may be lost or late, and
+ * the recorded message replaces it.
  */
 import { taskStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import type { Logger } from '#platform/log.ts'
@@ -13,7 +13,7 @@ export interface Words extends Omit<SealedWords, 'sealed'> {
 }
 
 export interface LiveWords {
-  /** Sends to current listeners, in call order per task. Returns at once; text that cannot be sent is dropped. */
+  /** Sends text to current listeners, in call order per task. Returns at once; text that cannot be sent is dropped. */
   tell(words: Words): void
   /** Listens to the text of the wanted tasks, until the returned function is called. */
   hear(isWanted: (taskId: string) => boolean, listen: (words: Words) => void): () => void

@@ -17,7 +17,7 @@ interface OpeningLog {
   readonly eventStore: Pick<EventStore, 'head' | 'readStream'>
 }
 
-/** What stores the identity outside of the log. */
+/** The stores outside of the log that know its identity. */
 export interface KnowsIdentity {
   readonly readStore: Pick<ReadStore, 'catalog'>
   readonly sealsFile: Pick<SealsFile, 'newest'>
@@ -25,7 +25,7 @@ export interface KnowsIdentity {
 
 const actor = { kind: 'system', service: 'log' } as const
 const page = 1_000
-/** Stands for an identity that is no longer known anywhere; no log has it. */
+/** Stands for an identity that is not known anywhere any more; no log has it. */
 const unknownLog: LogIdentity = { logId: '00000000-0000-0000-0000-000000000000', epoch: 1 }
 
 /** The log's identity, even if its own stream is damaged: `logDamage` then describes the damage. Throws `OlderData` like `openLog`. */
@@ -41,7 +41,7 @@ export async function openKnownLog(
   }
 }
 
-/** The log's identity, even if its own stream is damaged or gone; `undefined` when it is known nowhere. */
+/** The identity of a log, even if its own stream is damaged or gone; `undefined` when it is known nowhere. */
 export async function knownIdentity(
   opened: Parameters<typeof identityOf>[0] & KnowsIdentity,
 ): Promise<LogIdentity | undefined> {

@@ -1,4 +1,4 @@
-/** Streams that cannot be read: how an operator inspects them, and how one is released after it was repaired. */
+/** Streams that cannot be read: how an operator inspects them, and how a stream is released after it was repaired. */
 import { z } from 'zod'
 import { unreadableReasons, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
@@ -14,7 +14,7 @@ import { intact, isDamaged, type EventStore, type LogRecord } from '#platform/po
 import { chainFaultOf } from './chain.ts'
 import { UnreadableEvent, unreadableSentences, type EventLog } from './eventLog.ts'
 
-/** One document per stream, with the event from which on it is not folded. */
+/** A collection with one document per stream, which names the event from which on the stream is not folded. */
 export const quarantine: Collection = { name: 'quarantine', indexes: [] }
 
 const Flawed = z.object({
@@ -29,12 +29,14 @@ type Store = Pick<ReadStore, 'prepare' | 'find' | 'get' | 'apply' | 'catalog' | 
 
 const page = 1_000
 /**
- * The position of every write here, so that each write replaces the one before it: a released stream may be damaged again, at a later or an earlier
- * event.
+ * The position of every write in this collection, so that each write replaces the one before it: a released stream may be damaged again, at a later
+ * or an earlier event.
  */
 export const quarantinePosition: Position = '0'
 
-/** Sets a stream aside that could not be read, unless it already is from that event or an earlier one on. Returns at once; faults are logged. */
+/**
+ * Sets a stream aside that could not be read, unless it is already set aside from that event or an earlier one. Returns at once; faults are logged.
+ */
 export function settingAside(
   store: Pick<Store, 'prepare' | 'get' | 'apply'>,
   logger: Logger,
