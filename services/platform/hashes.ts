@@ -6,7 +6,10 @@ export function sha256(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** A short name of a line's content, by which processes compare lines without sending them: 12 hex digits, of the line without its end. Text counts as UTF-8. */
+/**
+ * A short name for the content of a line, by which processes compare lines without sending them: 12 hex digits for the line without its end. Text
+ * counts as UTF-8.
+ */
 export function lineHash(line: string | Buffer): string {
   const bytes = typeof line === 'string' ? Buffer.from(line) : line
   const content = bytes.at(-1) === 0x0d ? bytes.subarray(0, -1) : bytes

@@ -4,8 +4,8 @@ import { pino, type DestinationStream, type Logger } from 'pino'
 export type { Logger }
 
 /**
- * Stdout stays free for what a person reads. Secrets never come here: only codes, ids and our own sentences are logged. `bindings` are in
- * every line; who works for a request or a job takes a child with its ids.
+ * Creates the logger. Stdout is kept free for what a person reads. Secrets are never logged: only codes, ids and our own sentences are. `bindings`
+ * are in every line; code that works for a request or a job uses a child with its ids.
  */
 export function logger(
   level: string,
@@ -18,7 +18,7 @@ export function logger(
   )
 }
 
-/** A fault as it is logged. Libraries hang requests, headers and bodies on theirs: of those nothing comes here. */
+/** A fault as it is logged. Libraries attach requests, headers and bodies to their errors, which are left out here. */
 interface LoggedFault {
   readonly type: string
   readonly message: string

@@ -1,4 +1,4 @@
-/** Follows the log: hands on the events that a part reacts to, and notes how far it got, so that the next start goes on there. */
+/** Follows the log: passes on the events to which a part reacts, and stores how far it got, so that the next start continues there. */
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { rounds } from '../async/rounds.ts'
@@ -14,29 +14,29 @@ export interface ReactorEngines {
 }
 
 export interface Reaction {
-  /** Names of what is noted; without any, each start begins at the end of the log. */
+  /** The names under which progress is stored; without any, each start begins at the end of the log. */
   readonly marks?: readonly string[]
-  /** Where a part begins that has no mark yet. */
+  /** Where a part without a mark begins. */
   readonly from: 'beginning' | 'head'
   readonly filter: EventFilter
   /** How many events are handed on at once. */
   readonly batch?: number
-  /** Gets the same events again after a pause where it throws, or after a crash: doing it twice must do no harm. */
+  /** Handles events. After a pause if this throws, and after a crash, the same events are passed again, so handling them twice must do no harm. */
   readonly handle: HandleEvents
-  /** Whether everything that was handed on is done, where `handle` only queues it; nothing is noted before. */
+  /** Whether everything that was passed on is done, for a `handle` that only queues it. No progress is stored before that. */
   readonly isDone?: () => boolean
 }
 
 const usualBatch = 500
-/** A mark is noted in the background, so that nobody waits for it. */
+/** How long storing a mark may take, in milliseconds. Marks are stored in the background, so that nobody waits for them. */
 const noteTimeoutMs = 1_000
-/** A mark that lags only means more events to look through after a start: it moves after this many batches without any event. */
+/** The mark moves after this many batches without any event. A mark that lags only means that a start reads more events. */
 const emptyBatches = 1_000
 
-/** The stored name of a mark. A log that was restored from a backup starts without marks, as it goes on differently from there. */
+/** The stored name of a mark. A log that was restored from a backup starts without marks, because it continues differently. */
 export const markName = (mark: string, { logId, epoch }: LogIdentity): string => `${mark}-${logId}-${epoch}`
 
-/** Reacts until it is stopped; once that is over, no handler is running and what is done is noted. */
+/** Reacts to events until it is stopped. Once that has resolved, no handler is running, and the progress is stored. */
 export async function startReactor(
   { eventStore, jobs, logIdentity, logger }: ReactorEngines,
   { marks = [], from, filter, batch = usualBatch, handle, isDone = () => true }: Reaction,
@@ -59,7 +59,7 @@ export async function startReactor(
       noting.within(noteTimeoutMs)
     }
   }
-  // Noted before the first event, so that the next process begins here too if this one ends early.
+  // Stored before the first event, so that the next process begins here too if this one ends early.
   if (marked === null) await note()
   const subscription = eventStore.subscribe(
     begin,
@@ -81,7 +81,7 @@ export async function startReactor(
   }
 }
 
-/** `null` where one of them is, or there are none. */
+/** The earliest position; `null` when one of them is `null`, or there are none. */
 function earliest(positions: readonly (Position | null)[]): Position | null {
   const known = positions.filter((position) => position !== null)
   const [first = null] = known.toSorted(comparePositions)

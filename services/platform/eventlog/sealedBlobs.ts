@@ -7,13 +7,13 @@ import type { Vault } from '#platform/ports/vault.ts'
 
 export interface SealedBlobs {
   put(scope: string, bytes: Uint8Array): Promise<BlobRef>
-  /** `undefined` when the blob or its key is gone. Throws `DamagedBlob` or `CannotOpen` when it differs from what was put. */
+  /** The bytes of the blob; `undefined` when the blob or its key is gone. Throws `DamagedBlob` or `CannotOpen` when it differs from what was put. */
   get(scope: string, ref: BlobRef): Promise<Uint8Array | undefined>
-  /** The state of what is stored in its place. The bytes are hashed but not opened. */
+  /** The state of what is stored in place of the blob. The bytes are hashed but not opened. */
   stateOf(scope: string, ref: Pick<BlobRef, 'hash'>): Promise<BlobState>
   /** Whether the sealed bytes exist and match their hash; needs no key. */
   check: Blobs['check']
-  /** For blobs that nothing refers to; to erase a blob, destroy its key. With `putBefore`, only if it was last put before that time. */
+  /** Removes a blob to which nothing refers; to erase a blob, destroy its key. With `putBefore`, only if it was last put before that time. */
   remove(ref: Pick<BlobRef, 'hash'>, putBefore?: Date): Promise<void>
   /** The hashes of blobs last put before this time, with the guarantees of `Blobs`. */
   list(putBefore: Date): AsyncIterable<string>

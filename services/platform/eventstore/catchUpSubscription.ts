@@ -1,4 +1,4 @@
-/** The loop of every subscription: takes the next events, delivers them until that succeeds, and goes on after them. */
+/** The loop of every subscription: it takes the next events, delivers them until that succeeds, and continues after them. */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Position } from '#domain/kernel/event.ts'
 import type { HandleEvents, LogRecord, Subscription } from '../ports/eventStore.ts'
@@ -11,10 +11,10 @@ export interface Batch {
 }
 
 export interface Delivering {
-  /** Its name in what `onFault` is told. */
+  /** The name of the engine for `onFault`. */
   readonly engine: string
   readonly after: Position | null
-  /** The next events after the cursor, once there are any; `null` when the signal was aborted. After a fault it is called again. */
+  /** The next events after the cursor, once there are any; `null` when the signal was aborted. Called again after a fault. */
   readonly next: (after: Position | null, signal: AbortSignal) => Promise<Batch | null>
   readonly handle: HandleEvents
   readonly onFault: ReportFault

@@ -34,7 +34,7 @@ import { fromEventStoreDb, isOurs, olderServer, positionOf, toEventStoreDb } fro
 import { followFeed, nothingShown, type Shown } from './eventStoreDbSubscription.ts'
 
 export interface EventStoreDbOptions {
-  /** `esdb://user:password@host:2113`, with `?tls=false` for a server without TLS. */
+  /** The address: `esdb://user:password@host:2113`, with `?tls=false` for a server without TLS. */
   readonly url: string
   readonly onFault: ReportFault
   /** Called once with a line when the server does not answer at the start. */
@@ -51,15 +51,15 @@ interface Connected {
   readonly engine: string
   readonly client: EventStoreDBClient
   /**
-   * For subscriptions and histories: prefers a follower. The library moves all calls of a client to the leader once one call requires it, so this is
-   * a separate client.
+   * A client for subscriptions and histories, which prefers a follower. It is separate, because the library moves all calls of a client to the leader
+   * once one call requires that.
    */
   readonly near: EventStoreDBClient
   readonly shown: Shown
   readonly credentials: NonNullable<BaseOptions['credentials']>
   /**
-   * With its own credentials, an append is a separate call. Without them the library sends all appends over one call that never times out, and whose
-   * faults reject other appends and then end the process.
+   * The credentials. With them, an append is a separate call. Without them, the library would send all appends over one call that never times out,
+   * and whose faults reject other appends and then end the process.
    */
   readonly base: BaseOptions
   readonly askServer: ReturnType<typeof callsTo>
@@ -157,7 +157,7 @@ async function streamEvents(
   })
 }
 
-/** A stream without events either never existed, or its events were removed, which its metadata tells. */
+/** Throws if a stream without events had some that were removed, which its metadata reveals; otherwise it never existed. */
 async function requireNotRemoved(store: Connected, stream: string): Promise<void> {
   const { metadata } = await ask(store, (limitMs) =>
     answered(limitMs, store.client.getStreamMetadata(stream, { ...store.base, deadline: limitMs })),
@@ -221,7 +221,7 @@ async function append(
   return { kind: 'appended', positions: await positionsOf(store, stream, events) }
 }
 
-/** The server returns the position of an append's last event, and sometimes not even that: the others are read. */
+/** The positions of the appended events. The server returns at most the position of the last event, so the others are read. */
 async function positionsOf(
   store: Connected,
   stream: string,

@@ -1,9 +1,9 @@
-/** The parsed address of EventStoreDB, so that its password is only used in calls. */
+/** Parses the address of EventStoreDB, so that its password is only used in calls. */
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { UnusableEngine } from '../ports/faults.ts'
 
 export interface EventStoreDbAddress {
-  /** Hosts and options without user and password, because the library repeats its input in faults and on stderr. */
+  /** The hosts and options without user and password, because the library repeats its input in faults and on stderr. */
   readonly connectionString: string
   /** Whether the library looks for the nodes and chooses one. */
   readonly isCluster: boolean

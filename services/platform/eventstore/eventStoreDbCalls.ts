@@ -46,7 +46,7 @@ export function answered<T>(limitMs: number, answer: Promise<T>): Promise<T> {
   return within(limitMs, answer, () => new NoAnswer(limitMs))
 }
 
-/** Calls `take` with each item until it has enough or there are no more; a missing stream has none. Fails when nothing arrives for `limitMs`. */
+/** Calls `take` with each item until it has enough or there are no more; a missing stream has no items. Fails when nothing arrives for `limitMs`. */
 export function readEach<T>(
   stream: StreamingRead<T>,
   limitMs: number,
@@ -75,7 +75,7 @@ export function readEach<T>(
   })
 }
 
-/** Whether the server refuses this user, so that only other settings help. */
+/** Whether the server refuses this user, so that only other settings would help. */
 export function isDenied(fault: unknown): boolean {
   const code = codeOf(fault)
   return fault instanceof AccessDeniedError || code === permissionDenied || code === unauthenticated
@@ -95,7 +95,7 @@ class NoAnswer extends Error {
   }
 }
 
-// https://grpc.github.io/grpc/core/md_doc_statuscodes.html
+// The status codes are from https://grpc.github.io/grpc/core/md_doc_statuscodes.html.
 const invalidArgument = 3
 const permissionDenied = 7
 const resourceExhausted = 8
@@ -123,7 +123,7 @@ function isTooLarge(fault: unknown): boolean {
   return codeOf(fault) === resourceExhausted && aboutTheMessage.test(fault.message)
 }
 
-/** How the gRPC libraries on both sides say that a message is too large. */
+/** The texts with which the gRPC libraries on both sides report that a message is too large. */
 const aboutTheMessage = /larger than (max|\d)|exceeds (the )?max/i
 
 function tooLarge(engine: string, fault: unknown): TooLarge {

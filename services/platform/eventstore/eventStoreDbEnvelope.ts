@@ -1,11 +1,11 @@
-/** The stored form of our events in EventStoreDB: facts and sealed content are its data, the rest of the envelope is its metadata. */
+/** The stored form of our events in EventStoreDB: the data has the facts and the sealed content, and the metadata has the rest of the envelope. */
 import type { EventData, RecordedEvent } from '@eventstore/db-client'
 import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'
 import type { EventToAppend, LogRecord } from '../ports/eventStore.ts'
 import { recordOf } from './storedRecord.ts'
 
-/** Increased when the stored form changes. Logs of earlier versions cannot be read. */
+/** The version of the stored form, to be increased when it changes. Logs of earlier versions cannot be read. */
 const envelopeVersion = 2
 
 const Data = z.strictObject({ data: z.unknown(), content: z.unknown() })
@@ -17,7 +17,7 @@ const Metadata = z.strictObject({
 })
 const Ours = z.object({ flightdeck: z.number() })
 
-// A server that does not know the position says this.
+// A server that does not know the position returns this number.
 const unknownPosition = 2n ** 64n - 1n
 
 export function toEventStoreDb({ id, type, version, at, data, content, meta }: EventToAppend): EventData {
@@ -30,7 +30,7 @@ export function toEventStoreDb({ id, type, version, at, data, content, meta }: E
   }
 }
 
-/** Other programs may keep events on the same server, and the server has some of its own. */
+/** Whether an event is ours: other programs may store events on the same server, and the server has some of its own. */
 export function isOurs(event: RecordedEvent): boolean {
   return !event.streamId.startsWith('$') && Ours.safeParse(event.metadata).success
 }

@@ -1,4 +1,4 @@
-/** Events as EventStoreDB pushes them, taken in batches, and the loop that subscribes again whenever the subscription breaks. */
+/** Takes the events that EventStoreDB pushes in batches, and subscribes again whenever the subscription breaks. */
 import { once } from 'node:events'
 import {
   eventTypeFilter,
@@ -20,15 +20,15 @@ import { fromEventStoreDb, isOurs } from './eventStoreDbEnvelope.ts'
 export interface FeedSource {
   readonly client: EventStoreDBClient
   readonly options: BaseOptions
-  /** How long the server may take to confirm a subscription. */
+  /** How long the server may take to confirm a subscription, in milliseconds. */
   readonly limitMs: number
   /** How far the node behind the client is known to have got. */
   readonly shown: Shown
 }
 
-/** How far one node of a cluster is known to have got, and so what it can answer with. */
+/** How far a node of a cluster is known to be, and so with which events it can answer. */
 export interface Shown {
-  /** For a subscriber of a node: returns a function that records delivered positions, until `lost`. */
+  /** Returns a function with which a subscriber of the node records delivered positions, until `lost`. */
   hear(): (position: Position) => void
   has(position: Position): boolean
   /** Something broke, perhaps the connection: another node that is further behind may answer from now on. */
@@ -58,7 +58,7 @@ export interface Following extends Omit<Delivering, 'engine' | 'next'> {
   readonly wanted: EventFilter | undefined
 }
 
-// Servers before 23.10 do not report that a subscription has caught up: a batch that is not full this long after its first event shows it.
+// Servers before 23.10 do not report that a subscription has caught up, but a batch that is not full after this many milliseconds shows that it has.
 const fillTimeoutMs = 200
 
 /** Delivers batch after batch. After a break, everything that was not handled is requested again. */
@@ -95,8 +95,8 @@ export function followFeed(
 
 interface Feed {
   /**
-   * The next events, at most `most`; `null` once closed. Without an event, it says how far the log was searched for wanted ones. During catch-up it
-   * waits for `most`, afterwards it returns what there is. Throws when the subscription broke and nothing is left in it.
+   * The next events, at most `most`; `null` once closed. A batch without events says how far the log was searched. While catching up, waits for
+   * `most` events, and afterwards returns those that are there. Throws when the subscription broke and none of its events are left.
    */
   next(most: number): Promise<Batch | null>
   close(): void
@@ -190,7 +190,9 @@ function receive(feed: OpenFeed, event: AllStreamRecordedEvent | undefined): voi
   feed.ring()
 }
 
-/** The server has searched the log up to this position. It may report that before events that the library still holds, which come first. */
+/**
+ * Records that the server has searched the log up to this position. It may report that before events that the library still holds, which come first.
+ */
 function passed(feed: OpenFeed, position: bigint): void {
   feed.looked = position
   takeLooked(feed)
@@ -205,7 +207,7 @@ function takeLooked(feed: OpenFeed): void {
 function close(feed: OpenFeed) {
   feed.isClosed = true
   feed.ring()
-  // It fails when there never was a connection, and then there is nothing to end.
+  // Ending the subscription fails when there never was a connection, in which case there is nothing to end.
   feed.subscription.unsubscribe().catch(() => {})
 }
 
@@ -246,7 +248,7 @@ async function next(feed: OpenFeed, most: number): Promise<Batch | null> {
   return { events: taken.map(fromEventStoreDb), upTo: String(feed.told) }
 }
 
-/** The filter for the server, so that unwanted terminal output and events of other programs are not sent. */
+/** The filter for the server, so that terminal output that nobody wants and events of other programs are not sent. */
 function filterOf(wanted: EventFilter | undefined, passed: (position: bigint) => void): Filter {
   if (!wanted) return streamNameFilter({ prefixes: [...streamPrefixes] })
   // The server reports its position after every 32 events that it skips.

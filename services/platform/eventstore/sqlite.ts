@@ -36,7 +36,7 @@ const formats = [
    ) STRICT`,
 ]
 
-/** No position that was given out is larger; damaged ones may even exceed the safe integers. */
+/** No valid position is larger. Positions of damaged rows may even exceed the safe integers. */
 const largestPosition = 1_000_000_000_000_000
 const whole = (column: string) => `iif(${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}, ${column}, -1)`
 const size = 'octet_length(data) + octet_length(meta) + ifnull(octet_length(content), 0)'
@@ -90,7 +90,7 @@ function statements(db: Db) {
       `SELECT ${whole('position')}, id FROM events WHERE stream = ? AND revision BETWEEN ? AND ? ORDER BY revision`,
     ),
     insert: db.prepare<[string, string, number, string, number, string, string, string | null, string]>(
-      // By itself SQLite would continue from the largest number in the table, which may be in a damaged row.
+      // SQLite itself would continue from the largest number in the table, which may be in a damaged row.
       `INSERT INTO events (position, id, stream, revision, type, version, at, data, content, meta) VALUES (
        (SELECT max(iif(seq <= ${largestPosition}, seq, 0), ifnull((${lastPosition}), 0)) + 1
         FROM sqlite_sequence WHERE name = 'events'), ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
@@ -117,7 +117,7 @@ interface SqliteLog extends ReturnType<typeof statements> {
   closed: boolean
 }
 
-/** Opens the log in `file`; an append is on the disk (fsync) when it is answered. */
+/** Opens the log in `file`. An append is on the disk (fsync) before it is confirmed. */
 export function openSqliteEventStore({ file, onFault }: { file: string; onFault: ReportFault }): EventStore {
   const db = openSqlite({ file, synchronous: 'FULL', formats, firstFormat })
   const log: SqliteLog = {
@@ -154,7 +154,7 @@ function find(
     const upTo = events.at(-1)?.position
     return upTo === undefined ? null : { events, upTo }
   }
-  // Searches a limited part of the log per turn, so that others get theirs. At a gap in the positions, continues after it.
+  // Searches a limited part of the log per turn, so that others get theirs. At a gap between positions, continues after the gap.
   const begin = log.next.get(Number(after ?? 0))?.[0] ?? null
   if (begin === null) return null
   const end = Math.min(begin + lookedThrough, log.last.get()?.[0] ?? 0)
@@ -229,7 +229,7 @@ function commit(log: SqliteLog, group: readonly Append[]): void {
     if (group.length === 1 || fault instanceof EngineUnavailable) {
       for (const append of group) append.reject(fault)
     } else {
-      // One append is defective (its data is not JSON): commit each alone, so that the others do not fail with it.
+      // One append is defective (its data is not JSON), so each is committed alone and the others do not fail with it.
       for (const append of group) commit(log, [append])
     }
   }

@@ -9,7 +9,7 @@ import type { DamagedRecord, LogRecord, EventToAppend, ExpectedRevision } from '
 /** The maximum total size of an event's facts, content and metadata, in bytes. */
 export const largestRecordBytes = 16 * 1_048_576
 
-/** An event's members as an engine gives them, unchecked. */
+/** The members of an event as an engine returns them, unchecked. */
 interface Unchecked {
   readonly id: unknown
   readonly stream: string
@@ -86,7 +86,7 @@ function isTooDeep(value: unknown, left = 100): boolean {
   return left === 0 || Object.values(value).some((member) => isTooDeep(member, left - 1))
 }
 
-/** Nearly every text is exactly as we would write it, which costs less to find out. */
+/** Whether an object in the text has a repeated name. Nearly every text is exactly as we would write it, which costs less to determine. */
 function isAmbiguous(text: string, value: unknown): boolean {
   return JSON.stringify(value) !== text && hasRepeatedName(text, value)
 }

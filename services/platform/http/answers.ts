@@ -1,4 +1,4 @@
-/** The one place where a fault becomes an HTTP answer. */
+/** Turns faults into HTTP answers, as the only file that does. */
 import type { Middleware } from 'koa'
 import { Fault, faults, type FaultCode } from '#domain/kernel/errors.ts'
 import type { FaultAnswer } from '#domain/api/fields.schema.ts'

@@ -1,6 +1,6 @@
 /**
- * Request bodies while they are received: limits on the memory per sender and in total, and on how slow they may be. A body reserves the size that
- * it announces when it begins.
+ * Request bodies while they are received: limits on the memory per sender and in total, and on how slow they may be. A body reserves the size that it
+ * announces as soon as it begins.
  */
 import { finished } from 'node:stream'
 import type { Context, Middleware } from 'koa'
@@ -11,9 +11,9 @@ import { parse } from '@hapi/bourne'
 
 export interface Bodies {
   /**
-   * Watches a body that is read elsewhere, from now until the returned function is called. Throws `unsupported_type` for a compressed body. Calls
-   * `refuse` once: with `rate_limited` when the sender's bodies take too much memory, with `engine_unavailable` when all bodies together do, and with
-   * `too_slow` when it arrives too slowly. The connection is then closed after the answer.
+   * Watches a body that other code reads, until the returned function is called. Throws `unsupported_type` for a compressed body. Calls `refuse`
+   * once: with `rate_limited` when the sender's bodies take too much memory, with `engine_unavailable` when all bodies together do, and with
+   * `too_slow` when the body arrives too slowly. The connection is then closed after the answer.
    */
   watch(context: Context, refuse: (fault: Fault) => void): () => void
   /** Reads the whole body. Throws the faults of `watch`, `too_large` above `mostBytes`, and `invalid_input` when the body is cut off. */
@@ -43,12 +43,12 @@ const roomsOf: Readonly<Record<'strangers' | 'people', Rooms>> = {
     large: { ofAll: 256 * mebibyte, ofOne: 64 * mebibyte },
   },
 }
-/** Estimated memory per chunk besides its bytes, because a client may send single bytes. */
+/** The estimated memory per chunk in addition to its bytes, because a client may send single bytes. */
 const bytesBesidePiece = 256
 const usualPieceBytes = 16_384
 const leastBytesPerSecond = 8 * 1_024
 const speedWindowMs = 5_000
-/** How long the received part of a stranger's large body still counts after it failed, because garbage collection takes a while. */
+/** How long the received part of a stranger's large body still counts after it failed, in milliseconds, because garbage collection takes a while. */
 const collectedMs = 15_000
 const retryAfterSeconds = 5
 
@@ -87,7 +87,7 @@ export function createBodies(): Bodies {
     }
     function fail(fault: Fault): void {
       stop()
-      // Otherwise up to 2 MB of each connection would be read in a turn of the event loop, and thrown away.
+      // Without this, up to 2 MB of each connection would be read in a turn of the event loop, and thrown away.
       req.pause()
       context.set('connection', 'close')
       refuse(fault)
@@ -142,10 +142,10 @@ function readWhole(context: Context, mostBytes: number, watch: Bodies['watch']):
 }
 
 interface ReservedBytes {
-  /** Holds that many bytes, or as many as before where those are more. The fault when there is no room for them: then it holds none. */
+  /** Reserves this many bytes, unless more are reserved already. Returns the fault when there is no room for them, and then reserves none. */
   growTo(bytes: number): Fault | undefined
   release(): void
-  /** Releases all but that many bytes now, and the rest once it was probably collected. */
+  /** Releases all but this many bytes now, and the rest when they were probably garbage-collected. */
   releaseLater(bytes: number): void
 }
 
@@ -230,7 +230,7 @@ export function parseJson(text: string): object {
     const value: unknown = parse(text)
     if (typeof value === 'object' && value !== null) return value
   } catch {
-    // Reported below.
+    // Invalid JSON is reported below.
   }
   throw new Fault('invalid_input', 'The body is not valid JSON.')
 }

@@ -24,7 +24,7 @@ export async function identified(
   const { userId, sessionId } = request.identity
   const user = await documents.get(usersView, userId)
   if (user === undefined) {
-    // Clients discard their token when told to sign in again, so only the log may decide that the user does not exist.
+    // Clients discard their token when they must sign in again, so only the log may decide that the user does not exist.
     const isThere = (await documents.now(usersView, userStream(userId), userId)) !== undefined
     throw isThere ? viewsBehind() : new Fault('sign_in_required')
   }
@@ -42,7 +42,7 @@ export async function signedIn(
   return person
 }
 
-/** Only lets administrators pass. */
+/** A guard that only lets administrators pass. */
 export async function administrator(
   { user }: Person,
   { accessControl }: { readonly accessControl: Pick<AccessControl, 'isAdmin'> },

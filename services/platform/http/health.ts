@@ -2,7 +2,7 @@
 import type { Middleware } from 'koa'
 import { withinOr } from '#platform/async/timeLimit.ts'
 
-/** Readiness checks by name; each throws when its part is not ready. */
+/** The readiness checks by name; each throws when its part is not ready. */
 export type Parts = ReadonlyMap<string, () => Promise<void>>
 
 export type Details = () => Readonly<Record<string, readonly string[]>>

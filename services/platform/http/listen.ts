@@ -3,7 +3,7 @@ import { chmod, chown } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import type { HostUser } from '#platform/childProcess.ts'
 
-/** Resolves to the port once the server listens; port 0 takes any free one. Rejects when the port is in use. */
+/** Resolves to the port once the server listens; with port 0, any free port is used. Rejects when the port is in use. */
 export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -15,7 +15,7 @@ export function listen(server: Server, { host, port }: { host: string; port: num
   })
 }
 
-/** A unix socket, with a path of at most 107 bytes, given to `owner` with mode 0600; or `'loopback'`: a free port of 127.0.0.1. */
+/** The path of a unix socket, at most 107 bytes long, that is given to `owner` with mode 0600; or `'loopback'` for a free port of 127.0.0.1. */
 export type LocalAddress = { readonly socketPath: string; readonly owner?: HostUser | undefined } | 'loopback'
 
 /** Listens for connections from this machine only. Resolves to the port, 0 for a socket; rejects when it cannot listen. */

@@ -1,9 +1,9 @@
-/** What an IP address leads to, so that no name leads into the server's own network. */
+/** Determines where an IP address leads, so that no host name leads into the server's own network. */
 import { lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-/** `inside`: this machine or a private network. `nowhere`: link-local (and so what a cloud tells its machines), multicast, reserved. */
+/** `inside` is this machine or a private network. `nowhere` is link-local (such as the metadata service of a cloud), multicast or reserved. */
 export type Reach = 'public' | 'inside' | 'nowhere'
 
 export function reachOf(address: string): Reach {
@@ -13,7 +13,7 @@ export function reachOf(address: string): Reach {
       return reserved.check(address, 'ipv4') ? 'nowhere' : 'public'
     case 6:
       if (inside.check(address, 'ipv6')) return 'inside'
-      // Only addresses that are assigned to the public. Addresses that contain another one are not.
+      // Only addresses that are assigned to the public count. Addresses that contain another address do not.
       return global.check(address, 'ipv6') && !reserved.check(address, 'ipv6') ? 'public' : 'nowhere'
     default:
       return 'nowhere'
@@ -25,7 +25,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** A name leads into the server's own network, where its connection may not go. */
+/** Thrown for a name that leads into the server's own network, where its connection may not go. */
 export class LeadsInside extends Error {
   override readonly name = 'LeadsInside'
 }
@@ -41,7 +41,10 @@ export const publicLookup: LookupFunction = (hostname, options, done) => {
   })
 }
 
-/** Whether an address leads to this machine itself, by loopback or as others reach it, also one that carries another in it. */
+/**
+ * Whether an address leads to this machine itself: by loopback, by an address under which others reach the machine, or by one that contains such an
+ * address.
+ */
 export function leadsBack(address: string): boolean {
   const family = isIP(address)
   if (family === 0) return false
@@ -49,7 +52,7 @@ export function leadsBack(address: string): boolean {
   return loopback.check(address, as) || ownAddresses().check(address, as)
 }
 
-/** Looked up each time: a network may come and go. */
+/** The machine's own addresses, looked up each time, because a network may appear and disappear. */
 function ownAddresses(): BlockList {
   const own = new BlockList()
   for (const { address, family } of Object.values(networkInterfaces()).flatMap((found) => found ?? []))

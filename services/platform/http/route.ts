@@ -1,4 +1,4 @@
-/** A route reads as its guarantees, in order: the call, its guards, what it does. */
+/** Routes, which read as their guarantees in order: the call, its guards, and its work. */
 import { Readable } from 'node:stream'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
@@ -17,26 +17,26 @@ export interface CallRequest<C extends AnyCall> {
   readonly params: ParamsOf<C>
   readonly query: QueryOf<C>
   readonly body: BodyOf<C>
-  /** From the bearer token; `null` without a valid one. */
+  /** The identity in the bearer token; `null` without a valid one. */
   readonly identity: Identity | null
-  /** The UUID of this write: derived from `Idempotency-Key` and the person, or fresh. */
+  /** The UUID of this write: derived from `Idempotency-Key` and the person, or else new. */
   readonly commandId: string
-  /** The id of this request, which becomes the correlation id of everything it causes. */
+  /** The id of this request, which becomes the correlation id of everything that the request causes. */
   readonly requestId: string
   /** Whether the same write was already requested under the same key. */
   readonly again: boolean
-  /** The client: its address, the host name it used, whether it uses https, and its cookies. */
+  /** The client: its address, the host name that it used, whether it uses https, and its cookies. */
   readonly client: Pick<Context, 'ip' | 'host' | 'secure' | 'cookies' | 'get'>
 }
 
-/** Returns what it has verified, to be added to the request, or throws a `Fault`. */
+/** A guard returns what it has verified, which is added to the request, or throws a `Fault`. */
 export type Guard<S, Needs, Gives> = (request: Needs, services: S) => Promise<Gives>
 
 export interface Route<S> {
   readonly call: AnyCall
   /** Throws when the person may not make the call, whatever its input is. */
   authorize(request: Pick<CallRequest<AnyCall>, 'identity' | 'query'>, services: S): Promise<unknown>
-  /** `accept` records a write that may be repeated, once the guards have let it pass. */
+  /** Serves a request. `accept` records a write that may be repeated, once the guards have let it pass. */
   serve(request: CallRequest<AnyCall>, services: S, accept: Accept): Promise<unknown>
 }
 
@@ -44,7 +44,7 @@ type Accept = () => Promise<{ readonly again: boolean }>
 
 type Handle<C extends AnyCall, S, G> = (request: CallRequest<C> & G, services: S) => Promise<AnswerOf<C>>
 
-/** `route` for the routes of one service. */
+/** The type of `route` for the routes of one service. */
 export interface RouteOf<S> {
   <C extends AnyCall, G>(call: C, guard: Guard<S, CallRequest<C>, G>, handle: Handle<C, S, G>): Route<S>
   <C extends AnyCall, G, H>(
@@ -156,7 +156,7 @@ export function keyedCommandId(context: Context, identity: Identity): string | u
   return key === '' ? undefined : commandIdOf(key, identity, `${context.method} ${context.path}`)
 }
 
-/** The same key of the same person for the same address gives the same command id. */
+/** The command id of a write: the same key of the same person for the same address gives the same id. */
 function commandIdOf(key: string, { userId }: Identity, address: string): string {
   return uuidv5(JSON.stringify([userId, address, key]), commandNamespace)
 }

@@ -25,7 +25,10 @@ const sweepMs = 50
 // Longer than callers keep idle connections, so that callers close them first and none is closed while a request is being sent.
 const keepAliveMs = 65_000
 
-/** Resolves once it listens. Throws when the port is in use. `apis` are the routes below `/api` of the services here, if any. */
+/**
+ * Starts the app, and resolves once it listens. Throws when the port is in use. `apis` are the routes below `/api` of the services in this process,
+ * if any.
+ */
 export async function startServiceApp(
   options: {
     apis: ReadonlyMap<Callee, Middleware>
@@ -59,7 +62,7 @@ export async function startServiceApp(
   return { port, stop: () => drain(http, { drainMs, sweepMs }) }
 }
 
-/** Accepts only calls with a token for the called service, and uses the identity in it. */
+/** Accepts only calls with a token for the called service, and uses the identity in the token. */
 function callersOnly(apis: ReadonlyMap<Callee, Middleware>, tokens: ServiceTokens): Middleware {
   return async (context, next) => {
     const callee = calleeOf(context.method)

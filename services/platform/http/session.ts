@@ -18,7 +18,7 @@ const audience = 'flightdeck'
 const Claims = z.object({ sub: z.string(), sid: z.string() })
 
 export interface Sessions {
-  /** A new session's id and expiry, to be recorded before its token is handed out. */
+  /** The id and expiry of a new session, which must be recorded before its token is handed out. */
   begin(userAgent: string): NewSession
   token(identity: Identity, expiresAt: string): Promise<string>
   /** The identity in a token that we signed and that has not expired; `undefined` otherwise. */

@@ -1,6 +1,6 @@
 /**
- * Addresses of images: they give access to one image, for a quarter of an hour at most. Everything needed to open the image is in the address,
- * sealed, so that no read model is queried, and so that file names do not appear in logs of addresses.
+ * Addresses of images: each gives access to one image, for a quarter of an hour at most. An address contains, sealed, everything that is needed to
+ * open the image, so that no read model is queried, and so that file names do not appear in logs of addresses.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { z } from 'zod'
@@ -11,9 +11,9 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
 export interface ImageAddresses {
-  /** An address without a host, whose query makes it valid for 10 to 15 minutes; it stays the same for five minutes. */
+  /** Creates an address without a host, whose query makes it valid for 10 to 15 minutes. The address stays the same for five minutes. */
   readonly addressOf: AddressOf
-  /** The image that one of our addresses opens, and for how many more seconds; `undefined` for any other or expired address. */
+  /** The image that one of our addresses opens, and for how many more seconds the address is valid; `undefined` for any other or expired address. */
   openedBy(imageId: string, grant: string): { image: SealedImage; secondsLeft: number } | undefined
 }
 
@@ -29,7 +29,7 @@ const Grant = z.object({
   blob: BlobRef,
   mediaType: MediaType,
   name: z.string(),
-  /** Milliseconds since 1970. */
+  /** The end of the address's validity, in milliseconds since 1970. */
   until: z.number(),
 })
 

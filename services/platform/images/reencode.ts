@@ -1,6 +1,6 @@
 /**
- * An image that somebody sent, read whole and rewritten: what is kept is pixels in one of four formats, upright, without metadata and
- * without anything that was hidden in or behind the file.
+ * Reads an uploaded image completely and writes it again: what is stored is pixels in one of four formats, upright, without metadata and without
+ * anything that was hidden in or behind the file.
  */
 import type { Sharp, SharpOptions } from 'sharp'
 import { imageLimits, imageTexts } from '#domain/api/images.ts'
@@ -11,12 +11,12 @@ import { openDecoder } from './decoder.ts'
 interface CheckedImage {
   readonly bytes: Buffer
   readonly mediaType: MediaType
-  /** In pixels, of one frame. */
+  /** The width of one frame in pixels. */
   readonly width: number
   readonly height: number
 }
 
-/** Throws a `Fault` with a sentence that says what is wrong with the image. */
+/** Checks an image. Throws a `Fault` with a sentence that says what is wrong with it. */
 export type CheckImage = (bytes: Buffer) => Promise<CheckedImage>
 
 const field = 'image'
@@ -24,9 +24,9 @@ const decodingSeconds = 10
 
 const reading: SharpOptions = {
   limitInputPixels: imageLimits.pixels,
-  // Broken pixel data is an error; what decoders only warn of is not.
+  // Broken pixel data is an error, unlike faults for which decoders only give warnings.
   failOn: 'error',
-  // Every frame.
+  // All frames of an animation are read.
   animated: true,
   sequentialRead: true,
 }
@@ -51,7 +51,7 @@ export const checkImage: CheckImage = async (bytes) => {
   }
 }
 
-/** Without `keepMetadata` nothing but pixels, loop and delays is written; colours become sRGB. */
+/** The output format. Without `keepMetadata`, nothing but pixels, the loop count and delays is written, and colours become sRGB. */
 function written(pixels: Sharp, mediaType: MediaType): Sharp {
   switch (mediaType) {
     case 'image/jpeg':
@@ -65,7 +65,7 @@ function written(pixels: Sharp, mediaType: MediaType): Sharp {
   }
 }
 
-/** Turns a decoder's error into a refusal: nothing but the image can make it fail. */
+/** Turns a decoder's error into a refusal, because only the image can cause it. */
 function faultOf(fault: unknown): Fault {
   const message = fault instanceof Error ? fault.message : ''
   if (/pixel limit/.test(message)) return refused(imageTexts.pixels)
@@ -77,7 +77,7 @@ function refused(sentence: string): Fault {
   return new Fault('invalid_input', sentence, field)
 }
 
-/** What the file is by its first bytes, whatever it is called; `undefined` when it is no image that is taken. */
+/** The type of the file by its first bytes, whatever its name is; `undefined` when it is no image of an accepted type. */
 function mediaTypeOf(bytes: Buffer): MediaType | undefined {
   const starts = (text: string, at = 0) => bytes.toString('latin1', at, at + text.length) === text
   if (starts('\xff\xd8\xff')) return 'image/jpeg'
@@ -86,7 +86,7 @@ function mediaTypeOf(bytes: Buffer): MediaType | undefined {
   return starts('RIFF') && starts('WEBP', 8) ? 'image/webp' : undefined
 }
 
-/** Whether the file reaches the end that its format marks; anything after it is ignored. Decoders are too lenient here, except for JPEGs. */
+/** Whether the file contains the end that its format requires; anything after that is ignored. Decoders are too lenient here, except for JPEGs. */
 export function isWhole(bytes: Buffer, mediaType: MediaType): boolean {
   switch (mediaType) {
     case 'image/png':
@@ -123,13 +123,13 @@ function endsGif(bytes: Buffer): boolean {
     const block = bytes[at]
     if (block === gifTrailer) return true
     if (block === gifExtension) at = afterSubBlocks(bytes, at + 2)
-    // A descriptor, its colour table, and the smallest code of the compression; then the pixels.
+    // A descriptor, its colour table and the smallest code of the compression come before the pixels.
     else if (block === gifImage) at = afterSubBlocks(bytes, at + 11 + colourTable(bytes[at + 9]))
     else return false
   }
 }
 
-/** Bytes of the colour table that the flags announce. */
+/** The size in bytes of the colour table that the flags announce. */
 function colourTable(flags = 0): number {
   return (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1)
 }

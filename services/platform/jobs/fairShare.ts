@@ -13,23 +13,23 @@ interface Offered {
   readonly person: string
 }
 
-/** The decision: the job is taken, or offered again after a delay. */
+/** The decision about a job: it is taken, or offered again after a delay. */
 export type Verdict = { readonly kind: 'take' } | { readonly kind: 'put_back'; readonly delayMs: number }
 
 export interface FairShare {
-  /** `behind` is the number of jobs in the queue after this one that were not offered to anybody yet. */
+  /** Decides about an offered job. `behind` is the number of jobs after this one in the queue that were not offered to anybody yet. */
   offered(job: Offered, behind: number, now: number): Verdict
-  /** A taken job has ended, so its slot is free. */
+  /** Reports that a taken job has ended, so that its slot is free. */
   ended(person: string): void
-  /** A job that had ended for this share goes on, and takes a slot again. */
+  /** Reports that a job whose slot was given up goes on, and takes a slot again. */
   goesOn(person: string): void
-  /** Polling starts again after a pause: jobs that were put back do not age while it is paused. */
+  /** Reports that polling starts again after a pause, during which jobs that were put back do not age. */
   asksAgain(now: number): void
 }
 
 /**
- * A person's jobs that were put back are offered again at this interval, so that a slot is free for at most this long. The line may become as long as
- * needed: with a maximum delay, all jobs beyond it would be offered at once, again and again.
+ * A person's jobs that were put back are offered again at this interval, in milliseconds, so that a slot is free for at most this long. The line may
+ * become as long as needed: with a maximum delay, all jobs beyond it would be offered at once, again and again.
  */
 const stepMs = 100
 /** How long a free slot searches the queue for a person with a higher priority than the known ones. */
@@ -38,8 +38,8 @@ const lookMs = 500
 const graceMs = 1_000
 
 /**
- * Shares the slots of one worker over a queue with a single order: jobs whose turn has not come are put back. Next is the waiting person with the
- * fewest slots and, among those, the one served longest ago. Offers to other workers are not known.
+ * Shares the slots of one worker over a queue with a single order: jobs whose turn has not come are put back. The next turn is that of the waiting
+ * person with the fewest slots and, among those, of the one served longest ago. Offers to other workers are not known.
  */
 export function fairShare(concurrency: number): FairShare {
   const most = placesOfOne(concurrency)
@@ -47,7 +47,7 @@ export function fairShare(concurrency: number): FairShare {
   /** Numbers the assignments: a higher one is later. */
   const served = new Map<string, number>()
   let turns = 0
-  /** Each person's jobs that were put back, and when the last of them is offered again. */
+  /** The jobs of each person that were put back, and when the last of these is offered again. */
   const waiting = new Map<string, { readonly ids: Set<string>; lastDue: number }>()
   let looksFrom: number | undefined
   let asksFrom = -Infinity
@@ -88,7 +88,7 @@ export function fairShare(concurrency: number): FairShare {
       if (placesOf(person) >= most || othersFirst(person, now)) return putBack(job, now)
       const isNew = placesOf(person) === 0 && !served.has(person)
       looksFrom ??= now
-      // A person further back in the queue may come first, but never before one who has and had no slot.
+      // A person further back in the queue may be first, but never before a person who has and had no slot.
       if (!isNew && behind > 0 && now - looksFrom < lookMs) return putBack(job, now)
       looksFrom = undefined
       places.set(person, placesOf(person) + 1)

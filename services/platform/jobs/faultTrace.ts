@@ -1,8 +1,8 @@
 /** Why a job was rejected, in the form that the job queue stores. */
 
 /**
- * The part of a fault that may be stored in the queue, which is not erased with its task: its type and where it arose. Its message may contain a
- * person's words and is only in the server's log.
+ * The parts of a fault that may be stored in the queue, which is not erased with its task: its type and the place in the code. The message may
+ * contain a person's words and is only in the server's log.
  */
 export function traceOf(fault: unknown): string {
   if (!(fault instanceof Error)) return `a thrown ${typeof fault}`

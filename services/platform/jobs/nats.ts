@@ -22,10 +22,10 @@ const Job = z.object({
 })
 type Job = z.output<typeof Job>
 const Rejected = z.object({ job: Job, reason: z.string() })
-/** A mark only counts for the queue that existed when it was set: when the queue is lost, so are the jobs up to the mark. */
+/** A mark of progress. It only counts for the queue that existed when it was set: if the queue is lost, so are the jobs up to the mark. */
 const Mark = z.object({ position: Position, queue: z.string() })
 
-// A job must also fit into a message when it is rejected: with its reason, in JSON, and with headers.
+// A rejected job must also fit into a message, with its reason, in JSON, and with headers.
 const maxAddedBytes = maxReasonLength * 6 + 4_096
 
 interface Queue {
@@ -137,8 +137,8 @@ async function putJob(queue: Queue, job: Job): Promise<void> {
 }
 
 /**
- * Queues a job again whose message is lost, because the process that put it died before adding the message, or because the stream was removed. A
- * worker that holds the job cannot renew its lease without the message, and its calls fail from here on.
+ * Queues a job again whose message is lost, because the process that put the job died before adding the message, or because the stream was removed. A
+ * worker that holds the job cannot renew its lease without the message, so its calls fail from here on.
  */
 async function restoreMessage(queue: Queue, job: Job, { record, revision }: Read): Promise<void> {
   if (record.state === 'done' || record.state === 'rejected') return
@@ -146,7 +146,7 @@ async function restoreMessage(queue: Queue, job: Job, { record, revision }: Read
   // NATS starts counting deliveries from 1 for the new message.
   const queued: JobRecord = { state: 'queued', attempt: record.attempt, delivered: 0, claim: '' }
   const written = await queue.records.write(job.id, queued, revision)
-  // On a conflict, it was claimed or ended at the same moment.
+  // On a conflict, the job was claimed or ended at the same moment.
   if (written !== 'conflict') await enqueue(queue, job, `${job.id} ${written}`)
 }
 
@@ -228,7 +228,7 @@ function subjectOf({ kind, id }: Job): string {
   return `${partOf(kind)}.${partOf(id)}`
 }
 
-/** A part of a subject, which may not contain dots, blanks or wildcards: the name itself, or its hash. */
+/** A part of a subject, which may not contain dots, blanks or wildcards: the name itself, or else its hash. */
 function partOf(name: string): string {
   if (/^[A-Za-z0-9-]{1,100}$/.test(name)) return name
   return `_${createHash('sha256').update(name).digest('base64url')}`

@@ -7,7 +7,7 @@ import type { Delivery, Job } from '../ports/jobs.ts'
 import { traceOf } from './faultTrace.ts'
 import type { Claimed, JobRecord, JobRecords } from './natsJobRecords.ts'
 
-/** The claimed job, its reply subject in NATS, and until when (monotonic ms) it is held unless renewed. */
+/** A claimed job, its reply subject in NATS, and the time (in monotonic milliseconds) until which it is held unless renewed. */
 export interface HeldJob {
   readonly job: Job
   readonly claimed: Claimed
@@ -21,7 +21,10 @@ export interface DeliveryParts {
   readonly records: JobRecords
   /** Sends a word about a delivery to NATS, and waits for the confirmation. */
   tell(reply: string, word: string, timeoutMs?: number): Promise<void>
-  /** Like `tell`, but an unavailable NATS is not a fault: the job's record already says it, and the next worker that gets the message repeats it. */
+  /**
+   * Sends a word like `tell`, but an unavailable NATS is no fault: the job's record already says the same, and the next worker that gets the message
+   * repeats it.
+   */
   finish(reply: string, word: string): Promise<void>
   /** Stores the job among the rejected ones and removes it from the queue. */
   setAside(job: Job, reason: string, reply: string): Promise<void>
@@ -36,8 +39,8 @@ const maxConflicts = 20
 export const maxReasonLength = 10_000
 
 /**
- * The word that sets a lease: NATS delivers the message again after the delay, and a later word extends it. The consumer's own ack wait is the same
- * for all workers, but each worker has its own lease.
+ * The word that sets a lease: NATS delivers the message again after the delay, and a later word extends the delay. The consumer's own ack wait is the
+ * same for all workers, but each worker has its own lease.
  */
 export function leaseFor(ms: number): string {
   return ms > 0 ? `-NAK ${JSON.stringify({ delay: nanos(ms) })}` : '-NAK'
@@ -53,10 +56,10 @@ export function deliveryOf(
   const { job, claimed, reply } = held
   let { revision, deadline } = held
   let hasEnded = false
-  // One write at a time, so that our own writes do not conflict.
+  // Writes are made one at a time, so that our own writes do not conflict.
   const serialized = serialize()
 
-  /** Changes the record while it names this claim; false once it names another or has ended. */
+  /** Changes the record while it names this claim; `false` once it names another claim or the job has ended. */
   async function move(next: JobRecord, timeoutMs?: number): Promise<boolean> {
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
       requireOpen()
@@ -67,7 +70,7 @@ export function deliveryOf(
       }
       const now = await records.read(job.id, timeoutMs)
       if (now?.record.claim !== claimed.claim) return false
-      // It is our own write, whose answer was lost.
+      // The record is from our own write, whose answer was lost.
       revision = now.revision
       if (now.record.state === next.state) return true
       if (now.record.state !== 'leased') return false
@@ -98,7 +101,7 @@ export function deliveryOf(
     }
   }
 
-  /** Ends the delivery; `after` runs once the record says so. */
+  /** Ends the delivery; `after` runs once the record is written. */
   async function end(next: JobRecord, after: () => Promise<void>): Promise<void> {
     if (hasEnded) return
     const moved = await move(next)

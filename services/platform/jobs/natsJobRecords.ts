@@ -1,6 +1,6 @@
 /**
- * The state of each job: one record per job, which only somebody who has read its last revision can change. NATS itself accepts an acknowledgement
- * from anybody who ever had the message, so this record is the fence.
+ * The state of each job: a record that only somebody who has read its last revision can change. NATS itself accepts an acknowledgement from anybody
+ * who ever had the message, so this record is the fence.
  */
 import { z } from 'zod'
 import type { Streams } from './natsStreams.ts'
@@ -28,15 +28,15 @@ export interface Read {
 /** The record of a job that no worker has claimed. */
 export const fresh: JobRecord = { state: 'queued', attempt: 0, delivered: 0, claim: '' }
 
-/** `timeoutMs` bounds the wait for an answer. */
+/** The records of jobs. `timeoutMs` limits the wait for an answer. */
 export interface JobRecords {
-  /** `undefined` for a job that was never put, or that was done or rejected more than 7 days ago. */
+  /** The record of a job; `undefined` for a job that was never put, or that was done or rejected more than 7 days ago. */
   read(id: string, timeoutMs?: number): Promise<Read | undefined>
-  /** Replaces what was read at `revision` (0: nothing); returns the new revision, or `conflict` when another write came first. */
+  /** Replaces the record that was read at `revision` (0 if there was none). Returns the new revision, or `conflict` when another write came first. */
   write(id: string, record: JobRecord, revision: number, timeoutMs?: number): Promise<number | 'conflict'>
 }
 
-/** `partOf` converts an id to a part of a subject. */
+/** Opens the records. `partOf` converts an id to a part of a subject. */
 export function openJobRecords(streams: Streams, partOf: (id: string) => string): JobRecords {
   return {
     read: async (id, timeoutMs) => {

@@ -18,7 +18,7 @@ import { UnusableNats, type Nats, type Refusals } from '../bus/natsConnection.ts
 export type StreamName = 'queue' | 'standings' | 'rejected' | 'marks'
 
 export interface Kept {
-  /** Its number in the stream, which identifies it. */
+  /** The number of the message in the stream, which identifies it. */
   readonly sequence: number
   readonly data: Uint8Array
 }
@@ -38,10 +38,10 @@ export interface Streams {
   last(name: StreamName, subject: string, timeoutMs?: number): Promise<Kept | undefined>
   /** The first message from `sequence` on whose subject matches; `*` matches any part. */
   next(name: StreamName, subject: string, sequence: number): Promise<Kept | undefined>
-  /** Removes a message; a no-op when it does not exist. */
+  /** Removes a message; does nothing when it does not exist. */
   remove(name: StreamName, sequence: number): Promise<void>
   count(subject: string): Promise<number>
-  /** When the queue was created. If it is lost and created again, this changes, and the earlier jobs are gone. */
+  /** When the queue was created. If the queue is lost and created again, this time changes, and the earlier jobs are gone. */
   created(): Promise<string>
   /** Creates the queue's consumer of that name if it is missing, and returns the subject to request messages from. */
   consumer(name: string, subject: string): Promise<string>
@@ -49,15 +49,15 @@ export interface Streams {
   close(): void
 }
 
-/** How long a worker may take to claim a delivery before NATS delivers it to another. */
+/** How long a worker may take to claim a delivery before NATS delivers it to another worker, in milliseconds. */
 const claimTimeoutMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
-/** A stream may be removed once more meanwhile; a third time it is done on purpose. */
+/** How often a call is tried: a stream may be removed again meanwhile, but a third time is not by chance. */
 const maxAttempts = 2
 const retryPauseMs = 1_000
 const readyMs = 2_000
 
-// Error codes of JetStream: https://github.com/nats-io/nats-server/blob/main/server/errors.json
+// The error codes are from https://github.com/nats-io/nats-server/blob/main/server/errors.json.
 const consumerNotFound = 10_014
 const noMessageFound = 10_037
 const jetStreamNotEnabledForAccount = 10_039
@@ -73,7 +73,7 @@ interface JetStream {
   readonly onWaiting: (line: string) => void
   streamOf(name: StreamName): string
   subjectOf(name: StreamName, subject: string): string
-  /** The check that the streams exist. `undefined` before the first call and after each outage, because the server may have lost its data. */
+  /** The check that the streams exist; `undefined` before the first call and after each outage, because the server may have lost its data. */
   prepared: Promise<void> | undefined
 }
 
@@ -117,7 +117,7 @@ export async function openStreams(options: {
   }
 }
 
-/** Runs once after each outage, because the server may have returned without its data. */
+/** Checks the streams once after each outage, because the server may have returned without its data. */
 function prepare(jetStream: JetStream): Promise<void> {
   jetStream.prepared ??= makeStreams(jetStream).catch((fault: unknown) => {
     jetStream.prepared = undefined

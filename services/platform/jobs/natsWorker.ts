@@ -1,4 +1,4 @@
-/** A worker: requests jobs of a kind from NATS while it has free slots, and runs each under its lease. */
+/** A worker, which requests jobs of a kind from NATS while it has free slots, and runs each under its lease. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createInbox, nanos, type Msg } from 'nats'
@@ -30,7 +30,7 @@ interface RunningWorker extends WorkerParts {
   readonly leaseMs: number
   readonly handle: (delivery: Delivery) => Promise<void>
   readonly running: Set<Promise<void>>
-  /** Ids of jobs that run and take no slot. */
+  /** The ids of running jobs that wait and take no slot. */
   readonly waiting: Set<string>
   readonly share: ReturnType<typeof fairShare>
   readonly signal: AbortSignal
@@ -85,7 +85,7 @@ async function claim(worker: RunningWorker, job: Job, reply: string): Promise<He
       case 'leased':
         break
     }
-    // A later delivery was already claimed: this one was delayed.
+    // A later delivery was already claimed, so this one was delayed.
     if (delivered <= record.delivered) return undefined
     const claimed = { attempt: record.attempt + 1, delivered, claim: randomUUID() }
     const written = await worker.records.write(job.id, { state: 'leased', ...claimed }, revision)
@@ -116,7 +116,7 @@ async function run(worker: RunningWorker, { data, reply = '' }: Msg): Promise<vo
   } catch (fault) {
     worker.onFault(`Job ${job.id} (${worker.kind}) comes again when its lease runs out`, fault)
   } finally {
-    // Its share has ended already while it waits.
+    // A waiting job's share has ended already.
     if (!worker.waiting.delete(job.id) && person !== undefined) worker.share.ended(person)
   }
 }
@@ -188,7 +188,7 @@ function behind(reply: string): number {
   return Number(countsOf(reply)[4])
 }
 
-/** From `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<delivery>.<time>.<pending>`, which has further parts in a domain. */
+/** The parts of `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<delivery>.<time>.<pending>`, which has further parts in a domain. */
 function countsOf(reply: string): readonly string[] {
   const parts = reply.split('.')
   return parts.slice(parts.length > 9 ? 6 : 4)
@@ -204,7 +204,7 @@ const idleHeartbeat = 100
 const requestTimeout = 408
 
 /**
- * Requests a message at `subject` and passes it to `onMessage`. A message that NATS sends after `signal` was aborted is ignored; as it is not
+ * Requests a message at `subject` and passes it to `onMessage`. A message that NATS sends after `signal` was aborted is ignored; because it is not
  * claimed, another worker gets it.
  */
 export function pull(options: {
@@ -226,7 +226,7 @@ export function pull(options: {
         end('filled')
       },
     })
-    // A server that goes away drops the requests of this worker.
+    // A server that stops forgets the requests of this worker.
     const stopReturning = nats.onReturn(() => end('broken'))
     const silence = setTimeout(() => end('broken'), heartbeatMs * 3)
     const stop = () => end('stopped')

@@ -14,8 +14,8 @@ import { openSqlite } from '../engines/sqlite.ts'
 import { placesOfOne } from './fairShare.ts'
 import { traceOf } from './faultTrace.ts'
 
-// `due` (ms since 1970): when a queued job may be delivered, when a lease expires, when a job was done or rejected. `lease` counts deliveries and is
-// never reused, so that calls of an earlier worker no longer match.
+// `due` (in milliseconds since 1970) is when a queued job may be delivered, when a lease expires, or when a job was done or rejected. `lease` counts
+// deliveries and is never reused, so that calls of an earlier worker no longer match.
 const formats = [
   `CREATE TABLE jobs (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -31,7 +31,7 @@ const formats = [
    CREATE INDEX open_jobs ON jobs (kind, due, seq) WHERE state IN ('queued', 'leased');
    CREATE INDEX done_jobs ON jobs (due) WHERE state = 'done';
    CREATE INDEX rejected_jobs ON jobs (kind, due, seq) WHERE state = 'rejected'`,
-  // Empty: nobody's job.
+  // An empty text stands for a job that counts in nobody's share.
   `ALTER TABLE jobs ADD COLUMN person TEXT NOT NULL DEFAULT ''`,
   // \`served\` (ms since 1970, and never the same twice): when a person last got a slot.
   `CREATE INDEX open_jobs_of_persons ON jobs (kind, person, due, seq) WHERE state IN ('queued', 'leased');
@@ -44,7 +44,7 @@ const formats = [
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX turns_by_time ON turns (kind, served)`,
   `CREATE TABLE marks (name TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT, WITHOUT ROWID`,
-  // It was a stack trace, which may contain words of a person.
+  // The reason was a stack trace, which may contain words of a person.
   `UPDATE jobs SET reason = 'unknown' WHERE reason IS NOT NULL`,
 ]
 
@@ -66,8 +66,8 @@ function takingStatements(db: Db) {
       `INSERT INTO jobs (id, kind, person, payload, state, due) VALUES (?, ?, ?, ?, 'queued', ?)
      ON CONFLICT (id) DO NOTHING`,
     ),
-    // Next is the person with the fewest running jobs, then the one served longest ago, then the one whose job has waited longest. Nobody has more than
-    // `most`. Each person costs a few index steps, however many of their jobs wait.
+    // The next job is that of the person with the fewest running jobs, then of the one served longest ago, then of the one whose job has waited
+    // longest. Nobody has more than `most` jobs. Each person costs a few index steps, however many of their jobs wait.
     next: db.prepare<[string, number, number], [seq: number, person: string]>(
       `WITH RECURSIVE persons (person) AS (
        SELECT min(person) FROM jobs INDEXED BY open_jobs_of_persons
@@ -154,7 +154,7 @@ interface Queue extends Statements {
   readonly workers: Set<QueueWorker>
   readonly onFault: ReportFault
   now(): number
-  /** When old jobs were deleted last, in ms since 1970. */
+  /** When old jobs were last deleted, in milliseconds since 1970. */
   swept: number
 }
 
@@ -303,7 +303,7 @@ interface RunningWorker {
   readonly leaseMs: number
   readonly handle: (delivery: Delivery) => Promise<void>
   readonly running: Set<Promise<void>>
-  /** Ids of jobs that run and take no slot. */
+  /** The ids of running jobs that wait and take no slot. */
   readonly waiting: Set<string>
   isStopped: boolean
   timer: NodeJS.Timeout | undefined

@@ -1,4 +1,4 @@
-/** Leases within a single process: the first caller holds the name until it stops, then the next one. */
+/** Leases within a single process: the first caller holds a name until it stops, and then the next caller does. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReportFault } from '../ports/faults.ts'
 import type { RunningWork, Leases } from '../ports/leases.ts'
@@ -7,10 +7,10 @@ import { holdings } from './heldLeases.ts'
 const restartPauseMs = 500
 
 export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leases {
-  /** By name: resolves when the last caller in line has given the lease back. */
+  /** For each name, a promise that resolves when the last caller in line has given up the lease. */
   const turns = new Map<string, Promise<void>>()
 
-  /** A function that gives the lease back, once it is this caller's turn; `undefined` when it was stopped before. */
+  /** Waits for this caller's turn, and returns a function that gives up the lease; `undefined` when the caller was stopped before. */
   async function turn(name: string, signal: AbortSignal): Promise<(() => void) | undefined> {
     const before = turns.get(name) ?? Promise.resolve()
     let giveBack = () => {}

@@ -1,6 +1,6 @@
 /**
  * Leases in MongoDB: one document per name, with a beat that its holder increases. Clocks are never compared: a waiting process takes over when it
- * has seen the same beat for long enough, and a holder that cannot increase it gives up earlier by its own clock.
+ * has seen the same beat for long enough, and a holder that cannot increase the beat gives up earlier by its own clock.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,27 +13,27 @@ import { holdings } from './heldLeases.ts'
 
 interface StoredLease {
   readonly _id: string
-  /** `null` once given back. */
+  /** The holder of the lease; `null` once it was given up. */
   readonly holder: string | null
   readonly term: number
   readonly beat: number
 }
 
-/** `since` is by this process's `performance.now()`; other processes start counting later. */
+/** A lease that was obtained. `since` is by this process's `performance.now()`; other processes begin to count later. */
 interface Obtained {
   readonly lease: StoredLease
   readonly since: number
 }
 
 const beatMs = 500
-/** How often a waiting process checks: a lease that was given back has a new holder within a second, even on a slow machine. */
+/** How often a waiting process checks, in milliseconds: a lease that was given up has a new holder within a second, even on a slow machine. */
 const lookMs = 250
-/** A lease with the same beat for this long is free. */
+/** A lease whose beat has not changed for this long is free, in milliseconds. */
 const silentMs = 3_000
-/** How long a holder relies on its last beat: shorter than `silentMs`, by the time that stopping takes. */
+/** How long a holder relies on its last beat, in milliseconds: shorter than `silentMs` by the time that stopping takes. */
 const trustedMs = 2_000
 const callTimeoutMs = 1_000
-/** Longer than the interval at which others check. */
+/** How long to wait after `start` has thrown, in milliseconds: longer than the interval at which others check. */
 const restartPauseMs = 1_000
 
 interface MongoLeases {
@@ -64,7 +64,7 @@ function ask<T>(
   return leases.mongo.ask((db: Db) => work(db.collection<StoredLease>('leases')), withinMs)
 }
 
-/** Obtains the lease, with a time before which it was obtained; retries for ever, and returns `undefined` once stopped. */
+/** Obtains the lease. Returns it with a time before which it was obtained; retries for ever, and returns `undefined` once stopped. */
 async function obtain(
   leases: MongoLeases,
   name: string,
@@ -77,7 +77,7 @@ async function obtain(
       const lease = await ask(leases, (leases) => leases.findOne({ _id: name }))
       const now = performance.now()
       if (lease && (lease.term !== seen?.term || lease.beat !== seen.beat)) seen = { ...lease, at: now }
-      // If it is already ours, an answer was lost: it is taken again with a new term, so that pending writes of the old term have no effect.
+      // If the lease is already ours, an answer was lost: it is taken again with a new term, so that pending writes of the old term have no effect.
       const isFree =
         !lease || lease.holder === null || lease.holder === me || now - (seen?.at ?? now) >= silentMs
       const taken = isFree ? await take(leases, name, me, lease) : undefined
@@ -139,7 +139,7 @@ async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: Abo
 async function giveBack(leases: MongoLeases, { _id, holder, term }: StoredLease): Promise<void> {
   await ask(leases, (leases) => leases.updateOne({ _id, holder, term }, { $set: { holder: null } })).catch(
     () => {
-      // It expires by itself.
+      // If this fails, the lease expires by itself.
     },
   )
 }

@@ -1,6 +1,6 @@
 /**
- * Large data beside the log (images, diffs, session files, bundles). It is sealed before it is stored and named by the SHA-256 of the sealed bytes.
- * Held by `tests/contracts/blobs.spec.ts`.
+ * Large data outside of the log (images, diffs, session files, bundles). It is sealed before it is stored and named by the SHA-256 of the sealed
+ * bytes. Held by `tests/contracts/blobs.spec.ts`.
  */
 export interface Blobs {
   /**
@@ -23,7 +23,7 @@ export interface Blobs {
   close(): Promise<void>
 }
 
-/** Whether a name can be a blob's: no other is ever looked up, or used as a path. */
+/** Whether a name can belong to a blob: no other name is ever looked up, or used as a path. */
 export function isBlobHash(name: string): boolean {
   return /^[0-9a-f]{64}$/.test(name)
 }

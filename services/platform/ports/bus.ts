@@ -6,14 +6,14 @@ import { AgentState } from '#domain/api/server.schema.ts'
 import { Position } from '#domain/kernel/event.schema.ts'
 
 export const messages = {
-  /** An event has been appended: its stream, revision and type. Its content is read from the log. */
+  /** An event was appended: its stream, revision and type. Its content must be read from the log. */
   appended: z.object({ stream: z.string(), revision: z.int().nonnegative(), type: z.string() }),
   /** Text that an agent is writing, for viewers of the task, shortly before it is recorded: see `liveWords`. */
   words: z.object({
     taskId: z.string(),
     executionId: z.string(),
     messageId: z.string(),
-    /** Where the text begins in the message, in UTF-16 code units. */
+    /** Where the text begins in the message, as an index of UTF-16 code units. */
     offset: z.int().nonnegative(),
     sealed: z.base64(),
   }),
@@ -33,7 +33,7 @@ export const messages = {
   presence: z.object({ userIds: z.array(z.string()).readonly(), taskIds: z.array(z.string()).readonly() }),
   /** The code host reported a change in the App's installations or their permissions. */
   installations: z.object({ changed: z.literal(true) }),
-  /** The code host asked a token holder to wait until this time, in ms since the epoch. The holder's name is no secret. */
+  /** The code host asked a token holder to wait until this time, in milliseconds since 1970. The holder's name is no secret. */
   hostWait: z.object({ holder: z.string(), until: z.number() }),
   /** A stream was set aside or released; its documents already show that. */
   quarantine: z.object({ stream: z.string() }),
@@ -45,7 +45,7 @@ export type SealedWords = BusMessages['words']
 export interface Bus {
   /** Sends to all current subscribers in all processes. Returns at once; engine faults are logged, not thrown. */
   publish<T extends Topic>(topic: T, message: BusMessages[T]): void
-  /** Subscribes until the returned function is called. Messages of one publisher arrive in the order it sent them. */
+  /** Subscribes until the returned function is called. The messages of one publisher arrive in the order in which it sent them. */
   subscribe<T extends Topic>(topic: T, listen: (message: BusMessages[T]) => void): () => void
   ready(): Promise<void>
   close(): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * Where repositories live: GitHub, or the local code host that speaks the same REST subset. One adapter on `@octokit/rest` serves both.
- * Held by `tests/contracts/codeHost.spec.ts`.
+ * The code host with the repositories: GitHub, or the local code host with the same subset of REST. One adapter on `@octokit/rest` serves both. Held
+ * by `tests/contracts/codeHost.spec.ts`.
  */
 import { z } from 'zod'
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
@@ -13,7 +13,7 @@ import type { PermissionLevel } from '#domain/appPermissions.ts'
 
 /** The account behind a user token. */
 export interface HostAccount {
-  /** GitHub's numeric id, as a decimal string: it identifies the account. */
+  /** GitHub's numeric id of the account, as a decimal string. */
   readonly id: string
   readonly login: string
   readonly name: string | null
@@ -30,12 +30,12 @@ export interface HostRepository {
   readonly description: string | null
   readonly isPrivate: boolean
   readonly htmlUrl: string
-  /** Never `null`: for an empty repository, hosts give the name that its first branch will have. */
+  /** The default branch. Never `null`: for an empty repository, hosts give the name that its first branch will have. */
   readonly defaultBranch: string
   readonly language: string | null
-  /** ISO 8601; `null` when the host does not say. */
+  /** When the account was created, in the format of ISO 8601; `null` when the host does not say. */
   readonly createdAt: string | null
-  /** Whether it is archived, and so read-only. */
+  /** Whether the repository is archived, and so read-only. */
   readonly isArchived: boolean
   /** Whether the token's holder may push; `null` when the host does not say. */
   readonly mayPush: boolean | null
@@ -46,7 +46,7 @@ export interface HostOrganization {
   readonly avatarUrl: string
 }
 
-/** A person's tokens, short-lived where the host supports it. Times are ISO 8601; `null` never expires. */
+/** A person's tokens, which are short-lived if the host supports that. Times are in the format of ISO 8601; a token with `null` never expires. */
 export const HostTokens = z.object({
   accessToken: z.string(),
   expiresAt: z.string().nullable(),
@@ -74,7 +74,7 @@ export type PullRequestReading =
       readonly kind: 'read'
       readonly pullRequest: ObservedPullRequest
       readonly isFork: boolean
-      /** The repository that it is in, under its current name. */
+      /** The repository of the pull request, under its current name. */
       readonly repository: RepositoryName
     }
   | { readonly kind: 'hidden'; readonly code: 'not_found' | 'forbidden' }
@@ -85,7 +85,7 @@ export const pullRequestsAtOnce = 50
 export class CodeHostFault extends Error {
   override readonly name = 'CodeHostFault'
   readonly kind: 'unauthorized' | 'forbidden' | 'not_found' | 'invalid' | 'rate_limited' | 'unavailable'
-  /** How long to wait before the next request, in ms, if the host says so. */
+  /** How long to wait before the next request, in milliseconds, if the host says so. */
   readonly retryAfterMs: number | undefined
   /** The host's own error code, such as `bad_refresh_token`, if there is one. */
   readonly hostCode: string | undefined
@@ -110,7 +110,7 @@ export class CodeHostFault extends Error {
   }
 }
 
-/** Writes. If the outcome is unknown, looks for what was written, and rethrows the fault when that is not found. */
+/** Makes a write. If the outcome is unknown, looks for what was written, and rethrows the fault when that is not found. */
 export function writeOrFind<Written>(
   write: () => Promise<Written>,
   find: () => Promise<Written | undefined>,
@@ -153,8 +153,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   repositories(accessToken: string): Promise<readonly HostRepository[]>
   organizations(accessToken: string): Promise<readonly HostOrganization[]>
   /**
-   * The organization's id if the token's owner is a member of it and, when a team is named (by slug), of that team. `undefined` when they are not,
-   * were only invited, or cannot see it. `login` is theirs.
+   * The id of the organization if the token's owner is a member of it and, when a team is named (by slug), of that team. `undefined` when they are
+   * not, were only invited, or cannot see the organization. `login` is the token owner's.
    */
   membership(
     accessToken: string,
@@ -162,8 +162,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   ): Promise<{ readonly organizationId: string } | undefined>
   repository(accessToken: string, repository: RepositoryName): Promise<HostRepository>
   /**
-   * By the host's numeric id, which stays the same when the repository is renamed or transferred. With the ETag of an earlier answer to the same
-   * token, answers `unchanged` if it is.
+   * The repository with this numeric id, which stays the same when the repository is renamed or transferred. With the ETag of an earlier answer to
+   * the same token, returns `unchanged` if it is.
    */
   repositoryById(
     accessToken: string,
@@ -176,7 +176,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   branch(accessToken: string, repository: RepositoryName, branch: string): Promise<HostBranch | undefined>
   /** Whether rulesets require signed commits on the branch. Classic branch protection is not checked. */
   takesOnlySigned(accessToken: string, repository: RepositoryName, branch: string): Promise<boolean>
-  /** Deletes the branch; not an error when it does not exist. */
+  /** Deletes the branch. A branch that does not exist is no error. */
   deleteBranch(accessToken: string, repository: RepositoryName, branch: string): Promise<void>
   createRepository(
     accessToken: string,
@@ -216,23 +216,23 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /** Names the holder of a token: rate limits and waits are tracked per holder. */
   nameHolder(accessToken: string, holder: string): void
   /**
-   * What is left of the limit that the host last reported for the token's holder; nothing while it asked them to wait. `resetsAt` is in ms since the
-   * epoch.
+   * What is left of the limit that the host last reported for the token's holder; nothing while the host asked them to wait. `resetsAt` is in
+   * milliseconds since 1970.
    */
   allowance(
     accessToken: string,
   ): { readonly limit: number; readonly remaining: number; readonly resetsAt: number } | undefined
-  /** How long the host asked the token's holder to wait before the next request, in ms from now; 0 when it did not. */
+  /** How long the host asked the token's holder to wait before the next request, in milliseconds from now; 0 when it did not. */
   waitMs(accessToken: string): number
   /**
-   * Throws CodeHostFault `rate_limited` while the host asks the token's holder to wait. All calls of this port do so themselves; git needs it because
-   * it does not know about the wait.
+   * Throws CodeHostFault `rate_limited` while the host asks the token's holder to wait. All calls of this port check this themselves; git does not
+   * know about the wait.
    */
   throwIfRateLimited(accessToken: string): void
   /** Records that git was refused for a rate limit: the token's holder then waits for a minute. Returns the fault to report. */
   recordGitRateLimit(accessToken: string): CodeHostFault
   /** The token that this server uses instead of an App: its owner is the only person who can sign in. */
   readonly ownToken?: string
-  /** Where a person installs or manages the App. Throws `setup_required`. */
+  /** The pages on which a person installs and manages the App. Throws `setup_required`. */
   appUrls(): Promise<{ readonly install: string; readonly manage: string }>
 }

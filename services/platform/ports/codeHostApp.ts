@@ -6,16 +6,16 @@ import type { AppPermissions } from '#domain/appPermissions.ts'
 export const AppRegistration = z.object({
   /** The host's numeric id, as a decimal string; `null` when the operator configured none: then there are no installation tokens. */
   appId: z.string().nullable(),
-  /** Its name in addresses: `https://github.com/apps/<slug>`. */
+  /** The name of the App in addresses: `https://github.com/apps/<slug>`. */
   slug: z.string(),
   name: z.string(),
-  /** Its page at the host; `null` when only the slug is known. */
+  /** The page of the App at the host; `null` when only the slug is known. */
   htmlUrl: z.string().nullable(),
   clientId: z.string(),
   clientSecret: z.string(),
   /** PEM; `null` when there is none: then only people's own tokens are used. */
   privateKey: z.string().nullable(),
-  /** The secret that signs its webhook deliveries; `null` when it has no webhook. */
+  /** The secret that signs the App's webhook deliveries; `null` when it has no webhook. */
   webhookSecret: z.string().nullable(),
 })
 export type AppRegistration = Readonly<z.infer<typeof AppRegistration>>
@@ -39,9 +39,9 @@ export interface Installation {
   readonly permissions: AppPermissions
   /** All repositories of the account, or those that its owner chose. */
   readonly repositories: 'all' | 'selected'
-  /** ISO 8601; `null` when it is not suspended. */
+  /** When the installation was suspended, in the format of ISO 8601; `null` when it is not suspended. */
   readonly suspendedAt: string | null
-  /** The page on which its owner can change it. */
+  /** The page on which its owner can change the installation. */
   readonly htmlUrl: string
 }
 
@@ -50,7 +50,7 @@ export interface AppAtHost {
   readonly slug: string
   readonly name: string
   readonly htmlUrl: string
-  /** Where its owner can change the permissions that it requests. */
+  /** The page on which its owner can change the permissions that the App requests. */
   readonly permissionsUrl: string
   readonly owner: { readonly login: string; readonly isOrganization: boolean }
   readonly permissions: AppPermissions
@@ -89,7 +89,7 @@ export interface HostDelivery {
   readonly redelivery: boolean
 }
 
-/** A rate limit and what is left of it; times in ISO 8601. */
+/** A rate limit and what is left of it. Times are in the format of ISO 8601. */
 export interface RateLimit {
   readonly limit: number
   readonly remaining: number
@@ -113,7 +113,7 @@ export interface CodeHostApps {
   app(): Promise<AppAtHost>
   /** Whether accounts other than its owner's may install the App; `null` when the host does not say, or when there is no App. */
   isPublic(): Promise<boolean | null>
-  /** Up to 1,000. */
+  /** The installations of the App, up to 1,000. */
   installations(): Promise<readonly Installation[]>
   installationRequests(): Promise<readonly InstallationRequest[]>
   /**
@@ -122,14 +122,14 @@ export interface CodeHostApps {
    */
   installationToken(request: {
     readonly installationId: string
-    /** `null`: all repositories of the installation. */
+    /** The id of the repository; `null` for all repositories of the installation. */
     readonly repositoryId: string | null
     readonly permissions: AppPermissions
     readonly fresh?: boolean
   }): Promise<string>
   /** The installations that the token's owner can see, up to 200. */
   installationsOf(accessToken: string): Promise<InstallationsOfPerson>
-  /** The installation's repositories that the token's owner can access. `forbidden` while it is suspended. */
+  /** The installation's repositories that the token's owner can access. Throws `forbidden` while the installation is suspended. */
   repositoriesOf(
     accessToken: string,
     query: { readonly installationId: string; readonly ids: boolean },
@@ -140,7 +140,7 @@ export interface CodeHostApps {
   failedDeliveries(
     cursor: string | null,
   ): Promise<{ readonly deliveries: readonly HostDelivery[]; readonly next: string | null }>
-  /** The payload of a delivery. `not_found` once the host has dropped it. */
+  /** The payload of a delivery. Throws `not_found` once the host has dropped it. */
   deliveryPayload(id: string): Promise<unknown>
   /** The latest deliveries, newest first, at most 50. */
   deliveries(): Promise<readonly HostDelivery[]>

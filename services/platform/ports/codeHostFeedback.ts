@@ -9,10 +9,10 @@ export interface HostAuthor {
   readonly isBot: boolean
 }
 
-/** A text that somebody wrote. Times are ISO 8601. */
+/** A text that somebody wrote. Times are in the format of ISO 8601. */
 export interface HostWords {
   readonly id: string
-  /** `null` when the account no longer exists. */
+  /** The author of the text; `null` when the account no longer exists. */
   readonly author: HostAuthor | null
   readonly body: string
   readonly writtenAt: string
@@ -28,7 +28,7 @@ export interface HostReview extends HostWords {
 /** A comment on lines, which is always part of a review. */
 export interface HostLineComment extends HostWords {
   readonly reviewId: string | null
-  /** The id of its thread's first comment, which may be this one. */
+  /** The id of the first comment in the thread, which may be this one. */
   readonly threadId: string
   readonly path: string
   readonly line: number | null
@@ -39,7 +39,7 @@ export interface HostLineComment extends HostWords {
 
 /** A comment on the pull request as a whole. */
 export interface HostComment extends HostWords {
-  /** Whether a token of our own App wrote it, including tokens of people. */
+  /** Whether a token of our own App wrote the comment, including tokens of people. */
   readonly isByOurApp: boolean
 }
 
@@ -57,9 +57,9 @@ export interface HostFailedCheck {
   readonly endedAt: string
   readonly url: string | null
   readonly summary: string
-  /** The job that has its log; `null` when it does not run on the host's own CI. */
+  /** The job that has the log of the check; `null` when it does not run on the host's own CI. */
   readonly jobId: string | null
-  /** Whether it may have annotations of lines; a status has none. */
+  /** Whether the check may have annotations of lines; a status has none. */
   readonly hasAnnotations: boolean
 }
 
@@ -69,7 +69,7 @@ export interface HostLog {
   readonly isCut: boolean
 }
 
-/** All calls throw `CodeHostFault`. */
+/** Feedback at the code host. All calls throw `CodeHostFault`. */
 export interface CodeHostFeedback {
   /**
    * The submitted reviews and comments of a pull request, oldest first, up to 1,000 of each. `comments` is empty when the host does not show them to

@@ -37,10 +37,10 @@ export interface HostCommentText {
 export interface HostIssueText {
   readonly title: string
   readonly body: string
-  /** `null` when the account no longer exists. */
+  /** The author of the issue; `null` when the account no longer exists. */
   readonly author: { readonly login: string } | null
   readonly isOpen: boolean
-  /** `null` when the text was never edited. Title changes may not be included; `issueEvents` reports them. */
+  /** The last edit; `null` when the text was never edited. Changes of the title may not be included; `issueEvents` reports them. */
   readonly edit: HostEdit | null
   /** The requested comments that still exist, by node id. */
   readonly comments: ReadonlyMap<string, HostCommentText>
@@ -49,7 +49,7 @@ export interface HostIssueText {
 /** A label that was set or removed, or a title change. */
 export interface HostIssueEvent {
   readonly kind: 'labeled' | 'unlabeled' | 'renamed'
-  /** `null` for a title change. */
+  /** The label that was added or removed; `null` for a change of the title. */
   readonly label: string | null
   readonly at: string
   readonly actor: HostAuthor | null
@@ -58,14 +58,14 @@ export interface HostIssueEvent {
 
 /** Which issues to list: open ones that changed since a time, oldest change first. */
 export interface IssueQuery {
-  /** `null`: with any labels. */
+  /** The label of the issues; `null` for issues with any labels. */
   readonly label: string | null
   readonly since: string
   /** The ETag of an earlier answer to the same query and token. */
   readonly etag?: string
 }
 
-/** All calls throw `CodeHostFault`. */
+/** Issues at the code host. All calls throw `CodeHostFault`. */
 export interface CodeHostIssues {
   /** Up to 1,000 issues, including pull requests; `unchanged` when the ETag still matches. `isCut`: there are more. */
   issues(
@@ -77,7 +77,10 @@ export interface CodeHostIssues {
     | 'unchanged'
   >
   issue(accessToken: string, repository: RepositoryName, number: number): Promise<HostIssue>
-  /** Throws `not_found` when the issue no longer exists, and the host's fault when this token may not see it. Up to 100 comments. */
+  /**
+   * The texts of an issue and up to 100 comments. Throws `not_found` when the issue no longer exists, and the host's fault when this token may not
+   * see it.
+   */
   issueText(accessToken: string, nodeId: string, commentNodeIds: readonly string[]): Promise<HostIssueText>
   /** The latest events, oldest first. `isCut`: there were earlier ones. */
   issueEvents(

@@ -1,6 +1,6 @@
 /**
  * The log: events are appended once, in order, and never changed. Held by `tests/contracts/eventStore.spec.ts`, which every adapter passes unchanged.
- * A disk or a person may damage what is stored: reads return such a record as a `DamagedRecord` in its place and go on, and the reader sets that
+ * A disk or a person may damage stored records: reads return such a record as a `DamagedRecord` in its place and go on, and the reader sets the
  * record's stream aside.
  */
 import type { DamageReason, Position, StoredEvent } from '#domain/kernel/event.ts'
@@ -16,11 +16,11 @@ export type AppendResult =
   | { readonly kind: 'appended'; readonly positions: readonly Position[] }
   | { readonly kind: 'conflict'; readonly actual: number }
 
-/** What is stored in the place of an event but cannot be read as one. Its names may be damaged too. */
+/** A record that is stored in place of an event but cannot be read as one. Its names may be damaged too. */
 export interface DamagedRecord {
   readonly damage: DamageReason
   readonly stream: string
-  /** `-1` when the record does not say. */
+  /** The revision; `-1` when the record does not say. */
   readonly revision: number
   /** `'0'` when the record does not say: it then sorts before all others. */
   readonly position: Position

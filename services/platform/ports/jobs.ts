@@ -11,7 +11,7 @@ export interface Job {
   /** The job's id: putting it twice queues the job once, even when it was done within the last 7 days. */
   readonly id: string
   readonly kind: string
-  /** The person in whose share it counts; without one, in nobody's. */
+  /** The person in whose share the job counts; without one, it counts in nobody's. */
   readonly person?: string
   readonly payload: Readonly<Record<string, string>>
 }
@@ -25,17 +25,20 @@ export interface Delivery {
   readonly job: Job
   /** 1 at first; higher after a worker let the lease expire or gave the job back. */
   readonly attempt: number
-  /** Renews the lease. Rejects with `LeaseLost` when it was lost: work on the job must then stop. */
+  /** Renews the lease. Rejects with `LeaseLost` when it was lost, in which case work on the job must stop. */
   working(): Promise<void>
-  /** A job that waits for a person takes no slot, and counts in nobody's share. When it goes on, more than `concurrency` may run for a while. */
+  /**
+   * Reports whether the job waits for a person: it then takes no slot, and counts in nobody's share. When it goes on, more than `concurrency` jobs
+   * may run for a while.
+   */
   waits(isWaiting: boolean): void
-  /** Marks the job as done: it is not delivered again. A no-op once the lease was lost. */
+  /** Marks the job as done, so that it is not delivered again. Does nothing once the lease was lost. */
   ack(): Promise<void>
-  /** Gives the job back, to be delivered again after `delayMs`. A no-op once the lease was lost. */
+  /** Gives the job back, to be delivered again after `delayMs`. Does nothing once the lease was lost. */
   nak(delayMs: number): Promise<void>
   /**
-   * Rejects the job: it is kept for `rejectedKeptMs`, and only an operator can requeue it. The fault's type and stack are stored, but not its
-   * message, which may contain a person's words. A no-op once the lease was lost.
+   * Rejects the job: it is kept for `rejectedKeptMs`, and only an operator can requeue it. The type and stack of the fault are stored, but not its
+   * message, which may contain a person's words. Does nothing once the lease was lost.
    */
   reject(fault: unknown): Promise<void>
 }
@@ -46,7 +49,7 @@ export interface Worker {
 }
 
 export interface Jobs {
-  /** Queues the job durably; putting the same id again is a no-op, unless the queue has lost its data. */
+  /** Queues the job durably. Putting the same id again does nothing, unless the queue has lost its data. */
   put(job: Job): Promise<void>
   /**
    * Takes jobs of `kind`, at most `concurrency` at once, each with a lease of `leaseMs` that `working()` renews. If `handle` throws, the job is given

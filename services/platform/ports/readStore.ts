@@ -45,12 +45,12 @@ export interface Find {
   readonly after?: { readonly value: string | number; readonly id: string }
 }
 
-/** One build of a collection: the name it is stored under, and the version of the view that folded it. */
+/** One build of a collection: the name under which it is stored, and the version of the view that folded it. */
 const Generation = z.object({ name: z.string(), version: z.int() }).readonly()
 export type Generation = z.infer<typeof Generation>
 const Generations = z.record(z.string(), Generation).readonly()
 
-/** A rebuild in progress: its generations by collection, and how far it is. */
+/** A rebuild in progress: its generations by collection, and its progress. */
 const Build = z
   .object({
     generations: Generations,
@@ -95,7 +95,7 @@ export interface Served {
   readonly readsFrom: number
 }
 
-/** A separate store to fold documents into without blocking others, until they are copied to collections that nobody reads yet. */
+/** A separate store in which documents can be folded without blocking others, until they are copied to collections that nobody reads yet. */
 export interface Aside extends Pick<ReadStore, 'prepare' | 'apply' | 'getMany' | 'find'> {
   /** Copies everything to the prepared collections of the same names, yielding to other writers; newer documents there are kept. */
   land(collections: readonly string[], signal?: AbortSignal): Promise<void>
@@ -109,8 +109,8 @@ export interface ReadStore {
   replaceCatalog(next: Catalog): Promise<boolean>
   prepare(collections: readonly Collection[]): Promise<void>
   /**
-   * Applies the changes in order, then moves the checkpoint of `projection`, if given; it never goes back. A change with exactly the stored position
-   * is applied, so that one event can change a document twice.
+   * Applies the changes in order, then moves the checkpoint of `projection`, if given; a checkpoint never moves back. A change with exactly the
+   * stored position is applied, so that one event can change a document twice.
    */
   apply(
     changes: readonly Change[],
@@ -125,11 +125,11 @@ export interface ReadStore {
   forget(projection: string): Promise<void>
   /** The names of all stored generations, including those that no catalog mentions. */
   generations(): Promise<readonly string[]>
-  /** Drops collections, yielding to other writers; a missing one is not an error. */
+  /** Drops collections, yielding to other writers. A missing collection is no error. */
   drop(collections: readonly string[], signal?: AbortSignal): Promise<void>
   /** A separate empty store, for one of several parallel folds. */
   aside(part: number): Promise<Aside>
-  /** Removes asides that were left unclosed, for example by a kill. Call it while none is open. */
+  /** Removes stores of `aside` that were not closed, for example because of a kill. Must be called while none is open. */
   removeAsides(): Promise<void>
   /** Ensures that nothing removed or replaced before this call is left in any file of the store, including free pages and write-ahead logs. */
   scrub(): Promise<void>
@@ -178,7 +178,10 @@ export function storedNames(served: readonly Served[]): StoredNames {
 
 const maxAttempts = 20
 
-/** Changes the catalog, and retries when another writer was faster; `undefined` from `change` leaves it as it is. Returns the resulting catalog. */
+/**
+ * Changes the catalog, and retries when another writer was faster. If `change` returns `undefined`, the catalog stays as it is. Returns the resulting
+ * catalog.
+ */
 export async function changeCatalog(
   store: Pick<ReadStore, 'catalog' | 'replaceCatalog'>,
   change: (catalog: Catalog) => Omit<Catalog, 'revision'> | undefined,

@@ -12,7 +12,7 @@ export interface RecentKeys {
 }
 
 export interface RecentKey {
-  /** A UUID derived from the key, its person and the address of the request. */
+  /** The id: a UUID derived from the key, its person and the address of the request. */
   readonly id: string
   readonly person: string
 }
@@ -21,7 +21,7 @@ export interface RecentKey {
 export const recentKeyLimits = { keptMs: 24 * 3_600_000, ofPerson: 10_000, underWayMs: 120_000 } as const
 export type RecentKeyLimits = { readonly [Name in keyof typeof recentKeyLimits]: number }
 
-/** The store is cleaned up after this many added keys, so it may exceed its limits by that many. */
+/** The store is cleaned up after this many added keys, so it may exceed its limits by this number. */
 export const recentKeysPerCleanUp = 100
 
 /** Tracks the persons whose keys were added since the last clean-up. */

@@ -12,10 +12,10 @@ import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
 
 const project = z.object({ projectId: z.string(), ownerId: z.string() })
-/** The commit that a task began from, or else a branch as last fetched; by default the repository's default branch. */
+/** A commit from which a task began, or else a branch as last fetched; by default the repository's default branch. */
 const atCommit = project.extend({ taskId: z.string().nullable(), branch: z.string().nullable() })
 
-/** All calls, with their requests and answers. Both are small: large data goes into a blob. */
+/** All calls, with their requests and answers. Both are small, since large data is passed as a blob. */
 export const questions = {
   /** The changes of a task against a branch; answered by the runner that has its workspace. */
   changes: {
@@ -48,7 +48,7 @@ export const questions = {
     answer: z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('preview'),
-        /** At most 1,000. */
+        /** The files, at most 1,000. */
         files: z
           .array(z.object({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) }).readonly())
           .readonly(),
@@ -62,14 +62,14 @@ export const questions = {
   origins: {
     request: z.object({ taskId: z.string(), path: z.string() }),
     answer: z.object({
-      /** `null`: there is no such text file. */
+      /** The ranges of lines; `null` when there is no such text file. */
       ranges: z
         .array(
           z.object({
             from: z.int(),
             to: z.int(),
             executionId: z.string().nullable(),
-            /** The file's path when the lines were written, if it was different. */
+            /** The path of the file when the lines were written, if it was different. */
             path: z.string().exactOptional(),
             /** The `lineHash` of each line; left out when there are too many lines. */
             hashes: z.array(z.string()).readonly().exactOptional(),
@@ -85,7 +85,7 @@ export const questions = {
   },
   /**
    * Removes the workspace of a task unless work would be lost; answered by the runner `runnerId`, which ran the task last. If the task goes on, the
-   * workspace is restored from what was saved. `unreachable`: the code host did not say in time which of the work it has.
+   * workspace is restored from what was saved. `unreachable` means that the code host did not say in time which of the work it has.
    */
   removeWorkspace: {
     request: z.object({ taskId: z.string(), runnerId: z.string() }),
@@ -124,12 +124,12 @@ export const questions = {
     request: project,
     answer: z.object({ suggestions: z.array(SuggestedMcpServer).readonly() }),
   },
-  /** The tools of a remote MCP server of a project or a person. The caller has checked whose it is. */
+  /** The tools of a remote MCP server of a project or a person. The caller has checked who owns the server. */
   mcpTools: {
     request: z.object({ of: z.enum(['project', 'person']), id: z.string(), serverId: z.string() }),
     answer: z.object({ test: McpTest }),
   },
-  /** A seal over the current log, made now if there is none, by its revision in its stream; answered by the process that seals. */
+  /** The revision of a seal over the current log, which is made now if there is none; answered by the process that seals. */
   seal: { request: z.object({}), answer: z.object({ revision: z.int().nonnegative() }) },
 }
 export type Question = keyof typeof questions
@@ -144,8 +144,8 @@ export type Answered<Q extends Question> = Questions[Q]['answer']
 
 export interface Rpc {
   /**
-   * Answers the call until the returned function is called. A handler that returns `undefined` leaves the answer to other processes; so does one that
-   * throws, and its fault is reported.
+   * Answers the call until the returned function is called. A handler that returns `undefined` leaves the answer to other processes, as does one that
+   * throws, whose fault is reported.
    */
   answer<Q extends Question>(
     question: Q,

@@ -1,6 +1,6 @@
 /**
- * Keys and secrets. A scope (`task:<id>`, `project:<id>`, `user:<id>`) has one data key, wrapped by the master key;
- * destroying it erases everything sealed under it, wherever the ciphertext is stored. Held by `tests/contracts/vault.spec.ts`.
+ * Keys and secrets. A scope (`task:<id>`, `project:<id>`, `user:<id>`) has one data key, wrapped by the master key. Destroying that key erases
+ * everything that was sealed under it, wherever the ciphertext is stored. Held by `tests/contracts/vault.spec.ts`.
  */
 export interface Vault {
   /**
@@ -18,9 +18,9 @@ export interface Vault {
   /** Stores a secret (a token, a project's variable) under a name in a scope, replacing an older one. */
   putSecret(scope: string, name: string, secret: string): Promise<void>
   getSecret(scope: string, name: string): Promise<string | undefined>
-  /** With `last`: only while this is the stored secret, so that one stored meanwhile is kept. */
+  /** Removes a secret. With `last`, only while this is the stored value, so that a value that was stored meanwhile is kept. */
   removeSecret(scope: string, name: string, last?: string): Promise<void>
-  /** A 32-byte key for one of the server's own purposes (signing tokens, addresses), derived from the master key by HKDF-SHA-256. */
+  /** A 32-byte key for a purpose of the server itself, such as signing tokens or addresses, derived from the master key by HKDF-SHA-256. */
   deriveKey(purpose: string): Uint8Array
   ready(): Promise<void>
   close(): Promise<void>

@@ -101,7 +101,7 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
     asOf,
     now: async (view, stream, id) => {
       const head = await log.headOf(stream).catch((fault: unknown): Pick<Head, 'revision'> => {
-        // The stream is folded as far as it can be read.
+        // The stream is folded up to the event that cannot be read.
         if (fault instanceof UnreadableEvent) return { revision: Infinity }
         throw fault
       })

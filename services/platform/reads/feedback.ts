@@ -22,7 +22,7 @@ export function contentOf({
   return { number, writtenAt, author, url, headCommit, reviewId, commentId, body, comments, check }
 }
 
-/** The message with which it would be sent; `null` once its content is erased. */
+/** The message with which the feedback would be sent; `null` once its content was erased. */
 export function proposedMessage(document: FeedbackDocument): string | null {
   const content = contentOf(document)
   const { kind, right, verdict } = document
@@ -33,8 +33,8 @@ export function proposedMessage(document: FeedbackDocument): string | null {
 const shownLogLength = 8_000
 
 /**
- * Whether its turn came to nothing, according to the task's state: the message was withdrawn, or the turn was cancelled or failed. None of these
- * events names the feedback, so its document does not know.
+ * Whether the turn for the feedback had no result, according to the task's state: the message was withdrawn, or the turn was cancelled or failed.
+ * None of these events names the feedback, so its document does not know.
  */
 function isReturned({ status, feedbackId }: FeedbackDocument, state: TaskState | null): boolean {
   return (
@@ -42,7 +42,7 @@ function isReturned({ status, feedbackId }: FeedbackDocument, state: TaskState |
   )
 }
 
-/** The API's form of a document. `task` has the current head commit; `state` is the task's state, `null` when it cannot be read. */
+/** The API's form of a feedback document. `task` has the current head commit; `state` is the task's state, or `null` when it cannot be read. */
 export function shownFeedback(
   stored: FeedbackDocument,
   { pullRequest }: Pick<TaskDocument, 'pullRequest'>,

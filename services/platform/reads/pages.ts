@@ -1,4 +1,4 @@
-/** Reads documents of a view in their order: the first or the last of them, or all, a page at a time. */
+/** Reads documents of a view in their order: the first or the last of them, or all of them in pages. */
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import type { Find } from '../ports/readStore.ts'
 import type { Documents } from './documents.ts'
@@ -19,7 +19,7 @@ export const newest = inOrder('descending')
 /** The first in the order of the view; `limit` at most. */
 export const oldest = inOrder('ascending')
 
-/** The documents in their order, from behind `after`. One that changes its place meanwhile may come twice, or not at all. */
+/** The documents in their order, after the place `after`. A document that changes its place meanwhile may occur twice, or not at all. */
 export async function* pagesOf<D extends Ordered>(
   documents: Pick<Documents, 'find'>,
   view: View<D>,
@@ -48,7 +48,7 @@ export async function pageAfter<D extends { readonly order: string }>(
 ): Promise<{ readonly shown: readonly D[]; readonly next: string | null }> {
   const sort = { field: 'order', direction: 'descending' } as const
   const limit = query.limit + 1
-  // `order` is unique, so the tie-breaking id can be the lowest possible.
+  // `order` is unique, so the id that breaks ties can be the lowest possible.
   const found = await find(
     query.after === undefined ? { sort, limit } : { sort, limit, after: { value: query.after, id: '' } },
   )

@@ -14,7 +14,7 @@ export interface Presenting {
   readonly imageAddresses: Pick<ImageAddresses, 'addressOf'>
 }
 
-/** Tasks with their projects, in the order given. */
+/** Tasks with their projects, in the given order. */
 export async function presentTasks(
   { documents, imageAddresses: { addressOf } }: Presenting,
   tasks: readonly TaskDocument[],
@@ -30,7 +30,7 @@ export async function presentTask(
   return taskOf(task, await documents.get(projectsView, task.projectId), addressOf)
 }
 
-/** A project with its tasks counted. */
+/** A project with the numbers of its tasks. */
 export async function presentProject(
   documents: Documents,
   project: ProjectDocument,

@@ -8,7 +8,7 @@ import { CodeHostFault, type CodeHost, type HostRepository } from '#platform/por
 
 export type ReadProject = Pick<ProjectDocument, 'githubRepoId' | 'githubOwner' | 'githubRepoName'>
 
-/** The commands that record it, in this order; the last one says how the project stands. */
+/** The commands that record the result, in this order; the last one sets the project's status. */
 export interface Reading {
   readonly before: readonly ProjectCommand[]
   readonly last: ProjectCommand
@@ -18,8 +18,8 @@ export interface Reading {
 }
 
 /**
- * Reads the repository of a project. `unchanged` when it still matches `etag`. Throws everything except faults of the code host and of the access to
- * it.
+ * Reads the repository of a project. Returns `unchanged` when it still matches `etag`. Throws everything except faults of the code host and of the
+ * access to it.
  */
 export async function readProject(
   project: ReadProject,

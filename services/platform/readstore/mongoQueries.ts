@@ -14,7 +14,7 @@ export function collectionOf(collection: string): string {
   return `docs_${collection}`
 }
 
-/** Our name for a collection of the database; `undefined` when it is not ours. */
+/** Our name for a collection of the database; `undefined` when the collection is not ours. */
 export function nameStoredAs(collection: string): string | undefined {
   return /^docs_(.+)$/.exec(collection)?.[1]
 }

@@ -1,6 +1,6 @@
 /**
- * The read store on MongoDB: one collection each, with `{ _id, position, document }`. Every write is of one document and guarded by its position.
- * There are no transactions: an interrupted batch is applied again, and the writes that were done are then no-ops.
+ * The read store on MongoDB: one collection each, with `{ _id, position, document }`. Every write concerns one document and is guarded by its
+ * position. There are no transactions: an interrupted batch is applied again, and writes that were done already then have no effect.
  */
 import { BSON, type AnyBulkWriteOperation, type Collection, type Db } from 'mongodb'
 import { sortKey } from '#domain/kernel/event.ts'
@@ -29,11 +29,11 @@ interface Stored {
   readonly hasEscapedKeys?: true
 }
 
-/** Half a minute for a projector's batch; other calls have the time limit of the connection. */
+/** The time limit for a batch of the projector, in milliseconds; other calls have that of the connection. */
 const applyMs = 30_000
-/** The maximum size of a document by https://www.mongodb.com/docs/manual/reference/limits/, minus what is stored with it. */
+/** The maximum size of a document in bytes, from https://www.mongodb.com/docs/manual/reference/limits/, minus what is stored with it. */
 const maxBytes = 16 * 1024 * 1024 - 1024
-/** Each attempt drops the writes that lost; more than a few in a row are a defect. */
+/** How often a batch is tried. Each attempt drops the writes that lost, so more than a few in a row are a defect. */
 const maxAttempts = 10
 
 interface MongoReadStore {
@@ -64,7 +64,7 @@ export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Se
       return { prepare, apply, getMany, find, land: async () => {}, close: async () => {} }
     },
     removeAsides: async () => undefined,
-    // The server's files belong to its operator: removed data may stay in its journal and oplog for as long as those go back.
+    // The operator owns the server's files: removed data may stay in its journal and oplog for as long as those go back.
     scrub: async () => undefined,
     ready: () => mongo.ready(),
     close: () => mongo.close(),
@@ -254,8 +254,8 @@ function storedOf(change: Change): Stored {
 }
 
 /**
- * Writes in order. An older write finds no entry at or below its position, tries to insert one, and fails because of the existing one: the writes
- * that lost are then dropped and the rest is repeated, which changes nothing where it was already done.
+ * Makes writes in order. An older write finds no entry at or below its position, tries to insert one, and fails because of the existing one. The
+ * writes that lost are then dropped, and the rest is repeated, which changes nothing if it was already done.
  */
 async function write(collection: Collection<Stored>, all: readonly Stored[]): Promise<void> {
   let wanted = all

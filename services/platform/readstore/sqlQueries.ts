@@ -8,8 +8,8 @@ export interface Query {
 }
 
 /**
- * A stored collection. Each key, a field that is in some index, has its own column beside the body, so that an index is written only when one of its
- * own fields changed.
+ * A stored collection. Each key, which is a field in some index, has a column of its own next to the body, so that an index is written only when one
+ * of its own fields changed.
  */
 export interface Table {
   readonly collection: string
@@ -23,7 +23,7 @@ export function tableOf(collection: string): string {
   return `"docs_${collection}"`
 }
 
-/** The column of a key. A space distinguishes it from the table's own columns. */
+/** The column of a key. A space in it distinguishes it from the table's own columns. */
 export function columnOf(key: string): string {
   return `"key ${plain(key)}"`
 }
@@ -74,7 +74,7 @@ export function countSql(table: Table, where: Find['where']): Query {
   }
 }
 
-// A removed document keeps its row. The indexes exclude such rows, and a query must say the same to use them.
+// A removed document keeps its row. The indexes exclude such rows, so a query must contain this condition to use them.
 const present = 'present = 1'
 
 function conditionsOf(
@@ -94,7 +94,7 @@ function conditionsOf(
       sql.push(`${expression} = ?`)
       values.push(value)
     } else {
-      // One bound list, so that the statement is the same for any length.
+      // One bound list, so that the statement is the same for lists of any length.
       sql.push(`${expression} IN (SELECT value FROM json_each(?))`)
       values.push(JSON.stringify(value))
     }

@@ -38,7 +38,7 @@ function columnsOf(db: Sqlite, collection: string): readonly string[] {
   return columns.all().map(([, name]) => `"${name}"`)
 }
 
-/** Rows per transaction: a few milliseconds during which other writers wait. */
+/** The number of rows per transaction, which takes a few milliseconds during which other writers wait. */
 const rowsAtOnce = 250
 /** The pause between two: waiting writers retry after 1 or 2 ms. */
 const pauseMs = 3

@@ -59,10 +59,10 @@ interface SqliteReadStore extends ReturnType<typeof statements> {
   readonly db: Sqlite
   readonly names: ReturnType<typeof storedNames>
   readonly replacesFirst: boolean
-  /** Prepared queries by SQL text. The texts come from code and are few, so all are kept. */
+  /** Prepared queries by their SQL. The texts come from code and are few, so all of them are kept. */
   readonly kept: Map<string, Query>
   readonly tables: Map<string, Table>
-  /** The catalog as last read: other processes and threads rarely change it. */
+  /** The catalog as it was last read, since other processes and threads rarely change it. */
   known: Catalog
 }
 
@@ -246,13 +246,13 @@ async function dropCollections(
   }
 }
 
-/** A separate file, so that writing to it blocks nobody and waits for nobody. */
+/** Opens a separate file, so that writing to it blocks nobody and waits for nobody. */
 function openAside(db: Sqlite, file: string): Aside {
   const remove = () => {
     for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
   }
   remove()
-  // It is discarded if the fold is interrupted. Most of its documents are new.
+  // The file is discarded if the fold is interrupted. Most of its documents are new.
   const own = openSqlite({ file, synchronous: 'OFF', formats, overwrites: false })
   const { prepare, apply, getMany, find, close } = readStoreIn(own, file, { replacesFirst: false })
   return {

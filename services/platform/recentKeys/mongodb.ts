@@ -9,7 +9,7 @@ interface StoredKey {
   readonly _id: string
   readonly person: string
   readonly digest: string
-  /** Milliseconds since 1970. */
+  /** When the key was added, in milliseconds since 1970. */
   readonly at: number
 }
 
@@ -54,7 +54,7 @@ export async function openMongoRecentKeys(options: {
         }
         const known = await ask((keys) => keys.findOne({ _id: id }))
         if (known && known.at > now - limits.keptMs) return { digest: known.digest, again: true }
-        // It was removed meanwhile, or is due for removal.
+        // The key was removed meanwhile, or is due for removal.
         if (known) await ask((keys) => keys.deleteOne({ _id: id, at: known.at }))
       }
     },

@@ -1,14 +1,14 @@
 /**
- * An Aho-Corasick automaton: finds many words in one pass. It is in shared memory, so that all threads can use an automaton that one has built; in a
- * chain without branches, a node takes 14 bytes.
+ * An Aho-Corasick automaton, which finds many words in one pass. It is in shared memory, so that all threads can use an automaton that one of them
+ * has built. In a chain without branches, a node takes 14 bytes.
  */
 
-/** The secrets together are more than an automaton can hold. */
+/** Thrown when the secrets together are more than an automaton can hold. */
 export class TooMuchToHide extends Error {
   override readonly name = 'TooMuchToHide'
 }
 
-/** A word of the automaton, and the bit of `markBits` that its end sets; 0: it is reported by its length. */
+/** A word of the automaton, and the bit of `markBits` that its end sets; with 0, the word is reported by its length. */
 export interface Word {
   readonly text: string
   readonly mark: number
@@ -28,7 +28,7 @@ export interface Automaton {
   readonly firstMarked: number
 }
 
-/** The maximum number of nodes: 110 MB. A project's secrets in all their forms stay below it. */
+/** The maximum number of nodes, which take 110 MB. The secrets of a project in all their forms stay below it. */
 export const maxNodes = 8_000_000
 const lengthMask = (1 << 18) - 1
 const marksAt = 18

@@ -6,13 +6,13 @@ import { automatonOf, childOf, isChained, longestAt, marksIn, type Automaton } f
 import { formsOf, classes, classesOf, keyBlock, prefixedShapes, webToken } from './secretForms.ts'
 
 export const redacted = '[redacted]'
-/** At the very end of a text, a known secret's first characters count as the secret if there are at least this many. */
+/** At the very end of a text, the first characters of a known secret count as the secret if there are at least this many of them. */
 const tellingPrefix = 8
 
 const jwtBit = 1 << prefixedShapes.length
 const beginBit = jwtBit << 1
 const endBit = beginBit << 1
-/** Only in `live`: a key block that was not closed. */
+/** A bit that occurs only in `live`: a key block that was not closed. */
 const blockBit = endBit
 
 /** A line such as `-----BEGIN PRIVATE KEY-----` that has begun. */
@@ -22,13 +22,13 @@ interface Marker {
   dashes: number
 }
 
-/** Positions are relative to the start of the held text; those of a confirmed match may be before it. */
+/** A scan. Positions are relative to the start of the held text; those of a confirmed match may be before it. */
 export interface Scan {
   /** Whether line ends stay visible, even within hidden text. */
   readonly linesStay: boolean
   node: number
   held: string
-  /** The parts of it to hide: pairs of start and end, in order, not overlapping. */
+  /** The parts of the held text to hide: pairs of start and end, in order, not overlapping. */
   covers: number[]
   /** Whether the last returned text was hidden. */
   marked: boolean
@@ -77,7 +77,7 @@ export function soughtFor(secrets: readonly string[]): Automaton {
 }
 
 /**
- * Continues a scan: takes more text and returns what is already safe to show. A possible start of a secret is held until more is known, at most the
+ * Continues a scan: takes more text and returns what is already safe to show. Text that may begin a secret is held until more is known, at most the
  * longest form of a secret or about 1,000 characters. With `final`, everything is returned and the scan ends.
  */
 export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean): string {
@@ -146,7 +146,7 @@ function beginShapes(scan: Scan, marks: number, place: number): void {
 
 function beginPrefixed(scan: Scan, marks: number, place: number): void {
   for (const [at, { prefix }] of prefixedShapes.entries()) {
-    // A running shape began earlier, and covers this one with everything after it.
+    // A running shape began earlier, and also covers this one and everything after it.
     if ((marks & (1 << at)) === 0 || (scan.live & (1 << at)) !== 0) continue
     scan.prefixes[at] = place + 1 - prefix.length
     scan.live |= 1 << at
@@ -239,7 +239,7 @@ function goOnWithBegin(scan: Scan, code: number): void {
 function goOnWithBlock(scan: Scan, code: number, place: number): void {
   const { block } = scan
   if (block === null) return
-  // At once, because text after it may be hidden too, and covers must be in order.
+  // Covered at once, because text after it may be hidden too, and covers must be in order.
   if (place === block.until) cover(scan, block.from, block.until)
   if (block.end !== null) {
     const found = goOnWithMarker(block.end, code)
@@ -270,7 +270,7 @@ function cover(scan: Scan, from: number, to: number): void {
   covers.push(first, end)
 }
 
-/** At the end of the text, a printed beginning of a secret is hidden if it is long enough to identify the secret. */
+/** Hides the beginning of a secret at the end of the text, if it is long enough to identify the secret. */
 function coverCutSecret({ depths, fails, firstMarked }: Automaton, scan: Scan, length: number): void {
   let { node } = scan
   while (node >= firstMarked) node = fails[node] ?? 0

@@ -2,7 +2,7 @@
 
 /** A secret that must not be in anything recorded, shown or pushed. */
 export interface KnownSecret {
-  /** Its name within a sentence: `the project's secret TOKEN`. */
+  /** How a sentence names the secret, such as `the project's secret TOKEN`. */
   readonly name: string
   readonly value: string
 }
@@ -38,7 +38,7 @@ function longLines(secret: string): readonly string[] {
 }
 
 /**
- * The base64 characters that are determined by the secret's bytes alone, for each offset (modulo 3) in the encoded text: so it is also found inside
+ * The base64 characters that the secret's bytes alone determine, for each offset (modulo 3) in the encoded text. With these, it is also found inside
  * `Basic base64(user:secret)`.
  */
 function base64Forms(secret: string): readonly string[] {
@@ -74,7 +74,8 @@ export const classesOf: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) 
 })
 
 /**
- * A prefix followed by at least `least` characters of a class, and all further ones of that class. The characters of the prefix are in the class too.
+ * A prefix followed by at least `least` characters of a class, and all further ones of that class. The characters of the prefix belong to the class
+ * too.
  */
 export interface PrefixedShape {
   readonly prefix: string
@@ -82,7 +83,7 @@ export interface PrefixedShape {
   readonly least: number
 }
 
-/** GitHub's, Anthropic's and AWS's tokens. */
+/** The shapes of the tokens of GitHub, Anthropic and AWS. */
 export const prefixedShapes: readonly PrefixedShape[] = [
   ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'].map((prefix) => ({
     prefix,
@@ -104,6 +105,6 @@ export const keyBlock = {
   title: /^[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?$/,
   longestTitle: 57,
   dashes: 5,
-  /** The most characters to hide when the end of a block never comes. */
+  /** How many characters are hidden at most when the end of a block is missing. */
   longest: 64 * 1024,
 } as const

@@ -4,7 +4,7 @@ import { cryptography } from './cryptography.ts'
 import { hexOf } from '#domain/proof/bundleHashes.ts'
 
 /**
- * The hash under which the record was sealed: its `meta.hash`, if readable, else the one that the next event of its stream names. `undefined` when
+ * The hash under which the record was sealed: its `meta.hash`, if readable, or else the one that the next event of its stream names. `undefined` when
  * neither exists.
  */
 export async function hashIn(

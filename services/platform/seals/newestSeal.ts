@@ -37,7 +37,7 @@ export async function newestSeal(store: Streams, { epoch }: LogIdentity): Promis
   return undefined
 }
 
-/** The same, but an unreadable seal counts as none. */
+/** The last seal of the epoch like `newestSeal`, but an unreadable seal counts as none. */
 export async function readableSeal(store: Streams, identity: LogIdentity): Promise<RecordedSeal | undefined> {
   return newestSeal(store, identity).catch((fault: unknown) => {
     if (fault instanceof UnreadableSeal) return undefined

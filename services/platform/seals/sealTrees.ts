@@ -1,6 +1,6 @@
 /**
- * The trees that are sealed: one over all events of the log in order, one over the last event of each stream. Their hashes are stored as documents
- * beside the read models, so that an append costs one hash, and a restart reads the right edge and the last event of each stream. They can be
+ * The trees that are sealed: one over all events of the log in order, and one over the last event of each stream. Their hashes are stored as
+ * documents with the read models, so that an append costs one hash, and a restart reads the right edge and the last event of each stream. They can be
  * discarded and computed again from the log.
  */
 import { z } from 'zod'
@@ -28,22 +28,22 @@ import { cryptography } from './cryptography.ts'
 const { sha256 } = cryptography
 
 export const sealTiles: Collection = { name: 'seal_tiles', indexes: [] }
-/** By stream: the last event that the trees include. */
+/** A collection with the last event of each stream that the trees include. */
 export const sealHeads: Collection = { name: 'seal_heads', indexes: [['ordinal']] }
 export const sealStates: Collection = { name: 'seal_states', indexes: [] }
 export const sealCollections: readonly Collection[] = [sealTiles, sealHeads, sealStates]
 const stateId = 'trees'
 
-/** `log`: over all events. `heads`: over the ends of all streams. */
+/** `log` is the tree over all events, and `heads` the one over the ends of all streams. */
 export type TreeName = 'log' | 'heads'
 
 export const Tile = z.object({ hashes: z.base64() })
 export const StreamHead = z.object({
-  /** Its index among all streams, by their beginnings. */
+  /** The index of the stream among all streams, in the order in which they began. */
   ordinal: z.int().nonnegative(),
   revision: z.int().nonnegative(),
   hash: z.string(),
-  /** The index of its last event in the log. */
+  /** The index of the stream's last event in the log. */
   index: z.int().nonnegative(),
 })
 export type StreamHead = z.infer<typeof StreamHead>
@@ -64,7 +64,7 @@ const State = z.object({
 })
 export type TreesState = z.infer<typeof State>
 
-/** The trees of one process, the only one that adds to them. */
+/** The trees of one process, which is the only one that adds to them. */
 export interface SealTrees {
   readonly identity: LogIdentity
   readonly log: TiledTree
@@ -73,9 +73,9 @@ export interface SealTrees {
   /** Streams whose new head is not in `ends` yet. */
   readonly touched: Set<string>
   last: z.infer<typeof Last> | null
-  /** The number of events that no seal covers, as far as the log says; seals may be among them if other events came before them. */
+  /** The number of events that no seal covers, according to the log. Seals may be among them if other events came before them. */
   unsealed: number
-  /** A newer epoch that the log has entered: what follows must not be sealed by us. */
+  /** A newer epoch that the log has entered: we must not seal what follows. */
   newerEpoch: number | null
 }
 
@@ -177,7 +177,7 @@ function settleTrees(trees: SealTrees): readonly string[] {
   return touched
 }
 
-/** Stores what changed since the last call; the state comes last, so that a crash before it only repeats work. */
+/** Stores what changed since the last call. The state is stored last, so that a crash before that only repeats work. */
 export async function storeTrees(store: Pick<ReadStore, 'apply'>, trees: SealTrees): Promise<void> {
   const { last, identity, log, ends, heads } = trees
   if (last === null) return

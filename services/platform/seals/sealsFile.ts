@@ -8,7 +8,7 @@ import { jsonOf } from '#platform/json.ts'
 import type { SealNotes } from '#domain/proof/sealNotes.ts'
 
 const Line = z.object({
-  /** The revision of its event in the stream of seals. */
+  /** The revision of the seal's event in the stream of seals. */
   revision: z.int().nonnegative(),
   at: z.iso.datetime(),
   checkpoint: z.string(),
@@ -20,7 +20,7 @@ export interface OutsideSeal extends SealNotes {
 }
 
 export interface SealLine {
-  /** The line's number, from 1. */
+  /** The number of the line, counted from 1. */
   readonly number: number
   readonly text: string
   /** The parsed seal; `undefined` when the line is not a seal. */
@@ -30,13 +30,13 @@ export interface SealLine {
 export interface SealsFile {
   /** The newest seal of the file's last epoch; `undefined` when there is none. */
   newest(): Promise<OutsideSeal | undefined>
-  /** Appends seals; they are on the disk when it resolves. */
+  /** Appends seals; resolves once they are on the disk. */
   append(seals: readonly OutsideSeal[]): Promise<void>
   /** All lines in order, except empty ones. */
   all(): AsyncGenerator<SealLine>
 }
 
-/** A seal has about 800 bytes, and at most 20,000 with cosignatures, so that the last few fit in this. */
+/** How many bytes of the end of the file are read: a seal has about 800 bytes, and at most 20,000 with cosignatures, so the last few fit. */
 const tailBytes = 65_536
 
 export function sealsFile(path: string): SealsFile {
@@ -55,7 +55,7 @@ async function newest(path: string): Promise<OutsideSeal | undefined> {
     const from = Math.max(0, size - tailBytes)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from)
     const lines = buffer.toString('utf8', 0, bytesRead).split('\n')
-    // A line that was cut off by a kill is skipped: the one before it is the last.
+    // A line that a kill has cut off is skipped, so that the line before it counts as the last.
     const seals = lines.flatMap((line) => sealIn(line) ?? [])
     const last = seals.at(-1)
     if (last === undefined) return undefined

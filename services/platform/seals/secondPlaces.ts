@@ -5,10 +5,10 @@ import { within, withinOr } from '#platform/async/timeLimit.ts'
 import type { Logger } from '#platform/log.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
-/** The sealed log, as far as a place may query it. */
+/** The parts of the sealed log that a place may query. */
 export interface SealedLogView {
   readonly identity: LogIdentity
-  /** Proves that the tree of the older size is a prefix of the newer; `undefined` when it cannot. */
+  /** Proves that the tree of the older size is a prefix of the newer one; `undefined` when that cannot be proven. */
   consistency(older: number, newer: number): Promise<readonly Hash[] | undefined>
   /** How a signed checkpoint contradicts the log, in a sentence. */
   contradiction(note: string): Promise<string | undefined>
@@ -27,7 +27,7 @@ export interface SecondPlace {
 }
 
 export interface SecondPlaces {
-  /** Checks at every reachable place whether the seal is consistent with what it holds. */
+  /** Checks at every reachable place whether the seal is consistent with the seals there. */
   check(seal: OutsideSeal): Promise<void>
   /** Sends the seal to all places in the background; of seals waiting for a slow place, only the newest is sent. */
   publish(seal: OutsideSeal): void

@@ -16,7 +16,7 @@ const Stored = z
     z.strictObject({
       privateKey: z.base64(),
       since: z.iso.datetime(),
-      /** The note by which the previous key names it; none for the first key. */
+      /** The note by which the previous key names this one; missing for the first key. */
       link: z.string().optional(),
     }),
   )
@@ -31,13 +31,13 @@ export interface PublishedKey {
 /** The keys of a log, newest first, under the log's name in its epoch. */
 export interface SigningKeys {
   readonly verifiers: readonly VerifierKey[]
-  /** In text form, for people and bundles. */
+  /** The keys in text form, for people and bundles. */
   readonly vkeys: readonly string[]
-  /** In text form, each with the fingerprint by which people compare keys. */
+  /** The keys in text form, each with the fingerprint by which people compare keys. */
   readonly published: readonly PublishedKey[]
   /** Notes by which a key names its successor, newest first. */
   readonly links: readonly string[]
-  /** The first key, and those that it vouches for by such notes: signatures by other keys may be forged. */
+  /** The first key, and those for which it vouches by such notes: signatures by other keys may be forged. */
   readonly vouched: readonly VerifierKey[]
   /** Signs with the newest key. */
   readonly sign: (message: Uint8Array) => Uint8Array

@@ -57,7 +57,7 @@ export function storedConsistency(
   return combined(store, tree, consistencyPath(older, newer), known)
 }
 
-/** One hash for each list of subtrees. */
+/** Combines each list of subtrees into one hash. */
 async function combined(
   store: Tiles,
   tree: TreeName,
@@ -105,7 +105,7 @@ export async function storedLeaf(store: Tiles, index: number): Promise<Hash | un
 const tilesAtOnce = 64
 const leavesInTile = 256
 
-/** The hashes of the first `size` leaves in order, as far as they are stored. */
+/** The stored hashes of the first `size` leaves, in order. */
 export async function* storedLeaves(store: Tiles, tree: TreeName, size: number): AsyncGenerator<Hash> {
   for (let from = 0; from * leavesInTile < size; from += tilesAtOnce) {
     const names = Array.from({ length: tilesAtOnce }, (_, at) => tileName({ level: 0, index: from + at }))

@@ -1,14 +1,14 @@
-/** A witness by c2sp.org/tlog-witness: it cosigns a checkpoint only if the log extends the last one that it saw. */
+/** A witness according to c2sp.org/tlog-witness: it cosigns a checkpoint only if the log extends the last one that it saw. */
 import { toBase64 } from '#domain/kernel/base64.ts'
 import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
 import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
 const answerTimeoutMs = 10_000
-/** In characters. */
+/** The maximum length of an answer, in characters. */
 const longestAnswer = 16_384
 
-/** `url` is the prefix of `add-checkpoint`. */
+/** A witness as a place for seals; `url` is the prefix of `add-checkpoint`. */
 export function witness(url: string): SecondPlace {
   const address = `${url.replace(/\/+$/, '')}/add-checkpoint`
   let seen = 0
@@ -44,7 +44,7 @@ function sizeIn(text: string): number {
   return Number(text)
 }
 
-/** The checkpoint with the cosignatures of the answer. Throws when the answer contains anything but signatures by others than the log. */
+/** The checkpoint with the cosignatures of the answer. Throws when the answer contains anything but signatures, or one by the log itself. */
 function cosignedNote(checkpoint: string, lines: string): string {
   const [before, after] = [parseNote(checkpoint), parseNote(`${checkpoint}${lines}`)]
   const own = new Set(before?.signatures.map(({ name }) => name))

@@ -1,6 +1,6 @@
 /**
- * Spans by the OpenTelemetry conventions for generative AI: a turn of an agent, below its run, and in it its tools and its calls of models.
- * What people and agents wrote is in none of them.
+ * Spans by the OpenTelemetry conventions for generative AI: a turn of an agent, below its run, and within the turn its tools and its calls of models.
+ * None of them contains what people and agents wrote.
  */
 import { agentConfigurations } from '#domain/agents/configuration.ts'
 import type { AgentName } from '#domain/agents.ts'
@@ -9,7 +9,7 @@ import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Appended, ModelCalled, Observation, Period, TokenCounts } from './telemetry.ts'
 import { idOf, runSpanId, traceIdOf, type Span } from './traces.ts'
 
-/** The convention that the names below are of. It is not stable: another version may have others. */
+/** The version of the convention with the names below. The convention is not stable: another version may have other names. */
 export const genAiScope = { name: 'semantic-conventions-genai', version: '0.1.0' } as const
 
 const names = {
@@ -28,7 +28,7 @@ const names = {
   cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
   cacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
   error: 'error.type',
-  /** The convention has no name for what something costs. */
+  /** The convention has no name for costs. */
   cost: 'flightdeck.cost.usd',
 } as const
 
@@ -37,7 +37,7 @@ type Attributes = Readonly<Record<string, string | number | undefined>>
 interface Turn {
   readonly executionId: string
   readonly traceId: string
-  /** The event that asked for it, which also names its run. */
+  /** The event that requested the turn, which also names its run. */
   readonly requestedBy: string
   readonly taskId: string
   readonly begun: number
@@ -46,12 +46,12 @@ interface Turn {
   version: string | undefined
   usage: (TokenCounts & { readonly costUsd: number }) | undefined
   readonly models: Set<string>
-  /** Those that have not finished, by their id. */
+  /** The tools that have not finished, by their ids. */
   readonly tools: Map<string, { readonly name: string; readonly begun: number }>
   calls: number
 }
 
-/** Maps what is observed to spans. It remembers the turns that are running, until their runs end. */
+/** Maps observations to spans. Remembers the turns that are running, until their runs end. */
 export function genAiSpans(): (observation: Observation) => readonly Span[] {
   const turns = new Map<string, Turn>()
   return (observation) => {
@@ -110,7 +110,7 @@ function spansInTurn(turn: Turn, event: AnyRecorded, append: Period): readonly S
       turn.version = event.data.version
       return []
     case 'MessagePosted':
-      // Of a turn that failed before its agent began, this is all that names the agent.
+      // If a turn failed before its agent began, only this event names the agent.
       turn.agent ??= event.data.agent ?? undefined
       return []
     case 'UsageRecorded':
@@ -118,7 +118,7 @@ function spansInTurn(turn: Turn, event: AnyRecorded, append: Period): readonly S
       return []
     case 'ToolStarted': {
       const { toolId, kind } = event.data
-      // A tool of a known kind has a name that its agent gave it. Any other name may be somebody's words.
+      // The agent itself has named a tool of a known kind. Any other name may be somebody's words.
       const name = kind === 'other' ? undefined : event.content?.name
       turn.tools.set(toolId, { name: wordOf(name) ?? kind, begun: append.begun })
       return []
@@ -151,17 +151,17 @@ function addUsage(
   if (used.model !== null) turn.models.add(used.model)
 }
 
-/** The turn itself, once it has ended; none for a command. */
+/** The span of the turn itself, once it has ended; none for a command. */
 function turnSpan(turn: Turn, fault: string | undefined, { ended }: Period): readonly Span[] {
   if (turn.agent === undefined) return []
   const [model, ...others] = turn.models
   const attributes = {
     ...ofAgent('invoke_agent', turn),
     [names.agentVersion]: wordOf(turn.version),
-    // Of several, none is the model of the turn.
+    // If there are several models, none of them is the model of the turn.
     [names.responseModel]: others.length === 0 ? wordOf(model) : undefined,
     ...tokensOf(turn.usage),
-    // Without a cost an agent did not estimate any.
+    // Without a cost, the agent did not estimate any.
     [names.cost]: turn.usage?.costUsd || undefined,
     [names.error]: faultOf(fault),
   }
@@ -237,7 +237,7 @@ function ofAgent(operation: 'invoke_agent' | 'execute_tool' | 'chat', { agent, t
   }
 }
 
-/** The convention counts what a cache gave or took as input; we count it apart. */
+/** The numbers of tokens. The convention counts tokens that a cache gave or took as input, but we count them separately. */
 function tokensOf(used: TokenCounts | undefined): Attributes {
   if (used === undefined) return {}
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = used
@@ -260,7 +260,7 @@ function wordOf(name: string | undefined): string | undefined {
   return name !== undefined && /^\w[\w.:/@+-]{0,99}$/.test(name) ? name : undefined
 }
 
-/** `_OTHER` is what the convention says for a fault that has no code. */
+/** The code of a fault; the convention uses `_OTHER` for a fault without one. */
 function faultOf(code: string | undefined): string | undefined {
   return code === undefined || /^[a-z0-9_]{1,50}$/.test(code) ? code : '_OTHER'
 }

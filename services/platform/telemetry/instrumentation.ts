@@ -1,4 +1,4 @@
-/** Emits what commands, the log and the job queue do. */
+/** Emits observations of commands, the log and the job queue. */
 import { Fault, type FaultCode } from '#domain/kernel/errors.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Delivery, Jobs } from '#platform/ports/jobs.ts'
@@ -29,7 +29,7 @@ interface Outcome {
   readonly events: readonly AnyRecorded[]
 }
 
-/** The same log; each append is emitted once it is over. */
+/** A log that emits each append once it is over. */
 export function observedLog(log: EventLog, emit: Emit): EventLog {
   return {
     ...log,
@@ -66,7 +66,7 @@ function codeOf(fault: unknown): FaultCode {
   return fault instanceof TooLarge ? 'too_large' : 'internal'
 }
 
-/** The same queue; the outcome of each delivery is emitted when its worker is done with it. */
+/** A queue that emits the outcome of each delivery when its worker is done with it. */
 export function observedJobs(jobs: Jobs, emit: Emit): Jobs {
   return {
     ...jobs,

@@ -1,4 +1,4 @@
-/** Prometheus metrics out of what was observed. Labels have few values, all of them ours: never an id, an address or a name that somebody chose. */
+/** Prometheus metrics from observations. Labels have few values, all of them ours: never an id, an address or a name that somebody chose. */
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { AnyRecorded } from '#domain/views/view.ts'
@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 export interface Metrics {
   readonly emit: Emit
   readonly contentType: string
-  /** All metrics in Prometheus' text form. What an engine does not tell within a second is left out. */
+  /** All metrics in the text format of Prometheus. A value that an engine does not give within a second is left out. */
   text(): Promise<string>
 }
 
@@ -102,7 +102,7 @@ export function openMetrics(): Metrics {
   }
 }
 
-/** Only the process that seals has values. */
+/** Observes the sealer; only the process that seals has these values. */
 function observeSealer(
   { sealedAt, sealRefused }: Instruments,
   state: Extract<Observation, { kind: 'sealer' }>['state'],
@@ -181,7 +181,7 @@ function observe(instruments: Instruments, observation: Observation): void {
     case 'sealer':
       return observeSealer(instruments, observation.state)
     case 'model_call':
-      // What models used is counted as it is recorded.
+      // The usage of models is counted when it is recorded.
       return
     case 'page_viewed':
       return instruments.pageViews.inc({ route: observation.route })
@@ -190,7 +190,7 @@ function observe(instruments: Instruments, observation: Observation): void {
   }
 }
 
-/** What is asked for only when somebody looks. */
+/** Gauges whose values are only determined when somebody reads them. */
 function pulledGauges(
   gauge: <L extends string = never>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>,
 ) {
@@ -202,7 +202,7 @@ function pulledGauges(
     pending: null as (() => Promise<ReadonlyMap<string, number>>) | null,
     async collect() {
       const [lag, jobs] = await Promise.all([told(this.lag), told(this.pending)])
-      // Without anybody to tell them there is no value: an old one, or a zero, would say that all is well.
+      // Without a process that reports them there are no values: an old value, or a zero, would mean that all is well.
       lagEvents.remove()
       lagSeconds.remove()
       waiting.reset()
@@ -240,12 +240,12 @@ export function modelKind(name: string | null): string {
   return kind ?? (name === 'flightdeck-scripted' ? 'scripted' : 'other')
 }
 
-/** Bytes on a server's connections: of HTTP and of sockets alike, also while they are open. */
+/** Counts bytes on a server's connections, both of HTTP and of sockets, also while they are open. */
 interface ByteCounter {
   inc(by: number): void
 }
 
-/** Counts what connections of servers receive and send, whenever `collect` is called and when one closes. */
+/** Counts the bytes that connections of servers receive and send, whenever `collect` is called and when one closes. */
 function countedBytes(received: ByteCounter, sent: ByteCounter) {
   const open = new Map<Socket, { received: number; sent: number }>()
 

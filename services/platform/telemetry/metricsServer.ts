@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { listen } from '#platform/http/listen.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 
-/** Resolves once it listens. Throws when the port is taken. */
+/** Starts the server, and resolves once it listens. Throws when the port is in use. */
 export async function startMetricsServer(
   { host, port }: { host: string; port: number },
   metrics: Metrics,

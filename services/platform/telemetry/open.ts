@@ -1,4 +1,4 @@
-/** Opens the telemetry that the configuration asks for: metrics, traces, both or neither. What is not asked for is not loaded. */
+/** Opens the telemetry that the configuration requires: metrics, traces, both or neither. The code for what is not required is not loaded. */
 import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
@@ -13,7 +13,7 @@ export interface Telemetry {
   close(): Promise<void>
 }
 
-/** Nothing is opened for a process without services, such as an operation. */
+/** Opens telemetry, but nothing for a process without services, such as an operation. */
 export async function openTelemetry(
   config: Pick<Config, 'services' | 'metricsPort' | 'otlpEndpoint' | 'genAiTraces'>,
   logger: Logger,
@@ -56,7 +56,7 @@ async function openTraces(
   return { emit, close: () => sink.close() }
 }
 
-/** The name of a process in logs and traces: `flightdeck`, or `flightdeck-command` and so on where services run apart. */
+/** The name of a process in logs and traces: `flightdeck` or, if services run in processes of their own, names such as `flightdeck-command`. */
 export function processName(services: ReadonlySet<ServiceName>): string {
   const isWhole = serviceNames.every((name) => name === 'codehost' || services.has(name))
   return ['flightdeck', ...(isWhole ? [] : namedServices(services))].join('-')

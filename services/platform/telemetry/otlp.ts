@@ -1,4 +1,4 @@
-/** Where spans go: to a collector, by OTLP over HTTP, in batches. */
+/** Sends spans to a collector, by OTLP over HTTP, in batches. */
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { SpanKind, SpanStatusCode, TraceFlags, type HrTime } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
@@ -7,9 +7,9 @@ import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opent
 import type { Span } from '#platform/telemetry/traces.ts'
 
 export interface SpanSink {
-  /** Queues the span; with the queue full, since the collector is away or slow, it is dropped. */
+  /** Queues the span, or drops it when the queue is full because the collector is down or slow. */
   send(span: Span): void
-  /** Sends what is queued, for 2 seconds at most. */
+  /** Sends the queued spans, which takes 2 seconds at most. */
   close(): Promise<void>
 }
 
@@ -42,7 +42,7 @@ export function openSpanSink({
   return {
     send: (span) => processor.onEnd(readable(span, resource)),
     async close() {
-      // The exporter reports what is lost.
+      // The exporter reports spans that are lost.
       const shutDown = processor.shutdown().catch(() => undefined)
       await withinOr(closeMs, shutDown, undefined)
     },

@@ -10,9 +10,9 @@ import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Lag } from './telemetry.ts'
 
-/** An event younger than this is on its way. */
+/** A younger event counts as being on its way, in milliseconds. */
 const maxWaitMs = 15_000
-/** A projector that is catching up advances its checkpoint within this time. `checkTimeoutMs` bounds the whole check. */
+/** A projector that is catching up advances its checkpoint within this time, in milliseconds. `checkTimeoutMs` limits the whole check. */
 const advanceTimeoutMs = 1_500
 const checkTimeoutMs = 2_700
 const pollIntervalMs = 100
@@ -50,7 +50,7 @@ async function look({ eventStore, readStore, clock }: Advancing): Promise<void> 
 
 const maxCounted = 1_000
 
-/** How far the projection is behind the log at the time `at`. Read only when somebody asks. Throws `EngineUnavailable`. */
+/** How far the projection is behind the log at the time `at`. Only determined when somebody asks. Throws `EngineUnavailable`. */
 export async function lagBehind(
   eventStore: Pick<EventStore, 'readAll'>,
   reached: Position | null,

@@ -1,4 +1,4 @@
-/** Request ids: created here; each request is logged in a line and emitted once it is over. */
+/** Creates request ids, logs each request in a line, and emits it once it is over. */
 import type { Context, Middleware } from 'koa'
 import type { Origin } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
@@ -6,13 +6,13 @@ import { now, type RequestAnswered, type Emit } from './telemetry.ts'
 
 const slowMs = 1_000
 const requestHeader = 'x-request-id'
-/** From a service to its gateway, which cannot know which of the service's routes it was. */
+/** A header from a service to its gateway, which cannot know which of the service's routes was called. */
 const routeHeader = 'x-flightdeck-route'
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * The first of all middlewares. The id is ours: what the request itself names counts only from another service (`adoptRequest`). A `service`
- * tells its caller which route it was.
+ * The first of all middlewares. The id is ours: an id in the request only counts when it comes from another service (`adoptRequest`). A `service`
+ * tells its caller the route.
  */
 export function requests({
   serverKind,
@@ -46,13 +46,13 @@ export function requestIdOf(context: Pick<Context, 'state'>): string | undefined
   return typeof id === 'string' ? id : undefined
 }
 
-/** What the request causes, where no route says it for it. */
+/** The origin of what the request causes, when no route states it. */
 export function originOfRequest(context: Pick<Context, 'state'>): Origin {
   const correlationId = requestIdOf(context)
   return correlationId === undefined ? {} : { correlationId }
 }
 
-/** Takes over the id that another service, whose token has held, gave the request. */
+/** Uses the id that another service gave the request, after that service's token was verified. */
 export function adoptRequest(context: Context): void {
   const named = context.get(requestHeader)
   if (uuid.test(named)) nameRequest(context, named)
@@ -64,7 +64,7 @@ export function passedOnAs(context: Context): Record<string, string> {
   return requestId === undefined ? {} : { [requestHeader]: requestId }
 }
 
-/** Takes the route that a service answered by, out of the answer's headers. */
+/** Removes the route of the service from the headers of its answer, and uses it. */
 export function takeRoute(context: Context, headers: Record<string, string | string[]>): void {
   const route = headers[routeHeader]
   delete headers[routeHeader]

@@ -1,4 +1,4 @@
-/** Observations of what a process does, emitted to metrics and traces. Observers never throw and never block. */
+/** Observations of a process's work, emitted to metrics and traces. Observers never throw and never block. */
 import type { Server } from 'node:http'
 import type { PageRoute } from '#domain/api/pageRoutes.ts'
 import type { AgentName } from '#domain/agents.ts'
@@ -7,7 +7,7 @@ import type { StoredEvent } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Cause, Origin } from '#platform/eventlog/eventLog.ts'
 
-/** From when to when, in milliseconds since 1970, with fractions. */
+/** The start and end of something, in milliseconds since 1970, with fractions. */
 export interface Period {
   readonly begun: number
   readonly ended: number
@@ -16,7 +16,7 @@ export interface Period {
 export interface Lag {
   /** Events that are not folded yet; counted up to 1,000. */
   readonly events: number
-  /** Age of the oldest of them; 0 when there is none. */
+  /** The age of the oldest job in seconds; 0 when there is none. */
   readonly seconds: number
 }
 
@@ -24,9 +24,9 @@ export type RequestAnswered = Period & {
   readonly kind: 'request'
   readonly requestId: string
   readonly method: string
-  /** The address as its call states it, with `:name` for parameters. */
+  /** The route as its call states it, with `:name` for parameters. */
   readonly route: string
-  /** `gone`: the client went away before the answer was complete. */
+  /** `gone` means that the client disconnected before the answer was complete. */
   readonly status: number | 'gone'
 }
 
@@ -45,7 +45,7 @@ export type Appended = Period & {
   readonly events: readonly AnyRecorded[] | 'conflict' | 'fault'
 }
 
-/** Tokens as a model's API counts them: the four kinds do not overlap. */
+/** The numbers of tokens as a model's API counts them: the four kinds do not overlap. */
 export interface TokenCounts {
   readonly inputTokens: number
   readonly outputTokens: number
@@ -55,10 +55,10 @@ export interface TokenCounts {
 
 /** A request to a model that the key broker let through. */
 export interface ModelCall extends Period {
-  /** As the request and the answer name it; `undefined` where they do not. */
+  /** The model that the request names; `undefined` when it names none. */
   readonly requestModel: string | undefined
   readonly usage: (TokenCounts & { readonly model: string }) | undefined
-  /** The status of the answer; `broken_off`: it never came to its end. */
+  /** The status of the answer; `broken_off` when the answer did not come to its end. */
   readonly status: number | 'broken_off'
 }
 
@@ -75,9 +75,9 @@ export type Observation =
   | ModelCalled
   /** A batch was folded into the read models. */
   | (Period & { readonly kind: 'projected'; readonly events: readonly StoredEvent[] })
-  /** This process projects from now on; `null`: not any more. */
+  /** This process projects from now on; `null` when it stops. */
   | { readonly kind: 'projector'; readonly lag: (() => Promise<Lag>) | null }
-  /** An event was sent to viewers, in so many messages over all of them. */
+  /** An event was sent to viewers; `messages` is the number of messages over all of them. */
   | (Period & { readonly kind: 'messages_sent'; readonly event: AnyRecorded; readonly messages: number })
   /** A viewer was sent what it had missed. */
   | { readonly kind: 'messages_replayed'; readonly messages: number }
@@ -85,12 +85,12 @@ export type Observation =
   | { readonly kind: 'socket'; readonly change: 'opened' | 'closed' | 'cut_off' }
   /** A job was queued because of an event. */
   | (Period & { readonly kind: 'queued'; readonly job: string; readonly event: StoredEvent })
-  /** This process hands out the work from now on; `null`: not any more. */
+  /** This process hands out jobs from now on; `null` when it stops. */
   | {
       readonly kind: 'dispatcher'
       readonly pending: (() => Promise<ReadonlyMap<string, number>>) | null
     }
-  /** This process seals the log: when it did last, in ms since 1970, and whether it refuses to; `null`: not any more. */
+  /** This process seals the log: when it last did, in milliseconds since 1970, and whether it refuses to. `null` when it stops. */
   | {
       readonly kind: 'sealer'
       readonly state: { readonly sealedAt: number | null; readonly refused: boolean } | null
@@ -109,7 +109,7 @@ export type Observation =
     })
   /** A page of the client was viewed. */
   | { readonly kind: 'page_viewed'; readonly route: PageRoute }
-  /** A server that people or other services ask: its connections are counted from now on. */
+  /** A server to which people or other services connect: its connections are counted from now on. */
   | { readonly kind: 'server'; readonly http: Server }
 
 export type Emit = (observation: Observation) => void
@@ -125,5 +125,5 @@ export function emitToAll(watching: readonly Emit[]): Emit {
   }
 }
 
-/** Now, as periods tell it: it never goes back. */
+/** The current time in the form of periods, which never goes back. */
 export const now = (): number => performance.timeOrigin + performance.now()

@@ -1,6 +1,7 @@
 /**
- * Spans out of what was observed. A trace is all that a request caused: its id is the request's id, which every event carries as its
- * `correlationId`, and a span's id follows from what it is about. So processes need to pass nothing on, and no event a trace header.
+ * Spans from observations. A trace is everything that a request caused: its id is the request's id, which every event contains as its
+ * `correlationId`, and a span's id is derived from what the span is about. Therefore processes need not pass anything on, and events need no trace
+ * header.
  */
 import { createHash } from 'node:crypto'
 import type { StoredEvent } from '#domain/kernel/event.ts'
@@ -12,21 +13,21 @@ import type { Appended, CommandDone, Observation, Period, RequestAnswered } from
 export interface Span extends Period {
   readonly name: string
   readonly kind: 'server' | 'client' | 'internal' | 'producer' | 'consumer'
-  /** 32 hex digits. */
+  /** The id of the trace: 32 hex digits. */
   readonly traceId: string
   /** 16 hex digits, as the parent's. */
   readonly spanId: string
   readonly parentId: string | null
   readonly ok: boolean
   readonly attributes: Readonly<Record<string, string | number>>
-  /** The convention that it follows; without one the names are ours. */
+  /** The convention that the span follows; without one, the names are ours. */
   readonly scope?: { readonly name: string; readonly version: string }
 }
 
-/** Where requests come in here: from outside, or from a gateway that has a span of its own for them. */
+/** Where requests enter: from outside, or from a gateway that has a span of its own for them. */
 export type ServerKind = 'gateway' | 'service'
 
-/** Events older than this were traced when they came, or are read again for a rebuild. */
+/** Older events were traced when they were recorded, or are read again for a rebuild. In milliseconds. */
 const tracedForMs = 60_000
 
 /** The spans of an observation: most have one, some none. */
@@ -106,7 +107,7 @@ function commandSpan({ type, stream, cause, outcome, begun, ended }: CommandDone
   return [span]
 }
 
-/** What a job does comes of its run, and what a request asks for of the request. */
+/** The parent of a span: that of a job's run, or of the request that caused the event. */
 function parentOf({ correlationId, causationId }: Cause, serverKind: ServerKind): string | null {
   if (correlationId === undefined) return null
   return causationId ? runSpanId(causationId) : requestSpanId(correlationId, serverKind)
@@ -118,7 +119,7 @@ function appendSpan({ stream, cause, events, begun, ended }: Appended): readonly
   const isDone = typeof events !== 'string'
   const attributes = isDone ? { events: events.map(({ type }) => type).join(' ') } : { outcome: events }
   const parentId = commandSpanId(stream, cause.commandId)
-  // One that failed is tried again: only the one that holds has children.
+  // A write that failed is tried again, so only the one that succeeds has children.
   const spanId = isDone ? appendSpanId(stream, cause.commandId) : idOf('attempt', parentId, String(begun))
   const ok = events !== 'fault'
   return [{ name: 'append', kind: 'internal', traceId, spanId, parentId, begun, ended, ok, attributes }]
@@ -138,7 +139,7 @@ function spanAfter(
   return [{ name, kind, traceId, spanId, parentId, begun, ended, ok: true, attributes }]
 }
 
-/** Output comes by the thousands and is no step of anything: it would bury the rest. */
+/** Whether events of the stream are traced. Output comes by the thousands and would hide the rest. */
 const isTraced = (stream: string): boolean => parseStream(stream).kind !== 'terminal'
 
 const isFresh = ({ at }: StoredEvent, { ended }: Period): boolean => ended - Date.parse(at) <= tracedForMs
@@ -149,7 +150,7 @@ export function traceIdOf(correlationId: string | undefined): string | undefined
   return /^[0-9a-f]{32}$/.test(digits) && !/^0+$/.test(digits) ? digits : undefined
 }
 
-/** The id of a span, from what it is about. */
+/** The id of a span, derived from what it is about. */
 export const idOf = (...about: readonly string[]): string =>
   createHash('sha256').update(about.join('\n')).digest('hex').slice(0, 16)
 const requestSpanId = (requestId: string, serverKind: ServerKind): string =>

@@ -8,8 +8,8 @@ import { UnusableMasterKey } from '../ports/faults.ts'
 import { keyBytes } from './sealing.ts'
 
 /**
- * The 32-byte master key: `configured` (base64 or hex) if given, else the content of `file`, which is created with mode 0600 if missing. Throws
- * `UnusableMasterKey` with what to do about it.
+ * The 32-byte master key: `configured` (base64 or hex) if given, otherwise the content of `file`, which is created with mode 0600 if missing. Throws
+ * `UnusableMasterKey` with the remedy.
  */
 export async function loadMasterKey(source: {
   configured: string | undefined
@@ -45,7 +45,7 @@ async function read(file: string): Promise<Uint8Array | undefined> {
   const handle = await open(file, constants.O_RDONLY).catch(ifAbsent)
   if (handle === undefined) return undefined
   try {
-    // Checks the opened file, not its name, so that it cannot be replaced between check and read.
+    // Checks the opened file, not its name, so that it cannot be replaced between the check and the read.
     const { mode } = await handle.stat()
     if ((mode & 0o077) !== 0) {
       throw new UnusableMasterKey(`The master key in ${file} can be read by others. Run: chmod 600 ${file}`)

@@ -58,8 +58,8 @@ interface MongoVault {
 
 /**
  * Opens the vault in the database of the connection. Throws `WrongMasterKey` when it was created with another master key. A key that another process
- * destroyed is dropped here within `cachedMs`. The server's journal, oplog and backups keep its wrapped form for as long as they go back; only the
- * master key can unwrap it.
+ * destroyed is dropped here within `cachedMs`. The server's journal, oplog and backups keep the wrapped form of the key for as long as they go back;
+ * only the master key can unwrap it.
  */
 export async function openMongoVault(options: MongoVaultOptions): Promise<Vault> {
   const { masterKey, cachedMs = usualCachedMs } = options
@@ -114,7 +114,7 @@ async function keyOf(vault: MongoVault, scope: string): Promise<Found> {
 
 async function lookUp(vault: MongoVault, scope: string): Promise<Found> {
   const found = await vault.mongo.ask((db) => keysIn(db).findOne({ _id: scope }))
-  // It may have been destroyed here during the look-up.
+  // The key may have been destroyed in this process during the look-up.
   if (found?.wrapped === null || vault.cache.get(scope) === 'destroyed') return 'destroyed'
   if (found === null) return 'none'
   return remember(vault, scope, openBytes(vault.wrapping, keyPlace(scope), found.wrapped))
@@ -154,7 +154,7 @@ async function destroyKey(vault: MongoVault, scope: string): Promise<void> {
     ),
   )
   vault.cache.set(scope, 'destroyed')
-  // They can no longer be opened; if this is interrupted, destroying the scope again completes it.
+  // The secrets can no longer be opened. If this is interrupted, destroying the scope again completes it.
   await vault.mongo.ask((db) => secretsIn(db).deleteMany({ scope }))
 }
 

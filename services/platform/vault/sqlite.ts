@@ -149,6 +149,6 @@ async function destroy(vault: SqliteVault, scope: string): Promise<void> {
     vault.deleteSecrets.run(scope)
   })
   vault.cache.delete(scope)
-  // The write-ahead log still contains the key, so it is emptied too.
+  // The write-ahead log still contains the key, so the log is emptied too.
   vault.db.truncateLog()
 }

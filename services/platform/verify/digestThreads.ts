@@ -37,7 +37,10 @@ export function digestThreads(count = Math.min(most, availableParallelism())): D
   }
 }
 
-/** When run from sources, as in a test, an older Node needs a TypeScript loader; the built server has the worker's file beside it. */
+/**
+ * Starts a worker. When the code runs from sources, as in a test, an older Node needs a TypeScript loader; in the built server, the worker is a file
+ * next to this one.
+ */
 function startWorker(): Worker {
   const here = import.meta.url
   if (!here.endsWith('.ts')) return new Worker(new URL('digestWorker.js', here))

@@ -1,4 +1,4 @@
-/** The claims of a log's seals: of those in the log, and of those written outside. */
+/** The claims of a log's seals: of those in the log, and of those that were written outside of it. */
 import { logStream, sealStream } from '#domain/kernel/streams.ts'
 import { LogRestored, RestoredEpoch, type LogIdentity } from '#domain/log.ts'
 import { hexOf } from '#domain/proof/bundleHashes.ts'
@@ -14,7 +14,7 @@ import { compareLines, type LineFault } from './sealLines.ts'
 export interface Claim {
   readonly epoch: number
   readonly size: number
-  /** In hex. */
+  /** The root in hex. */
   readonly root: string
   /** The revision of the seal in its stream. */
   readonly revision: number

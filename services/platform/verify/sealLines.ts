@@ -30,7 +30,7 @@ export interface LineReport {
 export interface Comparing {
   readonly store: Pick<EventStore, 'readStream'>
   readonly identity: LogIdentity
-  /** By epoch of the log, the number of seals recorded for it. */
+  /** The number of seals recorded for each epoch of the log. */
   readonly recorded: ReadonlyMap<number, number>
   /** Whether the file was copied before the log, so that the last seals may be missing from it. */
   readonly isOlder: boolean
@@ -40,7 +40,7 @@ interface Lines extends Comparing {
   readonly faults: LineFault[]
   readonly told: string[]
   readonly strange: StrangeSeal[]
-  /** By epoch, the revisions found in the file. */
+  /** The revisions that were found in the file, by epoch. */
   readonly seen: Map<number, Set<number>>
   newest: { readonly epoch: number; readonly revision: number }
   /** The page of the log's seals that was last read. */
@@ -134,7 +134,7 @@ function differenceOf(known: OutsideSeal, seal: OutsideSeal, text: string): stri
   return text === expected ? undefined : 'is not the line that was written of this seal'
 }
 
-/** Whether the line is the beginning of one of the log's seals, cut off by a kill or a full disk. */
+/** Whether the line is the beginning of one of the log's seals that a kill or a full disk has cut off. */
 async function isTorn(lines: Lines, text: string): Promise<boolean> {
   const start = '{"revision":'
   const revision = /^\{"revision":(\d{1,15}),/.exec(text)?.[1]

@@ -27,7 +27,7 @@ interface Actual {
   readonly revision: number
   /** The event's index when the log was sealed; `undefined` when there was no such event. */
   readonly sealed: number | undefined
-  /** Whether it came after the stored trees, so that nothing is known about it. */
+  /** Whether the record was added after the stored trees, so that nothing is known about it. */
   readonly isNew: boolean
 }
 
@@ -55,7 +55,7 @@ export async function leafFaults(
 }
 
 interface Ends {
-  /** By stream, its last revision, and the missing ones before that. */
+  /** The last revision of each stream, and the missing ones before it. */
   readonly last: Map<string, number>
   readonly missing: LeafFault[]
 }
@@ -138,7 +138,7 @@ async function removed(
   return faults
 }
 
-/** The largest set of events that are in sealed order: all others were moved. */
+/** The largest set of events that are in sealed order; all other events were moved. */
 function longestIncreasing(actual: readonly Actual[]): ReadonlySet<Actual> {
   const ends: Actual[] = []
   const before = new Map<Actual, Actual | undefined>()

@@ -83,7 +83,7 @@ const sentences: Readonly<Record<Wrong, string>> = {
 
 export interface Finding {
   readonly stream: string
-  /** `null` when the fault concerns the whole stream. */
+  /** The revision of the fault; `null` when it concerns the whole stream. */
   readonly revision: number | null
   readonly wrong: Wrong
   readonly sentence: string
@@ -92,10 +92,10 @@ export interface Finding {
 export interface Verified {
   readonly events: number
   readonly streams: number
-  /** Events whose content is erased, because its key was destroyed. */
+  /** The number of events whose content was erased, because its key was destroyed. */
   readonly erased: number
   readonly blobs: number
-  /** Blobs that were erased together with what referred to them. */
+  /** The number of blobs that were erased together with what referred to them. */
   readonly erasedBlobs: number
   readonly findings: readonly Finding[]
   /** The number of findings beyond the listed ones. */
@@ -104,7 +104,7 @@ export interface Verified {
   readonly sealing: Omit<SealReport, 'findings'> | null
 }
 
-/** Computes digests of events, in order; on a pool of threads, or on this one. */
+/** Computes the digests of events, in order, on a pool of threads or on the current one. */
 export type Digest = (events: readonly StoredEvent[]) => Promise<readonly Digests[]>
 
 const page = 2_000
@@ -119,7 +119,7 @@ export async function verifyLog(
   }: {
     eventStore: Pick<EventStore, 'readAll' | 'readStream'>
     vault: Pick<Vault, 'open'>
-    /** Blobs are only checked if given. */
+    /** If given, blobs are checked too. */
     blobs?: Pick<Blobs, 'check'>
   },
   digest: Digest,
@@ -183,7 +183,7 @@ interface LogChecks {
   readonly vault: Pick<Vault, 'open'>
   readonly heads: Map<string, Head>
   readonly findings: Finding[]
-  /** Findings beyond those listed. */
+  /** The number of findings beyond those listed. */
   more: number
   count: number
   /** Whether the record in the first place of the log has been read. */
@@ -233,7 +233,7 @@ function note(checks: LogChecks, stream: string, revision: number | null, wrong:
   else checks.findings.push({ stream, revision, wrong, sentence })
 }
 
-/** Reports a damaged record; the records after it are checked against what is known of it. */
+/** Reports a damaged record. The records after it are checked against what is known of it. */
 function setAside(checks: LogChecks, record: DamagedRecord, hash = ''): void {
   checks.count += 1
   if (record.position !== '0') checks.begun = true
@@ -319,7 +319,7 @@ function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | u
   return meta.follows >= before && meta.follows <= task.revision ? undefined : 'follows'
 }
 
-/** The end of an execution names the last event of the terminal as its runner left it: that event must be there, unchanged. */
+/** Checks the anchor of an execution's end, which names the last event of the terminal as its runner left it: that event must exist, unchanged. */
 async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Promise<Wrong | undefined> {
   const name = parseStream(stream)
   const anchor = name.kind === 'task' ? Anchor.safeParse(data).data?.terminal : undefined
