@@ -49,7 +49,7 @@ import { pageRouteOf } from '#domain/api/pageRoutes.ts'
 
 export interface RunningGateway {
   readonly port: number
-  /** Takes no new request, lets those that run finish, and closes the sockets. */
+  /** Accepts no new requests, lets running ones finish, and closes the sockets. */
   stop(): Promise<void>
 }
 
@@ -58,18 +58,18 @@ const route = routeWith<GatewayServices>()
 const requestMs = 30_000
 const drainMs = 3_000
 /**
- * How long a connection may be idle, as when a client does not read its answers; up to twice as long while one waits. WebSockets have their own
- * pings.
+ * How long a connection may be idle, in milliseconds, as when a client does not read its answers; up to twice as long while an answer waits.
+ * WebSockets have pings of their own.
  */
 const idleMs = 60_000
-/** Each tab of the client has one. */
+/** The most sockets of one person; each tab of the client has one. */
 const socketsOfPerson = 200
 /** Requests started in one turn of the event loop: together a few milliseconds of work. */
 const begunAtOnce = 16
-/** How many times as often as a person an address may ask, as several people may share it. */
+/** How many times as many requests as a person an address may make, because several people may share it. */
 const addressesMayBeShared = 2
 
-/** Resolves once it listens. Throws when the port is taken. */
+/** Starts the gateway, and resolves once it listens. Throws when the port is in use. */
 export async function startGateway(
   options: GatewayOptions,
   services: GatewayServices,
@@ -108,7 +108,7 @@ export async function startGateway(
       presence.stop()
       io.disconnectSockets(true)
       const closed = new Promise<void>((resolve) => void io.close(() => resolve()))
-      // Also a socket whose other end does not respond: it never answers the close, and the server does not count it as a request.
+      // Also for a socket whose other end does not respond: it never answers the close, and the server does not count it as a request.
       const hurry = setTimeout(() => connections.forEach((connection) => connection.destroy()), drainMs)
       http.closeIdleConnections()
       await closed
@@ -135,7 +135,7 @@ function createApp(
   app.use(answers(logger, mounting.fresh))
   app.use(securityHeaders(options.pictureOrigins, (context) => formTargetOf(context, options, services)))
   app.use(trustProxies(options.proxies))
-  // Before host names are checked: probes use whatever name the service has.
+  // Registered before the check of host names, because probes use any name that the service has.
   app.use(health(options.parts, options.details))
   app.use(refuseForeignHosts(options))
   app.use(refuseDisguisedApiPaths)
@@ -180,7 +180,7 @@ function ownRoutes(options: GatewayOptions): readonly Route<GatewayServices>[] {
   ]
 }
 
-/** The page that makes the App posts a form to the code host; no other page posts anything anywhere else. */
+/** The origin to which pages may post forms: the page that creates the App posts one to the code host, and no other page posts anything elsewhere. */
 function formTargetOf(
   context: Context,
   options: GatewayOptions,
@@ -213,10 +213,10 @@ const noticeRoutes = (notices: GatewayOptions['notices']): readonly Route<Gatewa
 
 const keyRefused =
   "GitHub refuses the private key of Flightdeck's App: tasks can neither fetch nor push until it has a new one. Settings, GitHub Rights says how."
-/** The page waits for its notices: an answer that comes later is shown the next time. */
+/** How long the page waits for its notices, in milliseconds: an answer that comes later is shown the next time. */
 const requestTimeoutMs = 1_000
 
-/** Whether an administrator has to be told that the host refuses the App's key. */
+/** Whether an administrator must be told that the host refuses the App's key. */
 async function isKeyRefusedFor(
   user: Person['user'],
   { accessControl, installations }: GatewayServices,
@@ -242,7 +242,7 @@ const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewaySe
     const { project: projectId = '' } = query
     if (projectId !== '' && (await documents.get(projectsView, projectId))?.owner !== user.id)
       throw new Fault('not_found', 'There is no such project.')
-    // Without a project, an agent that can run in one of the person's can be chosen: the task's own project decides.
+    // Without a project, every agent can be chosen that can run in one of the person's projects; the task's own project then decides.
     const own = projectId === '' ? await ownProjects(documents, user.id) : [projectId]
     const shown = async (agent: AgentState): Promise<AgentState> => {
       if (agent.ownKey === undefined || agent.missing === null) return agent
@@ -259,7 +259,7 @@ const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewaySe
 /** Limit for one address; no reader views more pages. */
 const viewsAMinute = 240
 
-/** Counts page views by route and nothing else: they are not tied to a person. */
+/** Counts page views by route and nothing else, so that they are not tied to a person. */
 function pageViewRoutes(): readonly Route<GatewayServices>[] {
   const allowed = rate(viewsAMinute)
   const seldomEnough = async ({ client }: { readonly client: { readonly ip: string } }) => {

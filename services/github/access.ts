@@ -1,6 +1,6 @@
 /**
- * Chooses whose access reads a task's pull request at the code host: an installation of the App if the task's owner may read the same, else the
- * owner's.
+ * Chooses whose access reads a task's pull request at the code host: that of an installation of the App if the task's owner may read the same,
+ * otherwise the owner's.
  */
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -14,37 +14,40 @@ import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import { limitConcurrency, serializeByKey } from '#platform/async/queue.ts'
 
-/** An access to the code host. All reads with one share its rate limit. */
+/** An access to the code host. All reads with one access share its rate limit. */
 export type ReadAccess = OwnAccess | InstallationAccess
 
 interface Tokens {
   readonly holder: string
   /**
    * A token for reads by the host's own ids. Throws as `HostAccess.tokenOf` does, and CodeHostFault `rate_limited` once only the last tenth of the
-   * limit is left, which is kept for what people wait for.
+   * limit is left, which is reserved for what people wait for.
    */
   token(): Promise<string>
-  /** The same for reads by the repository's name. Another repository may have taken that name, so an installation's token is for this one alone. */
+  /** A token for reads by the repository's name. Another repository may have taken that name, so an installation's token is for this one alone. */
   repositoryToken(): Promise<string>
 }
 
-/** A person's own. */
+/** A person's own access. */
 export interface OwnAccess extends Tokens {
   readonly kind: 'own'
 }
 
-/** That of the App's installation. Getting a token throws CodeHostFault `unauthorized` once it must no longer be used, and `app_key_refused`. */
+/**
+ * The access of an installation of the App. Getting a token throws CodeHostFault `unauthorized` once it must no longer be used, and
+ * `app_key_refused`.
+ */
 export interface InstallationAccess extends Tokens {
   readonly kind: 'installation'
   /** The owner's access, whose answer counts if the installation is shown nothing. */
   readonly own: OwnAccess
-  /** The access to use now: asked before each read, as the queue may have been long. */
+  /** The access to use now; called before each read, because it may have waited in the queue for long. */
   again(): Promise<ReadAccess>
-  /** The host refused it: what is known of the installation and its tokens is asked for again, at most every five minutes. */
+  /** Reports that the host refused this access: everything known about the installation and its tokens is read again, at most every five minutes. */
   refused(): void
 }
 
-/** What the access is for: a task of `ownerId`, with the number and owner of its repository at the code host, where they are known. */
+/** The purpose of the access: a task of `ownerId`, with the number and owner of its repository at the code host if they are known. */
 export interface Read {
   readonly ownerId: string
   readonly repositoryId: string | null
@@ -54,7 +57,7 @@ export interface Read {
 /** Chooses the access for a task's pull request. */
 export type TokenFor = (of: Read) => Promise<ReadAccess>
 
-/** What a person's own access needs. */
+/** The parts that a person's own access needs. */
 interface OwnAccessDeps {
   readonly access: Pick<HostAccess, 'tokenOf'>
   readonly codeHost: Pick<CodeHost, 'allowance'>
@@ -91,20 +94,23 @@ const maxRefusals = 1_000
 /** An installation that was refused `times` in a row, with new tokens each time, is not used for `restMs`. */
 const inVain = { times: 3, restMs: 3_600_000 }
 
-/** `times` in a row, each after new tokens were asked for since the one before. */
+/** Consecutive refusals; `times` counts them, each after new tokens were requested since the one before. */
 interface Refusal {
   readonly at: number
   readonly times: number
   isRenewed: boolean
 }
 
-/** The App's installation that has the repository; the task's owner if none has, it cannot be asked for, or the owner may not read the repository. */
+/**
+ * The access of the App's installation that has the repository. It is the task's owner's if no installation has it, the host cannot be asked, or the
+ * owner may not read the repository.
+ */
 export function readAccess(deps: AccessDeps): TokenFor {
   const { codeHost, clock, installations } = deps
   const ownOf = ownAccess(deps)
   const sparing = sparingOf(deps)
   const mayOwnerRead = mayRead({ tokenOf: (ownerId) => ownOf(ownerId).token(), codeHost, clock })
-  /** By repository: when tokens of its installation were refused last, and whether new ones were asked for since. */
+  /** For each repository: when tokens of its installation were last refused, and whether new ones were requested since. */
   const refusals = new LRUCache<string, Refusal>({ max: maxRefusals })
   const now = () => clock.now().getTime()
 
@@ -170,14 +176,14 @@ function unlessOfHost(fault: unknown): Fault | undefined {
 }
 
 /**
- * Whether a person may read a repository: asked by its number, which no other repository takes, with their own token.
- * `true` if the host said so within the last five minutes. `false` if it said no or could not be asked: then only the person's own access may be
+ * Whether a person may read a repository. The host is asked with the person's own token, by the repository's number, which no other repository takes.
+ * `true` if the host said so within the last five minutes. `false` if it refused or could not be asked: then only the person's own access may be
  * used, which shows the cause. Never throws.
  */
 type MayRead = (ownerId: string, repositoryId: string) => Promise<boolean>
 
 interface MayReadDeps {
-  /** A token of the person. What it throws is a `false`. */
+  /** A token of the person. A fault counts as `false`. */
   readonly tokenOf: (ownerId: string) => Promise<string>
   readonly codeHost: Pick<CodeHost, 'repositoryById'>
   readonly clock: Clock
@@ -185,12 +191,12 @@ interface MayReadDeps {
 
 const answerLifeMs = 300_000
 const maxAnswers = 5_000
-/** Questions about different people. */
+/** How many questions, about different people, are asked at a time. */
 const questionsAtOnce = 4
 /** While the host is down, callers fail at once for this long, instead of each running into its time-out. */
 const hostDownPauseMs = 5_000
 
-/** Remembers what the host said; questions about one person are asked one after the other, the same question once. */
+/** Remembers the host's answers. Questions about one person are asked one after the other, and each question once. */
 export function mayRead({ tokenOf, codeHost, clock }: MayReadDeps): MayRead {
   const known = new LRUCache<string, { readonly may: boolean; readonly at: number }>({ max: maxAnswers })
   const pending = new Map<string, Promise<boolean>>()
@@ -228,6 +234,6 @@ export function mayRead({ tokenOf, codeHost, clock }: MayReadDeps): MayRead {
 
 const keyOf = (ownerId: string, repositoryId: string) => `${ownerId} ${repositoryId}`
 
-/** Whether the host refuses this person this repository, and not only for now. */
+/** Whether the host refuses this repository to this person, and not only temporarily. */
 const saysNo = (fault: unknown): boolean =>
   fault instanceof CodeHostFault && ['not_found', 'forbidden', 'unauthorized'].includes(fault.kind)

@@ -1,9 +1,9 @@
-/** What goes wrong at the code host, by kind. */
+/** Kinds of faults at the code host. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 
-/** A person's access or that of the App is gone, or they may not use this server. */
+/** The access of a person or of the App is gone, or the person may not use this server. */
 export const refusals = ['github_not_connected', 'not_allowed', 'sign_in_required', 'app_key_refused']
 
 export const isFault = (fault: unknown, kinds: readonly CodeHostFault['kind'][]): boolean =>
@@ -13,12 +13,12 @@ export const isFault = (fault: unknown, kinds: readonly CodeHostFault['kind'][])
 export const isRefusal = (fault: unknown): boolean =>
   isFault(fault, ['unauthorized']) || (fault instanceof Fault && fault.code === 'github_not_connected')
 
-/** Whether the code host cannot be asked for now: it is away, or a limit there is used up. */
+/** Whether the code host cannot be asked for now, because it is down or a limit there is used up. */
 export const isHostUnavailable = (fault: unknown): boolean =>
   (fault instanceof CodeHostFault && fault.isPassing) ||
   (fault instanceof Fault && fault.code === 'code_host_unavailable')
 
-/** Whether the same may succeed soon: an engine or the code host is away, or somebody else wrote meanwhile. */
+/** Whether a retry may soon succeed: an engine or the code host is down, or somebody else wrote meanwhile. */
 export const isTransient = (fault: unknown): boolean =>
   fault instanceof EngineUnavailable ||
   (fault instanceof Fault && fault.code === 'conflict') ||

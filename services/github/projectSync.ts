@@ -1,7 +1,7 @@
 /**
- * Keeps projects in step with their repositories at the code host: those that a delivery hints at within seconds, all others from time to time.
- * Only what is new is recorded. A repository is read by its number, with the access of the project's owner: an installation of the App may still
- * see what they no longer do, or the other way round.
+ * Keeps projects in step with their repositories at the code host: those in a delivery within seconds, and all others from time to time. Only changes
+ * are recorded. A repository is read by its number, with the access of the project's owner: an installation of the App may see what the owner no
+ * longer sees, or the other way round.
  */
 import type { DeliveredEvent } from '#domain/delivery.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
@@ -40,13 +40,13 @@ const projectSyncTimes: ReadingTimes = {
   minIntervalMs: 60_000,
 }
 
-/** A push says little of a project, and comes often. */
+/** A push means little for a project, and happens often. */
 const about: Partial<Record<DeliveredEvent, Hint>> = { repository: 'soon', push: 'now and then' }
 const aboutAll: ReadonlySet<DeliveredEvent> = new Set(['installation', 'installation_repositories'])
 /** Projects of one repository: one a person. */
 const maxOfRepository = 1_000
 
-/** Syncs until it is stopped. */
+/** Syncs projects until it is stopped. */
 export function startProjectSync(
   engines: ProjectSyncEngines,
   times: ReadingTimes = projectSyncTimes,
@@ -76,7 +76,7 @@ export interface RoundDeps extends Pick<Engines, 'clock' | 'logger'> {
   readonly access: Pick<HostAccess, 'tokenOf'>
 }
 
-/** By project: what the last reading was tagged with. */
+/** For each project, the tag of the last reading. */
 export type Tags = LRUCache<string, string>
 export const tags = (): Tags => new LRUCache({ max: maxTags })
 
@@ -84,7 +84,7 @@ const maxTags = 5_000
 /** Failures in a row after which the host counts as away: a single one may be the repository's own. */
 const maxUnavailable = 3
 
-/** Begins a round that records what is new. What holds up one project, or one person, holds up no other. `isStopped` ends it. */
+/** Begins a round that records changes. A problem with one project, or one person, delays no other. `isStopped` ends the round. */
 export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): Round<ProjectDocument> {
   const own = ownAccess(deps)
   /** Owners whose limit is used up. */
@@ -122,7 +122,7 @@ export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): R
         return await sync(document)
       } catch (fault) {
         if (fault instanceof EngineUnavailable) throw fault
-        // One that was deleted meanwhile, or whose history or secrets cannot be read.
+        // The project was deleted meanwhile, or its history or secrets cannot be read.
         if (!(fault instanceof Fault && fault.code === 'not_found'))
           deps.logger.warn({ err: fault, projectId: document.id }, 'failed to sync a project')
         return 'done'

@@ -1,4 +1,7 @@
-/** Accounts at the code host: whose each is here, signing in with one, and connecting one to somebody. Never joined by e-mail. */
+/**
+ * Accounts at the code host: the user that each belongs to, signing in with one, and connecting one to a person. Accounts are never joined by e-mail
+ * address.
+ */
 import { Fault } from '#domain/kernel/errors.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
@@ -16,14 +19,17 @@ import { v5 as uuidv5 } from 'uuid'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { LinkError, SignInError } from '#domain/api/auth.ts'
 
-/** An account that somebody has shown to be theirs. */
+/** An account that somebody has proven to be theirs. */
 export interface ProvenAccount {
   readonly account: HostAccount
   readonly tokens: HostTokens
 }
 
 export interface Accounts {
-  /** Throws `SignInFailed` with `user_not_found` when the account's user is deleted, and `AccountNotAllowed`, before anything of it is kept. */
+  /**
+   * Signs in with the account. Before storing anything about it, throws `SignInFailed` with `user_not_found` when the account's user is deleted, and
+   * `AccountNotAllowed`.
+   */
   signIn(shown: ProvenAccount, userAgent: string): Promise<SignedIn>
   /** Connects the account to the person. Throws `SignInFailed` when the person or the session is gone, or either is connected elsewhere. */
   link(shown: ProvenAccount, to: Identity): Promise<void>
@@ -36,14 +42,14 @@ type Services = Pick<
   'commands' | 'documents' | 'projected' | 'sessions' | 'access' | 'accessControl' | 'ids' | 'vault' | 'clock'
 > & { readonly logger: Pick<Logger, 'error'> }
 
-/** `codeHostName` keeps accounts of different code hosts apart. */
+/** Opens the accounts; `codeHostName` keeps accounts of different code hosts apart. */
 export function accounts({ codeHostName }: { codeHostName: string }, services: Services): Accounts {
   const { commands, access, accessControl, sessions, ids, vault } = services
 
   const idOf = (account: HostAccount): string => idOfAccount(vault, codeHostName, account.id)
   const isDeleted = async (userId: string) => (await kindOf(commands, userId)) === 'deleted'
 
-  /** Claims the account for this person, if it is theirs or nobody's; else throws `already_exists`. */
+  /** Claims the account for this person if it is theirs or nobody's; otherwise throws `already_exists`. */
   async function claim(account: HostAccount, userId: string): Promise<{ readonly isNew: boolean }> {
     const id = idOf(account)
     const { state } = await commands.load(identity, identityStream(id))
@@ -62,7 +68,9 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
     await commands.execute(identity, stream, { type: 'ReleaseIdentity', userId }, causedBy(userId))
   }
 
-  /** The user who signs in with the account: whoever claimed it, or the user of its own id. Deleted users no longer have it. */
+  /**
+   * The user who signs in with the account: whoever claimed it, or else the user with the account's own id. Deleted users no longer have the account.
+   */
   async function userOf(account: HostAccount): Promise<string> {
     const id = idOf(account)
     const claimedBy = async () => (await commands.load(identity, identityStream(id))).state.userId
@@ -73,7 +81,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
       await claim(account, newcomer)
       return newcomer
     } catch (fault) {
-      // Somebody was connected to it at the same moment: then they sign in.
+      // Somebody was connected to the account at the same moment, so that person signs in.
       const winner = await claimedBy()
       if (winner === null) throw fault
       return winner
@@ -117,7 +125,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
         const executed = await commands
           .execute(user, stream, command, causedBy(userId))
           .catch(async (fault: unknown) => {
-            // It was refused after all, by what has happened since: the account is nobody's again.
+            // The sign-in was refused after all, because of what happened meanwhile, so the account belongs to nobody again.
             if (isNew && fault instanceof Fault) await release(account, userId)
             throw fault
           })
@@ -156,7 +164,7 @@ async function kindOf(commands: Services['commands'], userId: string): Promise<U
   return (await commands.load(user, userStream(userId))).state.kind
 }
 
-/** Records the refusal, then throws it. */
+/** Records the refusal, and then throws it. */
 async function refuseAccount(services: Services, id: string, fault: SignInFailed): Promise<never> {
   // For an account that has no user here, only the refusal is recorded.
   const { userId } = (await services.commands.load(identity, identityStream(id))).state
@@ -187,7 +195,7 @@ const profileOf = ({ id, name, email, login, avatarUrl }: HostAccount): HostProf
   avatar: avatarUrl,
 })
 
-/** `id`, or the first id derived from it that belongs to no deleted account: whoever returns after deleting an account is a new person. */
+/** `id`, or the first id derived from it that belongs to no deleted user: a person who returns after deleting their account is a new user. */
 export async function unusedUserId(id: string, { load }: Pick<Commands, 'load'>): Promise<string> {
   for (let returns = 0; ; returns += 1) {
     const candidate = returns === 0 ? id : uuidv5(`return ${returns}`, id)
@@ -198,7 +206,7 @@ export async function unusedUserId(id: string, { load }: Pick<Commands, 'load'>)
 
 /** The OAuth flow did not reach its end. */
 export class SignInFailed extends Error {
-  /** The code that the client's page knows it by. */
+  /** The code by which the client's page knows the failure. */
   readonly value: SignInError | LinkError
   constructor(value: SignInError | LinkError, cause?: unknown) {
     super(value, { cause })

@@ -35,8 +35,8 @@ interface SignInFlow {
 }
 
 /**
- * `/api/auth/github` and its callback. Every outcome is a redirect: of a sign-in to the client's own callback page, of connecting an account
- * to the settings or the task that the person came from.
+ * `/api/auth/github` and its callback. Every outcome is a redirect: after a sign-in to the client's callback page, and after connecting an account to
+ * the settings or to the task from which the person came.
  */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
   const flow: SignInFlow = { options, services, states: oauthStates(services) }
@@ -56,7 +56,7 @@ async function start(flow: SignInFlow, context: Context): Promise<void> {
       return await toCodeHost(flow, context, query.success ? query.data : {})
     } catch (fault) {
       if (flow.services.codeHost.ownToken !== undefined) return refuse(flow, context, fault)
-      // There is nothing to sign in with yet: the set-up page says so, and lets in whoever may change that.
+      // Nobody can sign in yet: the set-up page says so, and lets in those who may change that.
       if (!(fault instanceof Fault && fault.code === 'setup_required')) throw fault
       return context.redirect(setupPath)
     }
@@ -71,11 +71,11 @@ async function start(flow: SignInFlow, context: Context): Promise<void> {
   }
 }
 
-/** What the code host sends the browser back with: the answer to a sign-in, or news of an installation of the app. */
+/** Handles the browser's return from the code host, with the answer to a sign-in or with news of an installation of the App. */
 async function finish(flow: SignInFlow, context: Context): Promise<void> {
   const state = await flow.states.of(context.cookies.get(oauthStateCookie))
   const installed = Installation.safeParse(context.query)
-  // News of an installation without an answer to the state signs nobody in, and leaves a flow that is under way alone.
+  // News of an installation that does not answer the state signs nobody in, and does not disturb a flow that is under way.
   if (installed.success && !answers(context.query, state)) {
     return context.redirect(afterInstall(installed.data))
   }
@@ -88,12 +88,12 @@ async function finish(flow: SignInFlow, context: Context): Promise<void> {
   }
 }
 
-/** Signs the person in, or connects the account to whoever asked for it. */
+/** Signs the person in, or connects the account to the person who asked for that. */
 async function enter(flow: SignInFlow, context: Context, state: OAuthState | undefined): Promise<void> {
   await finishSignIn(flow, context, await shownBy(flow, context, state), state ?? {})
 }
 
-/** Who connects an account, if this is not a sign-in; and the nonce that is returned with the token. */
+/** The person who connects an account, if this is not a sign-in, and the nonce that is returned with the token. */
 interface SignInRequest {
   readonly link?: Linking | undefined
   readonly nonce?: string | undefined
@@ -115,7 +115,7 @@ async function finishSignIn(
   context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}${given}`)
 }
 
-/** Signs in with the token that this server was given: single-user mode needs no page of the code host. */
+/** Signs in with the server's own token: single-user mode needs no page of the code host. */
 async function withOwnToken(
   flow: SignInFlow,
   context: Context,
@@ -129,8 +129,8 @@ async function withOwnToken(
 }
 
 /**
- * Whether only a page on this machine can have asked: a request through a proxy, or from another site, would act as the token's owner. Reads the
- * raw headers, since those of proxies are removed from the others.
+ * Whether the request must come from a page on this machine: a request through a proxy, or from another site, would act as the token's owner. Reads
+ * the raw headers, since those of proxies are removed from the others.
  */
 function isFromThisMachine(context: Context): boolean {
   const names = context.req.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
@@ -170,7 +170,7 @@ async function toCodeHost(
   )
 }
 
-/** Whose ticket it is, while the session that asked for it lasts. */
+/** The holder of the ticket, as long as the session that asked for it lasts. */
 async function holderOf(
   flow: SignInFlow,
   context: Context,
@@ -226,7 +226,7 @@ function setCookie({ options }: SignInFlow, context: Context, name: string, valu
   context.cookies.set(name, value, cookieOptions(origin, name === ticketCookie ? ofTicket : ofState))
 }
 
-/** Like `fail`, but also tells the page the name of an account that may not sign in. */
+/** Fails like `fail`, but also tells the page the name of an account that may not sign in. */
 async function refuse(
   flow: SignInFlow,
   context: Context,
@@ -275,7 +275,7 @@ export function linkRoutes(
 /** The client's page on which an account is connected. */
 const settings = '/settings?tab=github'
 
-/** What the client may begin a sign-in with: a nonce that is returned with the token, and whether the person chooses another account. */
+/** The parameters with which the client begins a sign-in: a nonce that is returned with the token, and whether the person chooses another account. */
 const StartQuery = z.object({
   nonce: z
     .string()
@@ -286,14 +286,14 @@ const StartQuery = z.object({
 })
 type StartQuery = z.infer<typeof StartQuery>
 
-/** What the code host sends back in the query. */
+/** The query of the code host's answer. */
 const Answer = z.object({
   code: z.string().optional(),
   state: z.string().optional(),
   error: z.string().optional(),
 })
 
-/** Whether the query answers the state; an installation may come with it, when the app was installed on the way. */
+/** Whether the query answers the state. It may also report an installation, when the App was installed during the sign-in. */
 function answers(query: unknown, expected: OAuthState | undefined): boolean {
   const answer = Answer.safeParse(query)
   if (!answer.success || expected === undefined) return false
@@ -301,7 +301,7 @@ function answers(query: unknown, expected: OAuthState | undefined): boolean {
   return state === expected.state && (code !== undefined || error !== undefined)
 }
 
-/** What the code host sends when the app was installed, or when its owner was asked to install it: either member says so. */
+/** The query after the App was installed, or after its owner was asked to install it; one of the members is enough. */
 const Installation = z
   .object({ setup_action: z.unknown(), installation_id: z.unknown() })
   .partial()
@@ -310,8 +310,8 @@ const SetupAction = z.enum(['install', 'update', 'request'])
 const InstallationId = z.string().regex(/^[1-9]\d{0,19}$/)
 
 /**
- * Where the browser goes then. A navigation carries no session, so the settings ask whether the installation is one of the signed-in
- * person's: an address with any number can be made by anybody. A request to an owner has no number yet.
+ * The page that the browser then opens. A navigation carries no session, so the settings ask whether the installation belongs to the signed-in
+ * person: anybody can make an address with any number. A request to an owner has no number yet.
  */
 function afterInstall({ setup_action: action, installation_id: id }: z.infer<typeof Installation>): string {
   const failed = (error: SignInError) => `/auth/callback?error=${error}`

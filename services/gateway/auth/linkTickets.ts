@@ -1,7 +1,7 @@
 /**
- * Tickets for connecting an account: a navigation carries no bearer token, so the person asks for a ticket with it and navigates with that.
- * Half of a ticket is in the address and half in a cookie. Without the cookie somebody could send another person's browser here with a
- * ticket of their own, and have that person's account.
+ * Tickets for connecting an account: a navigation carries no bearer token, so the person first requests a ticket with their token. Half of the ticket
+ * is in the address and half in a cookie. Without the cookie, somebody could send another person's browser here with a ticket of their own, and so
+ * get that person's account.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
@@ -14,12 +14,12 @@ import { signedClaims } from './signedClaims.ts'
 export const ticketCookie = 'flightdeck_link'
 export const ticketSeconds = 60
 
-/** Who connects an account, and the task that they come from and go back to. */
+/** The person who connects an account, and the task from which they come and to which they return. */
 export interface Linking extends Identity {
   readonly taskId?: string | undefined
 }
 
-/** One half for the address, and the other for the cookie. */
+/** A ticket: one half is for the address, and the other is for the cookie. */
 interface Ticket {
   readonly ticket: string
   readonly proof: string
@@ -27,7 +27,7 @@ interface Ticket {
 
 interface Tickets {
   issue(linking: Linking): Promise<Ticket>
-  /** The holder of the ticket, once: `undefined` when it is forged, expired, used, or comes without its other half. */
+  /** The holder of a ticket, which is valid once: `undefined` when the ticket is forged, expired, used, or lacks its other half. */
   use(ticket: string, proof: string | undefined): Promise<Linking | undefined>
 }
 
@@ -61,7 +61,7 @@ export function tickets(
       const digest = digestOf(proof)
       const expected = Buffer.from(claims.proof, 'hex')
       if (expected.length !== digest.length || !timingSafeEqual(expected, digest)) return undefined
-      // The first use wins, at whichever gateway; it is remembered for longer than a ticket lives.
+      // The first use wins, at whichever gateway. It is remembered for longer than a ticket is valid.
       const { again } = await recentKeys.remember({ id: claims.jti, person: claims.sub }, claims.proof)
       return again ? undefined : { userId: claims.sub, sessionId: claims.sid, taskId: claims.taskId }
     },

@@ -3,7 +3,7 @@ import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Fault } from '#domain/kernel/errors.ts'
 import { networkOf } from '#platform/http/network.ts'
 
-/** From where a try comes, and which account it is for; one that is for none counts for the address alone. */
+/** Where an attempt comes from, and which account it is for; without an account, it counts for the address alone. */
 export interface Trying {
   readonly address: string
   readonly account?: string
@@ -13,11 +13,11 @@ export interface LoginThrottle {
   /** Throws `rate_limited`, with the time to wait, when the account or the client's address has failed too often. */
   check(trying: Trying): Promise<void>
   failed(trying: Trying): Promise<void>
-  /** The try was right: the account's failures are forgotten, the address keeps its own. */
+  /** Reports a successful attempt: the failures of the account are forgotten, but not those of the address. */
   succeeded(trying: Trying): Promise<void>
 }
 
-/** How much may fail, and what follows. Times in seconds. */
+/** How many attempts may fail, and the wait that follows. Times are in seconds. */
 export interface Patience {
   /** How many may fail within `window` before one has to wait. */
   readonly free: number
@@ -32,7 +32,7 @@ const usual = {
   address: { free: 20, window: quarterOfAnHour, firstWait: 60, longestWait: quarterOfAnHour },
 } as const
 
-/** In memory: each gateway counts its own requests, and a restart starts from zero. */
+/** Creates a throttle in memory: each gateway counts its own requests, and a restart starts from zero. */
 export function loginThrottle(patience: { account: Patience; address: Patience } = usual): LoginThrottle {
   const accounts = counting(patience.account)
   const addresses = counting(patience.address)
@@ -65,7 +65,7 @@ function counting({ free, window, firstWait, longestWait }: Patience) {
       const { consumedPoints: count } = await failures.penalty(key)
       if (count < free) return
       const wait = Math.min(firstWait * 2 ** (count - free), longestWait)
-      // Remembered for longer than the wait, so that the waits grow while it goes on.
+      // Failures are remembered for longer than the wait, so that the waits grow while the attempts go on.
       await Promise.all([waits.set(key, 1, wait), failures.set(key, count, wait + window)])
     },
     async forget(key: string): Promise<void> {

@@ -1,4 +1,4 @@
-/** The OAuth flow's state, kept in a signed cookie of the browser: what the code host's answer must match, and for whom it was begun. */
+/** The state of the OAuth flow, in a signed cookie of the browser: what the code host's answer must match, and for whom the flow was begun. */
 import { z } from 'zod'
 import { TaskId } from '#domain/kernel/ids.schema.ts'
 import type { Linking } from './linkTickets.ts'
@@ -10,11 +10,11 @@ export const refusalCookie = 'flightdeck_refused'
 
 const OAuthState = z.object({
   state: z.string(),
-  /** PKCE's. */
+  /** The verifier of PKCE. */
   verifier: z.string(),
-  /** From the client, which accepts a token only together with it. */
+  /** The client's nonce: it accepts a token only together with this. */
   nonce: z.string().optional(),
-  /** Who connects an account; absent when somebody signs in. */
+  /** The person who connects an account; absent when somebody signs in. */
   link: z.object({ userId: z.string(), sessionId: z.string(), taskId: TaskId.optional() }).optional(),
 })
 export type OAuthState = z.infer<typeof OAuthState> & { readonly link?: Linking | undefined }

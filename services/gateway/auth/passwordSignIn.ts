@@ -15,7 +15,9 @@ import type { LoginThrottle } from './loginThrottle.ts'
 const route = routeWith<GatewayServices>()
 const projectionTimeoutMs = 2_000
 
-/** `slow` is checked before a password is, and again when its turn has come, as other tries may have failed meanwhile. */
+/**
+ * Routes for passwords. `slow` is checked before a password is, and again when its turn has come, because other attempts may have failed meanwhile.
+ */
 export function passwordRoutes(
   { passwordSignIn }: Pick<GatewayOptions, 'passwordSignIn'>,
   { passwords, slow }: { readonly passwords: Passwords; readonly slow: LoginThrottle },
@@ -34,7 +36,7 @@ export function passwordRoutes(
       const userId = await userIdOf(email, services)
       const { state } = await services.commands.load(user, userStream(userId))
       if (state.kind === 'user') {
-        // Registering many addresses would reveal which are taken.
+        // Registering many addresses would reveal which of them are taken.
         await slow.failed(from)
         throw new Fault('already_exists', addressTaken, 'email')
       }
@@ -58,7 +60,7 @@ export function passwordRoutes(
       const userId = await userIdOf(email, services)
       const { state } = await services.commands.load(user, userStream(userId))
       const credentialId = state.kind === 'user' ? state.credentialId : null
-      // The same work for an unknown address, so that its answer comes no sooner.
+      // An unknown address causes the same work, so that its answer does not come sooner.
       const hash = await services.vault.getSecret(scopeOf(userId), secretOf(credentialId ?? 'none'))
       const isRight = await passwords.limited(async (hashing) => {
         await slow.check(trying)
@@ -96,8 +98,8 @@ export function passwordRoutes(
 const addressTaken = 'An account with this email address already exists. Sign in instead.'
 
 /**
- * The user id for an e-mail address: always the same, so that two people who register the same address meet in one stream. Without the master key
- * nobody can tell the address from it.
+ * The user id for an e-mail address: always the same, so that two people who register the same address meet in one stream. Without the master key,
+ * nobody can tell the address from the id.
  */
 function userIdOf(
   email: string,
@@ -115,7 +117,7 @@ interface Credential {
   readonly credentialId: string
 }
 
-/** Stores the hash before the log says that it counts, and removes it if the log never does. */
+/** Stores the hash before the log says that it is valid, and removes it if the log never does. */
 async function keepingHash<T>(
   { userId, credentialId }: Credential,
   hash: string,
@@ -126,7 +128,7 @@ async function keepingHash<T>(
   try {
     return await record()
   } catch (fault) {
-    // The append may have succeeded all the same. If that cannot be told, a hash that counts for nothing does no harm.
+    // The append may have succeeded nevertheless. If that is unknown, an unused hash does no harm.
     const now = await commands.load(user, userStream(userId)).catch(() => undefined)
     const counts = now?.state.kind === 'user' && now.state.credentialId === credentialId
     if (now !== undefined && !counts) await vault.removeSecret(scopeOf(userId), secretOf(credentialId))

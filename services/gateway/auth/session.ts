@@ -37,8 +37,8 @@ export async function signedInWith(
 }
 
 /**
- * Reads the bearer token: `state.identity` is who it names, or `null`. Throws `not_allowed` for a person who was taken off the list of who
- * may sign in.
+ * Reads the bearer token: `state.identity` is the person that it names, or `null`. Throws `not_allowed` for a person who was removed from the list of
+ * people who may sign in.
  */
 export function authenticate({
   sessions,

@@ -1,4 +1,4 @@
-/** Claims in a cookie or an address that only this server can have signed, and not long ago. */
+/** Claims in a cookie or an address that only this server can have signed, and only recently. */
 import { jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import type { z } from 'zod'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -6,11 +6,11 @@ import type { Vault } from '#platform/ports/vault.ts'
 
 export interface SignedClaims {
   sign(claims: JWTPayload): Promise<string>
-  /** `undefined` for what is missing, forged, expired, or of another shape. */
+  /** The claims; `undefined` when they are missing, forged, expired, or of another form. */
   read<Claims>(signed: string | undefined, schema: z.ZodType<Claims>): Promise<Claims | undefined>
 }
 
-/** For one purpose, with a key of its own; valid for so many seconds. */
+/** Claims for one purpose, signed with a key of their own and valid for this many seconds. */
 export function signedClaims(
   { vault, clock }: { readonly vault: Pick<Vault, 'deriveKey'>; readonly clock: Clock },
   purpose: string,
@@ -32,7 +32,7 @@ export function signedClaims(
   }
 }
 
-/** A cookie that is sent to `path` alone, and read by no script. `origin` is where the browser reaches us. */
+/** The options of a cookie that is sent only to `path`, and that no script can read. `origin` is the address by which the browser reaches us. */
 export const cookieOptions = (
   origin: string,
   { path, seconds, sameSite }: { path: string; seconds: number; sameSite: 'lax' | 'strict' },

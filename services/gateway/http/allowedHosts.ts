@@ -5,15 +5,15 @@ import type { Context, Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
 
 export interface Names {
-  /** Where people reach us, where the operator says so. */
+  /** The address by which people reach us, if the operator has configured it. */
   readonly publicUrl: string | null
-  /** What we listen on. */
+  /** The host name or address on which we listen. */
   readonly host: string
 }
 
 /**
- * Whether a `Host` header names us: by the public address, by what we listen on, by a name of loopback, or by any numeric address, which nobody can
- * make resolve to us.
+ * Whether a `Host` header names us: by the public address, by what we listen on, by a name of loopback, or by any numeric address, because nobody can
+ * make a numeric address resolve to us.
  */
 export function isOurHost(hostHeader: string, { publicUrl, host }: Names): boolean {
   const name = hostnameOf(hostHeader)
@@ -26,7 +26,7 @@ export function isOurHost(hostHeader: string, { publicUrl, host }: Names): boole
   )
 }
 
-/** Whether a page of `origin` is ours, when the request comes with this `Host` header. */
+/** Whether a page of `origin` is ours, for a request with this `Host` header. */
 export function isOurOrigin(
   origin: string,
   hostHeader: string,
@@ -44,7 +44,7 @@ function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name)
 }
 
-/** Without its port; `undefined` for what is no host. */
+/** A host without its port; `undefined` when the text is no host. */
 function hostnameOf(host: string): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[^\s:@/?#\\,]+)(?::\d{1,5})?$/.exec(host.toLowerCase())?.[1]?.replace(/\.$/, '')
 }
@@ -57,7 +57,7 @@ export function refuseForeignHosts(names: Names): Middleware {
   }
 }
 
-/** Whether the request may open the socket: under a name of ours and, where a browser names the page's origin, from a page of ours. */
+/** Whether the request may open the socket: it must name us as its host and, if a browser names the page's origin, that page must be ours. */
 export function mayOpenSocket(request: IncomingMessage, names: Names): boolean {
   const { origin } = request.headers
   const hosts = hostsOf(request)
@@ -67,7 +67,7 @@ export function mayOpenSocket(request: IncomingMessage, names: Names): boolean {
   )
 }
 
-/** The `Host` header, and the host in the request's address where it has one. */
+/** The `Host` header, and the host in the request's address if that has one. */
 function hostsOf({ headers, url = '' }: IncomingMessage): readonly string[] {
   const [, named] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url) ?? []
   return [headers.host ?? '', ...(named === undefined ? [] : [named])]
@@ -75,7 +75,10 @@ function hostsOf({ headers, url = '' }: IncomingMessage): readonly string[] {
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/
 
-/** Where the browser reaches us: `publicUrl` when it is set, else the loopback name that the request used. No other `Host` header is trusted. */
+/**
+ * The address by which the browser reaches us: `publicUrl` when it is set, otherwise the loopback name that the request used. No other `Host` header
+ * is trusted.
+ */
 export function originOf(
   context: Pick<Context, 'host'>,
   options: { publicUrl: string | null; port: number },

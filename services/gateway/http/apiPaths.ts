@@ -10,7 +10,7 @@ export const refuseDisguisedApiPaths: Middleware = (context, next) => {
   return next()
 }
 
-/** Refuses addresses whose percent-encoding is broken or not UTF-8: decoders would silently put other characters there. */
+/** Refuses addresses whose percent-encoding is broken or not UTF-8, because decoders would silently insert other characters. */
 export const refuseUndecodable: Middleware = (context, next) => {
   for (const [part, text] of [
     ['path', context.path],
@@ -38,7 +38,7 @@ export function isBelowApi(path: string): boolean {
   return path === '/api' || path.startsWith('/api/')
 }
 
-/** The path as the most lenient reader takes it: decoded, in lower case, with dots and double slashes resolved. */
+/** The path as the most lenient reader understands it: decoded, in lower case, with dots and double slashes resolved. */
 function normalized(path: string): string {
   let decoded = path
   // Twice, as a proxy in between may decode once.

@@ -17,8 +17,8 @@ const contentPolicy = (pictureOrigins: readonly string[], formTarget: string | n
   ].join('; ')
 
 /**
- * Security headers of every response. `pictureOrigins` are those that people's pictures come from; `formTarget` is the one other origin that a
- * page may post a form to, if any.
+ * Sets the security headers of every response. `pictureOrigins` are the origins of people's pictures; `formTarget` is the only other origin to which
+ * a page may post a form, if any.
  */
 export const securityHeaders =
   (pictureOrigins: readonly string[], formTarget: (context: Context) => string | null): Middleware =>
@@ -35,8 +35,8 @@ export const securityHeaders =
   }
 
 /**
- * Keeps of the forwarded headers what the outermost of our `proxies` wrote: each proxy appends, so only the last entries are trusted. Never
- * keeps a forwarded host.
+ * Keeps only the forwarded headers that the outermost of our `proxies` wrote: each proxy appends, so only the last entries are trusted. Never keeps a
+ * forwarded host.
  */
 export function trustProxies(proxies: number): Middleware {
   return (context, next) => {

@@ -11,7 +11,7 @@ export type Rate = (name: string) => Promise<void>
 
 const windowSeconds = 60
 
-/** At most `aMinute` requests a minute, counted in this process: each of several gateways counts its own. `null` counts nothing. */
+/** Limits requests to `aMinute` per minute, counted in this process: each of several gateways counts its own. With `null`, nothing is counted. */
 export function rate(aMinute: number | null): Rate {
   if (aMinute === null) return async () => undefined
   const limiter = new RateLimiterMemory({ points: aMinute, duration: windowSeconds })
@@ -27,7 +27,7 @@ export function rate(aMinute: number | null): Rate {
   }
 }
 
-/** Before a person is known: by the address they ask from, which several may share. */
+/** Limits requests before the person is known: by the address, which several people may share. */
 export function limitAddresses(allowed: Rate): Middleware {
   return async (context, next) => {
     await allowed(networkOf(context.ip))
@@ -35,7 +35,7 @@ export function limitAddresses(allowed: Rate): Middleware {
   }
 }
 
-/** After `authenticate`: by the person. */
+/** Limits requests by the person; used after `authenticate`. */
 export function limitPeople(allowed: Rate): Middleware {
   return async (context, next) => {
     const userId: string | undefined = context.state.identity?.userId
@@ -44,7 +44,7 @@ export function limitPeople(allowed: Rate): Middleware {
   }
 }
 
-/** Refuses a body that is not announced as JSON, rather than take it for none. Where `elsewhere` is true, the body is read elsewhere. */
+/** Refuses a body that is not announced as JSON, instead of treating it as missing. If `elsewhere` is true, other code reads the body. */
 export function onlyJson(elsewhere: (context: Context) => boolean): Middleware {
   return async (context, next) => {
     const hasBody = (context.request.length ?? 0) > 0 || context.get('transfer-encoding') !== ''
@@ -53,7 +53,7 @@ export function onlyJson(elsewhere: (context: Context) => boolean): Middleware {
   }
 }
 
-/** Begins at most `aTurn` requests in a turn of the event loop, so that a burst of one person's leaves room for what everybody else waits for. */
+/** Begins at most `aTurn` requests in a turn of the event loop, so that a burst of one person leaves time for other requests. */
 export function spreadBursts(aTurn: number): Middleware {
   let waiting: (() => void)[] = []
   let begun = 0
@@ -76,10 +76,10 @@ export function spreadBursts(aTurn: number): Middleware {
 
 /** Connections on which nobody has signed in yet, by the address that they came from. */
 export interface Strangers<One> {
-  /** Whether one more may come from the address. */
+  /** Whether another connection may come from the address. */
   mayCome(address: string): boolean
   came(one: One, address: string): void
-  /** Somebody has signed in on it, or it is closed: it no longer counts. */
+  /** Reports that somebody has signed in on the connection, or that it is closed, so that it no longer counts. */
   gone(one: One): void
 }
 
@@ -89,7 +89,7 @@ export interface StrangersLimit {
   readonly isProxied: boolean
 }
 
-/** One address may have a quarter of all. */
+/** The number of addresses that share the total: one address may have a quarter of all connections. */
 const addresses = 4
 
 export function limitStrangers<One>({ ofAddress, isProxied }: StrangersLimit): Strangers<One> {
@@ -115,7 +115,7 @@ export function limitStrangers<One>({ ofAddress, isProxied }: StrangersLimit): S
   }
 }
 
-/** Closes connections beyond the limits. Whoever finds that somebody has signed in on one calls `gone`. */
+/** Closes connections beyond the limits. The code that finds that somebody has signed in on a connection calls `gone`. */
 export function limitConnections(http: Server, limit: StrangersLimit): Pick<Strangers<Socket>, 'gone'> {
   const strangers = limitStrangers<Socket>(limit)
   http.on('connection', (connection: Socket) => {

@@ -8,7 +8,7 @@ import { extname, join, relative, sep } from 'node:path'
 import type { Middleware } from 'koa'
 
 const yearSeconds = 31_536_000
-/** How a file may be compressed, the smallest first, with the endings of what the build has compressed. */
+/** The compressions of a file, the smallest first, with the endings of the files that the build has compressed. */
 const packings = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -33,7 +33,7 @@ export function client(folder: string): Middleware {
     if (body === undefined) return next()
     context.vary('accept-encoding')
     if (packing !== false && packing !== 'identity') context.set('content-encoding', packing)
-    // Names of assets carry the hash of what is in them; the page itself is asked for each time.
+    // The names of assets contain the hash of their content; the page itself is requested each time.
     const kept = path.startsWith('/assets/') ? `public, max-age=${yearSeconds}, immutable` : 'no-cache'
     context.set('cache-control', kept)
     context.etag = file.etag
@@ -44,7 +44,10 @@ export function client(folder: string): Middleware {
   }
 }
 
-/** The verifier of audit bundles as a file that anybody may download and run. It is built; from the sources there is none. */
+/**
+ * Serves the verifier of audit bundles as a file that anybody may download and run. It is created by the build, so it is missing when the product
+ * runs from its sources.
+ */
 export function verifierDownload(path: string): Middleware {
   const program = existsSync(path) ? readFileSync(path) : undefined
   return (context, next) => {

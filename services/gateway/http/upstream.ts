@@ -1,4 +1,4 @@
-/** The reverse proxy from the gateway to the services that answer the API: writes go to one, reads to the other. */
+/** The reverse proxy from the gateway to the services behind the API: writes go to one service, and reads to the other. */
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -16,7 +16,7 @@ import type { Logger } from '#platform/log.ts'
 import { passedOnAs, takeRoute } from '#platform/telemetry/requests.ts'
 
 export interface Upstream {
-  /** Passes the service's requests below `/api` on, and its answers back; others fall through. */
+  /** Passes the service's requests below `/api` on, and its answers back; other requests fall through. */
   readonly middleware: Middleware
   /** Throws when the service does not answer. */
   ready(): Promise<void>
@@ -25,7 +25,7 @@ export interface Upstream {
 
 export interface UpstreamOptions {
   readonly service: Callee
-  /** Where the service is, `http` or `https`. */
+  /** The address of the service, `http` or `https`. */
   readonly url: string
   /** How long a request may be silent, in ms; 30,000 by default. */
   readonly silenceMs?: number
@@ -39,7 +39,7 @@ const maxUnderWay = 1_000
 const maxIdleConnections = 64
 const idleMs = 30_000
 
-/** Headers that stay at the gateway: whom it serves, and by which credentials. */
+/** Headers that stay at the gateway: they say who the person is, and by which credentials. */
 const notPassedOn = ['authorization', 'cookie', 'expect', 'host'] as const
 
 /** Why there is no answer: never connected, connection broken, or silent for too long. */
@@ -65,8 +65,8 @@ interface Proxy {
 }
 
 /**
- * A proxy to one service. A service token tells it who asks; the person's own credentials stay here. A read is tried once more when the connection
- * fails, a write never. 503 when the service cannot be reached, 504 when it is silent for `silenceMs`.
+ * A proxy to one service. A service token tells the service who the person is; the person's own credentials stay here. A read is tried once more when
+ * the connection fails, a write never. Answers 503 when the service cannot be reached, and 504 when it is silent for `silenceMs`.
  */
 export function upstream(
   options: UpstreamOptions,
@@ -92,13 +92,13 @@ export function upstream(
   }
 }
 
-/** Passes a request of the service on, and its answer back. */
+/** Passes a request to the service on, and its answer back. */
 async function passOn(proxy: Proxy, context: Context, next: () => Promise<unknown>): Promise<unknown> {
   const { service, logger } = proxy
   if (calleeOf(context.method) !== service || !context.path.startsWith('/api/')) return next()
   if (proxy.underWay >= maxUnderWay)
     throw new Fault('engine_unavailable', 'The server is too busy. Try again in a moment.')
-  // The client is gone already, so this would never be counted down.
+  // The client has disconnected already, so this request would never be counted down.
   if (!context.writable) return undefined
   proxy.underWay += 1
   context.res.once('close', () => {
@@ -153,7 +153,7 @@ function send(
     })
     request.once('timeout', () => request.destroy(new NoAnswer('silent')))
     request.once('close', () => clearTimeout(connecting))
-    // This listener stays: faults after the answer has begun are reported by the answer's own stream.
+    // This listener must stay: faults after the answer has begun are reported by the answer's own stream.
     request.on('error', (fault) =>
       reject(
         fault instanceof NoAnswer ? fault : new NoAnswer(hasConnected ? 'broken' : 'unreachable', fault),
@@ -206,7 +206,7 @@ function faultOf(proxy: Proxy, fault: unknown, method: string): unknown {
 
 const isRead = (method: string): boolean => calleeOf(method) === 'query'
 
-/** The body as it came: from the parser, where one has read it already, else as it streams in. */
+/** Writes the body as it was received: from the parser if that has read it already, otherwise as it streams in. */
 function writeBody(context: Context, request: ClientRequest): void {
   if (isRead(context.method)) {
     request.end()
@@ -218,7 +218,7 @@ function writeBody(context: Context, request: ClientRequest): void {
     request.end(rawBody)
     return
   }
-  // Its faults are those of the request, or the client going away.
+  // The faults of the stream are those of the request, or the client has disconnected.
   pipeline(context.req, request, () => {})
 }
 

@@ -1,4 +1,4 @@
-/** The name of an image: that of its file, without what no name should have. */
+/** The name of an image: that of its file, without characters that no name should have. */
 import { imageLimits } from '#domain/api/images.ts'
 import type { MediaType } from '#domain/image.ts'
 
@@ -22,7 +22,7 @@ export function nameOf(told: string, type: MediaType): string {
   return `${cutStem || 'image'}.${isTrue ? ending : usual}`
 }
 
-/** `inline`, by this name when it is saved: https://www.rfc-editor.org/rfc/rfc6266 */
+/** The header that shows the image `inline`, and names the file when it is saved: https://www.rfc-editor.org/rfc/rfc6266 */
 export function dispositionOf(name: string): string {
   const encoded = encodeURIComponent(name).replace(/['()*!]/g, hexOf)
   return `inline; filename*=UTF-8''${encoded}`

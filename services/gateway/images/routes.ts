@@ -20,8 +20,8 @@ export function imageRoutes(services: GatewayServices, bodies: Bodies): Middlewa
 }
 
 /**
- * Answers `GET /api/images/:imageId`, to whoever has a valid link: an `<img>` sends no token. 404 for an invalid link and for bytes that are
- * gone, without telling which.
+ * Answers `GET /api/images/:imageId` to everybody with a valid link, because an `<img>` sends no token. 404 both for an invalid link and for bytes
+ * that are gone.
  */
 function showImage({
   blobs,
@@ -39,7 +39,7 @@ function showImage({
     context.set({
       'content-type': opened.image.mediaType,
       'content-disposition': dispositionOf(opened.image.name),
-      // Opened by itself it is a picture and nothing else, whatever a browser would make of it.
+      // Opened on its own, the file is a picture and nothing else, whatever a browser would take it for.
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',

@@ -22,12 +22,12 @@ import { readImageForm, type ImageFile } from './uploadForm.ts'
 import { nameOf } from './fileName.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 
-/** Shorter than the request's own time limit, so that the answer says that the form was too slow. */
+/** The time limit for the form, in milliseconds: shorter than that of the request, so that the answer says that the form was too slow. */
 const formMs = 25_000
 const lettingGoMs = 5_000
 const projectionTimeoutMs = 2_000
 
-/** Whose upload it is, and the ids under which it takes effect. */
+/** The person who uploads, and the ids under which the upload takes effect. */
 interface Upload {
   readonly userId: string
   readonly imageId: string
@@ -100,7 +100,7 @@ export function receiveImage(parts: {
     const command = { type: 'UploadImage', image: facts, name: nameOf(file.name, mediaType) } as const
     const cause = { actor: { kind: 'user', userId }, commandId, correlationId: requestId } as const
     const executed = await commands.execute(image, stream, command, cause)
-    // The same upload came twice at once, and the other was first.
+    // The same upload arrived twice at the same time, and the other one was first.
     if (executed.repeated) await blobs.remove(blob)
     return executed
   }
@@ -135,7 +135,7 @@ interface UploadLimits {
   decode<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** Each upload holds a whole file in memory, 10 MB at most: this bounds what waits to be decoded, too. */
+/** The most uploads at a time. Each holds a whole file in memory, 10 MB at most, so this also limits what waits to be decoded. */
 const underWay = { ofAll: 20, ofOnePerson: 5 }
 const decodedAtOnce = 2
 const retryAfterSeconds = 5

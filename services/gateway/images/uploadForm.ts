@@ -5,17 +5,17 @@ import { imageLimits, imageTexts } from '#domain/api/images.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 
 export interface ImageFile {
-  /** As the form calls it: any text. */
+  /** The name in the form, which may be any text. */
   readonly name: string
   readonly bytes: Buffer
 }
 
 const field = 'image'
-/** What the form may have beside the file, boundaries and headers included. */
+/** The maximum size in bytes of the rest of the form, including boundaries and headers. */
 const besideBytes = 256 * 1_024
 const limits = {
   fileSize: imageLimits.bytes,
-  // Files in other fields are passed over.
+  // Files in other fields are ignored.
   files: 4,
   fields: 20,
   fieldNameSize: 100,
@@ -30,9 +30,9 @@ const noForm = 'Upload the image as multipart/form-data, in the form field image
 const broken = 'The form is incomplete or malformed.'
 
 /**
- * Reads the file in the field `image`. Throws `unsupported_type` when there is no form, `too_large` above 10 MB, `too_slow` when it is not
- * there in time, and `invalid_input` for what is missing, too much or broken. What is left of the request then is not read. `watch` may
- * refuse it too, until the function that it returns is called.
+ * Reads the file in the field `image`. Throws `unsupported_type` when there is no form, `too_large` above 10 MB, `too_slow` when it does not arrive
+ * in time, and `invalid_input` for anything missing, superfluous or broken. The rest of the request is then not read. `watch` may refuse the form
+ * too, until the function that it returns is called.
  */
 export async function readImageForm(
   request: IncomingMessage,
@@ -49,7 +49,7 @@ export async function readImageForm(
         bytes += chunk.length
         if (bytes > imageLimits.bytes + besideBytes) reject(tooLarge())
       }
-      // It also closes when it has been read to its end.
+      // The request also closes when it was read to its end.
       const gone = () => request.complete || reject(new Fault('invalid_input', broken))
       const unwatch = watch(reject)
       const timer = setTimeout(() => reject(new Fault('too_slow')), withinMs)
@@ -60,7 +60,7 @@ export async function readImageForm(
         request.off('close', gone)
       }
       form.on('file', (name, stream, fileName) => {
-        // A file stream fails where the form does, and the form reports it.
+        // A file stream fails when the form does, and the form reports the fault.
         stream.on('error', () => undefined)
         if (name !== field) return void stream.resume()
         if (file !== undefined) return reject(new Fault('invalid_input', oneImage, field))
@@ -92,7 +92,7 @@ function openForm(headers: IncomingMessage['headers']): BusboyInstance {
   try {
     return new Busboy({ headers: { ...headers, 'content-type': type }, limits })
   } catch {
-    // Without a boundary, say.
+    // For example, the form has no boundary.
     throw new Fault('unsupported_type', noForm)
   }
 }

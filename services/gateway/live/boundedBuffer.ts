@@ -3,7 +3,10 @@
 export interface BoundedBuffer<T> {
   /** Adds the items of one event, with the event's size in characters. Once the limits are exceeded nothing is kept. */
   add(items: readonly T[], characters: number): void
-  /** The items in the order they came; `null` when they exceed the limits together with the given events and characters that go before them. */
+  /**
+   * The items in the order in which they arrived; `null` when they exceed the limits together with the given numbers of events and characters before
+   * them.
+   */
   items(events?: number, characters?: number): readonly T[] | null
 }
 

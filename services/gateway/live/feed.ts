@@ -1,7 +1,7 @@
 /**
- * Sends viewers the events of tasks, in the order of the log. One subscription to the log feeds all rooms of this gateway, so that one
- * position says exactly what a viewer has seen. A viewer who joins is in the room at once; its history is read up to that moment while new
- * messages are held back for it, so that it misses nothing, gets nothing twice, and nobody else waits.
+ * Sends viewers the events of tasks, in the order of the log. One subscription to the log serves all rooms of this gateway, so that one position says
+ * exactly what a viewer has seen. A viewer who joins is in the room at once. The history is read up to that moment while new messages are held back
+ * for this viewer, so that nothing is missed or sent twice, and nobody else waits.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ResumeCursor } from '#domain/api/socket.schema.ts'
@@ -31,13 +31,13 @@ import { throttle, type Throttle } from './throttle.ts'
 /** A connection that messages are sent to. */
 export interface Viewer {
   send(message: SocketMessage): void
-  /** A session of the person that this viewer follows has ended. */
+  /** Called when a session of the person that this viewer follows has ended. */
   sessionEnded(sessionId: string): void
 }
 
 export interface Feed {
   /**
-   * Sends the viewer all of the task from now on, and first what came after `last`. The history holds everything up to the answer's
+   * Sends the viewer everything of the task from now on, preceded by what came after `last`. The history includes everything up to the answer's
    * position. When more was missed than `replayLimits`, nothing is replayed and `resync` is true.
    */
   join(taskId: string, viewer: Viewer, last: ResumeCursor | null): Promise<Joined>
@@ -60,14 +60,14 @@ export interface Joined {
 
 interface Room {
   readonly viewers: Map<Viewer, ViewerState>
-  /** At least as new as what was sent: it may have been read ahead. */
+  /** The task, at least as new as what was sent: it may have been read ahead. */
   task: TaskDocument | undefined
 }
 
 interface ViewerState {
-  /** What it received before it joined, perhaps from another gateway, which may be ahead of this one. */
+  /** The place up to which the viewer received messages before it joined, perhaps from another gateway, which may be ahead of this one. */
   readonly last: ResumeCursor | null
-  /** New messages while its history is read; `null` when messages are sent at once. */
+  /** New messages while the viewer's history is read; `null` when messages are sent at once. */
   held: BoundedBuffer<SocketMessage> | null
 }
 
@@ -87,7 +87,7 @@ interface FeedState extends FeedEngines {
   readonly rooms: Map<string, Room>
   /** Rooms being opened, with the events that their tasks had meanwhile. */
   readonly opening: Map<string, { readonly held: BoundedBuffer<StoredEvent>; readonly done: Promise<void> }>
-  /** By user id. */
+  /** The viewers that follow each person, by user id. */
   readonly followers: Map<string, Set<Viewer>>
   readonly owners: Owners
   readonly changes: ListChanges
@@ -99,9 +99,9 @@ interface FeedState extends FeedEngines {
 }
 
 const batch = 500
-/** A join holds what it reads, and takes processor time from those who follow live. */
+/** How many joins run at a time: each keeps what it reads in memory, and takes processor time from those who follow live. */
 const joinsAtOnce = 8
-/** Often enough for a progress bar, and seldom enough for somebody with hundreds of running tasks. */
+/** How often progress is sent, in milliseconds: often enough for a progress bar, and not too often for somebody with hundreds of running tasks. */
 export const progressIntervalMs = 250
 
 /** Starts at the end of the log. */
@@ -138,7 +138,7 @@ export async function startFeed(engines: FeedEngines): Promise<Feed> {
   return {
     join: (taskId, viewer, last) =>
       limited(async () => {
-        // Yields, as an engine in this process answers within a turn: live events are sent between two steps of a join.
+        // Yields, because an engine in this process answers within a turn: live events are sent between two steps of a join.
         await nextTurn()
         return join(feed, taskId, viewer, last)
       }),
@@ -164,7 +164,7 @@ export async function startFeed(engines: FeedEngines): Promise<Feed> {
 async function sendBatch(feed: FeedState, events: readonly LogRecord[]): Promise<void> {
   if (feed.followers.size > 0) await feed.owners.learn(intact(events).filter(mayChangeLists))
   for (const event of events) {
-    // A batch that failed half way is delivered again: what was sent of it is not sent twice.
+    // A batch that failed half way is delivered again, and what was already sent must not be sent twice.
     if (isCovered(event.position, feed.reached)) continue
     const send = await prepare(feed, event).catch((fault: unknown) => {
       skipUnreadable(feed, event, fault)
@@ -176,7 +176,7 @@ async function sendBatch(feed: FeedState, events: readonly LogRecord[]): Promise
   }
 }
 
-/** A task's record was found to be damaged, or was repaired: its viewers read it again, and its owner's lists show its status. */
+/** A task's record was found to be damaged, or was repaired: its viewers must read it again, and its owner's lists show its status. */
 async function tellQuarantine(feed: FeedState, stream: string): Promise<void> {
   const { kind, id: taskId } = { id: '', ...parseStream(stream) }
   if (kind !== 'task' && kind !== 'terminal') return
@@ -192,14 +192,14 @@ async function tellQuarantine(feed: FeedState, stream: string): Promise<void> {
     viewer.send(['global_task_status_changed', change])
 }
 
-/** Words come outside the order of the log. What the log records of their message takes their place. */
+/** Sends words, which come outside of the order of the log. What the log records of their message replaces them. */
 function sendWords({ rooms }: FeedState, words: Parameters<Parameters<LiveWords['hear']>[1]>[0]): void {
-  // A viewer whose history is still read needs none: the next words hold these again.
+  // A viewer whose history is still being read needs no words, because the next ones include these.
   for (const [viewer, { held }] of rooms.get(words.taskId)?.viewers ?? [])
     if (held === null) viewer.send(['chat_message_words', words])
 }
 
-/** An event that cannot be read is sent to nobody and holds up nobody. */
+/** An event that cannot be read is sent to nobody and delays nobody. */
 function skipUnreadable({ logger }: FeedState, { stream, revision }: LogRecord, fault: unknown): void {
   if (!(fault instanceof UnreadableEvent)) throw fault
   logger.warn({ stream, revision, reason: fault.reason }, 'skipped an unreadable event on the socket')
@@ -222,7 +222,7 @@ async function prepare(feed: FeedState, record: LogRecord): Promise<() => void> 
   const room = rooms.get(stream.id)
   const change = stream.kind === 'task' ? await changeOf(feed, stored, stream.id) : null
   const isDue = change === 'status' || (change === 'progress' && progress.isFree(stream.id))
-  // Progress that has to wait is looked up only when it is sent.
+  // Progress that has to wait is only determined when it is sent.
   if (!room && !isDue) return () => noteProgress(feed, change, isDue, stored, stream.id)
   const event = await log.open(stored)
   const task = stream.kind === 'task' ? await taskAfter(documents, room, event, stream.id) : room?.task
@@ -234,7 +234,7 @@ async function prepare(feed: FeedState, record: LogRecord): Promise<() => void> 
   }
 }
 
-/** What the event changes in the lists of the task's owner; `null` when the owner has no viewer here. */
+/** What the event changes in the lists of the task's owner; `null` when the owner has no viewer at this gateway. */
 async function changeOf(feed: FeedState, stored: StoredEvent, taskId: string): Promise<ListChange | null> {
   const { followers, owners, changes } = feed
   if (followers.size === 0 || !mayChangeLists(stored)) return null
@@ -271,7 +271,7 @@ function sendToRoom(
 ): void {
   const isOfTask = event.stream === taskStream(room.task?.id ?? '')
   const isAhead = isOfTask && (room.task?.version ?? -1) >= event.revision
-  // A document that was read ahead of the event no longer shows what the event changed.
+  // A document that was read ahead of the event no longer shows what the event has changed.
   const before = isAhead ? undefined : room.task
   room.task = after
   const messages = socketMessagesOf(event, { before, after, ...context }, feed.addressOf)
@@ -335,7 +335,7 @@ async function join(
   }
 }
 
-/** Sends what was missed, then what was held back meanwhile; nothing of either when it is too much. */
+/** Sends what was missed, and then what was held back meanwhile; nothing of either when there is too much. */
 async function replay(
   feed: FeedState,
   joining: {
@@ -365,11 +365,11 @@ async function replay(
 /** Whether the cursor is of events that the log does not have, as after a restore to an earlier state. */
 async function isBeyondTheLog({ reached, eventStore }: FeedState, last: ResumeCursor): Promise<boolean> {
   const position = typeof last === 'string' ? last : last.position
-  // Another gateway may have sent what comes here next.
+  // Another gateway may already have sent what comes next here.
   return !isCovered(position, reached) && !isCovered(position, await eventStore.head())
 }
 
-/** Events of a task whose room is being opened are held, and folded in before anybody enters. */
+/** Holds the events of a task whose room is being opened, and folds them in before anybody enters. */
 function holdForOpeningRoom({ opening }: FeedState, event: StoredEvent): void {
   const { kind, id } = { id: '', ...parseStream(event.stream) }
   if (kind === 'task') opening.get(id)?.held.add([event], event.content?.length ?? 0)

@@ -1,4 +1,4 @@
-/** Which events change what lists of tasks show: the status of a task and of its pull request, what it waits for, or how far it has come. */
+/** Determines which events change what lists of tasks show: the status of a task and of its pull request, what it waits for, or its progress. */
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { StoredEvent } from '#domain/kernel/event.ts'
@@ -22,7 +22,7 @@ const statusEvents = new Set([
   'PullRequestUnreadable',
   'PullRequestStandingObserved',
 ])
-/** Besides tool calls. */
+/** Events that move the progress, in addition to tool calls. */
 const progressEvents = new Set(['WorkspacePrepared', 'AgentStarted'])
 /** Tasks whose tool calls are counted: more than run at once. */
 const countedTasks = 1_000
@@ -36,11 +36,13 @@ export function mayChangeLists({ type, stream }: StoredEvent): boolean {
 }
 
 export interface ListChanges {
-  /** What the event changes; `null` for nothing. */
+  /** What the event changes; `null` when it changes nothing. */
   of(stored: StoredEvent, taskId: string): ListChange | null
 }
 
-/** Counts tool calls by turn: only the first of them move the progress, as a sandbox can call tools without end. */
+/**
+ * Creates the list changes. Counts tool calls by turn: only the first of them move the progress, because a sandbox can make tool calls without end.
+ */
 export function listChanges(): ListChanges {
   const counted = new LRUCache<string, { readonly executionId: string; readonly count: number }>({
     max: countedTasks,

@@ -1,11 +1,11 @@
-/** Tells the other processes who is looking, so that what they look at is kept up to date. */
+/** Tells the other processes which people are looking at what, so that it is kept up to date. */
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Feed } from './feed.ts'
 
 const announceIntervalMs = 10_000
-/** A newcomer is announced soon, and a thousand who come at once in one message. */
+/** How long announcements are gathered, in milliseconds: a newcomer is announced soon, and a thousand newcomers in one message. */
 const announceDelayMs = 500
-/** In one message. */
+/** The most people in one message. */
 const maxInMessage = 1_000
 
 export interface Presence {

@@ -1,4 +1,4 @@
-/** What a viewer missed while it was away, read back from the log. */
+/** Reads from the log what a viewer missed while it was away. */
 import type { ResumeCursor } from '#domain/api/socket.schema.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
@@ -12,7 +12,7 @@ import { socketMessagesOf, statusOf, type SocketMessage } from './socketMessages
 
 const page = 500
 /**
- * An event becomes at most four messages, which hold its text at most twice, and all are sent at once: together they must fit what may wait
+ * An event becomes at most four messages, which contain its text at most twice, and all are sent at once: together they must fit into what may wait
  * for a socket.
  */
 export const replayLimits = { events: 1_000, characters: 4 * 1_048_576 }
@@ -52,7 +52,7 @@ export async function missedEvents(
   return { events: events.sort((a, b) => comparePositions(a.position, b.position)), characters }
 }
 
-/** The messages of missed events. The statuses in between are not known, so the latest one goes with the last event of the task. */
+/** The messages of missed events. The statuses in between are not known, so the latest status is sent with the last event of the task. */
 export async function missedMessages(
   { documents, addressOf }: { readonly documents: Documents; readonly addressOf: AddressOf },
   taskId: string,
@@ -65,14 +65,14 @@ export async function missedMessages(
   for (const event of events) {
     const context = await contextOf(documents, event, task, taskId)
     const ofEvent = socketMessagesOf(event, { before: task, after: task, ...context }, addressOf)
-    // The status is the last message of an event, live too: a cursor counts the messages of its event.
+    // The status is the last message of an event, as it is live, because a cursor counts the messages of its event.
     if (event === lastOfTask && task) ofEvent.push(['task_status_changed', statusOf(event, task)])
     messages.push(...ofEvent.slice(receivedOf(event.position, last)))
   }
   return messages
 }
 
-/** How many messages of the event at a position the viewer has received: `Infinity` for all of them. */
+/** How many messages of the event at a position the viewer has received; `Infinity` for all of them. */
 export function receivedOf(position: Position, last: ResumeCursor | null): number {
   if (last === null) return 0
   const whole = typeof last === 'string'

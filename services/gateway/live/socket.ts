@@ -27,7 +27,7 @@ type SocketServices = Pick<
 > & {
   /** Refuses a person who connects too often. */
   readonly mayConnect: Rate
-  /** Whether a request may open the socket at all, by the names that it gives. */
+  /** Whether a request may open the socket at all, by the host and origin that it names. */
   readonly mayOpen: (request: IncomingMessage) => boolean
   /** Called for a connection on which somebody has signed in. */
   readonly known: (connection: Connection) => void
@@ -41,9 +41,9 @@ type SocketServices = Pick<
 
 const Handshake = z.object({ token: z.string() })
 
-/** What may be buffered for a slow client; a slower one is disconnected, and catches up when it reconnects. */
+/** How much may be buffered for a slow client. A slower one is disconnected, and catches up when it reconnects. */
 const maxWaiting = { packets: 5_000, characters: 16 * 1_048_576 }
-/** With more waiting packets, words are dropped: a later piece of the message holds them again. */
+/** When more packets than this are waiting, words are dropped: a later piece of the message contains them again. */
 const waitingWithWords = 100
 /** How often connected people are checked against the list of who may sign in. */
 const checkIntervalMs = 30_000
@@ -54,12 +54,12 @@ const enteringAtOnce = 16
 /** Joins and leaves of one socket that may wait. */
 const maxPendingRequests = 200
 
-/** Without a sign-in a connection is closed after this time, and gone after ten seconds in all. */
+/** A connection without a sign-in is closed after this time, in milliseconds, and gone after ten seconds in total. */
 const signInMs = 9_000
-/** How long the other end of a WebSocket may take to take leave: it would be half a minute. */
+/** How long the other end of a WebSocket may take to close, in milliseconds; the default is half a minute. */
 const leaveMs = 1_000
 
-/** What engine.io calls with `new`. */
+/** The class of WebSocket servers, which engine.io calls with `new`. */
 function webSockets(options: ServerOptions): WebSocketServer {
   const prompt = { ...options, closeTimeout: leaveMs }
   return new WebSocketServer(prompt)
@@ -107,7 +107,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
   io.on('connection', (socket) => serve(socket, feed, services))
   if (!services.accessControl.isOpen) {
     const timer = setInterval(() => void checkAll(io, services), checkIntervalMs)
-    // A server that never listens never closes either: this must not keep its process.
+    // A server that never listens never closes either, and this timer must not keep its process alive.
     timer.unref()
     http.once('close', () => clearInterval(timer))
   }
@@ -158,9 +158,9 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       if (name === 'chat_message_words' && waiting.packets >= waitingWithWords) return
       waiting.packets += 1
       waiting.characters += charactersOf(payload)
-      // At once: waiting for a client that does not read would last for ever.
+      // Disconnected at once, because waiting for a client that does not read would last for ever.
       if (waiting.packets > maxWaiting.packets || waiting.characters > maxWaiting.characters) cutOff()
-      // A message pairs a name with its own payload; the compiler loses that over the union.
+      // A message pairs a name with its own payload, which the compiler does not see over the union.
       else socket.emit(name, ...([payload] as never))
     },
     sessionEnded(ended) {
@@ -178,7 +178,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   services.onPresence()
   let turn: Promise<void> = Promise.resolve()
   let pendingRequests = 0
-  /** Requests run in order: a client that leaves a room while joining it has left. */
+  /** Runs requests in order, so that a client that leaves a room while joining it has left it in the end. */
   function serialized(work: () => Promise<void> | void): void {
     pendingRequests += 1
     if (pendingRequests > maxPendingRequests) return void socket.disconnect(true)
@@ -231,7 +231,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   })
 }
 
-/** About the size of its text; everything else is small. */
+/** The approximate size of the text of a message; everything else in it is small. */
 function charactersOf(payload: SocketMessage[1]): number {
   if ('content' in payload && typeof payload.content === 'string') return payload.content.length
   if ('output' in payload) return payload.output.length

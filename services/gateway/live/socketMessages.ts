@@ -8,25 +8,25 @@ import { shownQuestion, type QuestionDocument } from '#domain/views/questions.ts
 import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 
-/** One socket message: its name with its payload. */
+/** A socket message: its name and its payload. */
 export type SocketMessage = {
   [Name in keyof ServerEvents]: readonly [name: Name, payload: Parameters<ServerEvents[Name]>[0]]
 }[keyof ServerEvents]
 
-/** Around an event of a task: its document before and after. Without the former, the status counts as changed. */
+/** What surrounds an event of a task: the task's document before and after it. Without the former, the status counts as changed. */
 export interface Around {
   readonly before: TaskDocument | undefined
   readonly after: TaskDocument | undefined
   /** Whether the execution of the event runs a command. */
   readonly isCommand: boolean
-  /** The message that the event edited, or the one that it withdrew, as it was before. */
+  /** The message that the event edited or withdrew, as it was before. */
   readonly edited?: MessageDocument | undefined
   readonly ended?: MessageDocument | undefined
-  /** The question that the event is about, as it is after it. */
+  /** The question that the event is about, as it is after the event. */
   readonly question?: QuestionDocument | undefined
 }
 
-/** The messages for an event; `addressOf` gives the addresses of a message's images. */
+/** The messages for an event; `addressOf` creates the addresses of a message's images. */
 export function socketMessagesOf(
   event: AnyRecorded,
   { before, after, isCommand, edited, ended, question }: Around,
@@ -81,7 +81,7 @@ function isTaskEvent(event: AnyRecorded): event is TaskEventMessage {
   return typesOfTasks.has(event.type)
 }
 
-/** A message that replaces its event: it says all of it, at the event's position and revision. */
+/** A message that replaces its event, because it contains all of it, at the event's position and revision. */
 function messageSaying(
   message: MessageDocument,
   event: AnyRecorded,

@@ -1,4 +1,7 @@
-/** The owners of tasks, for events that do not name them. An owner never changes, so owners are cached and events of others cost no read. */
+/**
+ * The owners of tasks, for events that do not name them. An owner never changes, so owners are cached, and events of other people's tasks cost no
+ * read.
+ */
 import { LRUCache } from 'lru-cache'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
@@ -23,7 +26,7 @@ const remembered = 50_000
 export function ownersOfTasks(documents: Pick<Documents, 'getMany'>, log: Pick<EventLog, 'read'>): Owners {
   const owners = new LRUCache<string, { readonly owner: string | null }>({ max: remembered })
 
-  /** From the beginning of its stream, which the read models may not have yet. */
+  /** Reads the owner from the beginning of the task's stream, which the read models may not have yet. */
   async function read(taskId: string): Promise<string | null> {
     const [first] = await log.read(taskStream(taskId), 0, 1).catch(orElse(UnreadableEvent, []))
     const owner = first?.type === 'TaskCreated' ? first.data.ownerId : null

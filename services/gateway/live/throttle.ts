@@ -3,16 +3,16 @@
 export interface Throttle<T> {
   /** Whether something may be sent under the key at once. */
   isFree(key: string): boolean
-  /** Something was sent under the key: what comes now waits. */
+  /** Records that something was sent under the key, so that the next item waits. */
   sent(key: string): void
   /** The item waits, in place of the one that waited before. */
   wait(key: string, item: T): void
-  /** What waits under the key is not sent any more. */
+  /** Drops the item that waits under the key. */
   forget(key: string): void
   stop(): void
 }
 
-/** `send` sends an item that has waited; it runs in `serialized`, and again later when it fails. */
+/** Creates a throttle. `send` sends an item that has waited; it runs in `serialized`, and again later when it fails. */
 export function throttle<T>(
   everyMs: number,
   serialized: (work: () => Promise<void>) => Promise<void>,

@@ -74,7 +74,7 @@ const named = {
   CommandEnded,
 }
 
-/** What any call may be refused with. */
+/** The codes with which any call may be refused. */
 const always: readonly FaultCode[] = [
   'invalid_input',
   'rate_limited',
@@ -90,13 +90,13 @@ const ofWrites: readonly FaultCode[] = ['key_reused', 'unsupported_type', 'too_l
 
 const bearer = [{ bearer: [] }]
 const refOf = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
-/** The path of a route as OpenAPI writes it. */
+/** The path of a route in the form of OpenAPI. */
 const documentedPath = ({ path }: Route): string => `/api${path.replace(/:(\w+)/g, '{$1}')}`
 const nameOfAnswer = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}Answer`
 
 /**
- * The document. A client may be sent members that its document does not know yet; with `exact`, answers may have no others than these, which is for
- * the tests.
+ * The OpenAPI document. A client may receive members that its document does not know yet; with `exact`, which is for the tests, answers must have no
+ * other members than these.
  */
 export function openApi({ version, exact = false }: { version: string; exact?: boolean }): OpenApi {
   const paths: Record<string, Record<string, Operation>> = {}
@@ -143,7 +143,7 @@ function operationOf({ name, about, call }: NamedCall): Operation {
   const isWrite = call.method !== 'GET'
   const body = bodyOf(call.body)
   const codes = new Set<FaultCode>([...always, ...(isWrite ? ofWrites : []), ...call.faults])
-  // Every signed-in person's access is checked, which may take a question to the code host.
+  // The access of every signed-in person is checked, which may take a question to the code host.
   if (call.open !== 'anybody')
     for (const code of ['sign_in_required', 'not_allowed', 'code_host_unavailable'] as const) codes.add(code)
   if (call.open === 'onboarded') codes.add('onboarding_incomplete')
@@ -208,7 +208,7 @@ function parametersOf(where: 'path' | 'query', schema: z.ZodType): readonly Para
   }))
 }
 
-/** One response a status, with the codes it may bear. */
+/** One response per status, with the codes that it may have. */
 function refusals(codes: readonly FaultCode[]): Record<string, Response> {
   const statuses = [...new Set(codes.map((code) => faults[code].status))].toSorted((a, b) => a - b)
   const responses = statuses.map((status) => {
@@ -239,7 +239,7 @@ function schemas(exact: boolean): Record<string, Json> {
   )
 }
 
-/** Without what names the dialect and the place: an OpenAPI document says both by itself. */
+/** The schema without the members that name its dialect and its place, which an OpenAPI document states itself. */
 function plain(schema: Json): Json {
   const { $schema: _dialect, $id: _place, ...rest } = schema
   return rest
@@ -266,7 +266,7 @@ const inQuery = (name: string, description: string): Parameter => ({
   schema: { type: 'string' },
 })
 
-/** An address that anybody may open. */
+/** An address that anybody may open in a browser. */
 const navigation = (
   operation: Pick<Operation, 'operationId' | 'summary' | 'responses'> & {
     readonly tag: string
@@ -282,7 +282,7 @@ const content = (type: string, schema: Json, description: string) => ({
 })
 const redirect = (where: string) => ({ '302': found(where), ...refusals(['rate_limited', 'internal']) })
 
-/** Addresses that are no calls: browsers navigate to them. */
+/** Addresses that are no calls, because browsers navigate to them. */
 const besideCalls: OpenApi['paths'] = {
   [documentedPath(authRoutes.signInWithGitHub)]: navigation({
     operationId: 'signInWithGitHub',

@@ -1,4 +1,4 @@
-/** The OpenAPI document as a page to read: no script, one file, light and dark as the browser has it. */
+/** The OpenAPI document as a page for people: one file without scripts, light or dark like the browser. */
 import type { OpenApi, Operation, Parameter } from './openapi.ts'
 import { html, type Html } from '#platform/http/html.ts'
 import type { z } from 'zod'
@@ -135,7 +135,7 @@ function contentOf(
     ${schemaLines(answerIn(schema, schemas) ?? schema)}`
 }
 
-/** An answer is shown with its call; the schemas that it uses have a place of their own. */
+/** The answer of a call, which is shown with it; the schemas that the answer uses have a section of their own. */
 function answerIn({ $ref }: Schemas[string], schemas: Schemas): Schemas[string] | undefined {
   const name = $ref?.slice($ref.lastIndexOf('/') + 1)
   return name?.endsWith('Answer') ? schemas[name] : undefined
@@ -156,7 +156,7 @@ function markedUp(text: string): readonly Html[] {
 
 type Schema = z.core.JSONSchema.JSONSchema
 
-/** `{}`, which is anything, for what our schemas do not have: a boolean for a schema, and tuples. */
+/** Returns `{}`, which allows anything, for what our schemas do not contain: a boolean as a schema, and tuples. */
 const schemaOf = (member: Schema['items']): Schema =>
   typeof member === 'object' && !Array.isArray(member) ? member : {}
 
@@ -213,7 +213,7 @@ const either = (choices: readonly Html[]): Html =>
 
 const literal = (value: unknown): Html => html`<code>${JSON.stringify(value)}</code>`
 
-/** How the reference page looks: the client's colours, without its style sheet. */
+/** The style of the reference page: the client's colours, without its style sheet. */
 const style = `
 :root{color-scheme:light dark;--page:#fbfbfc;--card:#fff;--line:#d9dce2;--text:#16181d;--muted:#5b6270;--link:#4a45c9;--get:#146c38;--post:#0b5cad;--put:#835200;--delete:#b3261e}
 @media (prefers-color-scheme:dark){:root{--page:#0e1013;--card:#15181d;--line:#2b3038;--text:#eceef1;--muted:#a3abb8;--link:#a9a6ff;--get:#5fd38d;--post:#79b8ff;--put:#f0b849;--delete:#ff8a80}}

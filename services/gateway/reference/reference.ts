@@ -16,8 +16,8 @@ const isAddress = (path: string): path is keyof ReturnType<typeof answers> =>
   path === '/api/openapi.json' || path === '/api/docs'
 
 /**
- * `GET /api/openapi.json` and `GET /api/docs`, open to anybody; other addresses fall through. Made once, at the first request, so that no start
- * waits.
+ * Serves `GET /api/openapi.json` and `GET /api/docs` to anybody; other addresses fall through. Both are created once, at the first request, so that
+ * no start waits for them.
  */
 export function reference(): Middleware {
   let made: ReturnType<typeof answers> | undefined

@@ -11,7 +11,7 @@ type AppOptions = Pick<
   'name' | 'publicUrl' | 'hooks' | 'isPublic' | 'workflows' | 'members'
 >
 
-/** The App that is requested. Its addresses come from what was confirmed, never from a request's headers. */
+/** The manifest of the App that is requested. Its addresses come from what the person confirmed, never from a request's headers. */
 export function manifestOf({ name, publicUrl, hooks, isPublic, workflows, members }: AppOptions) {
   const { origin } = new URL(publicUrl)
   const at = (path: string): string => `${origin}${path}`
@@ -35,7 +35,7 @@ export function manifestOf({ name, publicUrl, hooks, isPublic, workflows, member
   }
 }
 
-/** Whether GitHub takes the address for a webhook: it refuses names and numbers of this machine and of private networks. */
+/** Whether GitHub accepts the address for a webhook: it refuses names and numeric addresses of this machine and of private networks. */
 export function isReachable(origin: string): boolean {
   const { hostname } = new URL(origin)
   const isPrivate =

@@ -8,7 +8,7 @@ import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import { alone } from '#platform/async/alone.ts'
 
-/** `by` is the administrator's id; `null`: somebody with the printed code. Throws where it cannot be recorded. */
+/** Records the registration. `by` is the administrator's id, or `null` for somebody with the printed code. Throws when it cannot be recorded. */
 async function recordRegistered(
   services: AuditServices,
   { webhookSecret }: Pick<AppRegistration, 'webhookSecret'>,
@@ -22,7 +22,7 @@ async function recordRegistered(
 
 const recording = 'record of the code host app'
 
-/** Keeps the App that was made and records it, so that no start in between takes it for an unrecorded one. `false` where there is one already. */
+/** Stores the created App and records it, so that no start in between takes it for an unrecorded one. `false` when there is an App already. */
 export async function keepRegistered(
   services: AuditServices & {
     readonly hostApp: Pick<HostApp, 'keep'>
@@ -44,7 +44,10 @@ interface StartServices extends AuditServices {
   readonly leases: Pick<Leases, 'hold'>
 }
 
-/** At a start where `/setup` makes the App: records one whose process ended between keeping and recording it. Throws if it cannot be recorded. */
+/**
+ * At a start of a server whose App is created by `/setup`: records an App whose process ended between storing and recording it. Throws if it cannot
+ * be recorded.
+ */
 export async function recordUnrecorded(services: StartServices): Promise<void> {
   const app = await services.hostApp.current()
   if (app === undefined) return

@@ -1,6 +1,6 @@
 /**
- * `/api/setup`: makes the GitHub App of this server by GitHub's manifest flow, once. The browser posts the manifest to the code host itself,
- * and comes back with a code that is worth the App's secrets.
+ * `/api/setup`: creates the GitHub App of this server by GitHub's manifest flow, once. The browser posts the manifest to the code host itself, and
+ * returns with a code for which the code host gives the App's secrets.
  */
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
@@ -22,10 +22,10 @@ import { manifestOf } from './manifest.ts'
 import { keepRegistered } from './registered.ts'
 
 const cookie = 'flightdeck_setup'
-/** As long as the code host gives for all steps. */
+/** How long the code host allows for all steps, in seconds. */
 const seconds = 3_600
 
-/** `origin` is the address that was confirmed; `code` is what the code host gave, where it could not be asked for the App at once. */
+/** The state of a set-up. `origin` is the confirmed address; `code` is the code host's code, when the App could not be fetched with it at once. */
 const Journey = z.object({
   state: z.string(),
   jti: z.uuid(),
@@ -80,12 +80,12 @@ export function setupRoutes(options: Options): readonly Route<GatewayServices>[]
   ]
 }
 
-/** In single-user mode there is no App to be made. */
+/** Whether an App can be created; in single-user mode there is none to create. */
 async function isSetupOpen({ hostApp, codeHost }: GatewayServices): Promise<boolean> {
   return codeHost.ownToken === undefined && (await hostApp.current()) === undefined
 }
 
-/** Where the browser comes back, and tries the same code again without a query. Every outcome is a redirect to the page. */
+/** The address to which the browser returns; without a query, it tries the same code again. Every outcome is a redirect to the page. */
 export function setupCallback(services: GatewayServices): Middleware {
   const router = new Router({ sensitive: true })
   router.get(`/api${paths.setupCallback.path}`, async (context) => {
@@ -98,7 +98,7 @@ export function setupCallback(services: GatewayServices): Middleware {
 
 const Answer = z.object({ code: z.string().regex(/^[\w-]{1,200}$/), state: z.string().max(200) })
 
-/** The code of an answer to this journey, or of an earlier one that is tried again. */
+/** The code in an answer to this set-up, or that of an earlier answer that is tried again. */
 function codeOf({ query }: Pick<Context, 'query'>, journey: Journey): string | undefined {
   if (Object.keys(query).length === 0) return journey.code ?? undefined
   const answer = Answer.safeParse(query)
@@ -109,7 +109,7 @@ function codeOf({ query }: Pick<Context, 'query'>, journey: Journey): string | u
 async function finish(services: GatewayServices, { cookies, query }: Context): Promise<SetupError | null> {
   const journey = await claimsOf(services).read(cookies.get(cookie), Journey)
   const code = journey && codeOf({ query }, journey)
-  // Somebody else's answer leaves the journey as it is.
+  // An answer to another set-up leaves this one unchanged.
   if (journey === undefined || code === undefined) return 'session_lost'
   if ((await services.hostApp.current()) !== undefined) return null
   const { again } = await services.recentKeys.remember({ id: journey.jti, person: 'setup' }, journey.state)
@@ -129,7 +129,7 @@ async function finish(services: GatewayServices, { cookies, query }: Context): P
     if (!(fault instanceof CodeHostFault)) throw fault
     services.logger.warn({ err: fault }, 'the GitHub App was not made')
     if (fault.kind === 'unavailable' || fault.kind === 'rate_limited') {
-      // The code lives for an hour, and the App is lost with it.
+      // The code is valid for an hour, and the App is lost with it.
       await keep({ ...journey, jti: randomUUID(), code })
       return 'unavailable'
     }
@@ -161,7 +161,7 @@ async function allowed(
   )
 }
 
-/** The address that was confirmed, if it is ours: the App would send people and their codes there. */
+/** The confirmed address, if it is ours: the App would send people and their codes there. */
 function confirmed(given: string, options: Options): string {
   const { origin, host, hostname } = new URL(given)
   const { publicUrl } = options

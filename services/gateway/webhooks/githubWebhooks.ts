@@ -1,6 +1,6 @@
 /**
- * `POST /webhooks/github`: takes what the code host delivers, if it is signed with a secret of ours, and answers once the log has it. What
- * follows from it follows from the log.
+ * `POST /webhooks/github`: accepts a delivery of the code host if it is signed with a secret of ours, and answers once it is in the log. Everything
+ * else follows from the log.
  */
 import { Webhooks } from '@octokit/webhooks'
 import type { Middleware } from 'koa'
@@ -16,16 +16,19 @@ import { hintOf, deliveryRecorder, type RecordingDeps } from './recordDelivery.t
 
 /** GitHub delivers nothing that is larger. */
 export const maxWebhookBytes = 25 * 1_024 * 1_024
-/** Requests of one address. A burst of 10,000 must pass, wherever it comes from. */
+/** The most requests of one address per minute. A burst of 10,000 must pass, wherever it comes from. */
 const aMinute = 30_000
-/** Forged bytes of one address. One that sent more may be a proxy that real deliveries come through too: small bodies are still read. */
+/**
+ * The most bytes per minute with a wrong signature from one address. An address that sent more may be a proxy through which real deliveries come too,
+ * so small bodies are still read.
+ */
 const forgedBytesAMinute = 64 * 1_024 * 1_024
 const smallBytes = 256 * 1_024
 
 const Guid = z.uuid()
 const EventName = z.string().regex(/^[a-z0-9_]{1,64}$/)
 
-/** While the secret is being changed, both count until the code host has the new one. Without any, the address does not exist. */
+/** While the secret is being changed, both secrets are valid until the code host has the new one. Without a secret, the address does not exist. */
 export function githubWebhooks(
   secrets: () => Promise<readonly string[]>,
   deps: RecordingDeps & { readonly bus: Pick<Bus, 'publish'>; readonly bodies: Pick<Bodies, 'read'> },
@@ -49,7 +52,7 @@ export function githubWebhooks(
       throw new Fault('invalid_input', 'X-GitHub-Delivery and X-GitHub-Event are missing or not valid.')
     const isTooLarge = (context.request.length ?? Infinity) > smallBytes
     if (isSuspect && isTooLarge) throw new Fault('rate_limited')
-    // The raw bytes, since those are what is signed.
+    // The raw bytes are read, because the signature is over them.
     const body = (await deps.bodies.read(context, maxWebhookBytes)).toString('utf8')
     if (!(await isSigned(verifiers, body, context.get('x-hub-signature-256')))) {
       await forged.penalty(sender, Buffer.byteLength(body))

@@ -1,7 +1,7 @@
 /**
- * Deliveries that did not reach us: looked for at the code host on a start and every ten minutes, and recorded as the webhook's route does.
- * The host tries each once and remembers it for three days. What is in the log is not fetched again, so a round that was broken off goes on
- * with the next.
+ * Deliveries that did not reach us: searched for at the code host at a start and every ten minutes, and recorded in the same way as by the webhook's
+ * route. The host sends each once and remembers it for three days. What is in the log is not fetched again, so an interrupted round is continued by
+ * the next one.
  */
 import { z } from 'zod'
 import { deliveredEvents } from '#domain/delivery.ts'
@@ -23,17 +23,17 @@ export interface MissedDeliveriesDeps extends RecordingDeps {
 const intervalMs = 600_000
 const afterFaultMs = 60_000
 const rememberedMs = 3 * 86_400_000
-/** 10,000 deliveries: after a longer outage, what is missing shows when the host's state is read. */
+/** How many pages are read, with 10,000 deliveries in total. After a longer outage, missing deliveries are noticed when the host's state is read. */
 const maxPages = 100
 const Guid = z.uuid()
 
-/** Looks at once and every ten minutes, until it is stopped. `hasHook` says whether anything is delivered to us. */
+/** Searches at once and every ten minutes, until it is stopped. `hasHook` says whether anything is delivered to us. */
 export const startMissedDeliveries = (
   deps: MissedDeliveriesDeps,
   hasHook: () => Promise<boolean>,
 ): RunningWork => repeat((signal) => round(deps, hasHook, signal))
 
-/** One look; returns how long to wait for the next, in ms. */
+/** Searches once; returns how long to wait for the next search, in milliseconds. */
 async function round(
   deps: MissedDeliveriesDeps,
   hasHook: () => Promise<boolean>,
@@ -53,7 +53,7 @@ async function round(
   }
 }
 
-/** Records what failed and is not in the log, the oldest first; returns how many that were. Throws CodeHostFault. */
+/** Records the failed deliveries that are not in the log, oldest first; returns their number. Throws CodeHostFault. */
 export async function recordMissed(
   deps: MissedDeliveriesDeps,
   signal: AbortSignal = new AbortController().signal,
@@ -74,7 +74,7 @@ export async function recordMissed(
   return count
 }
 
-/** What the host could not deliver in the last three days, of the kinds that lead to something: each GUID once, newest first. */
+/** The deliveries that failed in the last three days and are of a kind with consequences: each GUID once, newest first. */
 async function failedOnes(
   { codeHostApps, clock }: MissedDeliveriesDeps,
   signal: AbortSignal,
@@ -96,7 +96,7 @@ async function failedOnes(
   return [...byGuid.values()]
 }
 
-/** `undefined` for one that the host has forgotten meanwhile. */
+/** The payload of a delivery; `undefined` when the host has forgotten it meanwhile. */
 async function payloadOf({ codeHostApps }: MissedDeliveriesDeps, id: string): Promise<unknown> {
   try {
     return await codeHostApps.deliveryPayload(id)

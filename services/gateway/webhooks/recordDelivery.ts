@@ -1,4 +1,4 @@
-/** Records in the log what deliveries hint at, each GUID once in eight days. Those that come together are appended together. */
+/** Records in the log what deliveries hint at, each GUID once in eight days. Deliveries that arrive together are appended together. */
 import {
   receivedDeliveries,
   DeliveryReceived,
@@ -34,7 +34,7 @@ const Payload = z.object({
     .object({ number, head: z.object({ sha: commit }).nullish().catch(null) })
     .nullish()
     .catch(null),
-  /** With `pull_request` where the issue is one. */
+  /** The issue; it has `pull_request` if it is a pull request. */
   issue: z.object({ number, pull_request: z.unknown().optional() }).nullish().catch(null),
   review: WithId,
   comment: WithId,
@@ -42,7 +42,7 @@ const Payload = z.object({
   check_suite: Checked,
   /** The commit of a status. */
   sha: commit,
-  /** The head of a push. */
+  /** The new head after a push. */
   after: commit,
   sender: z
     .object({ id, type: z.enum(senderTypes).nullish().catch(null) })
@@ -52,7 +52,7 @@ const Payload = z.object({
 
 const DeliveredEvent = z.enum(deliveredEvents)
 
-/** What a delivery hints at: ids out of its payload, whatever else that has or lacks. `null` for events that lead to nothing. */
+/** What a delivery hints at: ids from its payload, whatever else the payload has or lacks. `null` for events without consequences. */
 export function hintOf(guid: string, name: string, payload: unknown): DeliveryReceived | null {
   const event = DeliveredEvent.safeParse(name)
   const read = Payload.safeParse(payload)
@@ -83,7 +83,7 @@ export interface RecordingDeps {
   readonly clock: Clock
 }
 
-/** How long a GUID is remembered, beside the day on which it came. */
+/** How many days a GUID is remembered, in addition to the day of its delivery. */
 const rememberedDays = 7
 const dayMs = 24 * 3_600_000
 const maxAtOnce = 250
@@ -96,7 +96,7 @@ interface Waiting {
   readonly failed: (fault: unknown) => void
 }
 
-/** Resolves once the delivery is in the log, now or since it came before. Throws `EngineUnavailable`. */
+/** Returns a function that resolves once the delivery is in the log, whether it was recorded now or before. Throws `EngineUnavailable`. */
 export function deliveryRecorder(deps: RecordingDeps): (delivery: DeliveryReceived) => Promise<void> {
   const waiting: Waiting[] = []
   const past: PastDays = new Map()
@@ -143,7 +143,7 @@ async function append(
   )
 }
 
-/** Tells whether a GUID is in the log, among those of today and of the days before that are remembered. */
+/** Returns a function that says whether a GUID is in the log, on the days for which GUIDs are remembered. */
 export async function recordedGuids(deps: RecordingDeps): Promise<(guid: string) => boolean> {
   const now = deps.clock.now().getTime()
   const [today, earlier] = await Promise.all([

@@ -1,6 +1,6 @@
 /**
- * Replies on the pull request with what its feedback led to, in the name of the task's owner. The log records that a reply is due. It is looked up
- * at the code host by its marker before it is written, so that a crash in between leads to no second one.
+ * Replies on the pull request with the result of its feedback, in the name of the task's owner. The log records that a reply is due. Before a reply
+ * is written, the code host is searched for it by its marker, so that a crash in between leads to no second reply.
  */
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -44,7 +44,7 @@ export type AnsweringEngines = WritingEngines &
 
 type Answering = AnsweringEngines & {
   readonly resting: RestingOwners
-  /** By document: unexpected failures in a row, and until when it is skipped. */
+  /** For each document: the number of unexpected failures in a row, and until when it is skipped. */
   readonly failing: LRUCache<string, { readonly times: number; readonly until: number }>
 }
 
@@ -55,7 +55,7 @@ const failingMs = { first: 60_000, longest: 3_600_000 }
 /** Which threads of an earlier process are checked: those answered within this time, and at most this many. */
 const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
 
-/** Answers feedback when its answer is due, and retries failed answers every `intervalMs`, until it is stopped. */
+/** Answers feedback when the answer is due, and retries failed answers every `intervalMs`, until it is stopped. */
 export function startAnswering(engines: AnsweringEngines, intervalMs: number): Promise<RunningWork> {
   const answering: Answering = {
     ...engines,
@@ -75,7 +75,7 @@ export function startAnswering(engines: AnsweringEngines, intervalMs: number): P
   })
 }
 
-/** Page by page, so that those that have to wait hold up no others. */
+/** Goes page by page, so that answers that have to wait do not delay others. */
 async function answerAll(answering: Answering, isOver: () => boolean): Promise<void> {
   const due = pagesOf(answering.documents, feedbackView, { where: { answer: 'due' }, limit: batch })
   for await (const page of due)
@@ -86,8 +86,8 @@ async function answerAll(answering: Answering, isOver: () => boolean): Promise<v
 }
 
 /**
- * An unexpected failure, such as a history or a secret that cannot be read, holds up no other answer. It is warned of once, and tried again after a
- * while.
+ * Keeps an unexpected failure, such as a history or a secret that cannot be read, from delaying other answers. The failure is logged once as a
+ * warning, and the answer is tried again after a while.
  */
 async function withoutHoldingUp(
   { failing, logger }: Answering,
@@ -111,7 +111,7 @@ async function withoutHoldingUp(
 /** Answers of an earlier process that ended before it could resolve their threads. */
 interface LeftOpen {
   waiting: readonly FeedbackDocument[]
-  /** How many could not be resolved, and the fault of the first of them. */
+  /** How many answers could not be resolved, and the fault of the first of them. */
   failures: number
   fault: unknown
 }
@@ -146,7 +146,7 @@ async function resolveLeftOpen(answering: Answering, left: LeftOpen, isOver: () 
     answering.logger.warn({ err, count }, 'left threads open that an earlier process had answered in')
 }
 
-/** `false` where it has to wait. */
+/** Resolves one of them; `false` if it has to wait. */
 async function resolveOneLeft(answering: Answering, feedback: FeedbackDocument): Promise<boolean> {
   const { documents, access } = answering
   const of = await documents.get(tasksView, feedback.task)
@@ -163,7 +163,7 @@ async function resolveOneLeft(answering: Answering, feedback: FeedbackDocument):
   }
 }
 
-/** Lets the owner wait if the fault is temporary, and tells whether it is. */
+/** Makes the owner wait if the fault is temporary, and returns whether it is. */
 function restsAfter({ resting }: Answering, owner: string, fault: unknown): boolean {
   if (!(fault instanceof CodeHostFault && fault.isPassing)) return false
   resting.add(owner, fault.retryAfterMs)
@@ -236,7 +236,7 @@ async function writeAnswer(
   if (!inProject || number === null) return gone
   const pull = await documents.get(pullRequestsView, taskId)
   const token = await access.tokenOf(owner)
-  // By its id, which outlives a rename, unless the feedback is on an earlier pull request than the known one.
+  // The pull request is found by its id, which outlives a rename, unless the feedback is on an earlier pull request than the known one.
   const key: PullRequestKey =
     pull?.number === number && pull.nodeId !== null
       ? { nodeId: pull.nodeId }
@@ -292,13 +292,13 @@ async function replies(
   return [...ids]
 }
 
-/** The threads to reply in: each that the agent was given; `null`, for the pull request as a whole, if there is none. */
+/** The threads to reply in: each that the agent was given; or `null` for the pull request as a whole, if there is none. */
 function threadsOf({ comments }: FeedbackDocument): readonly (string | null)[] {
   const threads = new Set(comments.filter(isInFull).map(({ threadId }) => threadId))
   return threads.size === 0 ? [null] : [...threads]
 }
 
-/** What the agent said at the end of its turn, the commit with the work, and for whom it speaks. */
+/** The agent's words at the end of its turn, the commit with the work, and the person for whom it speaks. */
 async function wordsFor(
   { documents }: Pick<AnsweringEngines, 'documents'>,
   { task: taskId, executionId, commit }: FeedbackDocument,
@@ -316,7 +316,7 @@ async function wordsFor(
   })
 }
 
-/** The answer stands, even if this fails. */
+/** Resolves threads; the answer is valid even if this fails. */
 async function resolveWhereWanted(
   answering: AnsweringEngines,
   feedback: FeedbackDocument,
@@ -331,7 +331,7 @@ async function resolveWhereWanted(
   }
 }
 
-/** Resolves its threads where the project wants that. Throws CodeHostFault. */
+/** Resolves the threads of the feedback if the project wants that. Throws CodeHostFault. */
 async function resolve(
   answering: AnsweringEngines,
   feedback: FeedbackDocument,

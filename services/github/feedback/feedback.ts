@@ -1,4 +1,4 @@
-/** Reads what came back on a pull request - reviews, comments, failed checks - and records what is new on its task. */
+/** Reads the feedback on a pull request (reviews, comments and failed checks), and records what is new on its task. */
 import { LRUCache } from 'lru-cache'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'
@@ -20,11 +20,11 @@ import type { ReadRequest } from '../pullRequests/readQueue.ts'
 
 export interface FeedbackReader {
   /**
-   * Reads what came back, if the pull request has changed since it was read last. Returns in how many ms to read it again, as more may still come;
-   * `null` when nothing is awaited. Throws `CodeHostFault`, and other faults that keep it from being read.
+   * Reads the feedback if the pull request has changed since it was last read. Returns after how many milliseconds to read it again, because more may
+   * still come; `null` when nothing more is expected. Throws `CodeHostFault`, and other faults that prevent reading.
    */
   read(request: ReadRequest, reading: ReadPullRequest): Promise<number | null>
-  /** There was a hint about this task's pull request: the next read takes place whether it seems to have changed or not. */
+  /** Reports a hint about this task's pull request: the next read takes place whether or not it seems to have changed. */
   forget(taskId: string): void
 }
 
@@ -34,7 +34,7 @@ const remembered = 5_000
 /** The least time between two reads of one pull request that hints cause, however many hints there are. */
 const hintedMs = 10_000
 
-/** Makes a reader that waits for the rest of a review for `gatherMs` from when it first saw a part of it. */
+/** Creates a reader that waits for the rest of a review for `gatherMs` after it first saw a part of it. */
 export function feedbackReader(deps: FeedbackDeps, gatherMs: number): FeedbackReader {
   const reader: Reader = {
     ...deps,
@@ -91,7 +91,7 @@ async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest)
 
 const freshMs = 3_000
 
-/** Forgets what was seen if there was a hint since. Returns in how many ms that is due; 0 if it is done, or there was no hint. */
+/** Forgets what was seen if there was a hint since. Returns after how many milliseconds that is due; 0 if it is done, or there was no hint. */
 function followHint({ hints, seen }: Reader, taskId: string): number {
   const hint = hints.get(taskId)
   if (!hint?.isNew) return 0
@@ -127,7 +127,9 @@ async function readWords(reader: Reader, reading: Reading): Promise<number | nul
   return again
 }
 
-/** How much longer to wait for the rest of a review, in ms, counted from when we first saw it: the clocks of others are not ours. */
+/**
+ * How much longer to wait for the rest of a review, in milliseconds, counted from when we first saw it, because other clocks may differ from ours.
+ */
 function awaited({ waiting, gatherMs }: Reader, taskId: string, { kind, content }: Piece): number {
   if (kind !== 'review') return 0
   const key = `${taskId} ${content.reviewId ?? keysOf(content).join(' ')}`

@@ -1,4 +1,4 @@
-/** What the author of a review or a comment may do: in the repository, and here. */
+/** Determines what the author of a review or a comment may do, in the repository and on this server. */
 import { identity } from '#domain/identity.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
@@ -13,7 +13,7 @@ import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
 import type { Reader, Reading } from './feedbackReading.ts'
 
 /**
- * What an account may do in a repository; `null` if the code host does not tell it to this token. Throws `CodeHostFault` if the same question may
+ * The right of an account in a repository; `null` if the code host does not reveal it to this token. Throws `CodeHostFault` if the same question may
  * be answered later. `about` is named in the log.
  */
 export async function toldRight(
@@ -32,8 +32,8 @@ export async function toldRight(
 }
 
 /**
- * The author's right in the repository; `none` if the code host does not tell it to this token. If an agent may start because of it, it is asked
- * for in this very reading. Throws `CodeHostFault` if it is not known for now.
+ * The author's right in the repository; `none` if the code host does not reveal it to this token. If an agent may start because of it, the host is
+ * asked in this very reading. Throws `CodeHostFault` if the right is not known for now.
  */
 export async function rightOf(
   reader: Reader,
@@ -41,7 +41,7 @@ export async function rightOf(
   author: HostAuthor,
 ): Promise<RepositoryRight> {
   const { rights } = reader
-  // By the account's number, since a login can pass to another account.
+  // Keyed by the account's number, since a login can pass to another account.
   const key = `${pull.pullRequest.repositoryId} ${author.id}`
   const known = rights.get(key)
   if (known !== undefined && (rule.reviews !== 'automatic' || known.at >= begunAt)) return known.right
@@ -56,13 +56,13 @@ type StandingDeps = Pick<Reader, 'vault' | 'codeHostName' | 'accessControl'> & {
   readonly commands: Pick<Commands, 'load'>
 }
 
-/** Whether it is the account of somebody who may use this server now. Throws `code_host_unavailable` where that is not known for now. */
+/** Whether the account belongs to somebody who may use this server now. Throws `code_host_unavailable` when that is not known for now. */
 export async function isOurs(deps: StandingDeps, githubId: string): Promise<boolean> {
   // A person who has to sign in again does not count until they have.
   return (await standingOf(deps, githubId)) === 'known'
 }
 
-/** Whose account it is here, by the log alone; `null` where it is nobody's. */
+/** The user to whom an account belongs, by the log alone; `null` when it belongs to nobody. */
 export async function userOf(
   { commands, vault, codeHostName }: Omit<StandingDeps, 'accessControl'>,
   githubId: string,
@@ -73,7 +73,7 @@ export async function userOf(
   return (await commands.load(user, userStream(userId))).state.kind === 'user' ? userId : null
 }
 
-/** The same, and whether they have to sign in again before that can be told. */
+/** The user of an account, and whether they must sign in again before their access can be determined. */
 export async function standingOf(
   { commands, vault, codeHostName, accessControl }: StandingDeps,
   githubId: string,

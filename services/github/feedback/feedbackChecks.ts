@@ -1,15 +1,15 @@
-/** Reads the checks of a pull request that failed, and records what is new. */
+/** Reads the failed checks of a pull request, and records those that are new. */
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { HostFailedCheck, HostLog } from '#platform/ports/codeHostFeedback.ts'
 import { cut, record, type Reader, type Reading } from './feedbackReading.ts'
 
-/** Checks that one reading records: each takes a few requests, and others wait. */
+/** How many checks one reading records: each takes a few requests, and others wait. */
 const maxAtOnce = 10
 const moreMs = 1_000
-/** How long to wait for a check's log after its end, in ms: if there is none yet, and if it cannot be read for now. */
+/** How long to wait for a check's log after the check's end, in milliseconds: if there is none yet, and if it cannot be read for now. */
 const logWaits = { missing: 60_000, unavailable: 600_000 }
-/** How long to wait before it is asked for again, in ms. */
+/** How long to wait before the log is requested again, in milliseconds. */
 const retryPauseMs = { missing: 15_000, unavailable: 60_000 }
 const longest = { name: 200, path: 1_000, message: 2_000 }
 
@@ -74,7 +74,7 @@ async function recordCheck(
   await record(reader, reading, { data, content, mode: rule.checks })
 }
 
-/** `null` where it has none; `missing` and `unavailable` where it may have one later. Throws `CodeHostFault`. */
+/** The log of a check; `null` when it has none; `missing` or `unavailable` when it may have one later. Throws `CodeHostFault`. */
 async function logOf(
   { codeHost, clock, logger }: Reader,
   { token, pull, request: { taskId }, redaction }: Reading,
@@ -95,7 +95,7 @@ async function logOf(
   }
 }
 
-/** The host's answer; `otherwise` if it shows this token nothing. */
+/** The host's answer; `otherwise` if the host shows this token nothing. */
 async function hidden<Answer>(asked: Promise<Answer>, otherwise: Answer): Promise<Answer> {
   try {
     return await asked

@@ -1,4 +1,4 @@
-/** What was written on a pull request, gathered into pieces of feedback: a review with its comments, or a comment alone. Pure. */
+/** Gathers what was written on a pull request into pieces of feedback: a review with its comments, or a comment on its own. Pure. */
 import type { FeedbackReceived } from '#domain/task/codeHost/feedbackEvents.ts'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import { isMarked } from '#domain/task/visibleText.ts'
@@ -8,7 +8,7 @@ import type { HostAuthor, HostFeedback, HostLineComment } from '#platform/ports/
 
 type Content = EventOf<typeof FeedbackReceived>['content']
 
-/** A piece of feedback before it is known what its author may do. */
+/** A piece of feedback for which it is not yet known what its author may do. */
 export interface Piece {
   readonly kind: 'review' | 'comment'
   readonly author: HostAuthor | null
@@ -17,8 +17,8 @@ export interface Piece {
 }
 
 /**
- * All pieces, oldest first, without what bots, our App or we ourselves wrote, and without reviews that say nothing. Comments on lines whose keys
- * are `known` are left out. A piece has a limited number of new ones in full, and the others only with their ids and places.
+ * All pieces, oldest first, without texts by bots, our App or ourselves, and without reviews that say nothing. Comments on lines whose keys are
+ * `known` are left out. A piece has a limited number of new comments in full, and the others only with their ids and places.
  */
 export function piecesOf(
   feedback: HostFeedback,
@@ -81,7 +81,7 @@ export function piecesOf(
   )
 }
 
-/** The first in full; the others with their places only, so that they are known and lead to no turn of their own. */
+/** The first comments in full, and the others with their places only, so that they are known and cause no turn of their own. */
 const linesOf = (comments: readonly HostLineComment[]) =>
   comments.map((one, index) =>
     index < feedbackLimits.comments ? lineOf(one) : lineOf({ ...one, body: '', hunk: '' }),

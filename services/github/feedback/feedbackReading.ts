@@ -1,4 +1,4 @@
-/** What one reading of the feedback on a pull request works with, and how a piece of feedback is recorded. */
+/** The state of one reading of the feedback on a pull request, and how a piece of feedback is recorded. */
 import { randomUUID } from 'node:crypto'
 import type { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -35,17 +35,17 @@ export interface FeedbackDeps extends Pick<Engines, 'projectSecrets' | 'vault' |
 /** A pull request that could be read. */
 export type ReadPullRequest = Extract<PullRequestReading, { kind: 'read' }>
 
-/** What a reader of feedback remembers between two readings. */
+/** The state that a reader of feedback keeps between two readings. */
 export interface Reader extends FeedbackDeps {
   /** How long a review is awaited to be whole, in ms. */
   readonly gatherMs: number
-  /** By task: what its pull request was like when everything on it had been read. */
+  /** For each task: the state of its pull request when everything on it had been read. */
   readonly seen: LRUCache<string, string>
-  /** By repository and account; `at` in ms of the monotonic clock. */
+  /** The rights by repository and account; `at` is in milliseconds of the monotonic clock. */
   readonly rights: LRUCache<string, { readonly right: RepositoryRight; readonly at: number }>
   /** When a piece that waits was first seen. */
   readonly waiting: LRUCache<string, number>
-  /** By task: that something was hinted at since, and when a hint led to the last reading. */
+  /** For each task: whether there was a hint since the last reading, and when a hint last caused one. */
   readonly hints: LRUCache<string, { isNew: boolean; readAt: number }>
 }
 
@@ -55,19 +55,19 @@ export interface Reading {
   readonly pull: ReadPullRequest
   readonly rule: FeedbackRule
   readonly state: LiveTask
-  /** When it began, in ms of the monotonic clock. */
+  /** When the reading began, in milliseconds of the monotonic clock. */
   readonly begunAt: number
-  /** Built when it is first needed, once for the reading. */
+  /** The redaction, which is built once per reading, when it is first needed. */
   readonly redaction: () => Promise<Redaction>
 }
 
 type Receive = CommandOf<'ReceiveFeedback'>
-/** A piece of feedback, and what the project does with its kind. */
+/** A piece of feedback, and how the project handles its kind. */
 type Received = Pick<Receive, 'data' | 'content'> & { readonly mode: FeedbackRule['reviews'] }
 
 /**
- * Records a piece, and starts the agent in the same append if the rule says so. If the owner has no room for one more task, or the piece is too
- * large for the log and has to be cut, the agent is not started and people are asked instead.
+ * Records a piece, and starts the agent in the same append if the rule says so. If the owner has no room for another task, or the piece is too large
+ * for the log and has to be cut, the agent is not started and the decision is left to people.
  */
 export async function record(
   deps: FeedbackDeps,
@@ -111,7 +111,7 @@ export async function record(
         await receive(cutContent(content), null)
       })
   } catch (fault) {
-    // A task that was deleted, or whose history cannot be read, holds up no other.
+    // A task that was deleted, or whose history cannot be read, delays no other.
     if (!(fault instanceof Fault || fault instanceof UnreadableEvent)) throw fault
     if (!(fault instanceof Fault && fault.code === 'not_found'))
       logger.warn({ err: fault, taskId }, 'failed to record feedback on a pull request')
@@ -126,7 +126,7 @@ function cutContent(content: Receive['content']): Receive['content'] {
   return {
     ...content,
     body: cut(body, small.body),
-    // All comments stay, as each is known by its id from then on.
+    // All comments are kept, because each is known by its id from then on.
     comments: comments.map((one) => ({
       ...one,
       body: cut(one.body, small.comment),
@@ -142,6 +142,6 @@ function cutContent(content: Receive['content']): Receive['content'] {
   }
 }
 
-/** At most `length` characters of a text, marked where it was longer. */
+/** At most `length` characters of a text, marked if the text was longer. */
 export const cut = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1)}…`

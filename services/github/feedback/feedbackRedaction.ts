@@ -1,4 +1,4 @@
-/** Takes secrets out of what came back on a pull request, before anything of it is cut or recorded. */
+/** Removes secrets from the feedback on a pull request, before anything of it is cut or recorded. */
 import { setImmediate } from 'node:timers/promises'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'
@@ -14,7 +14,7 @@ export interface Redaction {
   readonly hunk: (hunk: string) => string
 }
 
-/** The redaction of a project, as its secrets are now. */
+/** The redaction of a project with its current secrets. */
 export async function redactionOf(
   {
     commands,
@@ -29,13 +29,13 @@ export async function redactionOf(
   const names = state.kind === 'project' ? [...state.secrets.keys()] : []
   const sought = soughtFor([...(await projectSecrets.valuesOf(projectId, names)).values()])
   const text = (words: string) => textWithout(sought, words)
-  // A diff has a head before its first hunk, which is given back as it is.
+  // A diff has a head before its first hunk, which is returned unchanged.
   const hunk = (lines: string) =>
     lines.startsWith('@@ ') ? diffWithout(sought, `\n${lines}`).slice(1) : text(lines)
   return { text, hunk }
 }
 
-/** Removes secrets from what is new. What `isKnown` by its key stays as it is: nothing of it is recorded again. */
+/** Removes secrets from new feedback. What `isKnown` by its key stays as it is, because it is not recorded again. */
 export async function withoutSecrets(
   found: HostFeedback,
   isKnown: (key: string) => boolean,
@@ -51,7 +51,7 @@ export async function withoutSecrets(
       if (isKnown(`${kind} ${words.id}`)) some.push(words)
       else {
         some.push(change(words, await redaction()))
-        // Yields to others: each takes a millisecond at most, but all of them together take longer.
+        // Yields to other work: each redaction takes a millisecond at most, but all of them together take longer.
         await setImmediate()
       }
     }

@@ -1,6 +1,6 @@
 /**
- * Makes tasks of issues for projects that want it: issues that a delivery hints at are read within seconds, all such projects from time to time,
- * with conditional requests. In one process. The log records what was taken, so that each task is made once.
+ * Creates tasks from issues for projects that want this. Issues in a delivery are read within seconds, and all such projects are read from time to
+ * time, with conditional requests. Runs in one process. The log records which issues were accepted, so that each task is created once.
  */
 import { projectIssuesView } from '#domain/views/projectIssues.ts'
 import { projectsView } from '#domain/views/projects.ts'
@@ -12,13 +12,13 @@ import { round, type RoundDeps } from './round.ts'
 
 export type IssueEngines = RoundDeps & ReadingEngines
 
-/** In milliseconds. */
+/** The times of reading issues, in milliseconds. */
 export interface IssueTimes extends Omit<ReadingTimes, 'firstMs'> {
   /** Between two checks of an issue that waits for a missing account or right. */
   readonly passingMs: number
 }
 
-/** The times that go with a given poll interval for pull requests whose page is open. */
+/** The times for a given poll interval for pull requests whose page is open. */
 export const issueTimes = (everyMs: number): IssueTimes => ({
   pollIntervalMs: everyMs * 2,
   burstPauseMs: 1_000,
@@ -28,7 +28,7 @@ export const issueTimes = (everyMs: number): IssueTimes => ({
 
 const maxOfRepository = 50
 
-/** Reads and makes until it is stopped. */
+/** Reads issues and creates tasks until it is stopped. */
 export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<RunningWork> {
   const { documents } = engines
   const known = memories()

@@ -1,7 +1,8 @@
 /**
- * Comments on an issue about the task that was made of it, and on the pull request of any other task whose agent works on what was written there.
- * There is one comment, by the App where there is one, otherwise by the task's owner, and it is kept up to date as the task goes on. The log
- * records that it is due. It is looked up at the code host by its marker before it is written, so that a crash in between leads to no second one.
+ * Comments on an issue about the task that was created from it, and on the pull request of any other task whose agent works on what was written
+ * there. There is one comment, by the App if there is one and otherwise by the task's owner, which is kept up to date as the task goes on. The log
+ * records that it is due. Before it is written, the code host is searched for it by its marker, so that a crash in between leads to no second
+ * comment.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -33,19 +34,19 @@ export type LinkingEngines = WritingEngines &
     readonly access: Pick<HostAccess, 'tokenOf'>
     readonly installations: Pick<Installations, 'tokenFor'>
     readonly codeHost: Pick<CodeHost, 'repositoryById' | 'issueComments' | 'writeComment' | 'editComment'>
-    /** Where people reach the product; `null` where readers of the code host can't follow it. */
+    /** The address by which people reach the product; `null` when readers at the code host cannot follow it. */
     readonly publicAddress: string | null
   }
 
 type Linking = LinkingEngines & { readonly resting: RestingOwners }
 
 const batch = 100
-/** Changes of a task, or of its to-do list, within this time go into one update. */
+/** How long changes of a task, or of its to-do list, are gathered for one update, in milliseconds. */
 const gatherMs = { state: 2_000, todos: 15_000 }
 /** How far the code host's clock may be behind ours. */
 const graceMs = 60_000
 
-/** Writes what is due, at once, and tries again every `intervalMs` what could not be written, until it is stopped. */
+/** Writes what is due at once, and retries what could not be written every `intervalMs`, until it is stopped. */
 export function startLinking(engines: LinkingEngines, intervalMs: number): Promise<RunningWork> {
   const linking: Linking = { ...engines, resting: restingOwners() }
   return startWriting(engines, {
@@ -62,7 +63,7 @@ export function startLinking(engines: LinkingEngines, intervalMs: number): Promi
   })
 }
 
-/** Page by page, so that those that have to wait hold up no others. */
+/** Goes page by page, so that comments that have to wait do not delay others. */
 async function linkAll(linking: Linking, comment: 'due' | 'stale', isOver: () => boolean): Promise<void> {
   const due = pagesOf(linking.documents, issueLinksView, { where: { comment }, limit: batch })
   for await (const page of due)
@@ -70,7 +71,7 @@ async function linkAll(linking: Linking, comment: 'due' | 'stale', isOver: () =>
       if (isOver()) return
       await linkOne(linking, link).catch((fault: unknown) => {
         if (fault instanceof EngineUnavailable) throw fault
-        // A history or a secret that cannot be read, for example: it must not hold up the others.
+        // For example, a history or a secret that cannot be read must not delay the others.
         linking.logger.warn({ err: fault, taskId: link.id }, 'failed to tell an issue of its task')
       })
     }
@@ -93,7 +94,7 @@ async function linkOne(linking: Linking, link: IssueLinkDocument): Promise<void>
   }
 }
 
-/** What was written or why not; `null` if it should be tried again later. Throws faults that are not the code host's. */
+/** The outcome of writing a comment; `null` if it should be tried again later. Throws faults that are not the code host's. */
 async function outcomeOf(
   linking: Linking,
   link: IssueLinkDocument,
@@ -124,13 +125,13 @@ async function write(engines: LinkingEngines, link: IssueLinkDocument, of: TaskD
   const installed = { id: repositoryId, owner: inProject.githubOwner }
   const found = await installations.tokenFor(installed, 'commenting')
   const token = found.kind === 'token' ? found.accessToken : await access.tokenOf(owner)
-  // By its number: another repository may have the name by now.
+  // Read by its number, because another repository may have the name by now.
   const read = await codeHost.repositoryById(token, repositoryId)
   if (read === 'unchanged') return failed('code_host_refused', 'GitHub does not show the repository.')
   const { owner: under, name } = read.repository
   const repository = { owner: under, name }
   const body = `${await wordsOf(engines, link, of)}\n\n${markerOf(taskId)}`
-  // What the task's document does not have yet comes with the next round.
+  // Changes that the task's document does not have yet are shown in the next round.
   const shows = Math.min(link.changedAt, of.version)
   if (link.commentId !== null) {
     await codeHost.editComment(token, repository, link.commentId, body)
@@ -142,7 +143,7 @@ async function write(engines: LinkingEngines, link: IssueLinkDocument, of: TaskD
     return { isCut, written: comments.find(({ body: said }) => answers(said, taskId)) }
   }
   const { isCut, written } = await look()
-  // Its text may be outdated.
+  // The text of the comment may be outdated.
   if (written) return { kind: 'written', commentId: written.id, shows: 0 }
   if (isCut)
     return failed(
@@ -177,7 +178,7 @@ async function wordsOf(
   })
 }
 
-/** Feedback and messages that are looked through for what a turn works on. */
+/** How many pieces of feedback and messages are searched for what a turn works on. */
 const maxRead = 50
 
 async function feedbackOf(

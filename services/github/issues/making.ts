@@ -1,4 +1,4 @@
-/** Makes the tasks of issues that were taken, by the id that the log has for each, so that a crash makes none twice. */
+/** Creates the tasks of accepted issues, with the id that the log has for each, so that a crash creates none twice. */
 import { createHash, randomUUID } from 'node:crypto'
 import { defaultAgent } from '#domain/agents.ts'
 import { titleOf } from '#domain/api/tasks.ts'
@@ -23,21 +23,21 @@ export interface MakingDeps {
   readonly admission: Admission
 }
 
-/** What the agent is to read of an issue, without secrets. */
+/** The text of an issue for the agent, without secrets. */
 export interface IssueText {
   readonly title: string
   readonly body: string
   readonly author: { readonly login: string } | null
-  /** The comment that asked; `null` where it was none. */
+  /** The comment that asked for the task; `null` when the request was not a comment. */
   readonly comment: string | null
 }
 
-/** SHA-256 of the words. */
+/** The SHA-256 of the texts. */
 export function hashOf({ title, body, comment }: IssueText): string {
   return createHash('sha256').update(canonicalJson({ title, body, comment })).digest('hex')
 }
 
-/** Whether the task of an issue that was taken is there: since before a crash, say. */
+/** Whether the task of an accepted issue exists, for example from before a crash. */
 export async function isMade(
   { commands }: { readonly commands: Pick<Commands, 'load'> },
   taskId: string,
@@ -45,7 +45,7 @@ export async function isMade(
   return (await commands.load(task, taskStream(taskId))).state.kind !== 'none'
 }
 
-/** The rule of the project was switched off since the issue was taken. */
+/** The project's rule was switched off after the issue was accepted. */
 class Unwanted extends Error {}
 
 async function isWanted(
@@ -65,12 +65,12 @@ export async function makeTask(
   text: IssueText,
 ): Promise<'done' | 'later'> {
   const { taskId, trigger, right, words } = taken
-  // Erased, since its project is being deleted.
+  // The texts were erased, because the project is being deleted.
   if (words === null) return 'done'
   const { issueId, number, url, author, commentId, textHash } = words
   if (hashOf(text) !== textHash) return settle(deps, of.id, taskId, 'changed')
   const admit: Admit<TaskEvent> = async (events) => {
-    // At the last moment: the reading may have begun before the rule was switched off.
+    // Checked at the last moment, because the reading may have begun before the rule was switched off.
     if (!(await isWanted(deps, of.id, taken))) throw new Unwanted()
     return events.some(({ type }) => type === 'ExecutionRequested')
       ? deps.admission.admit(of.owner)
@@ -115,7 +115,7 @@ export async function makeTask(
   return settle(deps, of.id, taskId, null)
 }
 
-/** Notes what became of an issue that was taken. */
+/** Records the outcome of an accepted issue. */
 export async function settle(
   { commands }: Pick<MakingDeps, 'commands'>,
   projectId: string,

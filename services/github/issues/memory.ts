@@ -1,4 +1,4 @@
-/** What is remembered of projects between two rounds, in the process. */
+/** What the process remembers of projects between two rounds. */
 import { LRUCache } from 'lru-cache'
 import { issueLimits } from '#domain/project/issueRule.ts'
 import { readFrom, type ProjectIssues } from '#domain/project/issues.ts'
@@ -7,27 +7,29 @@ import type { Considered } from './reading.ts'
 
 interface Unasked {
   readonly number: number
-  /** When it changed; `null` where the log has it among those that wait. ISO 8601. */
+  /** When the issue changed, in the format of ISO 8601; `null` when the log has it among those that wait. */
   readonly updatedAt: string | null
 }
 
-/** What is remembered of a project. It may be forgotten: more is read again then. */
+/** What is remembered of a project. It may be forgotten, in which case more is read again. */
 export interface Memory {
   /** Under which rule: another rule starts with an empty memory. */
   readonly rule: string
   /** The time up to which changes of issues were read. ISO 8601. */
   since: string
-  /** The tag of the answer to that query. */
+  /** The tag of the answer to the last query. */
   etag: string | undefined
-  /** The project's repository as it was read last, with the tag of that answer. */
+  /** The project's repository as it was last read, with the tag of that answer. */
   repository: { readonly found: HostRepository; readonly etag: string | undefined } | undefined
-  /** By id of an issue: how it was when it was read last, for those that changed last. */
+  /** For each of the issues that changed last, its state when it was last read. */
   readonly seen: LRUCache<string, string>
-  /** When issues that are checked from time to time were checked last: by id of the issue or of its task, in ms of `performance.now`. */
+  /**
+   * When issues that are checked from time to time were last checked: by the id of the issue or of its task, in milliseconds of `performance.now`.
+   */
   readonly checkedAt: LRUCache<string, number>
-  /** Issues that were passed over because the people who ask for them could not be checked, by id. */
+  /** Issues, by id, that were passed over because the people who ask for them could not be checked. */
   readonly unasked: Map<string, Unasked>
-  /** Issues that were taken by a mention that is not wanted any more, and were read again for their label, by id. */
+  /** Issues, by id, that were accepted because of a mention that is no longer wanted, and were read again for their label. */
   readonly reconsidered: Set<string>
   /** Whether the project's owner had too many tasks at once. */
   isFull: boolean
@@ -44,10 +46,10 @@ export const memories = (): Memories => ({
 })
 
 const maxSeen = 500
-/** Room for all that are checked from time to time: one that is forgotten would have its turn before the others. */
+/** Room for all issues that are checked from time to time: one that is forgotten would have its turn before the others. */
 const maxChecked = issueLimits.passed + 2 * issueLimits.waiting
 
-/** The memory of a project; an empty one if its rule was changed. */
+/** The memory of a project; an empty one if the project's rule was changed. */
 export function memoryOf({ projects }: Memories, projectId: string, issues: ProjectIssues): Memory {
   const now = JSON.stringify([issues.rule, issues.since])
   const before = projects.get(projectId)
@@ -67,7 +69,7 @@ export function memoryOf({ projects }: Memories, projectId: string, issues: Proj
   return memory
 }
 
-/** Notes the outcome for an issue: one that `passes` or is `unasked` is checked again a while later. */
+/** Records the outcome for an issue: one that `passes` or is `unasked` is checked again after a while. */
 export function noteOutcome(
   { checkedAt, unasked }: Pick<Memory, 'checkedAt' | 'unasked'>,
   { id, ...issue }: Unasked & { readonly id: string },
@@ -79,13 +81,13 @@ export function noteOutcome(
   else if (!unasked.has(id)) unasked.set(id, issue)
 }
 
-/** The time up to which nothing was left out: issues that only this memory has are read again after a restart. */
+/** The time up to which nothing was left out. Issues that only this memory has are read again after a restart. */
 export function readUpTo({ since, unasked }: Pick<Memory, 'since' | 'unasked'>): string {
   const times = [...unasked.values()].map(({ updatedAt }) => updatedAt ?? since)
   return times.reduce((first, time) => (Date.parse(time) < Date.parse(first) ? time : first), since)
 }
 
-/** Those that are due to be checked again, longest ago first. */
+/** The issues that are due to be checked again, beginning with the one that was checked longest ago. */
 export function dueOf<One>(
   { checkedAt }: Pick<Memory, 'checkedAt'>,
   all: readonly One[],

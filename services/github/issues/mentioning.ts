@@ -3,17 +3,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { IssueAsk } from '#domain/project/issues.ts'
 import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#domain/project/issueAsks.ts'
 
-/** People who mention the App on one issue: each costs a question about what they may do. */
+/** How many people who mention the App on one issue are considered: each costs a question about their rights. */
 const maxPeople = 10
 /** Comments of one issue that are read to see whether they name the App. */
 const maxRead = 100
-/** Up to so many comments of one person are read: somebody else may have edited the mention out of the latest. */
+/** How many comments of one person are read: somebody else may have edited the mention out of the latest. */
 const maxOfPerson = 3
 /** How many older comments of a person are read. */
 const maxEarlier = 10
 
 export interface Mentions<Comment> {
-  /** Oldest first. */
+  /** The comments, oldest first. */
   readonly comments: readonly Comment[]
   readonly leftOut: LeftOut
 }
@@ -22,13 +22,14 @@ export interface Mentions<Comment> {
 export interface LeftOut {
   /** People who are known here, the latest writer first. */
   readonly known: readonly IssueAsk['author'][]
-  /** Whether anybody was left out, known or not. */
+  /** Whether anybody was left out, known here or not. */
   readonly isAnybody: boolean
 }
 
 /**
- * Comments that may ask for the issue: each person's latest three that name the App. If there are too many, those of people who are known here come
- * first, so that no stranger pushes them out, and everybody's last comments come first, so that nobody pushes others out by writing often.
+ * Comments that may ask for the issue: the latest three of each person that name the App. If there are too many, those of people who are known here
+ * come first, so that strangers cannot displace them, and everybody's last comment comes before earlier ones, so that nobody displaces others by
+ * writing often.
  */
 export async function mentioning<Comment extends ListedComment>(
   comments: readonly Comment[],
@@ -55,7 +56,7 @@ export async function mentioning<Comment extends ListedComment>(
   }
 }
 
-/** Everybody's last comment first, then the one before it, until one of each is found. Returns who had to be left out. */
+/** Reads everybody's last comment first, then the one before it, until one of each person is found. Returns the people who had to be left out. */
 async function readThrough<Comment extends ListedComment>(
   people: readonly Naming<Comment>[],
   slug: string,

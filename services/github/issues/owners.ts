@@ -1,4 +1,4 @@
-/** Owners of projects: whether they may push, and whose project takes an issue. */
+/** Owners of projects: whether they may push, and which project takes an issue. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { isTaken, type ProjectIssues } from '#domain/project/issues.ts'
@@ -25,7 +25,7 @@ export interface OwnerDeps {
 
 const maxOfRepository = 50
 
-/** `null` where the project is gone. */
+/** The issues of a project; `null` when the project is gone. */
 export async function issuesOf(
   { commands }: Pick<OwnerDeps, 'commands'>,
   projectId: string,
@@ -34,12 +34,12 @@ export async function issuesOf(
   return state.kind === 'project' ? state.issues : null
 }
 
-/** The limit of a project's owner is used up. Nothing else is read here by their access, so it holds up only their own projects. */
+/** The rate limit of a project's owner is used up. Their access reads nothing else here, so this only delays their own projects. */
 export class OwnerLimited extends CodeHostFault {}
 
 /**
- * Whether somebody may use this server and push to a repository: by their own access, as at a push of their task. Throws where that is not
- * known for now.
+ * Whether a person may use this server and push to a repository: with their own access, as for a push of their task. Throws when that is not known
+ * for now.
  */
 export async function mayPush(deps: OwnerDeps, ownerId: string, githubRepoId: string): Promise<boolean> {
   try {
@@ -60,11 +60,11 @@ export async function mayPush(deps: OwnerDeps, ownerId: string, githubRepoId: st
 interface Other {
   readonly document: ProjectDocument
   readonly issues: ProjectIssues
-  /** Whether it was there first. */
+  /** Whether the project existed first. */
   readonly isFirst: boolean
 }
 
-/** Other projects of a repository, the oldest first. */
+/** The other projects of a repository, oldest first. */
 async function othersOf(
   deps: Pick<OwnerDeps, 'commands' | 'documents'>,
   { id, githubRepoId }: Pick<ProjectDocument, 'id' | 'githubRepoId'>,
@@ -77,7 +77,7 @@ async function othersOf(
       document.id === id
         ? null
         : await issuesOf(deps, document.id)
-            // A damaged project takes no issue, and holds up no other.
+            // A damaged project takes no issue, and delays no other project.
             .catch(orElse(UnreadableEvent, null))
     if (issues !== null) others.push({ document, issues, isFirst: own === -1 || at < own })
   }
@@ -85,9 +85,9 @@ async function othersOf(
 }
 
 /**
- * Of several projects of a repository whose issues become tasks, the first takes them. An issue that another has made a task of stays its own,
- * whatever becomes of its owner's access. A project that took an issue but has no task yet, or would take it, counts only while its owner may push:
- * otherwise it could keep issues from the repository's team.
+ * Whether another project of the repository takes the issue. Of several projects whose issues become tasks, the first takes them. An issue from which
+ * another project has created a task stays with it, whatever happens to its owner's access. A project that accepted an issue but has no task yet, or
+ * that would accept it, counts only while its owner may push: otherwise it could keep issues from the repository's team.
  */
 export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId: string): Promise<boolean> {
   const others = await othersOf(deps, of)
@@ -97,8 +97,8 @@ export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId:
     const wouldTake = isFirst && issues.rule.on
     if (document.status === 'inactive' || !(hasTaken || wouldTake)) continue
     const counts = await mayPush(deps, document.owner, document.githubRepoId).catch((fault: unknown) => {
-      // An issue that was taken is theirs until it is known that they may not push. Apart from that, one owner's used-up limit holds up nobody
-      // else.
+      // An issue that was accepted stays with that project until it is known that its owner may not push. Apart from that, one owner's used-up limit
+      // delays nobody else.
       if (isHostUnavailable(fault)) return hasTaken
       throw fault
     })

@@ -1,4 +1,4 @@
-/** Reads one issue: who asks for it, with what right, and what it says; and has the project decide. */
+/** Reads one issue (who asks for it, with what right, and what it says), and lets the project decide. */
 import { randomUUID } from 'node:crypto'
 import { projectStream } from '#domain/kernel/streams.ts'
 import {
@@ -61,25 +61,25 @@ export interface ReadingOf {
   readonly document: ProjectDocument
   readonly issues: ProjectIssues
   readonly token: string
-  /** As it is named now. */
+  /** The current name of the repository. */
   readonly repository: RepositoryName
-  /** The App's name; `null` where there is none, or mentions do not count. */
+  /** The App's name; `null` when there is none, or mentions do not count. */
   readonly slug: string | null
-  /** Whether the project's owner may write to the repository. Throws where that is not known for now. */
+  /** Whether the project's owner may write to the repository. Throws when that is not known for now. */
   readonly ownerMayWrite: () => Promise<boolean>
   /** Whether another project of this repository takes the issue. */
   readonly isElsewhere: (issueId: string) => Promise<boolean>
-  /** Whether another project of this repository has made a task of it. */
+  /** Whether another project of this repository has created a task from the issue. */
   readonly isMadeElsewhere: (issueId: string) => Promise<boolean>
 }
 
 /**
- * The outcome for an issue: it `waits` for a limit; it `passes`, passed over for now for a reason that may go away; its task can be made `later`;
- * or it is `unasked`, as the people who ask for it could not be checked.
+ * The outcome for an issue: it `waits` for a limit; it `passes`, which means it is passed over for a reason that may go away; its task can be created
+ * `later`; or it is `unasked`, because the people who ask for it could not be checked.
  */
 export type Considered = 'done' | 'waits' | 'later' | 'passes' | 'unasked'
 
-/** Throws CodeHostFault. */
+/** Reads an issue, and records the decision. Throws CodeHostFault. */
 export async function considerIssue(
   deps: IssueReadingDeps,
   of: ReadingOf,
@@ -98,7 +98,7 @@ export async function considerIssue(
     asks,
     isCut: read.isUnsure,
     editedAt,
-    // Owners are asked about only where somebody who counts asks for it.
+    // The host is only asked about the owner if somebody who counts asks for the issue.
     ownerMayWrite: canStart && (await of.ownerMayWrite()),
     isElsewhere: canStart && (await of.isElsewhere(issueId)),
     taskId,
@@ -130,7 +130,7 @@ function outcomeOf(
   return isWaiting(issues, issueId) ? 'passes' : 'done'
 }
 
-/** An issue that waited and is not asked for any more, or is gone, waits no longer. */
+/** Ends the waiting of an issue for which nobody asks any more, or that is gone. */
 export async function withdraw(
   { commands }: Pick<IssueReadingDeps, 'commands'>,
   { document, issues }: Pick<ReadingOf, 'document' | 'issues'>,
@@ -150,11 +150,11 @@ interface ReadIssue {
   readonly comments: readonly AskingComment[]
   readonly events: readonly HostIssueEvent[]
   readonly asks: readonly IssueAsk[]
-  /** Somebody who asks for it may not be among what was read. */
+  /** Whether somebody who asks for the issue may be missing from what was read. */
   readonly isUnsure: boolean
 }
 
-/** `null` where nobody asks for it. */
+/** Reads the issue; `null` when nobody asks for it. */
 async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue): Promise<ReadIssue | null> {
   const { codeHost } = deps
   const { issues, token, repository, slug } = of
@@ -179,7 +179,7 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
       : { events: [], isCut: false }
   const asking = askingOf(issue, said, comments, events.events)
   const asks = asksOf(asking, { ...issues, slug })
-  // Anybody can write so many comments that some are left out: that counts only if the issue waited, or one of those left out may write.
+  // Anybody can write so many comments that some are left out, so that only counts if the issue waited, or one of the people left out may write.
   const isUnclear =
     isUnsure(asking, events.isCut, issues.rule.label) ||
     (leftOut.isAnybody && isWaiting(issues, issue.id)) ||
@@ -191,7 +191,7 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
 /** How many of the known people who were left out are checked. */
 const maxLeftOut = 10
 
-/** Comments that may ask for it. */
+/** The comments that may ask for the issue. */
 async function mentionsOn(
   deps: IssueReadingDeps,
   { issues, token, repository, slug }: ReadingOf,
@@ -229,7 +229,7 @@ function askingOf(
 
 interface Judged {
   readonly asks: readonly JudgedAsk[]
-  /** Whether anybody asks who may write and uses this server. */
+  /** Whether somebody asks who may write and uses this server. */
   readonly canStart: boolean
   readonly editedAt: string | null
   readonly title: string
@@ -261,8 +261,8 @@ async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Pr
 const maxEdits = 20
 
 /**
- * When somebody who may not write last changed the text or the title. If the author may not write, any change counts: a later one by somebody else
- * does not show what the author changed before.
+ * When the text or the title was last changed by somebody who may not write. If the author may not write, any change counts: a later change by
+ * somebody else does not show what the author changed before.
  */
 async function lastStrangeEdit(
   { issue, said, events }: ReadIssue,
@@ -280,7 +280,7 @@ async function lastStrangeEdit(
   return null
 }
 
-/** A comment as the agent is to read it. */
+/** A comment in the form for the agent. */
 type Said = Pick<AskingComment, 'id' | 'body'>
 
 async function wordsOf(
@@ -300,8 +300,8 @@ async function wordsOf(
 }
 
 /**
- * Goes on with an issue that was taken and not settled, after a crash or while its owner had too many tasks. Checks all rights again. Returns why
- * it still waits: its owner is `full` of tasks, or the person who asked cannot be checked (`unasked`). Throws CodeHostFault.
+ * Continues with an issue that was accepted and not settled, after a crash or while its owner had too many tasks. Checks all rights again. Returns
+ * why it still waits: its owner is `full` of tasks, or the person who asked cannot be checked (`unasked`). Throws CodeHostFault.
  */
 export async function resumeIssue(
   deps: IssueReadingDeps,
@@ -315,7 +315,7 @@ export async function resumeIssue(
   if (words === null) return 'done'
   try {
     const issue = await codeHost.issue(token, repository, words.number)
-    // Its number redirects to where it was moved.
+    // The number of an issue leads to the place to which it was moved.
     if (issue.id !== words.issueId) return await settle(deps, document.id, taskId, 'gone')
     if (isByLabel(issues, taken) && !hasLabel(issue, issues.rule.label))
       return await settle(deps, document.id, taskId, 'unlabelled')
@@ -340,7 +340,7 @@ export async function resumeIssue(
   }
 }
 
-/** Settles issues that were taken and still wait, of a project whose rule was switched off since. Returns whether there were any. */
+/** Settles accepted issues that still wait, of a project whose rule was switched off since. Returns whether there were any. */
 export async function settleUnwanted(
   deps: MakingDeps,
   projectId: string,

@@ -1,4 +1,4 @@
-/** What those who ask for an issue may do, in the repository and here: asked for in the reading that counts. */
+/** Determines what the people who ask for an issue may do, in the repository and on this server, in the reading that counts. */
 import { mayWrite, type IssueAsk, type JudgedAsk } from '#domain/project/issues.ts'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { Engines } from '#platform/compose.ts'
@@ -16,14 +16,14 @@ export interface RightsDeps extends Pick<Engines, 'vault' | 'logger'> {
   readonly codeHostName: string
 }
 
-/** The repository of a project, with a token that reads it. */
+/** The repository of a project, with a token that can read it. */
 export interface RightsIn {
   readonly document: { readonly id: string }
   readonly token: string
   readonly repository: RepositoryName
 }
 
-/** `none` where the host does not tell. Throws where it cannot be asked for now. */
+/** The right of an account; `none` when the host does not reveal it. Throws when the host cannot be asked for now. */
 export const askRight = async (
   deps: Pick<RightsDeps, 'codeHost' | 'logger'>,
   { document, ...of }: RightsIn,
@@ -40,7 +40,7 @@ export async function mayAnyWrite(
   return false
 }
 
-/** Whether somebody with this right uses this server; `unasked` where that is not known for now, which holds up nobody else. */
+/** Whether somebody with this right uses this server; `unasked` when that is not known for now, which delays nobody else. */
 export async function standingNow(
   deps: RightsDeps,
   right: RepositoryRight,

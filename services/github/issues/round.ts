@@ -1,4 +1,4 @@
-/** One round of reading the issues of projects: what holds up one project, or one access, holds up no other. */
+/** One round of reading the issues of projects: a problem with one project, or one access, delays no other. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { isLimit, issueLimits } from '#domain/project/issueRule.ts'
@@ -25,7 +25,7 @@ export interface RoundDeps extends IssueReadingDeps, OwnerDeps {
 }
 
 interface RoundOptions {
-  /** Ends the round. */
+  /** Whether the round is to end. */
   readonly isStopped: () => boolean
   /** Between two checks of an issue that waits, in ms. */
   readonly passingMs: number
@@ -59,7 +59,7 @@ export function round(
         if (fault instanceof EngineUnavailable) throw fault
         const isAway = isFault(fault, ['unavailable'])
         unavailable = isAway ? unavailable + 1 : 0
-        // A project that was deleted meanwhile, or whose access is gone, is no surprise: its page says so.
+        // A project that was deleted meanwhile, or whose access is gone, is expected: its page says so.
         const level = isExpected(fault) ? 'info' : 'warn'
         deps.logger[level]({ err: fault, projectId }, 'failed to read the issues of a project')
         await noteUnread(deps, known, projectId, fault)
@@ -74,7 +74,7 @@ const isExpected = (fault: unknown): boolean =>
   fault instanceof CodeHostFault ||
   (fault instanceof Fault && ['not_found', 'conflict', ...refusals].includes(fault.code))
 
-/** Records on the project why its issues cannot be read: at once, or after several times if that may pass. A rate limit resets by itself. */
+/** Records on the project why its issues cannot be read: at once, or after several failures if the reason may pass. A rate limit resets by itself. */
 async function noteUnread(
   { commands, logger }: RoundDeps,
   { failures }: Memories,
@@ -137,13 +137,13 @@ async function readProject(
   if (access.kind === 'own') return read(access)
   return read(access).catch((fault: unknown) => {
     if (isFault(fault, ['unauthorized'])) access.refused()
-    // What an installation may not read, its person perhaps may.
+    // The person may be able to read what an installation may not.
     if (isFault(fault, ['unauthorized', 'forbidden', 'not_found'])) return read(access.own)
     throw fault
   })
 }
 
-/** The same as `issuesOf`, once those that are no longer wanted are settled. */
+/** The issues of a project, like `issuesOf`, after those that are no longer wanted were settled. */
 async function settledIssuesOf(deps: RoundDeps, projectId: string): Promise<ProjectIssues | null> {
   const issues = await issuesOf(deps, projectId)
   const isOther = issues !== null && (await settleUnwanted(deps, projectId, issues))
@@ -168,7 +168,10 @@ async function readWith(
   return isLater && again === 'done' ? 'later' : again
 }
 
-/** `null` where the repository takes no work. By its number: another may have its name by now. */
+/**
+ * The reading of a project; `null` when its repository accepts no work. The repository is read by its number, because another one may have its name
+ * by now.
+ */
 async function readingOf(
   deps: RoundDeps,
   memory: Memory,
@@ -212,7 +215,7 @@ async function readIssues(
   const query = { label: of.slug === null ? issues.rule.label : null, since, ...(etag ? { etag } : {}) }
   const found = await codeHost.issues(token, repository, query)
   if (found === 'unchanged') return 'done'
-  // The tag is kept only once everything was read, so that the rest is asked for again.
+  // The tag is kept only once everything was read, so that the rest is requested again.
   memory.etag = undefined
   let count = 0
   const isWaiting = (id: string) => {
@@ -224,7 +227,7 @@ async function readIssues(
   for (const issue of found.issues) {
     if (!isTaken(issues, issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {
       if (count === maxIssues) return 'soon'
-      // The next are read once there is room for those that wait.
+      // Further issues are read once there is room for those that wait.
       if (waiting >= issueLimits.waiting) return isLater ? 'later' : 'done'
       count += 1
       const wasWaiting = isWaiting(issue.id)
@@ -232,7 +235,7 @@ async function readIssues(
       noteOutcome(memory, issue, outcome)
       isLater ||= outcome === 'later'
       if ((outcome === 'waits' || outcome === 'unasked') && !wasWaiting) waiting += 1
-      // Marked as seen only once it was read: a fault reads it again.
+      // An issue is only marked as seen once it was read, so that it is read again after a fault.
       if (isPast(issue, clock.now())) memory.seen.set(issue.id, keyOf(issue))
     }
     if (Date.parse(issue.updatedAt) > Date.parse(memory.since)) memory.since = issue.updatedAt
@@ -247,7 +250,7 @@ async function readIssues(
 const keyOf = ({ updatedAt, labels, comments }: HostIssue): string =>
   JSON.stringify([updatedAt, labels, comments])
 
-/** Whether it changed before this second, by clocks that may differ a little. */
+/** Whether the issue changed before this second, given that clocks may differ a little. */
 function isPast({ updatedAt }: HostIssue, now: Date): boolean {
   const age = now.getTime() - Date.parse(updatedAt)
   return age >= freshMs || age <= -freshMs

@@ -1,4 +1,4 @@
-/** Issues that wait: those that were taken and are no tasks yet, and those that were passed over for now. */
+/** Issues that wait: those that were accepted and are no tasks yet, and those that were passed over for now. */
 import { isLimit } from '#domain/project/issueRule.ts'
 import {
   hasRoom,
@@ -24,7 +24,7 @@ export const maxIssues = 30
 const maxPassing = 3
 
 /**
- * Goes on with issues that were taken: all if their owner has room, and some from time to time if not, or if the person who asked cannot be
+ * Continues with accepted issues: with all if their owner has room, and with some from time to time if not, or if the person who asked cannot be
  * checked. Returns whether they wait for room.
  */
 export async function resumeTaken(
@@ -35,7 +35,7 @@ export async function resumeTaken(
 ): Promise<boolean> {
   const taken = unsettledOf(of.issues).filter((one) => !isNoLongerCovered(of.issues, one))
   if (taken.length === 0) return false
-  // Asked here, so that those that wait for room cost no requests.
+  // Asked here, so that issues that wait for room cost no requests.
   const isFull = !(await hasRoomFor(deps, of.document.owner))
   if (memory.isFull && !isFull) for (const { taskId } of taken) memory.checkedAt.delete(taskId)
   memory.isFull = isFull
@@ -62,7 +62,10 @@ async function hasRoomFor({ admission }: IssueReadingDeps, ownerId: string): Pro
   }
 }
 
-/** Reads waiting issues again: for a limit once there is room, for anything else from time to time. Returns whether a task could not be made yet. */
+/**
+ * Reads waiting issues again: those that wait for a limit once there is room, and others from time to time. Returns whether a task could not be
+ * created yet.
+ */
 export async function readWaiting(
   deps: IssueReadingDeps,
   memory: Memory,
@@ -92,7 +95,7 @@ export async function readWaiting(
   return isLater
 }
 
-/** Issues taken by a mention that is no longer wanted, to be read once more: reading may be past the label that asks for them, too. */
+/** Issues accepted because of a mention that is no longer wanted, to be read once more: reading may also be past the label that asks for them. */
 function unwantedOf({ reconsidered, unasked }: Memory, issues: ProjectIssues) {
   const isDue = (id: string) => !reconsidered.has(id) && !unasked.has(id) && !issues.passed.has(id)
   return [...issues.taken].flatMap(([id, { words, ...one }]) =>
@@ -106,18 +109,18 @@ async function readAgain(
   of: ReadingOf,
   { id, number }: { readonly id: string; readonly number: number },
 ): Promise<Considered> {
-  // Noted even if it fails, so that the next one has its turn.
+  // Recorded even if the check fails, so that the next issue has its turn.
   memory.checkedAt.set(id, performance.now())
   const outcome = await unlessGone(deps, of, id, async () => {
     const found = await deps.codeHost.issue(of.token, of.repository, number)
-    // Its number redirects to where it was moved.
+    // The number of an issue leads to the place to which it was moved.
     return found.id === id ? considerIssue(deps, of, found) : withdraw(deps, of, id)
   })
   noteOutcome(memory, { id, number, updatedAt: null }, outcome)
   return outcome
 }
 
-/** One that was deleted or moved after it was listed holds up none of the others. */
+/** Keeps an issue that was deleted or moved after it was listed from delaying the others. */
 export async function unlessGone<Outcome>(
   deps: IssueReadingDeps,
   of: ReadingOf,

@@ -1,6 +1,6 @@
 /**
- * Follows pull requests at the code host. A webhook is a hint at what to read again, and so is the time that has passed: what is true is
- * only ever what the code host answers. So the order of hints does not matter, and a thousand of them are one reading.
+ * Follows pull requests at the code host. A webhook only hints at what to read again, as does the time that has passed; only the code host's answers
+ * are true. Therefore the order of hints does not matter, and a thousand of them cause one reading.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
@@ -28,14 +28,14 @@ export type FollowerEngines = ReactorEngines &
     readonly feedback: FeedbackReader
   }
 
-/** In milliseconds. */
+/** The times of the follower, in milliseconds. */
 export interface FollowerTimes {
-  /** From the start to the first reading of all pull requests. */
+  /** The time from the start to the first reading of all pull requests. */
   readonly firstMs: number
   /** Poll intervals: for pull requests whose page is open, and for all others. */
   readonly lookedAtMs: number
   readonly pollIntervalMs: number
-  /** Between two requests of one access: what is hinted at meanwhile goes into the second. */
+  /** The time between two requests with one access; hints in between are served by the second. */
   readonly restMs: number
 }
 
@@ -51,12 +51,12 @@ const maxWaiting = 5_000
 /** Requests under way at once, each with another access. */
 const requestsAtOnce = 4
 const foldTimeoutMs = 2_000
-/** How long an access rests after a fault: doubling where it may pass, unless the code host says how long. */
+/** How long an access rests after a fault: doubling if the fault may pass, unless the code host says how long. */
 const rests = { limitedMs: 60_000, unavailableMs: 5_000, refusedMs: 240_000, longestMs: 900_000 }
 
 interface Rest {
   readonly until: number
-  /** Failures in a row. */
+  /** The number of failures in a row. */
   readonly failures: number
   /** The access itself was refused, and not only for now. */
   readonly isRefused: boolean
@@ -66,20 +66,20 @@ interface Follower {
   readonly engines: FollowerEngines
   readonly times: FollowerTimes
   readonly queue: ReadQueue
-  /** By holder. */
+  /** The rests by the holder of the access. */
   readonly resting: Map<string, Rest>
   readonly busy: Set<string>
   readonly underWay: Set<Promise<void>>
   /** Starts requests once an access has rested. */
   readonly waking: Rounds
-  /** By person or task: when the pull requests that they look at were last queued. */
+  /** For each person or task: when the pull requests that they look at were last queued. */
   readonly lookedAt: Map<string, number>
   /** Pull requests that are read again a little later, by task. */
   readonly later: Map<string, { readonly timer: NodeJS.Timeout; readonly at: number }>
   isStopped: boolean
 }
 
-/** Follows until it is stopped. */
+/** Follows pull requests until it is stopped. */
 export async function startFollower(engines: FollowerEngines, times: FollowerTimes): Promise<RunningWork> {
   const follower: Follower = {
     engines,
@@ -95,14 +95,14 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
   }
   const reactor = await startReactor(engines, {
     marks: ['followed'],
-    // Without a mark, the first reading of all finds whatever was hinted at before.
+    // Without a mark, the first reading of all pull requests finds what was hinted at before.
     from: 'head',
     filter: {
       streams: ['task-', 'delivery-'],
       types: ['PullRequestOpened', 'PullRequestUpdated', 'DeliveryReceived'],
     },
     handle: (events, upTo) => hear(follower, events, upTo),
-    // What was hinted at is recorded once nothing waits: a process that dies earlier begins again.
+    // Hints are recorded as done once nothing waits: a process that dies earlier begins again.
     isDone: follower.queue.isEmpty,
   })
   const stopListening = engines.bus.subscribe('presence', (presence) => {
@@ -126,7 +126,7 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
 }
 
 function logFault({ engines: { logger }, isStopped }: Follower, fault: unknown): void {
-  // Read models that are being built, and engines that are away, are asked again the next time.
+  // Read models that are being built, and engines that are down, are tried again the next time.
   if (isStopped || fault instanceof EngineUnavailable) return
   if (fault instanceof CodeHostFault || (fault instanceof Fault && fault.code === 'github_not_connected')) {
     logger.debug({ err: fault }, 'failed to read what came back on pull requests')
@@ -150,7 +150,7 @@ async function hear(follower: Follower, events: readonly LogRecord[], upTo: Posi
   }
   for (const taskId of tasks) queue(follower, await ofTask(engines, taskId))
   if (named.size > 0) {
-    // What was observed before a hint came may not be in the read models yet.
+    // Observations from before a hint may not be in the read models yet.
     await engines.projected.waitFor(upTo, foldTimeoutMs)
     for (const about of named.values()) {
       const { repositoryId } = about
@@ -165,7 +165,7 @@ async function hear(follower: Follower, events: readonly LogRecord[], upTo: Posi
 }
 
 type Hint = { readonly repositoryId: string } & ({ readonly number: number } | { readonly commit: string })
-/** These name a commit. GitHub names pull requests only with some of them, and never those of forks. */
+/** Events that name a commit. GitHub names pull requests only with some of them, and never those of forks. */
 const ofChecks: ReadonlySet<string> = new Set(['check_run', 'check_suite', 'status'])
 
 async function hintOf({ engines }: Follower, stored: LogRecord): Promise<Hint | undefined> {
@@ -209,7 +209,7 @@ async function readEverything(follower: Follower): Promise<void> {
   }
 }
 
-/** `false` when the queue is full. */
+/** Queues requests; `false` when the queue is full. */
 function queue(follower: Follower, found: readonly ReadRequest[]): boolean {
   const now = performance.now()
   // An access that was just refused is tried again by a later reading.
@@ -224,7 +224,7 @@ function queue(follower: Follower, found: readonly ReadRequest[]): boolean {
   return false
 }
 
-/** Starts as many requests as may be under way, and comes back when the next may be. */
+/** Starts as many requests as may run at a time, and comes back when the next may start. */
 function pump(follower: Follower): void {
   const { busy, resting } = follower
   if (follower.isStopped) return
@@ -266,7 +266,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
       if (outcome.kind === 'wait') for (const request of mine) queue.add(request)
     }
   } catch (fault) {
-    // The log is away, for example: what is not recorded now is read again with all others.
+    // For example, the log is unavailable: what is not recorded now is read again with all others.
     const isLimit = fault instanceof CodeHostFault && fault.kind === 'rate_limited'
     const ms = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
     const outcome: ReadOutcome = isRefusal(fault) ? { kind: 'refused' } : { kind: 'wait', ms, isLimit }
@@ -277,7 +277,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
   queue.done(taken)
 }
 
-/** The ones that this holder still reads; the others are queued for the access that they have now. */
+/** The requests that this holder may still read; the others are queued for the access that they have now. */
 async function stillOf(
   { queue }: Follower,
   holder: string,
@@ -299,8 +299,8 @@ const concernsAll = (fault: unknown): boolean =>
   isRefusal(fault) || fault instanceof EngineUnavailable || isFault(fault, ['rate_limited'])
 
 /**
- * Reads what came back on pull requests that were read, and queues those again on which more is awaited. One that cannot be read holds up no
- * other. Throws what concerns all of them.
+ * Reads the feedback on pull requests that were read, and queues those again on which more is expected. One that cannot be read delays no other.
+ * Throws faults that concern all of them.
  */
 async function readFeedback(follower: Follower, found: readonly Found[]): Promise<void> {
   for (const { request, reading } of found) {
@@ -320,7 +320,7 @@ async function readFeedback(follower: Follower, found: readonly Found[]): Promis
   }
 }
 
-/** Queues it once more after `ms`, or when it was to be queued anyway, if that is sooner. */
+/** Queues the request once more after `ms`, or earlier if it is already due before that. */
 function later(follower: Follower, request: ReadRequest, ms: number): void {
   const at = performance.now() + ms
   const before = follower.later.get(request.taskId)

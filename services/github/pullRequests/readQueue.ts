@@ -1,6 +1,6 @@
 /**
- * A bounded queue of pull requests to read: each once, however often it is asked for, and the repositories of one access take turns. Pure except
- * for the map that it keeps.
+ * A bounded queue of pull requests to read: each occurs once, however often it is requested, and the repositories of one access take turns. Pure
+ * except for the map that it keeps.
  */
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
 import type { ReadAccess } from '../access.ts'
@@ -10,33 +10,33 @@ export interface ReadRequest {
   readonly taskId: string
   readonly number: number
   readonly key: PullRequestKey
-  /** What is read by one access shares its limits, and goes into one request. */
+  /** The access: reads with one access share its limits, and go into one request. */
   readonly access: ReadAccess
-  /** Repositories take turns. */
+  /** The repository; repositories take turns. */
   readonly repository: string
 }
 
 export interface ReadQueue {
-  /** Queues it, or keeps its place. One that is being read is read once more afterwards. `false` when the queue is full. */
+  /** Queues a request, or keeps its place. A pull request that is being read is read once more afterwards. `false` when the queue is full. */
   add(request: ReadRequest): boolean
-  /** Who has something to read. */
+  /** The holders of an access with something to read. */
   holders(): ReadonlySet<string>
   /**
-   * Takes the next of a holder, at most `max`, that one token may read: what an installation reads by name must be of one repository. They count
-   * as being read until `done`.
+   * Takes the next requests of a holder, at most `max`, that one token may read: those that an installation reads by name must be of one repository.
+   * They count as being read until `done`.
    */
   take(holder: string, max: number): readonly ReadRequest[]
-  /** Those that were taken are read. */
+  /** Reports that these requests were read. */
   done(taken: readonly ReadRequest[]): void
-  /** Neither waiting nor being read. */
+  /** Whether no request waits or is being read. */
   isEmpty(): boolean
 }
 
 interface State {
   readonly max: number
-  /** By task, in the order of arrival. */
+  /** Waiting requests by task, in the order of arrival. */
   readonly waiting: Map<string, ReadRequest>
-  /** Being read; `again` when it was asked for meanwhile. */
+  /** Requests being read; `again` is set when the pull request was requested meanwhile. */
   readonly reading: Map<string, { again: ReadRequest | null }>
 }
 
@@ -86,7 +86,7 @@ function take(state: State, holder: string, count: number): readonly ReadRequest
   return taken
 }
 
-/** The repository, where an installation is to read it by its name. */
+/** The name of the repository, if an installation is to read it by name. */
 const nameOf = ({ access, key, repository }: ReadRequest): string | null =>
   access.kind === 'own' || 'nodeId' in key ? null : repository
 

@@ -18,10 +18,10 @@ const page = 200
 const newestTasks = 50
 /** How many tasks of one pull request are found: several people may have one each. */
 const tasksOfOne = 20
-/** A closed pull request may be reopened; after this time that is left to webhooks. */
+/** How long a closed pull request is followed, in milliseconds: it may be reopened; after that time only webhooks notice. */
 const closedFollowedMs = 14 * 24 * 3_600_000
 
-/** Those of a pull request that a hint names. */
+/** The requests for a pull request that a hint names. */
 export async function hinted(
   deps: RequestDeps,
   repositoryId: string,
@@ -31,7 +31,7 @@ export async function hinted(
   return requestsOf(deps, found)
 }
 
-/** The followed ones whose head is this commit, since a check names no pull request. */
+/** The requests for followed pull requests whose head is this commit, since a check names no pull request. */
 export async function ofCommit(
   deps: RequestDeps,
   repositoryId: string,
@@ -44,13 +44,13 @@ export async function ofCommit(
   )
 }
 
-/** That of one task, also before the read models have it. */
+/** The request for the pull request of one task, even before the read models have it. */
 export async function ofTask(deps: RequestDeps, taskId: string): Promise<readonly ReadRequest[]> {
   const found = await deps.documents.now(pullRequestsView, taskStream(taskId), taskId)
   return found ? requestsOf(deps, [found]) : []
 }
 
-/** Those of a person's newest tasks, and of the tasks that somebody has open. */
+/** The requests for pull requests of a person's newest tasks, and of the tasks that somebody has open. */
 export async function lookedAt(
   deps: RequestDeps,
   { owner, taskIds }: { readonly owner: string | null; readonly taskIds: readonly string[] },
@@ -82,7 +82,7 @@ async function requestsOf(
 ): Promise<readonly ReadRequest[]> {
   if (found.length === 0) return []
   const tasks = await tasksOf(documents, found)
-  // A pull request that was never read is found by its name; after that by its id, whatever becomes of the name.
+  // A pull request that was never read is found by its name; after that by its id, whatever happens to the name.
   const projects = await documents.getMany(projectsView, [
     ...new Set([...tasks.values()].map(({ projectId }) => projectId)),
   ])

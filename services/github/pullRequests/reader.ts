@@ -1,4 +1,4 @@
-/** Reads pull requests at the code host, and records what is news on their tasks. */
+/** Reads pull requests at the code host, and records changes on their tasks. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { TaskCommand } from '#domain/task/commands.ts'
@@ -18,12 +18,15 @@ export interface ReaderDeps {
   readonly logger: Logger
 }
 
-/** What became of a request: `wait` where the same should be asked again later. */
+/** The outcome of a request: `wait` when it should be repeated later. */
 export type ReadOutcome =
   | {
       readonly kind: 'read'
       readonly found: readonly Found[]
-      /** What was hidden from an installation, to be read with the owners' own access: only what is hidden from them as well is recorded. */
+      /**
+       * Pull requests that were hidden from an installation, to be read with the owners' own access. Only what is hidden from the owners too is
+       * recorded.
+       */
       readonly unseen: readonly ReadRequest[]
     }
   | { readonly kind: 'refused' }
@@ -94,7 +97,7 @@ async function ask(
     if (!(fault instanceof CodeHostFault)) throw fault
     const { kind, retryAfterMs } = fault
     if (access.kind === 'installation') {
-      // What an installation is refused says nothing of the people whose tasks these are.
+      // A refusal to an installation means nothing for the people whose tasks these are.
       if (kind === 'unauthorized') {
         access.refused()
         return { outcome: { kind: 'wait', ms: undefined, isLimit: false } }
@@ -110,7 +113,7 @@ async function ask(
   }
 }
 
-/** A task that was deleted, or whose history cannot be read, holds up no other. */
+/** Records an observation. A task that was deleted, or whose history cannot be read, delays no other. */
 async function record(
   { commands, logger }: ReaderDeps,
   { taskId, number }: ReadRequest,

@@ -1,6 +1,6 @@
 /**
- * Once a person has connected to the code host again, the updates of pull requests that failed meanwhile are tried once more: their chats say
- * that the work is kept, and nobody needs to go through them.
+ * Once a person has connected to the code host again, updates of pull requests that failed meanwhile are retried: the chats of their tasks say that
+ * the work is kept, and nobody needs to go through them.
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -34,16 +34,16 @@ const foldTimeoutMs = 5_000
 /** The newest tasks of a person are looked through: as many as lists show, and more. */
 const newestTasks = 200
 
-/** What came of looking at a person; `refused`: the host does not let them in. */
+/** The outcome for a person; `refused` means that the host does not let them in. */
 type Outcome = 'done' | 'later' | 'refused'
 
-/** Goes on until it is stopped. What somebody connected for while nobody listened, they can still ask for in the task. */
+/** Runs until it is stopped. If a person connected while nobody listened, they can still retry in the task. */
 export async function startRetriedUpdates(
   engines: RetryEngines,
   times: HintTimes = usualTimes,
   max: number = maxHinted,
 ): Promise<RunningWork> {
-  /** People who were refused at the last look, and are looked at once more: their new tokens may have come later than the event. */
+  /** People who were refused at the last attempt, and for whom there is another one: their new tokens may have arrived later than the event. */
   const refused = new Set<string>()
   let heard: Position | null = null
   const looking = hintedWork({
@@ -62,7 +62,7 @@ export async function startRetriedUpdates(
   })
   const reactor = await startReactor(engines, {
     from: 'head',
-    // A sign-in at the code host brings new tokens also where the connection had not been known to be lost.
+    // A sign-in at the code host brings new tokens even if the connection was not known to be lost.
     filter: { streams: ['user-'], types: ['GitHubConnected', 'SessionStarted'] },
     async handle(events, upTo) {
       heard = upTo
@@ -99,7 +99,7 @@ async function retryFor(engines: RetryEngines, userId: string, upTo: Position | 
   }
 }
 
-/** `false` if it may be tried again. A fault of one task does not affect the others. */
+/** Retries an update; `false` if it may be tried again. A fault of one task does not affect the others. */
 async function isRetried(engines: RetryEngines, taskId: string): Promise<boolean> {
   const command = { type: 'RetryUpdate', requestId: randomUUID() } as const
   try {

@@ -1,6 +1,6 @@
 /**
- * Ends connections whose grant a person took back at the code host. A delivery only says whose token to check, since anybody who knows the
- * webhook's secret can send one: the connection ends when the host itself refuses the token.
+ * Ends connections whose grant a person revoked at the code host. A delivery only says whose token to check, since anybody who knows the webhook's
+ * secret can send one: the connection ends when the host itself refuses the token.
  */
 import { identity } from '#domain/identity.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
@@ -25,11 +25,11 @@ type RevocationEngines = ReactorEngines &
     readonly codeHostName: string
   }
 
-/** A person is asked about once a minute at most, however many deliveries name them. */
+/** The host is asked about a person once a minute at most, however many deliveries name them. */
 const usualTimes: HintTimes = { burstPauseMs: 200, minIntervalMs: 60_000 }
 const maxHinted = 1_000
 
-/** Goes on until it is stopped. */
+/** Runs until it is stopped. */
 export async function startRevocations(
   engines: RevocationEngines,
   times: HintTimes = usualTimes,
@@ -57,7 +57,7 @@ export async function startRevocations(
   }
 }
 
-/** The person whose grant was taken back, by what a delivery says. */
+/** The person whose grant was revoked, according to a delivery. */
 async function namedBy(engines: RevocationEngines, stored: LogRecord): Promise<string | null> {
   const delivery = await openDelivery(engines, stored)
   const { event, action } = delivery?.data ?? {}
@@ -68,13 +68,13 @@ async function namedBy(engines: RevocationEngines, stored: LogRecord): Promise<s
     return (await engines.commands.load(identity, account)).state.userId
   } catch (fault) {
     if (!(fault instanceof UnreadableEvent)) throw fault
-    // An account whose record is damaged must not hold up the others.
+    // An account whose record is damaged must not delay the others.
     engines.logger.warn({ err: fault }, 'skipped a revocation of an account that cannot be read')
     return null
   }
 }
 
-/** `later` where it is not known now whether the host still takes the person's token. */
+/** Checks a person's token; `later` when it is not known now whether the host still accepts it. */
 async function lookAt(
   { commands, access, logger }: RevocationEngines,
   userId: string,
@@ -83,7 +83,7 @@ async function lookAt(
   try {
     const { state, head } = await commands.load(user, stream)
     if (state.kind !== 'user') return 'done'
-    // A sign-in stores its tokens before it is recorded, so the refused token may no longer be theirs.
+    // A sign-in stores its tokens before it is recorded, so the refused token may no longer be the person's.
     const end = { type: 'DisconnectGitHub', asOf: head.revision } as const
     await access.endIfRefused(userId, () => commands.execute(user, stream, end, bySystem('revocations')))
     return 'done'

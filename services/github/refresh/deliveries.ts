@@ -7,7 +7,7 @@ import type { EventFilter, LogRecord } from '#platform/ports/eventStore.ts'
 
 export const deliveryFilter: EventFilter = { streams: ['delivery-'], types: ['DeliveryReceived'] }
 
-/** `undefined` for one that cannot be read, which holds up no other. */
+/** The delivery; `undefined` for one that cannot be read, which delays no other. */
 export async function openDelivery(
   { log, logger }: { readonly log: Pick<EventLog, 'open'>; readonly logger: Pick<Logger, 'warn'> },
   stored: LogRecord,

@@ -1,23 +1,23 @@
-/** What the code host hinted at, by id, until it is due to be read, and the work on it. Times in ms. */
+/** Keeps hints of the code host, by id, until they are due to be followed, and works on them. Times are in milliseconds. */
 import { rounds } from '#platform/async/rounds.ts'
 
-/** Hints that come often, or may be false, lead to a reading only now and then. */
+/** Hints that are frequent, or may be false, cause a reading only now and then. */
 export type Hint = 'soon' | 'now and then'
 
 export interface Hints {
-  /** If there is no room for it, the next reading of all finds it. */
+  /** Adds a hint. Without room for it, the next reading of all finds it. */
   add(id: string, hint: Hint, now: number): void
-  /** Those that are due, which count as read now. */
+  /** Takes the ids that are due, which then count as read. */
   take(now: number): readonly string[]
-  /** Could not be read: it is due again after the same time as after a reading. `false` if there is no room for it. */
+  /** Reports an id that could not be read: it is due again after the same time as after a reading. `false` if there is no room for it. */
   keep(id: string, now: number): boolean
   size(): number
-  /** When the next is due; `undefined` where none waits. */
+  /** When the next id is due; `undefined` when none waits. */
   dueAt(): number | undefined
 }
 
 export interface HintTimes {
-  /** From a hint to the reading, so that a burst of hints is one. */
+  /** The time from a hint to the reading, so that a burst of hints causes one reading. */
   readonly burstPauseMs: number
   /** Between two readings of one that `now and then` hints lead to. */
   readonly minIntervalMs: number
@@ -26,7 +26,7 @@ export interface HintTimes {
 /** Keeps each id once, at most `max` of them. Pure except for the maps that it keeps. */
 export function hints({ burstPauseMs, minIntervalMs }: HintTimes, max: number): Hints {
   const due = new Map<string, number>()
-  /** By repository, in the order of reading. */
+  /** When each repository was last read, in the order of reading. */
   const readAt = new Map<string, number>()
   const put = (id: string, at: number) => {
     const before = due.get(id)
@@ -62,11 +62,11 @@ export function hints({ burstPauseMs, minIntervalMs }: HintTimes, max: number): 
 }
 
 interface HintedWork {
-  /** Waits for room; `false` where it is stopped first. For one caller, who awaits it. */
+  /** Adds an id, and waits for room; `false` if it is stopped first. For one caller, who awaits it. */
   add(id: string, hint: Hint): Promise<boolean>
-  /** Whether none waits and none is worked on; `false` once it is stopped, as it has then taken nothing more. */
+  /** Whether no id waits or is worked on; `false` once it is stopped, because it then takes no more ids. */
   isIdle(): boolean
-  /** Takes nothing more at once; resolves when what is under way has ended. */
+  /** Takes no more ids from now on; resolves when running work has ended. */
   stop(): Promise<void>
 }
 
@@ -74,14 +74,14 @@ export interface HintedWorkOptions {
   readonly times: HintTimes
   /** How many may wait or be worked on. */
   readonly max: number
-  /** `later`: it is due again. Must not throw. */
+  /** Works on an id; `later` means that it is due again. Must not throw. */
   readonly workOn: (id: string) => Promise<'done' | 'later'>
 }
 
-/** Works on one id after the other until it is stopped. Whoever adds waits for room, so that nothing is lost in a burst. */
+/** Works on one id after the other until it is stopped. Callers who add ids wait for room, so that nothing is lost in a burst. */
 export function hintedWork({ times, max, workOn }: HintedWorkOptions): HintedWork {
   const hinted = hints(times, max)
-  /** Those that were taken, and may have to wait again. */
+  /** The number of ids that were taken, and may have to wait again. */
   let taken = 0
   let isStopped = false
   let rouse = (): void => undefined

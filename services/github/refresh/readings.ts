@@ -1,7 +1,4 @@
-/**
- * Reads what projects have at the code host, in one process and one at a time: a repository after a delivery hinted at it, all projects from time
- * to time.
- */
+/** Reads what projects have at the code host, in one process and one at a time: a repository after a delivery, and all projects from time to time. */
 import type { DeliveryReceived } from '#domain/delivery.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
@@ -27,45 +24,45 @@ export interface ReadingEngines extends ReactorEngines {
   readonly logger: Pick<Logger, 'error' | 'warn'>
 }
 
-/** In milliseconds. */
+/** The times of readings, in milliseconds. */
 export interface ReadingTimes {
-  /** From the start to the first reading of all, and between readings of all. */
+  /** The times from the start to the first reading of all, and between readings of all. */
   readonly firstMs: number
   readonly pollIntervalMs: number
-  /** From a hint to the reading, so that a burst of hints is one. */
+  /** The time from a hint to the reading, so that a burst of hints causes one reading. */
   readonly burstPauseMs: number
   /** The least time between two readings of all that hints cause, and between two of a repository that frequent hints cause. */
   readonly minIntervalMs: number
 }
 
-/** A project, with its place in the order of all. */
+/** A project, with its place in the order of all projects. */
 export interface OrderedDocument {
   readonly id: string
   readonly order: string
 }
 
-/** Where a page of all projects begins: behind this one. */
+/** The place after which a page of all projects begins. */
 export type Behind = Find['after']
 
 /** One round of readings. */
 export interface Round<Project> {
   /** The host seems to be away: nothing more is read. */
   isOver(): boolean
-  /** `soon` if more is known to be there, `later` if it could not be read for now. Throws EngineUnavailable. */
+  /** Reads a project: `soon` if it is known to have more, `later` if it could not be read for now. Throws EngineUnavailable. */
   read(project: Project): Promise<'done' | 'soon' | 'later'>
 }
 
-/** What is read, and after what. */
+/** What is read, and when. */
 export interface Readings<Project extends OrderedDocument> {
   readonly times: ReadingTimes
-  /** What the log says where a reading failed. */
+  /** The message for the log when a reading failed. */
   readonly failed: string
   /** What a delivery hints at: a repository by its number, or `all` projects. */
   readonly hintOf: (
     delivery: RecordedOf<DeliveryReceived>,
   ) => { readonly repositoryId: string; readonly hint: Hint } | 'all' | undefined
   readonly ofRepository: (githubRepoId: string) => Promise<readonly Project[]>
-  /** One as it is now; `undefined` where it is gone. */
+  /** The current state of a project; `undefined` when it is gone. */
   readonly one: (id: string) => Promise<Project | undefined>
   /** All projects, a page of `limit` at a time. */
   readonly pages: (limit: number, after: Behind) => AsyncIterable<readonly Project[]>
@@ -76,7 +73,7 @@ const pageSize = 100
 const foldTimeoutMs = 2_000
 const maxHinted = 1_000
 const soonMs = 3_000
-/** Faults in a row among what was hinted at: a single one may be the project's own, more mean that an engine is away. */
+/** How many faults in a row end a round: a single one may be the project's own, but more mean that an engine is down. */
 const maxFaults = 2
 
 interface Running<Project extends OrderedDocument> {
@@ -85,16 +82,16 @@ interface Running<Project extends OrderedDocument> {
   readonly hinted: Hints
   /** Projects that are to be read again. */
   readonly again: Retries
-  /** Rounds for what was hinted at, and for projects that are to be read again. */
+  /** Rounds for projects that were hinted at, and for those that are to be read again. */
   readonly ofHinted: Rounds
   readonly ofAll: Rounds
-  /** When hints may next lead to a reading of all, by the clock of `performance.now`. */
+  /** When hints may next cause a reading of all, by the clock of `performance.now`. */
   allAgainAt: number
-  /** Where the last reading of all stopped, as the host or an engine was away: the next goes on there. */
+  /** Where the last reading of all stopped because the host or an engine was down; the next one continues there. */
   stoppedAt: Behind
   /** How often a reading of all was hinted at: one that begins after a hint begins with the first project. */
   hintedAll: number
-  /** Hints come from events up to here, which the read models must have before one is followed. */
+  /** Hints come from events up to this position, which the read models must have before a hint is followed. */
   heard: Position | null
   isStopped: boolean
 }
@@ -127,7 +124,7 @@ export async function startReadings<Project extends OrderedDocument>(
     heard: null,
     isStopped: false,
   }
-  // What was hinted at before is found by the first reading of all.
+  // The first reading of all finds what was hinted at before.
   const reactor = await startReactor(engines, {
     from: 'head',
     filter: deliveryFilter,
@@ -151,12 +148,12 @@ function logFault<Project extends OrderedDocument>(
   { engines, of, isStopped }: Running<Project>,
   fault: unknown,
 ): void {
-  // Read models that are being built, and engines that are away, are asked again the next time.
+  // Read models that are being built, and engines that are down, are tried again the next time.
   if (isStopped || fault instanceof EngineUnavailable) return
   engines.logger.error({ err: fault }, of.failed)
 }
 
-/** When the next is due that was hinted at, or is to be read again. */
+/** When the next project is due that was hinted at, or is to be read again. */
 const nextOf = <Project extends OrderedDocument>({ hinted, again }: Running<Project>): number =>
   Math.min(...[hinted, again].map((one) => one.dueAt() ?? Number.POSITIVE_INFINITY))
 
@@ -177,14 +174,14 @@ async function note<Project extends OrderedDocument>(
   if (hint !== 'all') return hinted.add(hint.repositoryId, hint.hint, now)
   running.hintedAll += 1
   running.stoppedAt = undefined
-  // Once the burst is over.
+  // After the burst of hints is over.
   ofAll.within(Math.max(of.times.burstPauseMs, running.allAgainAt - now))
 }
 
 const begun = <Project extends OrderedDocument>(running: Running<Project>): Round<Project> =>
   running.of.begin(() => running.isStopped)
 
-/** An engine's fault at one project holds up no other; several in a row end the round. */
+/** Reads projects that were hinted at. An engine's fault with one project delays no other; several faults in a row end the round. */
 async function readHinted<Project extends OrderedDocument>(running: Running<Project>): Promise<void> {
   const { engines, of, hinted, again, heard } = running
   const round = begun(running)
@@ -217,7 +214,7 @@ async function readHinted<Project extends OrderedDocument>(running: Running<Proj
       if (isOver()) return
       repositories.delete(githubRepoId)
       const found = await of.ofRepository(githubRepoId).catch(failed)
-      // Added again at the end: next time it comes after those that were not tried.
+      // Added again at the end, so that it comes after those that were not tried.
       if (found === undefined) repositories.add(githubRepoId)
       for (const one of found ?? [])
         if (isAway()) waiting.add(one.id)
@@ -234,7 +231,7 @@ async function readHinted<Project extends OrderedDocument>(running: Running<Proj
   }
 }
 
-/** `laterMs` is the pause after a reading that failed for now; `null` when the next reading of all comes soon enough. */
+/** Reads one project. `laterMs` is the pause after a reading that failed for now; `null` when the next reading of all comes soon enough. */
 async function readOne<Project extends OrderedDocument>(
   { again }: Running<Project>,
   round: Round<Project>,
@@ -272,7 +269,7 @@ async function readAll<Project extends OrderedDocument>(running: Running<Project
         underWay = undefined
       }
   } catch (fault) {
-    // A project at which an engine fails each time is skipped, so that it does not hold up the others for long.
+    // A project with which an engine fails each time is skipped, so that it does not delay the others for long.
     stop(after === stoppedAt && underWay ? underWay : after)
     throw fault
   } finally {

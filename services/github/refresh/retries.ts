@@ -1,19 +1,22 @@
-/** What is to be read again, by id, after a pause that doubles each time in a row. Pure but for the map that it keeps; times in ms. */
+/**
+ * Keeps what is to be read again, by id, with a pause that doubles each time in a row. Pure except for the map that it keeps; times are in
+ * milliseconds.
+ */
 
 export interface Retries {
-  /** Begins with `pauseMs`. One whose pause would be longer than until the next reading of all is left to that. */
+  /** Adds an id; the first pause is `pauseMs`. If the pause would last beyond the next reading of all, the id is left to that. */
   put(id: string, pauseMs: number, now: number): void
-  /** Was not tried: it is due after the same pause again, or after `pauseMs` where it had none. */
+  /** Reports an id that was not tried: it is due after the same pause again, or after `pauseMs` if it had none. */
   keep(id: string, pauseMs: number, now: number): void
-  /** Nothing is to be read again: the next pause is a short one. */
+  /** Reports that an id need not be read again, so that its next pause is a short one. */
   settle(id: string): void
   take(now: number): readonly string[]
-  /** When the next is due; `undefined` where none waits. */
+  /** When the next id is due; `undefined` when none waits. */
   dueAt(): number | undefined
 }
 
 interface Waiting {
-  /** `undefined` while it is read. */
+  /** When the id is due; `undefined` while it is being read. */
   readonly dueAt: number | undefined
   readonly pauseMs: number
 }

@@ -1,4 +1,4 @@
-/** Writes at the code host what the log says is due: at once, and again from time to time what had to wait. */
+/** Makes the writes at the code host that the log records as due: at once, and again from time to time if they had to wait. */
 import { LRUCache } from 'lru-cache'
 import { rounds } from '#platform/async/rounds.ts'
 import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
@@ -22,14 +22,14 @@ export interface Writing {
   readonly intervalMs: number
   /** One round, which ends early once `isStopped`. */
   readonly round: (isStopped: () => boolean) => Promise<void>
-  /** What the log says where a round failed. */
+  /** The message for the log when a round failed. */
   readonly failed: string
 }
 
 const batch = 100
 const foldTimeoutMs = 5_000
 
-/** Writes until it is stopped, one round at a time, so that no other looks up what is just being written. */
+/** Writes until it is stopped, one round at a time, so that no other round looks up what is just being written. */
 export async function startWriting(
   engines: WritingEngines,
   { filter, delayMs = () => 0, intervalMs, round, failed }: Writing,
@@ -64,19 +64,19 @@ export async function startWriting(
   }
 }
 
-/** How many owners who have to wait are remembered, and how long they wait if the code host does not say. */
+/** How many waiting owners are remembered, and how long they wait if the code host does not say. */
 const maxResting = 2_000
 const restMs = 60_000
 
-/** Owners for whom the code host takes no requests for now. */
+/** Owners whose requests the code host refuses for now. */
 export interface RestingOwners {
   has(ownerId: string): boolean
-  /** For a minute, unless the code host says how long. */
+  /** Makes an owner wait for a minute, or as long as the code host says. */
   add(ownerId: string, ms: number | undefined): void
 }
 
 export function restingOwners(): RestingOwners {
-  /** In ms of the monotonic clock. */
+  /** When each owner's wait ends, in milliseconds of the monotonic clock. */
   const until = new LRUCache<string, number>({ max: maxResting })
   return {
     has: (ownerId) => (until.get(ownerId) ?? 0) > performance.now(),
