@@ -8,7 +8,7 @@ import { codex } from './agents/codex.ts'
 import { cursor } from './agents/cursor.ts'
 import { isModelName } from './kernel/names.ts'
 
-/** The agents in the order in which people see them. */
+/** The agents by name, in the order in which people see them. */
 const byName = { claude, cursor, codex } as const satisfies Readonly<Record<string, Agent>>
 
 export type AgentName = keyof typeof byName
@@ -20,10 +20,10 @@ export const defaultAgent: AgentName = 'claude'
 export const isAgentName = (value: string): value is AgentName => Object.hasOwn(byName, value)
 export const agentNamed = (name: AgentName): Agent => byName[name]
 
-/** The name that people see; an unknown agent keeps its own. */
+/** The name of an agent that people see; for an unknown agent, the given name. */
 export const labelOf = (name: string): string => (isAgentName(name) ? agentNamed(name).label : name)
 
-/** Names that belong to other makers' models: a client may send a model that was chosen for another agent. */
+/** For each agent, the names of models by other makers: a client may send a model that was chosen for another agent. */
 const foreign: Readonly<Partial<Record<AgentName, RegExp>>> = {
   claude: /^(?:o\d|gpt|chatgpt|codex|gemini|grok|composer|kimi|deepseek|auto)(?:[-.]|$)/i,
   // These are aliases that only `claude` knows.
@@ -31,7 +31,7 @@ const foreign: Readonly<Partial<Record<AgentName, RegExp>>> = {
   codex: /^(?:claude|default|best|opus|sonnet|haiku|gemini|grok|composer|kimi|deepseek|auto)/i,
 }
 
-/** Whether the agent can be asked to use this model. If it cannot, the agent uses its default. */
+/** Whether the agent can use this model. An agent that cannot use the requested model uses its default. */
 export function takesModel(agent: AgentName, model: string): boolean {
   return isModelName(model) && foreign[agent]?.test(model) !== true
 }

@@ -1,10 +1,10 @@
-/** The permissions of a GitHub App: which we need and why, and which are missing according to GitHub. */
+/** The permissions of a GitHub App: which we need and why, and which GitHub says are missing. */
 
 export type PermissionLevel = 'read' | 'write' | 'admin'
-/** Permissions by name, such as `contents`. */
+/** Levels by the permission's name, such as `contents`. */
 export type AppPermissions = Readonly<Record<string, PermissionLevel>>
 
-/** The permissions that our App always requests: the least that does the job. */
+/** The permissions that our App always requests: the smallest set that suffices. */
 export const neededPermissions = {
   metadata: 'read',
   contents: 'write',
@@ -15,15 +15,15 @@ export const neededPermissions = {
   actions: 'read',
 } as const satisfies AppPermissions
 
-/** The permissions that an administrator may add, each for one purpose. */
+/** Permissions that an administrator may add, each for one purpose. */
 export const optionalPermissions = {
   workflows: 'write',
   members: 'read',
 } as const satisfies AppPermissions
 
 /**
- * The events to which we subscribe, each with permissions of which one must be granted. GitHub refuses a manifest with an event that has none of its
- * permissions.
+ * The events that we subscribe to, each with permissions of which one must be granted. GitHub refuses a manifest that lists an event without such a
+ * permission.
  */
 export const wantedEvents = {
   push: ['contents'],
@@ -39,7 +39,7 @@ export const wantedEvents = {
   repository: ['metadata'],
 } as const
 
-/** Events that GitHub sends to every App. GitHub refuses a manifest that lists them. */
+/** Events that GitHub sends to every App; GitHub refuses a manifest that lists one. */
 export const alwaysSent = [
   'installation',
   'installation_repositories',
@@ -60,7 +60,7 @@ export function missingPermissions(
   })
 }
 
-/** The permissions in `X-Accepted-GitHub-Permissions`: ',' means 'and', ';' means 'or', and only the first alternative is returned. */
+/** Parses `X-Accepted-GitHub-Permissions`, in which ',' means 'and' and ';' means 'or'. Returns only the first alternative. */
 export function acceptedPermissions(
   header: string | null,
 ): readonly (readonly [name: string, level: PermissionLevel])[] {
@@ -72,11 +72,14 @@ export function acceptedPermissions(
   })
 }
 
-/** The credential of a request to the code host. `own_token` is `GITHUB_TOKEN`; a `person`'s token is from the App and limited by its permissions. */
+/**
+ * The credentials for requests to the code host. `own_token` is `GITHUB_TOKEN`; a token of a `person` is issued through the App and limited by its
+ * permissions.
+ */
 export const credentials = ['person', 'own_token', 'installation', 'app_key'] as const
 export type Credential = (typeof credentials)[number]
 
-/** How sentences name a credential. */
+/** What gives access to repositories, as sentences name it. */
 export const credentialNames = {
   person: 'your access',
   own_token: 'the token in GITHUB_TOKEN',
@@ -84,14 +87,14 @@ export const credentialNames = {
 } as const
 export type NamedCredential = keyof typeof credentialNames
 
-/** How sentences name the account with which the code host shows a person's data. */
+/** The account under which the code host shows a person's data, as sentences name it. */
 export const viewerOf = ({ ownToken }: { readonly ownToken?: string }): string =>
   ownToken === undefined ? 'your account' : credentialNames.own_token
 
 /** Words that say where the owner of `GITHUB_TOKEN` can change its permissions. */
 export const tokenPage = 'on GitHub: Settings, Developer settings, Personal access tokens'
 
-/** A sentence for people that says which permissions are missing, to what, and where to grant them. */
+/** A sentence for people: which permissions are missing, for what, and where to grant them. */
 export function missingSentence(
   missing: readonly (readonly [string, PermissionLevel])[],
   credential: Credential = 'person',

@@ -1,5 +1,5 @@
 /**
- * The audit events that no other stream has: refused sign-ins, reads of other people's data, and exports. They contain only ids and no content, so
+ * Audit events that belong in no other stream: refused sign-ins, reads of other people's data, and exports. They hold only ids and no content, so
  * nothing here names a person once their account is erased.
  */
 import { z } from 'zod'
@@ -25,7 +25,7 @@ export const SignInRefused = fact('SignInRefused', {
   userId: UserId.nullable(),
 })
 
-/** The filters of the request; a filter is `null` when it was not set. */
+/** The filters of the request; `null` for a filter that was not set. */
 const asked = {
   records: z.enum(auditedRecords),
   personId: UserId.nullable(),
@@ -33,12 +33,12 @@ const asked = {
   from: z.iso.datetime().nullable(),
   to: z.iso.datetime().nullable(),
 }
-/** Recorded before the records are shown. */
+/** People read records. The event is written before they are shown. */
 export const RecordsRead = fact('RecordsRead', asked)
-/** Recorded before a copy of the records is handed out. */
+/** People exported records. The event is written before the copy is handed out. */
 export const RecordsExported = fact('RecordsExported', asked)
 
-/** The App of this server at the code host was created, by an administrator or with the code that the server printed. */
+/** The App of this server at the code host was created, by an administrator or by somebody with the code that the server printed. */
 export const CodeHostAppRegistered = fact('CodeHostAppRegistered', { hasWebhook: z.boolean() })
 
 export const auditEvents = [SignInRefused, RecordsRead, RecordsExported, CodeHostAppRegistered] as const
@@ -49,7 +49,7 @@ export interface AuditCommand {
   readonly event: AuditEvent
 }
 
-/** Has no state: it records everything, and refuses nothing. */
+/** A decider without state: it records everything and refuses nothing. */
 export const audit: Decider<null, AuditCommand, AuditEvent> = {
   initial: null,
   decide: ({ event }) => [event],

@@ -16,7 +16,7 @@ interface NamedPermission {
   readonly level: PermissionLevel
 }
 
-/** Permissions in the order of their names. */
+/** Permissions as a list, sorted by name. */
 export const namedPermissions = (permissions: AppPermissions): NamedPermission[] =>
   Object.entries(permissions)
     .map(([name, level]) => ({ name, level }))
@@ -43,7 +43,7 @@ export function permissionRows(app: AppPermissions): PermissionRow[] {
 export const missingAppEvents = (subscribed: readonly string[]): string[] =>
   Object.keys(wantedEvents).filter((event) => !subscribed.includes(event))
 
-/** One attempt to deliver a webhook, as far as it is known. */
+/** One attempt to deliver a webhook, as the code host lists it. */
 export interface Attempt {
   readonly guid: string
   readonly event: string
@@ -51,8 +51,8 @@ export interface Attempt {
 }
 
 /**
- * The effect of each attempt, in the order in which the code host lists them: newest first. Of the attempts with the same GUID, only the oldest takes
- * effect, and all others are repeats. A failed attempt whose GUID is in the log was fetched later.
+ * The effect of each attempt, in the order in which the code host lists attempts: newest first. Per GUID, only the oldest attempt takes effect, and
+ * all others are repeats. A failed attempt whose GUID is in the log was fetched later.
  */
 export function deliveryEffects(
   attempts: readonly Attempt[],

@@ -14,7 +14,7 @@ const beginnings: readonly (readonly [string, TokenKind])[] = [
   ['ghs_', 'installation'],
 ]
 
-/** Decides by the prefix alone. Classic tokens from before 2021 are 40 hexadecimal digits. */
+/** Decides by the prefix alone. Classic tokens from before 2021 have no prefix: they are 40 hexadecimal digits. */
 export function tokenKindOf(token: string): TokenKind {
   const known = beginnings.find(([beginning]) => token.startsWith(beginning))
   return known?.[1] ?? (/^[0-9a-f]{40}$/.test(token) ? 'classic' : 'other')

@@ -8,7 +8,7 @@ import { event, type EventOf } from './kernel/event.schema.ts'
 
 const Id = z.string().max(40).nullable()
 
-/** The events that we use, by the code host's names. Other events are acknowledged and dropped. */
+/** The events that we act on, by the code host's names. Other events are acknowledged and dropped. */
 export const deliveredEvents = [
   'pull_request',
   'push',
@@ -29,7 +29,7 @@ export type DeliveredEvent = (typeof deliveredEvents)[number]
 
 export const senderTypes = ['User', 'Bot', 'Organization'] as const
 
-/** Redeliveries have the same GUID. */
+/** A webhook was delivered. Redeliveries have the same GUID. */
 export const DeliveryReceived = event('DeliveryReceived', 1, {
   data: z.object({
     guid: z.uuid(),
@@ -75,12 +75,12 @@ export const receivedDeliveries: Decider<ReceivedDeliveries, RecordDeliveries, D
   evolve: ({ guids }, { data }) => ({ guids: withGuid(guids, data.guid) }),
 }
 
-/** A set that is never copied: a day has thousands of deliveries, and copying the set for each would take quadratic time. */
+/** A set that later states share with earlier ones. A day has thousands of deliveries: copying the set for each would take quadratic time. */
 class GrowingSet extends Set<string> {}
 
 /**
- * The set with one more GUID. All states of a stream share one set, which only grows: an older state may know GUIDs that were added later, which is
- * harmless because those are in the log too.
+ * Adds a GUID to the set. All states of a stream share this set, which only grows. An older state may therefore know later GUIDs, which is harmless
+ * since those are in the log.
  */
 function withGuid(guids: ReadonlySet<string>, guid: string): ReadonlySet<string> {
   return (guids instanceof GrowingSet ? guids : new GrowingSet(guids)).add(guid)

@@ -1,10 +1,10 @@
 /** Figures of tasks: what is counted per task, and how it is summed by project, agent, model, person or week. */
 import type { AgentName } from './agents.ts'
 
-/** All measures. Measures can be added up: the sums of the groups equal the total. Times are in milliseconds, costs in US dollars. */
+/** Everything that is counted. All measures are additive: the sums of the groups equal the total. Times are in milliseconds, costs in US dollars. */
 export const noFigures = {
   tasks: 0,
-  /** Turns that were requested from an agent. A turn that has not ended is in none of the next three measures. */
+  /** Requested turns of an agent. Unfinished turns count in none of the next three. */
   turns: 0,
   completed: 0,
   failed: 0,

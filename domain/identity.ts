@@ -1,4 +1,4 @@
-/** An account at the code host, and the user it belongs to: the first one who claims it. */
+/** An account at the code host, and the user that it belongs to: the first user who claims it. */
 import { fact, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'

@@ -1,4 +1,4 @@
-/** An uploaded image: `none -> kept -> discarded`. It can be discarded because messages have copies of their own. */
+/** An uploaded image: `none -> kept -> discarded`. Messages have their own copies, so the upload can be discarded. */
 import { z } from 'zod'
 import { BlobRef, ImageId, MessageId, TaskId, UserId } from './kernel/ids.schema.ts'
 import { event, fact, type EventOf } from './kernel/event.schema.ts'
@@ -24,9 +24,9 @@ export const ImageUploaded = event('ImageUploaded', 1, {
   data: z.object({ ...imageFacts, ownerId: UserId }),
   content: z.object({ name: z.string() }),
 })
-/** A message got a copy of the image, sealed under the task's key. The image can be attached again until it is discarded. */
+/** A message has got a copy of the image, sealed under the task's key. The image can be attached again until it is discarded. */
 export const ImageAttached = fact('ImageAttached', { taskId: TaskId, messageId: MessageId })
-/** The bytes of the image and its key were deleted; the copies in messages remain. */
+/** The image's bytes and key were deleted; the copies in messages remain. */
 export const ImageDiscarded = fact('ImageDiscarded', {})
 
 export const imageEvents = [ImageUploaded, ImageAttached, ImageDiscarded] as const

@@ -1,15 +1,15 @@
-/** The identity of the log. Everything derived from the log stores it, and is rebuilt when it differs. */
+/** The identity of the log. Everything derived from the log stores this identity, and is rebuilt when it differs. */
 import { z } from 'zod'
 import { event, fact, none, upcast, type EventOf } from './kernel/event.schema.ts'
 import { KeyId, Sha256, Signature } from './kernel/ids.schema.ts'
 import type { Decider, Decision } from './kernel/decider.ts'
 import type { RecordedOf } from './kernel/event.ts'
 
-/** The log was created, with an id that no other log has. Its first epoch is 1. */
+/** The log was created, in epoch 1 and under an id that no other log has. */
 export const LogBegun = fact('LogBegun', { logId: z.uuid() })
-/** The field that all versions of `LogRestored` have, for readers of stored events. */
+/** The field that all versions of `LogRestored` have, for code that reads stored events without converting them. */
 export const RestoredEpoch = z.object({ epoch: z.int().positive() })
-/** A tree over the events that the log had when it was restored, signed for the new epoch with a key of the log. */
+/** The tree over the events that the restored log has, signed for the new epoch by a key of the log. */
 export const RestoredTree = z.object({
   size: z.int().positive(),
   root: Sha256,
@@ -17,10 +17,10 @@ export const RestoredTree = z.object({
   keyId: KeyId,
 })
 export type RestoredTree = z.infer<typeof RestoredTree>
-/** The log was restored to an earlier state: events beyond that state no longer exist. */
+/** The log was restored to an earlier state, and later events no longer exist. */
 export const LogRestored = event('LogRestored', 2, {
   data: RestoredEpoch.extend({
-    /** `null` for version 1, which is not authenticated: anybody with write access to the log could have appended it. */
+    /** `null` for version 1, which is not authenticated: anybody with write access to the log could append such an event. */
     tree: RestoredTree.nullable(),
   }),
   content: none,
@@ -37,7 +37,7 @@ export type LogEvent = EventOf<(typeof logEvents)[number]>
 
 export interface LogIdentity {
   readonly logId: string
-  /** The number of the epoch, counted from 1. Each restore begins another epoch, in which positions of earlier epochs are meaningless. */
+  /** The number of the epoch, from 1. Each restore begins a new epoch, in which positions of earlier epochs mean nothing. */
   readonly epoch: number
 }
 
@@ -45,7 +45,7 @@ export type LogState = ({ readonly kind: 'begun' } & LogIdentity) | { readonly k
 
 export type LogCommand =
   | { readonly type: 'BeginLog'; readonly logId: string }
-  /** Begins a later epoch; `tree` is signed for this epoch. */
+  /** Begins a later epoch; `tree` is signed for that epoch. */
   | { readonly type: 'RestoreLog'; readonly epoch: number; readonly tree: RestoredTree }
 
 function decide(command: LogCommand, state: LogState): Decision<LogEvent> {

@@ -1,4 +1,4 @@
-/** A repeatable request: that it was accepted, and what it created outside of the log. */
+/** A write that clients may repeat: that it was accepted, and what it created outside the log. */
 import { z } from 'zod'
 import { event, fact, type EventOf } from './kernel/event.schema.ts'
 import { UserId } from './kernel/ids.schema.ts'

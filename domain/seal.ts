@@ -3,16 +3,16 @@ import { z } from 'zod'
 import { fact, type EventOf } from './kernel/event.schema.ts'
 import { KeyId, Sha256, Signature } from './kernel/ids.schema.ts'
 
-/** The log was sealed. `root` covers its first `size` events, and `heads` covers the ends of its streams at that time. */
+/** The log was sealed: `root` covers its first `size` events, and `heads` the last events of its streams at that time. */
 export const LogSealed = fact('LogSealed', {
   epoch: z.int().positive(),
-  /** The number of events under the seal; the seal's own event is under the next one. */
+  /** The number of events that the seal covers; the event of the seal itself is covered by the next one. */
   size: z.int().positive(),
   root: Sha256,
   signature: Signature,
-  /** The tree over the last event of each stream, in the order in which the streams began. */
+  /** The tree over the last event of each stream. Streams are in the order in which they began. */
   heads: z.object({ streams: z.int().positive(), root: Sha256, signature: Signature }),
-  /** The id, in hex, of the key that signed under the name of the log. */
+  /** The id, in hex, of the key that signed. */
   keyId: KeyId,
 })
 

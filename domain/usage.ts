@@ -1,4 +1,4 @@
-/** A person's usage on one day: tokens by model, and recorded output. Costs are not included, since the operator sets the prices. */
+/** A person's usage on one day: tokens by model, and bytes of recorded output. Costs are not included, since the operator sets the prices. */
 import { z } from 'zod'
 import { fact, type EventOf } from './kernel/event.schema.ts'
 import { ExecutionId } from './kernel/ids.schema.ts'
@@ -7,10 +7,10 @@ import type { RecordedOf } from './kernel/event.ts'
 
 const Tokens = z.int().nonnegative()
 
-/** The tokens of one model response, as the broker counted them, or as reported by an agent that reaches its model directly. */
+/** The tokens of one model response, as counted by the broker, or as reported by an agent that calls its model directly. */
 export const ModelUseMetered = fact('ModelUseMetered', {
   executionId: ExecutionId,
-  /** The name of the model in the provider's response. It is not sealed, so it must be short. */
+  /** The model's name in the provider's response. Names are not sealed, so they must be short. */
   model: z.string().max(200),
   inputTokens: Tokens,
   outputTokens: Tokens,
@@ -29,7 +29,7 @@ export type MeteredUse = EventOf<typeof ModelUseMetered>['data']
 export type UseOfModel = Omit<MeteredUse, 'executionId'>
 
 export interface UsageState {
-  /** The tokens by the name of the model. */
+  /** Tokens by the name of the model. */
   readonly models: ReadonlyMap<string, UseOfModel>
   readonly outputBytes: number
 }

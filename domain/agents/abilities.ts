@@ -4,13 +4,14 @@ import type { AgentName } from '../agents.ts'
 import type { OwnCommand } from '../user/instructions.ts'
 import { slashCommandsOf } from '../task/slashCommands.ts'
 
-/** The character before the name of a skill or command in a message; an agent without an entry takes none. */
+/** The character that a message has before the name of a skill or command; missing for agents that know neither. */
 const marks: Readonly<Partial<Record<AgentName, string>>> = { claude: '/', codex: '$' }
 
 export const abilityMark = (agent: AgentName): string | undefined => marks[agent]
 
 /**
- * The abilities of an agent, sorted by name. If several have the same name, the repository's replaces the person's, and both replace the agent's own.
+ * The abilities of an agent in a task, sorted by name. Among those with the same name, the repository's wins over the person's, and both win over the
+ * agent's.
  */
 export function abilitiesFor(
   agent: AgentName,
@@ -52,7 +53,7 @@ export function abilitiesFor(
     })),
     ...ofAgent,
   ]
-  // For each name, the first ability that is set here is used.
+  // `found` is in order of precedence, so the first ability of a name wins.
   const used = new Map<string, Ability>()
   for (const ability of found) {
     const key = `${isCalled(ability) ? '' : '@'}${ability.name}`

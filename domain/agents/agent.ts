@@ -2,7 +2,7 @@
 
 import type { AgentMode } from '../task/questionEvents.ts'
 
-/** The part of an agent's description that the client needs. */
+/** What the client needs to know about an agent. */
 export interface Agent {
   readonly name: string
   /** The name of the agent that people see. */
@@ -10,21 +10,21 @@ export interface Agent {
   /** The agent's logo: the `d` of an SVG path, drawn as a line in a box of 24 by 24. */
   readonly logo: string
   readonly canSteer: boolean
-  /** The choices of how freely the agent works; without them it always works freely. */
+  /** How freely the agent can be asked to work; an agent without modes always works freely. */
   readonly modes?: readonly AgentMode[]
 }
 
 /** How an operator configures an agent. Not sent to the client. */
 export interface AgentConfiguration {
   readonly program: string
-  /** The provider of the agent's models, by the name in OpenTelemetry's conventions if there is one. */
+  /** The provider of the agent's models, by its name in OpenTelemetry's conventions if it has one. */
   readonly provider: string
   readonly variables: {
     readonly program: string
     readonly key: string
-    /** The variable for the base URL of the model's API, if the broker calls that API for the agent. */
+    /** The variable for the base URL of the model's API, and its default. Only for agents whose model requests go through the broker. */
     readonly baseUrl?: { readonly name: string; readonly initial: string }
-    /** The hosts that the agent's sandbox may reach, if the agent calls its model directly. */
+    /** Hosts that the agent's sandbox may reach, if the agent calls its model directly. */
     readonly hosts?: string
   }
 }

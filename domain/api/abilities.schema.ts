@@ -13,15 +13,15 @@ export const RepositoryAbility = z.object({
   kind: z.enum(['skill', 'command', 'subagent']),
   name: z.string(),
   description: z.string(),
-  /** A placeholder for what may follow the name; `null` when the repository does not give one. */
+  /** What the user may type after the name; `null` when the repository does not say. */
   argument: z.string().nullable(),
 })
 export type RepositoryAbility = z.infer<typeof RepositoryAbility>
 
 export const Ability = RepositoryAbility.extend({
-  /** The source of the ability; `agent` means that it comes with the agent's program. */
+  /** `agent`: the ability is built into the agent's program. */
   from: z.enum(['repository', 'person', 'agent']),
-  /** Whose ability of the same name this one replaces; `null` when there is none. */
+  /** Where the ability of the same name comes from that this one replaces; `null` when there is none. */
   replaces: z.enum(['person', 'agent']).nullable(),
 })
 export type Ability = z.infer<typeof Ability>
@@ -32,7 +32,7 @@ const abilities = {
   /** Sentences that say which files of the repository were left out, and why. */
   notes: z.array(z.string()),
 }
-/** Defaults to the task's agent, or else to the first agent. */
+/** Defaults to the agent of the task, or for a project to the default agent. */
 const agent = AgentName.optional()
 const branch = branchName('Select a branch.').optional()
 
@@ -54,7 +54,7 @@ export const listProjectAbilities = defineRead(abilityRoutes.listProjectAbilitie
 })
 
 const search = Text.max(abilityLimits.searchLength).default('')
-/** Paths whose name matches the search come first. */
+/** Paths of files. Files whose own name matches the search come before files of which only the folder matches. */
 const files = { files: z.array(z.string()) }
 
 export const findTaskFiles = defineRead(abilityRoutes.findTaskFiles, {
@@ -117,7 +117,7 @@ export const getInstructions = defineRead(abilityRoutes.getInstructions, {
   answer,
 })
 
-/** The agent of a task gets them when it starts next. If the repository has a command of the same name, that one is used instead. */
+/** Changes apply when the agent of a task next starts. A repository's command wins over an own command of the same name. */
 export const updateInstructions = defineWrite(abilityRoutes.updateInstructions, {
   summary: "Replaces the signed-in user's own instructions for agents, all own commands, or both.",
   body: Instructions.partial(),

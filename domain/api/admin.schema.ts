@@ -11,9 +11,9 @@ export const AuditEntry = z.object({
   id: z.string(),
   at: Moment,
   action: z.enum(Object.values(auditActions)),
-  /** The actor; `null` for a service. `name` is `null` when the account is unknown or deleted. */
+  /** The person who acted; `null` for a service. `name` is `null` when the account is unknown or deleted. */
   person: z.object({ id: z.string(), name: z.string().nullable() }).nullable(),
-  /** The service that acted on its own behalf. */
+  /** The service that acted on its own behalf; `null` for a person. */
   service: z.string().nullable(),
   task: z.string().nullable(),
   project: z.string().nullable(),
@@ -33,7 +33,7 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>
 
 const filters = {
-  /** Only entries of this person. */
+  /** Limits the list to entries of this person. */
   person: idOf('person', UserId).optional(),
   task: idOf('task', TaskId).optional(),
   from: Since.optional(),
@@ -50,7 +50,7 @@ const Cursor = z
   .string()
   .regex(/^[\d:.TZ-]{20,30}_\d{20,40}$/, { error: saying('must come from the page before.') })
 
-/** The audit log, newest entry first. Reading it is itself recorded in it. */
+/** Entries are sorted newest first. Each request for the audit log becomes an entry itself. */
 export const listAuditLog = defineRead(adminRoutes.listAuditLog, {
   summary: 'The audit log, for administrators.',
   query: { ...filters, limit: queryNumber(200).default(auditLogPage), after: Cursor.optional() },
@@ -76,8 +76,8 @@ export const AuditExportLine = z.discriminatedUnion('kind', [
 export type AuditExportLine = z.infer<typeof AuditExportLine>
 
 /**
- * NDJSON, oldest first: a line with the request, a line for each entry up to the moment of the export, and a line with their count. A file without
- * that last line is incomplete. The export is recorded.
+ * NDJSON, oldest first: a line with the request, a line for each entry up to the moment of the export, and a line with the number of entries. A file
+ * without that last line is incomplete. Each export becomes an entry itself.
  */
 export const exportAuditLog = defineFile(adminRoutes.exportAuditLog, {
   summary: 'The audit log as a file with one JSON object per line, for administrators.',

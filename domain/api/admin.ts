@@ -8,7 +8,7 @@ export const adminRoutes = {
 
 export const auditLogPage = 50
 
-/** The events that become an entry, and what each entry says was done. */
+/** The events that become an entry of the audit log, each with the action that the entry names. */
 export const auditActions = {
   SessionStarted: 'signed_in',
   SessionEnded: 'signed_out',

@@ -8,7 +8,7 @@ import { Moment } from './fields.schema.ts'
 
 const { shortest, longest } = agentKeyLimits
 
-/** A key as it is sent to a provider, in a header. */
+/** A key in the form in which it is sent to a provider in a header. */
 export const KeyValue = z
   .string()
   .trim()
@@ -18,10 +18,10 @@ export const KeyValue = z
 
 const known = {
   provider: z.enum(keyProviders),
-  /** The last four characters; empty for a short key. */
+  /** The last four characters of the key; empty for a short key. */
   ending: z.string(),
   setAt: Moment,
-  /** Whether the provider accepted the key when it was entered. If not, the provider did not answer the question. */
+  /** True when the provider accepted the key on entry; false when the provider could not be asked. */
   checked: z.boolean(),
 }
 
@@ -30,7 +30,7 @@ export type AgentKey = z.output<typeof AgentKey>
 
 export const ProjectModelKey = z.object({
   ...known,
-  /** The address to which requests with the key go; `null` for the provider itself. */
+  /** Where requests with this key go; `null` for the provider itself. */
   baseUrl: z.string().nullable(),
 })
 export type ProjectModelKey = z.output<typeof ProjectModelKey>

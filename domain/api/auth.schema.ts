@@ -69,8 +69,8 @@ export const login = defineWrite(otherSignInRoutes.login, {
 })
 
 /**
- * Creates a ticket for connecting an account at the code host. The browser goes to `url`, which is valid once, for a minute, and only in the session
- * and browser that made the request, which a cookie of this answer identifies. The browser ends up at the given task, or else at `/settings`; after a
+ * A ticket for connecting an account at the code host. The browser goes to `url`, which works once, within a minute, and only in the session and
+ * browser that requested it (a cookie of this answer identifies the browser). The browser ends up at the named task, or else at `/settings`; after a
  * failure always at `/settings`, with an `error` in the address.
  */
 export const linkGitHub = defineWrite(authRoutes.linkGitHub, {
@@ -80,9 +80,7 @@ export const linkGitHub = defineWrite(authRoutes.linkGitHub, {
   answer: { url: z.string() },
 })
 
-/**
- * Why a sign-in ended with `not_allowed`, for the page that shows it. Answers the refused browser for ten minutes, and any other browser with 404.
- */
+/** For the page that shows why a sign-in ended with `not_allowed`. For ten minutes, the refused browser gets the reason; any other browser gets a 404. */
 export const getRefusal = defineRead(authRoutes.getRefusal, {
   summary: 'Which account was refused at sign-in, and who can grant access.',
   open: 'anybody',
@@ -125,7 +123,7 @@ export const disconnectGitHub = defineWrite(authRoutes.disconnectGitHub, {
   answer: { ...success, user: User },
 })
 
-/** Deletes the account without asking back: the client asks the person twice. Ends all sessions; signing in again creates a new user. */
+/** Deletes the account without asking back: the client has the person confirm twice. Ends all sessions; signing in again creates a new user. */
 export const deleteAccount = defineWrite(authRoutes.deleteAccount, {
   summary:
     'Deletes the account with all its projects, tasks, images and secrets, and revokes access to the code host.',

@@ -22,16 +22,16 @@ export interface Call<
   readonly body: B
   readonly status: 200 | 201
   readonly answer: A
-  /** Given when success answers with a file instead of JSON: its media type, and the name to save it under. */
+  /** For a call that answers with a file instead of JSON: its media type, and the name to save it under. */
   readonly file?: { readonly type: string; readonly name: string }
-  /** The call's own refusals, in addition to those that every call can have. */
+  /** Refusals of this call, in addition to those that every call can have. */
   readonly faults: readonly FaultCode[]
 }
 
 export type AnyCall = Call<Route, z.ZodType, z.ZodType, z.ZodType, z.ZodType>
 export type ParamsOf<C extends AnyCall> = z.output<C['params']>
 export type QueryOf<C extends AnyCall> = z.output<C['query']>
-/** The query as a client sends it: members with a default may be left out. */
+/** What a client sends: fields with a default may be left out. */
 export type QueryInputOf<C extends AnyCall> = z.input<C['query']>
 export type BodyOf<C extends AnyCall> = z.output<C['body']>
 export type BodyInputOf<C extends AnyCall> = z.input<C['body']>
@@ -48,13 +48,13 @@ type NoMembers = Readonly<Record<never, z.ZodType>>
 
 interface Definition<P extends z.ZodType> {
   readonly summary: string
-  /** Who may make the call; `onboarded` by default. */
+  /** Defaults to `onboarded`. */
   readonly open?: AnyCall['open']
   readonly params?: P
   readonly faults?: readonly FaultCode[]
 }
 
-/** The parts that all three kinds of calls have; a part that is left out has the type of its default. */
+/** The part of a definition that reads, files and writes share; a part that is left out has the type of its default. */
 function common<P extends z.ZodType>(definition: Definition<P>) {
   const { summary, open = 'onboarded', params = nothing as z.ZodType as P, faults = [] } = definition
   return { summary, open, params, faults }

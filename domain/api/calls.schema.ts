@@ -57,7 +57,7 @@ export const subjects = {
   },
 } as const
 
-/** All calls, sorted by subject, then by address. */
+/** All calls, ordered by subject, then by path. */
 export const calls: readonly NamedCall[] = Object.entries(subjects).flatMap(([about, { of }]) =>
   Object.entries(of)
     .flatMap(([name, member]: readonly [string, unknown]) =>

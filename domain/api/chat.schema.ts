@@ -22,52 +22,52 @@ export const ChatMessage = z.object({
   messageType: z.enum(messageTypes),
   isCommand: z.boolean(),
   commandText: z.string().nullable(),
-  /** Set when the command gets the project's secrets. */
+  /** Whether the command gets the project's secrets. */
   withSecrets: z.literal(true).optional(),
   images: z.array(ShownImage),
-  /** The images as files; `path` is the address of one. */
+  /** The message's images as files; `path` is the path at which an image can be fetched. */
   attachments: z.array(z.object({ path: z.string(), name: z.string(), mimeType: z.string() })),
-  /** `false` for a withdrawn message, which is announced on the socket and is no longer in any list. */
+  /** False for a withdrawn message: the socket announces it, and lists no longer contain it. */
   isVisible: z.boolean(),
   isEdited: z.boolean(),
   /** The status of a command; `pending` for other messages. */
   commandStatus: CommandStatus,
-  /** For a command that ended: the first line says how (`exit 0`), and the end of its output follows, at most a few kB. */
+  /** For a finished command: the first line is how it ended (`exit 0`), the rest its last output, at most a few kB. */
   response: z.string().nullable(),
   agent: AgentName.nullable(),
   createdAt: Moment,
   updatedAt: Moment,
   /** The status of a person's message; `completed` for messages of agents and the system. */
   status: CommandStatus,
-  /** The execution that works on the message, or that produced it. */
+  /** The execution that the message started, or that produced it. */
   executionId: z.string().nullable(),
-  /** Set when the message was sent to a running turn, which another message had started. */
+  /** The message was sent to a turn that another message had started. */
   isSteering: z.literal(true).optional(),
-  /** On a system message: the turn waits until this time, and then asks its model again. `message` says so with the time in UTC. */
+  /** For a system message that says that the turn waits to ask its model again at `retryAt`. `message` names the time in UTC. */
   modelRetry: z.object({ code: PassingFault, retryAt: Moment }).optional(),
-  /** The message's place in the queue, once the queue was reordered. Messages without a place come last, oldest first. */
+  /** The message's place in the queue, once somebody reordered the queue. Messages without a place come after the others, oldest first. */
   queueIndex: z.number().nullable(),
   position: Position,
   version: z.number(),
 })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
-/** The kind of a log entry: that of its tool, or `thinking` for a thought of the agent, whose text is the entry's `output`. */
+/** What a log entry is: a tool call of this kind, or `thinking` for a thought of the agent, which is in `output`. */
 export const LogKind = z.enum([...ToolKind.options, 'thinking'])
 
-/** A tool call of the agent, a thought of the agent, or a command that a person ran. */
+/** A tool call or thought of the agent, or a command that a person ran. */
 export const LogEntry = z.object({
   id: z.string(),
   task: z.string(),
-  /** The message of a person's command; `null` for entries of the agent. */
+  /** The message that contains a person's command; `null` for what the agent did. */
   messageId: z.string().nullable(),
   /** The execution of the entry; `null` for a queued command. */
   executionId: z.string().nullable(),
   kind: LogKind,
-  /** The entry of the sub-agent that made this call; absent for entries of the agent itself. */
+  /** The entry of the sub-agent that made this call; absent for calls of the agent itself. */
   parentId: z.string().optional(),
   name: z.string().nullable(),
-  /** The path, command, pattern or address that the call is about. */
+  /** The path, command, pattern or address that the tool call applies to. */
   target: z.string().nullable(),
   input: z.string().nullable(),
   status: z.enum(['queued', 'running', 'completed', 'failed', 'cancelled']),
@@ -94,7 +94,7 @@ export const TerminalOutput = z.object({
   type: z.enum(['stdout', 'stderr']),
   executionId: z.string(),
   position: Position,
-  /** The revision in the terminal's stream, in which these messages and `chat_message_delta` are numbered without gaps. */
+  /** Revision in the terminal's stream. Outputs and `chat_message_delta` together count its revisions without gaps. */
   version: z.number(),
 })
 export type TerminalOutput = z.infer<typeof TerminalOutput>
@@ -110,7 +110,7 @@ export const MessageDelta = z.object({
 })
 export type MessageDelta = z.infer<typeof MessageDelta>
 
-/** Text of a message before it is recorded. The recorded deltas, and later the whole message, replace it. */
+/** A piece of a message that is not recorded yet. The recorded deltas and the whole message replace it. */
 export const MessageWords = MessageDelta.omit({ position: true, version: true })
 export type MessageWords = z.infer<typeof MessageWords>
 
@@ -138,7 +138,7 @@ export const sendMessage = defineWrite(chatRoutes.sendMessage, {
       commandText: Text.max(limits.messageLength).nullable().optional(),
       images: attachedImages(imageLimits.aMessage).optional(),
       agent: AgentName.nullish(),
-      /** Sends the message to the running turn at once, if that turn can take it; otherwise it is queued. */
+      /** Whether to send the message to the running turn at once, if that turn can take it; otherwise the message is queued. */
       steer: z.boolean().optional(),
       /** The command gets the project's secrets only if this is true. */
       withSecrets: z.boolean().optional(),

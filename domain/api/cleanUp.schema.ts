@@ -1,4 +1,4 @@
-/** Clean-up of a task whose pull request is merged or closed. */
+/** Clean-up of a task whose pull request was merged or closed. */
 import { z } from 'zod'
 import { TaskId } from '../kernel/ids.schema.ts'
 import { defineWrite } from './call.schema.ts'

@@ -1,4 +1,4 @@
-/** Clean-up of a task whose pull request is merged or closed: its route, and the outcome of each part. */
+/** Clean-up of a task whose pull request was merged or closed: its route, and the outcome of each part. */
 import type { Routes } from './route.ts'
 
 export const cleanUpRoutes = {

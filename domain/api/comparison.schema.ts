@@ -28,15 +28,15 @@ export const addAlternative = defineWrite(comparisonRoutes.addAlternative, {
 
 const TestRuns = z.object({
   runs: z.number(),
-  /** How the last command ended; `null` when none has ended. */
+  /** Whether the last finished test run passed; `null` when none has finished. */
   lastPassed: z.boolean().nullable(),
 })
 
 const Compared = z.object({
   task: Task,
-  /** The full hash of the commit that all runs start from; `null` before a workspace was created, and in an empty repository. */
+  /** The full hash of the commit that the task started from; `null` before a workspace was made, and in an empty repository. */
   baseCommit: z.string().nullable(),
-  /** The total time of the run's turns and commands up to now, in milliseconds. */
+  /** Total milliseconds of the task's turns and commands, up to now. */
   runningMs: z.number(),
   tests: TestRuns,
 })

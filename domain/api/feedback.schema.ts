@@ -26,24 +26,24 @@ export const ShownFeedback = z.object({
   verdict: ReviewVerdict.nullable(),
   writtenAt: Moment,
   receivedAt: Moment,
-  /** The number of the pull request; `null`, like the members below, when the content was erased. */
+  /** This field and those below are `null` when the content was erased. */
   number: z.number().nullable(),
   author: z.object({ id: z.string(), login: z.string() }).nullable(),
   url: z.string().nullable(),
   headCommit: z.string().nullable(),
   reviewId: z.string().nullable(),
   commentId: z.string().nullable(),
-  /** The text as it was first read. */
+  /** The text as first read; later edits are not shown. */
   body: z.string().nullable(),
-  /** The comments on lines. If there are very many, only the first have their text, and the others have an empty body and hunk. */
+  /** A review with very many comments has the text of only the first ones; for the others, body and hunk are empty. */
   comments: z.array(LineComment),
   check: FailedCheck.nullable(),
   /** Whether the failed check was on a commit that is no longer the head. */
   isStale: z.boolean(),
-  /** Whether the feedback can be sent as it is: it was not sent yet, and its text was not erased. */
+  /** Whether the feedback can be sent to the agent unchanged: it was not sent yet, and its text was not erased. */
   canBeSent: z.boolean(),
   messageId: z.string().nullable(),
-  /** Whether the project's rule sent it, and not a person. */
+  /** Whether the project's rule sent the feedback, rather than a person. */
   isAutomatic: z.boolean(),
   /** The state of the reply at the code host. */
   answer: z.enum(['none', 'due', 'answered', 'failed']),

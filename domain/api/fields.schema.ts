@@ -10,7 +10,7 @@ const cannotBeKept = { error: saying('contains characters that cannot be stored,
 
 export const Text = z.string().refine(canBeKept, cannotBeKept)
 
-/** Text that is not blank, trimmed. */
+/** A schema for trimmed text that is not blank; `sentence` is the error for a blank one. */
 export const required = (sentence: string, max: number) =>
   z
     .string({ error: ({ input }) => (input === undefined || input === null ? sentence : undefined) })
@@ -34,7 +34,7 @@ export const success = { success: z.literal(true) }
 
 export const queryNumber = (max: number) => z.coerce.number().int().min(1).max(max)
 
-/** The place in a list after which a page begins: `next` of the previous page. */
+/** Where a page begins: `next` of the previous page. */
 export const Cursor = z.string().regex(/^\d{20,40}$/, { error: saying('must come from the page before.') })
 
 /** A time in ISO 8601, UTC. */

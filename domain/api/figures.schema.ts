@@ -18,11 +18,11 @@ const query = {
   from: Day.optional(),
   to: Day.optional(),
   by: z.enum(groupings).default('week'),
-  /** Whose tasks: a person's own, or everybody's. Only administrators may read everybody's, and this is recorded in the audit log. */
+  /** The person's own tasks, or everybody's. Everybody's are for administrators only, and the request is recorded in the audit log. */
   scope: z.enum(scopes).default('own'),
 }
 
-/** A group of figures: `key` is an id, a name or a Monday, and `null` when unknown; `name` is `null` for something that was deleted. */
+/** One group of the figures: `key` is an id, a name or a Monday, and `null` when unknown; `name` is `null` for something deleted. */
 export const FiguresGroup = z.object({
   key: z.string().nullable(),
   name: z.string().nullable(),
@@ -31,8 +31,8 @@ export const FiguresGroup = z.object({
 export type FiguresGroup = z.infer<typeof FiguresGroup>
 
 /**
- * The figures of a period by group. Groups are sorted by cost, then by turns; weeks are sorted by time, and each week of the period is included.
- * `others` is the sum of the groups that are not shown.
+ * Groups are sorted by cost, then by turns. Weeks are sorted by time, and every week of the period is listed. `others` is the sum of the groups that
+ * are not shown.
  */
 export const getFigures = defineRead(figuresRoutes.getFigures, {
   summary: 'What tasks took in a period: turns, outcomes, times, tokens, cost and pull requests, by group.',
@@ -45,13 +45,13 @@ export const getFigures = defineRead(figuresRoutes.getFigures, {
     total: FiguresShown,
     groups: z.array(FiguresGroup),
     others: z.object({ groups: z.number(), figures: FiguresShown }).nullable(),
-    /** As in `total`, `null` when the number is not known. */
+    /** The same number as in `total`. */
     mergedPullRequests: z.number().nullable(),
   },
   faults: ['forbidden'],
 })
 
-/** The figures of a period as a table, with all groups. */
+/** The figures as a CSV table with all groups. */
 export const exportFigures = defineFile(figuresRoutes.exportFigures, {
   summary: 'The same figures as CSV.',
   query,

@@ -7,11 +7,11 @@ export const figuresRoutes = {
 } as const satisfies Routes
 
 export const figuresLimits = {
-  /** How many groups are shown; the others are added up in one. Weeks are always shown. */
+  /** The most groups that are shown; the others are summed up in one. All weeks are always shown. */
   groups: 50,
-  /** The maximum number of days in a period. */
+  /** The most days that a period can have. */
   days: 1_830,
-  /** The number of weeks in the default period. */
+  /** The number of weeks of the default period. */
   weeks: 12,
 } as const
 

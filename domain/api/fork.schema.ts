@@ -18,7 +18,7 @@ export const forkTask = defineWrite(forkRoutes.forkTask, {
     id: TaskId.optional(),
     /** The turn or command at whose end the new task starts. */
     executionId: ExecutionId,
-    /** The first message; without one, the new task waits for a message. */
+    /** The first message; without it, the new task waits for a message. */
     message: Text.max(limits.descriptionLength).optional(),
     /** Defaults to this task's title. */
     title: Text.max(limits.descriptionLength).optional(),
@@ -43,7 +43,7 @@ export const undoTurn = defineWrite(forkRoutes.undoTurn, {
     task: Task,
     /** The id of the undo, with which it can be undone. */
     undoId: z.string(),
-    /** Whether the files are already restored. If not, they are restored when the next message runs. */
+    /** Whether the files are already restored. If not, they are restored before the next message runs. */
     restored: z.boolean(),
   },
   faults: ['not_found', 'task_running', 'no_snapshot', 'already_undone'],
@@ -54,16 +54,16 @@ export const previewUndo = defineRead(forkRoutes.previewUndo, {
   params,
   query: { executionId: ExecutionId },
   answer: {
-    /** The changed files; at most 1,000 are listed. */
+    /** The first 1,000 changed files. */
     files: z.array(z.object({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) })),
     /** The number of all changed files. */
     total: z.number(),
-    /** Files of the snapshot that would keep their current content, because git now ignores them. */
+    /** Files of the snapshot that would keep their current content because git ignores them now. */
     kept: z.array(z.string()),
-    /** Turns and commands that would no longer count, and those that would count again. */
+    /** Turns and commands that would no longer count; those in `redone` would count again. */
     undone: z.array(z.string()),
     redone: z.array(z.string()),
-    /** `false` when no runner has the files at the moment, so that they cannot be compared. */
+    /** False when no runner has the files at the moment: then they cannot be compared. */
     compared: z.boolean(),
   },
   faults: ['not_found', 'task_running', 'no_snapshot', 'already_undone'],

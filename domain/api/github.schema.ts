@@ -20,21 +20,20 @@ const InstallationOfPerson = z.object({
   count: z.number().nullable(),
   /** The ids of the selected repositories, a few hundred at most; `null` when all are selected, or when the ids were not requested. */
   selected: z.array(z.string()).nullable(),
-  /** Whether more repositories were selected than are listed. */
+  /** Whether more repositories are selected than are listed. */
   isCut: z.boolean(),
   isSuspended: z.boolean(),
-  /** Permissions that the App needs and that this installation lacks. */
+  /** Permissions that the App needs and this installation does not grant. */
   missing: Named,
-  /** The page on which its owner can change the installation. */
+  /** Where the owner of the account can change the installation. */
   url: z.string(),
 })
 export type InstallationOfPerson = z.infer<typeof InstallationOfPerson>
 
 /**
- * Which repositories a person can reach. `app` is `null` when there is no App. `installations` is `null` when the person's token is not from an App,
- * so that only their own permissions apply. `installation_id` is what a browser brought back from the code host: 422 `install_callback` unless it is
- * one of the person's. Answers of the code host are cached for some minutes or until a webhook reports a change; `installation_id` and `refresh`
- * bypass the cache.
+ * `app` is `null` when there is no App. `installations` is `null` when the person's token is not from an App: then only the person's own permissions
+ * apply. `installation_id` is what a browser brought back from the code host: 422 `install_callback` unless the person has this installation. Answers
+ * of the code host are cached for some minutes or until a webhook reports a change; `installation_id` and `refresh` bypass the cache.
  */
 export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
   summary: 'Where the App is installed for the person, what it reaches there, and what waits for an owner.',
@@ -51,7 +50,7 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
         name: z.string(),
         installUrl: z.string(),
         manageUrl: z.string(),
-        /** Whether accounts other than its owner's may install the App; `null` when the code host does not say. */
+        /** Whether accounts other than the App owner's may install the App; `null` when the code host does not say. */
         isPublic: z.boolean().nullable(),
       })
       .nullable(),
@@ -66,7 +65,7 @@ export const getGitHubAccess = defineRead(gitHubRoutes.getGitHubAccess, {
 
 export type GitHubAccess = AnswerOf<typeof getGitHubAccess>
 
-/** A part of an answer. A part that could not be read gives the reason, and the other parts are still there. */
+/** One part of the answer: a part that could not be read says why, and the other parts are still there. */
 const part = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('read'), ...shape }),
@@ -80,7 +79,7 @@ const PermissionRow = z.object({
   /** The level that we need; `null` when the App has the permission but we do not need it. */
   wanted: Level.nullable(),
   isOptional: z.boolean(),
-  /** The level that the App requests; `null` when it does not request the permission. */
+  /** The level that the App requests; `null` when it requests none. */
   app: Level.nullable(),
 })
 export type PermissionRow = z.infer<typeof PermissionRow>
@@ -110,8 +109,8 @@ const Delivery = z.object({
 export type Delivery = z.infer<typeof Delivery>
 
 /**
- * The state of the App for administrators. `app` is `null` when there is no App, as in single-user mode, which uses its owner's token instead. No
- * part contains a secret. Installations are cached for some minutes, unless `refresh` is set.
+ * `app` is `null` when there is no App, as in single-user mode, which uses its owner's token instead. No part contains a secret. Installations are
+ * cached for some minutes, unless `refresh` is set.
  */
 export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
   summary:
@@ -136,7 +135,7 @@ export const getGitHubRights = defineRead(gitHubRoutes.getGitHubRights, {
       /** Events that we need and to which the App is not subscribed. */
       missingEvents: z.array(z.string()),
       owner: z.object(Account),
-      /** The page on which the App's owner can change the permissions. */
+      /** Where the App's owner can change its permissions. */
       url: z.string(),
     }),
     installations: part({

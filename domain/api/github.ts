@@ -6,7 +6,7 @@ export const gitHubRoutes = {
   getGitHubRights: { method: 'GET', path: '/admin/github' },
 } as const satisfies Routes
 
-/** How many items of each kind are shown; further installations are only counted. */
+/** How many installations, deliveries and requests are shown; further installations are only counted. */
 export const mostShown = { installations: 100, deliveries: 50, requests: 100 } as const
 
 export const deliveryEffects = ['handled', 'repeated', 'ignored', 'failed', 'unknown'] as const

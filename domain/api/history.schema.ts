@@ -22,7 +22,7 @@ const TaskEventItem = z.object({
     version: z.number(),
     at: Moment,
     data: z.unknown(),
-    /** The content of the event; `null` when it has none or it was erased. */
+    /** `null` when the event has no content, or when its content was erased. */
     content: z.unknown(),
     meta: z.object({
       actor: z.union([
@@ -51,13 +51,13 @@ export const OutputItem = z.object({
   erased: z.literal(true).optional(),
 })
 
-/** A piece of a message while it was being written, as `chat_message_delta` carries it, with the time of each part. */
+/** A piece of a message while it was being written, as `chat_message_delta` carries it, with the time at which each part was written. */
 export const DeltaItem = z.object({
   kind: z.literal('delta'),
   follows,
   delta: MessageDelta,
   at: Moment,
-  /** When the first part was written. */
+  /** When the first part of the piece was written. */
   begunAt: Moment,
   /** The length of each part in UTF-16 code units, and when it was written, in milliseconds after `begunAt`. */
   chunks: z.array(z.array(z.number())),
@@ -77,7 +77,7 @@ export const getTaskHistory = defineRead(historyRoutes.getTaskHistory, {
       .string()
       .regex(/^\d{1,15}\.\d{1,15}$/)
       .optional(),
-    /** States that the history is being saved in this form. Sent with each page, and recorded in the audit log with the first. */
+    /** Set when the client saves the history as this type of file. Sent with every page; the first page is recorded in the audit log. */
     export: z.literal('replay').optional(),
   },
   answer: {
@@ -86,7 +86,7 @@ export const getTaskHistory = defineRead(historyRoutes.getTaskHistory, {
     next: z.string(),
     more: z.boolean(),
     total: z.number(),
-    /** The streams that cannot be read from an event on, with the event and the reason. Everything readable is in the pages. */
+    /** For each stream that cannot be read to its end: the first unreadable event, and why. Everything readable is in the pages. */
     missing: z.array(
       z.object({
         stream: z.enum(['task', 'terminal']),
@@ -104,7 +104,7 @@ export const getRecordedChanges = defineRead(historyRoutes.getRecordedChanges, {
   query: { revision: z.coerce.number().int().min(0) },
   answer: {
     data: GitDiff,
-    /** `false` when the diff itself is no longer stored; the figures are still there. */
+    /** False when the diff was deleted; the figures remain. */
     kept: z.boolean(),
   },
   faults: ['not_found'],
@@ -117,10 +117,7 @@ export const getTaskRecord = defineRead(historyRoutes.getTaskRecord, {
   answer: {
     /** The number of events of the task and of its terminal. */
     events: z.number(),
-    /**
-     * How many of the events, counted from the first, the server found unchanged in a check that began at `at`. One request checks some thousands of
-     * events at most.
-     */
+    /** How many of the events, from the first on, were found unchanged in a check that began at `at`. One request checks some thousands at most. */
     checked: z.object({ at: Moment, events: z.number() }),
     /** The first event that differs from what was recorded or sealed. */
     damage: z.object({ stream: z.enum(['task', 'terminal']), revision: z.number() }).nullable(),
@@ -145,7 +142,7 @@ export const getSeals = defineRead(historyRoutes.getSeals, {
     /** The keys, newest first; empty before the first seal. The first key is the one that signs. */
     keys: z.array(
       z.object({
-        /** The fingerprint of the key: 32 hexadecimal digits in groups of four, for people to compare. */
+        /** A key's fingerprint, for people to compare: 32 hexadecimal digits in groups of four. */
         fingerprint: z.string(),
         /** The key as text, in the form for `flightdeck-verify --key`. */
         verifierKey: z.string(),
@@ -160,7 +157,7 @@ const Withheld = z
   .pipe(z.array(z.enum(contentCategories)))
 
 const Size = z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER)
-/** Sizes of the log for which the bundle includes proofs: those of seals that somebody has kept. May be repeated. */
+/** Sizes of the log for which the bundle shall contain proofs: the sizes of seals that somebody has kept. The parameter may be repeated. */
 const Sizes = z.union([Size.transform((size) => [size]), z.array(Size).max(mostSizesAsked)])
 
 /**

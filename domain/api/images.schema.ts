@@ -6,7 +6,7 @@ import { defineWrite } from './call.schema.ts'
 import { Text } from './fields.schema.ts'
 import { imageRoutes, imageTexts } from './images.ts'
 
-/** An image in a message. `url` is valid for some minutes, for anybody who has it. */
+/** An image as the answer of a message contains it. `url` is valid for some minutes, for anybody who has it. */
 export const ShownImage = z.object({
   id: z.string(),
   url: z.string(),
@@ -31,7 +31,7 @@ const NamedImage = z.union([Name, z.object({ id: Name.optional(), url: Name.opti
   error: imageTexts.unnamed,
 })
 
-/** An image to attach, in any of the fields that clients use; parsed to its id. */
+/** An image to attach, under any of the field names that clients use. The result is its id. */
 export const AttachedImage = NamedImage.transform((named, context) => {
   const id = typeof named === 'string' ? idIn(named) : (named.id ?? idIn(named.url ?? ''))
   if (ImageId.safeParse(id).success) return id
@@ -39,7 +39,7 @@ export const AttachedImage = NamedImage.transform((named, context) => {
   return z.NEVER
 })
 
-/** The images of a task or a message, without duplicates. */
+/** The images of a task or a message. The result has no duplicates. */
 export const attachedImages = (most: number) =>
   z
     .array(AttachedImage)

@@ -8,17 +8,17 @@ export const imageRoutes = {
 } as const satisfies Routes
 
 export const imageLimits = {
-  /** The maximum size of a file in bytes: 10 MB. */
+  /** 10 MiB. */
   bytes: 10 * 1_048_576,
-  /** The maximum width and height in pixels. */
+  /** The most pixels of one side. */
   side: 8_000,
-  /** The maximum number of pixels over all frames. */
+  /** The most pixels over all frames together. */
   pixels: 50_000_000,
   frames: 200,
   nameLength: 200,
   aTask: 5,
   aMessage: 3,
-  /** How many images of one person may be uploaded without being attached to a message. */
+  /** The most images of one person that are uploaded and not yet attached to a message. */
   waiting: 100,
 } as const
 

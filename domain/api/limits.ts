@@ -4,7 +4,7 @@ export const limits = {
   descriptionLength: 50_000,
   messageLength: 50_000,
   nameLength: 200,
-  /** How many messages of a task may be queued at a time. */
+  /** The most messages of a task that may wait in its queue. */
   queueLength: 100,
   repositoriesPage: 100,
   pageSize: 5_000,

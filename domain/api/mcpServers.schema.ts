@@ -1,4 +1,4 @@
-/** MCP servers of a project or a person. The value of a header can be set, but no answer contains it. */
+/** MCP servers of a project or a person. The value of a header is write-only: no answer contains it. */
 import { z } from 'zod'
 import { ProjectId } from '../kernel/ids.schema.ts'
 import { McpServer } from '../mcp/mcpServers.ts'
@@ -70,7 +70,7 @@ export const McpServerInput = z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('header'),
         name: HeaderName,
-        /** The value of the header; left out to keep the stored one. */
+        /** Leave it out to keep the stored value. */
         value: HeaderValue.optional(),
       }),
     ]),
@@ -78,11 +78,11 @@ export const McpServerInput = z.discriminatedUnion('kind', [
 ])
 export type McpServerInput = z.infer<typeof McpServerInput>
 
-/** A server as it is stored, without the value of its header. */
+/** A server as answers show it: without the value of a header. */
 export const ShownMcpServer = McpServer
 export type ShownMcpServer = z.infer<typeof ShownMcpServer>
 
-/** A server from the repository's `.mcp.json`, in the form in which it could be added; `secrets` are variables that it names. */
+/** A server of the repository's `.mcp.json`, offered for adding; `secrets` names the variables that it uses. */
 export const SuggestedMcpServer = z.discriminatedUnion('kind', [
   z.object({
     name: z.string(),

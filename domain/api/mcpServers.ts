@@ -13,10 +13,10 @@ export const mcpServerRoutes = {
 export const mcpLimits = {
   servers: 20,
   nameLength: 40,
-  /** The maximum length of a command, an argument, an address or the name of a tool, in characters. */
+  /** The most characters of a command, an argument, an address or the name of a tool. */
   wordLength: 4_000,
   args: 50,
-  /** The maximum length of the command and arguments of all servers together, in characters: they become one argument of the agent's program. */
+  /** The most characters of command and arguments of all servers together, since they are passed to the agent's program as one argument. */
   commandLength: 48_000,
   secrets: 20,
   tools: 200,

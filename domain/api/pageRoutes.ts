@@ -26,7 +26,7 @@ export type PageRoute = (typeof pageRoutes)[number] | 'other'
 
 /** The route for the address of a page, without parameter values; `other` for an unknown address. */
 export function pageRouteOf(path: string): PageRoute {
-  // The first match counts: `/projects/new` comes before `/projects/:projectId`.
+  // The first match wins: `/projects/new` comes before `/projects/:projectId`.
   const fits = (route: string) => new RegExp(`^/*${route.replace(/:\w+/g, '[^/]+')}/*$`).test(`/${path}`)
   return pageRoutes.find(fits) ?? 'other'
 }

@@ -59,12 +59,12 @@ const SubmoduleRepository = z
     'Submodules are fetched from the code host alone: enter a repository there as owner/name.',
   )
 
-/** The address of a gateway that speaks the protocol of a provider. A path in the address is kept. */
+/** The address of a gateway that speaks a provider's protocol. Its path is kept. */
 const ModelAddress = Text.trim()
   .max(agentKeyLimits.addressLength)
   .pipe(z.url({ protocol: /^https?$/, error: 'Enter an address such as https://gateway.example.org.' }))
   .refine((address) => !/[@?#]/.test(address), 'Enter the address without a password or parameters.')
-  // Requests contain the version themselves.
+  // Requests append `/v1` themselves.
   .transform((address) => address.replace(/\/+$/, '').replace(/\/v1$/, ''))
 
 const Mode = z.enum(feedbackModes)
@@ -78,7 +78,7 @@ const ShownRule = z.object({
   /** For reviews and comments: `off` ignores them, `ask` shows them, `automatic` sends them to the agent within the limits. */
   reviews: Mode,
   checks: Mode,
-  /** How many times `automatic` tries to fix the checks of one commit and, within 24 hours, of one pull request. */
+  /** Turns per commit, and below per pull request within 24 hours, that try to fix its checks automatically. */
   triesPerCommit: tries(feedbackLimits.triesPerCommit),
   triesPerDay: tries(feedbackLimits.triesPerDay),
   resolves: z.boolean(),
@@ -94,21 +94,21 @@ const ShownIssueRule = z.object({
     })
     // The code host separates label names by commas.
     .refine((label) => !label.includes(','), 'A label has no comma.'),
-  /** Whether mentioning the App also turns an issue into a task, if there is an App. */
+  /** Whether mentioning the App, if there is one, also turns an issue into a task. */
   mentions: z.boolean(),
 })
 
-/** The decision about an issue for which somebody with the necessary permission asked. */
+/** What was decided about an issue that somebody with the necessary permission requested as a task. */
 const IssueDecision = z.object({
   number: z.number(),
   title: z.string(),
   url: z.string(),
   at: Moment,
-  /** The id of the task; `null` when none was to be created. Set for each issue that was accepted, even if its task was not created. */
+  /** The id of the task, set for each issue that was accepted, even if creating the task failed; `null` for other issues. */
   taskId: z.string().nullable(),
   trigger: z.enum(issueTriggers).nullable(),
   author: z.string().nullable(),
-  /** Whether a task was created; `waiting` while it is being created. */
+  /** Whether the issue became a task, or why not; `waiting` while the task is being created. */
   outcome: z.enum(['made', 'waiting', ...issuePasses, ...issueFailures]),
   reason: z.string().nullable(),
 })
@@ -116,9 +116,9 @@ const IssueDecision = z.object({
 export const ShownSettings = z.object({
   /** A command that runs once in each new workspace, before the agent; empty for none. */
   setupCommand: z.string(),
-  /** Environment variables for the setup, commands and the agent. */
+  /** Variables that the setup, commands and the agent get. */
   variables: z.array(z.object({ name: z.string(), value: z.string() })),
-  /** Secrets for the setup and commands and, if `forAgent` is set, for the agent. No answer contains a value. */
+  /** Secrets that the setup and commands get, and the agent where marked. No answer contains a value. */
   secrets: z.array(z.object({ name: z.string(), forAgent: z.boolean(), updatedAt: Moment })),
   /** The project's own keys for the models of agents, without their values. */
   modelKeys: z.array(ProjectModelKey),
@@ -145,17 +145,17 @@ export type ShownSettings = z.infer<typeof ShownSettings>
 export const HostSuggestion = z.object({ host: z.string(), from: z.string() })
 export type HostSuggestion = z.infer<typeof HostSuggestion>
 
-/** How a repository differs from a plain clone, by its default branch as last fetched. */
+/** How a repository differs from a plain clone, according to its default branch as last fetched. */
 export const ShownRepository = z.object({
-  /** The submodules, at most 50. */
+  /** The first 50 submodules. */
   submodules: z.array(
     z.object({
       path: z.string(),
-      /** The repository as `owner/name` if it is on the same code host, otherwise its address. */
+      /** `owner/name` when the submodule is on the same code host, else its address. */
       repository: z.string(),
       /**
        * `public` submodules are fetched, and others of this code host if the settings list them. `hidden`: the project's owner may not read it.
-       * `elsewhere`: it is on another host.
+       * `elsewhere`: on another host.
        */
       access: z.enum(['public', 'private', 'hidden', 'elsewhere', 'unknown']),
     }),
@@ -171,7 +171,7 @@ export type ShownRepository = z.infer<typeof ShownRepository>
 export const getProjectRepository = defineRead(projectSettingsRoutes.getProjectRepository, {
   summary: 'What of the repository is not as in a plain clone: submodules, filters, a shallow history.',
   params,
-  /** The repository; `null` until a runner has fetched it. */
+  /** `null` until a runner has fetched the repository. */
   answer: { repository: ShownRepository.nullable() },
   faults: ['not_found'],
 })
@@ -181,7 +181,7 @@ export const getProjectSettings = defineRead(projectSettingsRoutes.getProjectSet
   params,
   answer: {
     settings: ShownSettings,
-    /** Hosts from the package managers' own configuration, if a runner knows any. */
+    /** Hosts that the repository's package managers are configured to use, if a runner knows any. */
     suggestions: z.array(HostSuggestion),
   },
   faults: ['not_found'],
@@ -220,8 +220,8 @@ export const updateProjectSettings = defineWrite(projectSettingsRoutes.updatePro
     feedback: ShownRule.partial().optional(),
     issues: ShownIssueRule.partial().optional(),
     /**
-     * The project's key for a provider, with its address, which replaces the current one; `value: null` removes the key. The provider is asked about
-     * the key first, and a key that it refuses is not stored.
+     * A key with its address, which replaces the project's key at this provider; `value: null` removes the key. The provider is asked first, and a
+     * key that it refuses is not stored.
      */
     modelKey: z
       .object({

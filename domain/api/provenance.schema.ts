@@ -14,7 +14,7 @@ const Call = z.object({
   target: z.string().nullable(),
   additions: z.number().nullable(),
   deletions: z.number().nullable(),
-  /** The moment at which the call ended. */
+  /** The moment at which the turn ended. */
   moment: z.number(),
 })
 
@@ -23,26 +23,26 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
   params: z.object({ taskId: TaskId }),
   query: { path: Text.min(1).max(4_096) },
   answer: {
-    /** Git's object name for the content of the lines; `null` from a runner of an older version. */
+    /** The git object name of the file content that the ranges are about; `null` from a runner of an older version. */
     blob: z.string().nullable(),
     /** The ranges in order, from line 1 to the last line. */
     ranges: z.array(
       z.object({
         from: z.number(),
         to: z.number(),
-        /** The execution that wrote the lines; `null` when it is unknown, because the lines are older than the task or somebody else wrote them. */
+        /** The turn that wrote the lines; `null` when they are older than the task or somebody else wrote them. */
         executionId: z.string().nullable(),
-        /** The tool call that wrote the lines, from the `calls` of its turn; `null` when several are possible, or when none is recorded. */
+        /** The tool call that wrote the lines, from the `calls` of its turn; `null` when several calls may have, or when none is recorded. */
         callId: z.string().nullable(),
       }),
     ),
     turns: z.array(
       z.object({
-        /** The id of the task that the turn belongs to: another task's if this one was created from a turn of that task. */
+        /** The task of the turn. It differs from the requested task when that one was created from a turn of this one. */
         taskId: z.string(),
         executionId: z.string(),
         kind: z.enum(['turn', 'command']),
-        /** The number among the turns and commands of its task, counted from 1; `null` for a turn of another task. */
+        /** The turn's number among the turns and commands of its task, from 1; `null` for a turn of another task. */
         number: z.number().nullable(),
         /** The moment at which the turn ended: a revision of its task's stream. `null` when its message is not in this task. */
         moment: z.number().nullable(),
@@ -51,11 +51,11 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         /** The request, cut to 500 characters; `null` when it is not in this task or was erased. */
         prompt: z.string().nullable(),
         at: Moment.nullable(),
-        /** The turn's edits of this file, by their entries in the command log. A shell command may have written the file too. */
+        /** The turn's edits of this file, by the ids of their entries in the command log. A shell command may have written to the file as well. */
         edits: z.array(z.string()),
-        /** How many tool calls of the turn could have written any file: shell commands, and tools of which only the name is known. */
+        /** How many of the turn's tool calls could have written any file: shell commands, and tools of which only the name is known. */
         otherCalls: z.number(),
-        /** The tool call that wrote all of the turn's lines in this file; `null` when there are several, or when it is unknown. */
+        /** The tool call that wrote all of the turn's lines in this file; `null` when there are several, or when the call is unknown. */
         call: Call.nullable(),
         calls: z.array(Call),
       }),

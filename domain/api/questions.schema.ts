@@ -12,16 +12,16 @@ export const ShownQuestion = z.object({
   executionId: z.string(),
   kind: QuestionKind,
   status: z.enum(['open', 'answered', 'withdrawn']),
-  /** The title; `null` when it was erased, like `body`. */
+  /** `null` when the question was erased; then `body` is `null` too. */
   title: z.string().nullable(),
-  /** The content as Markdown: the plan of a plan, or the command or diff of a permission. */
+  /** Markdown: the plan, or for a permission the command or diff. `null` for other questions, and when it was erased. */
   body: z.string().nullable(),
   options: z.array(QuestionOption),
-  /** The fields of a form. */
+  /** The fields of a form; empty for other questions. */
   fields: z.array(FormField),
-  /** The rules of a permission: what 'always in this task' allows, in the agent's notation. */
+  /** For a permission: what 'always in this task' would allow, in the agent's notation. */
   rules: z.array(z.string()),
-  /** Whether an answer may have text, on its own or with a choice. */
+  /** Whether an answer may contain text, alone or beside a choice. */
   allowsText: z.boolean(),
   /** Whether several options may be chosen. */
   multiple: z.boolean(),
@@ -32,7 +32,7 @@ export const ShownQuestion = z.object({
   answeredBy: z.string().nullable(),
   /** How the agent gets the answer: at once, or with the message that starts its next turn. */
   delivery: z.enum(['agent', 'next_turn']).nullable(),
-  /** Whether the answer was given to an agent that was waiting. */
+  /** Whether a waiting agent was given the answer. */
   isDelivered: z.boolean(),
   position: Position,
   version: z.number(),
@@ -41,7 +41,7 @@ export type ShownQuestion = z.infer<typeof ShownQuestion>
 
 const text = Text.max(answerLength)
 
-/** An answer. A text that equals the value of an option is the choice of that option. */
+/** An answer. A text that equals an option's value chooses that option. */
 export const AnswerInput = z.union([
   text,
   z.object({
@@ -66,7 +66,7 @@ export const listQuestions = defineRead(questionRoutes.listQuestions, {
   faults: ['not_found'],
 })
 
-/** Answers a question, once. 409 `already_answered` contains the answer that counts. */
+/** Answers a question, which is possible once. The refusal 409 `already_answered` contains the answer that was given. */
 export const answerQuestion = defineWrite(questionRoutes.answerQuestion, {
   summary: 'Answers a question of the agent.',
   params: z.object({ taskId: TaskId, questionId: QuestionId }),

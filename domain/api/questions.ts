@@ -6,8 +6,8 @@ export const questionRoutes = {
   answerQuestion: { method: 'POST', path: '/tasks/:taskId/questions/:questionId/answer' },
 } as const satisfies Routes
 
-/** How many questions of a task are shown at most; these are the latest. */
+/** How many questions of a task a list contains at most: the latest. */
 export const questionsPage = 500
 
-/** The maximum length of what a person writes in an answer, in characters. */
+/** The most characters that a person can write in an answer. */
 export const answerLength = 20_000

@@ -36,7 +36,7 @@ export const AgentState = z.object({
   keyInSandbox: z.boolean(),
   /** The provider for which a person or a project may bring a key; absent when the agent takes none. */
   ownKey: z.enum(keyProviders).optional(),
-  /** The known models of the agent, by the names used to request them; there may be others. */
+  /** The agent's known models, by the names used to request them; there may be others. */
   models: z.array(AgentModel),
 })
 export type AgentState = z.output<typeof AgentState>
@@ -45,7 +45,7 @@ export const getAgents = defineRead(serverRoutes.getAgents, {
   summary:
     "The agents, with their versions, and why an agent can't run. None can run while no runner is connected.",
   open: 'signed_in',
-  /** The project whose keys count in addition to the person's own; without it, the keys of each of the person's projects count. */
+  /** The project whose keys count besides the person's own; without it, the keys of all of the person's projects count. */
   query: { project: ProjectId.optional() },
   answer: { agents: z.array(AgentState) },
   faults: ['not_found'],

@@ -64,9 +64,8 @@ interface Caused {
 export type TaskEventMessage = RecordedOf<TaskEvent>
 
 /**
- * How far a viewer has got in a task: the highest position, optionally with the number of messages of the task's room at that position. An event is
- * sent as up to four messages at one position; a viewer that was cut off between them and gives the number gets the remaining ones, and nothing
- * twice.
+ * How far a viewer has got in a task: the highest position, optionally with the number of messages of the task's room that carried it. An event is
+ * sent as up to four messages at one position. A viewer that was cut off between them and gives the number gets the others, and nothing twice.
  */
 export const ResumeCursor = z.union([
   Position,
@@ -74,12 +73,12 @@ export const ResumeCursor = z.union([
 ])
 export type ResumeCursor = z.infer<typeof ResumeCursor>
 
-/** The arguments of `join_task`: the task, and where the viewer left off, if it did. */
+/** The arguments of `join_task`: the task and, for a viewer that was connected before, how far it has got. */
 export const JoinTask = z.tuple([TaskId, ResumeCursor.nullish()])
 
 /**
  * The answer to `join_task`, for a client that gives a callback. Everything up to `position` is in the history; everything after it arrives live, in
- * order. `resync`: too much was missed to be replayed; read the history again.
+ * order. `resync`: too many events were missed to be sent again, so the client must read the history.
  */
 export type JoinAnswer =
   | { readonly joined: true; readonly resync: boolean; readonly position: Position | null }
@@ -87,9 +86,9 @@ export type JoinAnswer =
 
 export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
-  /** A message that is new, edited or withdrawn, with the position and revision of the event that it stands for. */
+  /** A message is new, edited or withdrawn. It has the position and revision of the event that changed it. */
   chat_message: (message: ChatMessage & Caused) => void
-  /** Sent immediately and without a guarantee: it has no place in the log, and resuming does not depend on it. */
+  /** Sent immediately and without guarantee: these pieces have no place in the log, and resuming does not depend on them. */
   chat_message_words: (words: MessageWords) => void
   chat_message_delta: (delta: MessageDelta & Caused) => void
   chat_message_status_changed: (change: ChatMessageStatusChanged) => void
@@ -99,13 +98,13 @@ export interface ServerEvents {
   command_completed: (ended: CommandEnded) => void
   command_failed: (ended: CommandEnded) => void
   command_cancelled: (ended: CommandEnded) => void
-  /** The agent has asked, a person has answered, or nobody waits for the answer any more; with the place of that event in the log. */
+  /** The agent asked, a person answered, or the agent no longer waits for the answer. */
   question_asked: (change: QuestionChanged) => void
   question_answered: (change: QuestionChanged) => void
   question_withdrawn: (change: QuestionChanged) => void
-  /** An event of the task for which no `chat_message` is sent. Together, both count the revisions of the task without gaps. */
+  /** An event of the task that no `chat_message` is sent for. Together, both count the revisions of the task without gaps. */
   task_event: (event: TaskEventMessage) => void
-  /** Too much was missed to be replayed: read the history again. */
+  /** Too many events were missed to be sent again: the client must read the history. */
   task_resync: (task: { readonly taskId: string }) => void
 }
 

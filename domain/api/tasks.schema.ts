@@ -28,17 +28,17 @@ import { executionSteps, pullRequestStates, taskRoutes, taskStatuses, titleLengt
 export const TaskStatus = z.enum(taskStatuses)
 
 export const ShownPullRequest = z.object({
-  /** The state of the pull request; `null` until it was read for the first time. */
+  /** `null` until the pull request was read for the first time. */
   state: z.enum(pullRequestStates).nullable(),
   /** The login of the person who merged it; `null` when no person did so explicitly. */
   mergedBy: z.string().nullable(),
   mergedAt: Moment.nullable(),
-  /** Why the code host does not show the pull request at the moment, so that `state` may be outdated; `null` while it does. */
+  /** Why the code host does not show the pull request at the moment, in which case `state` may be outdated; `null` while it does. */
   unreadable: UnreadableCode.nullable(),
-  /** The result of the pull request's reviews and checks, and for which commit; missing until first read. */
+  /** The result of its reviews and checks, and the commit that they are for; missing until first read. */
   standing: z
     .object({
-      /** The result of the reviews; `null` when no review is required and none approved or asked for changes. */
+      /** `null` when no review is required and no reviewer approved or requested changes. */
       review: ReviewDecision.nullable(),
       /** The numbers of checks; `null` when the commit has none, or when they cannot be read. */
       checks: CheckCounts.nullable(),
@@ -71,10 +71,10 @@ export const Task = z.object({
   images: z.array(z.object({ ...ShownImage.shape, uploadedAt: Moment })),
   /** How freely the task's agent works. */
   mode: AgentMode,
-  /** What the agent waits for a person to answer; `null` when it waits for nothing. */
+  /** The kind of question that the agent waits for a person to answer; `null` when it waits for nothing. */
   waitingFor: QuestionKind.nullable(),
   workingBranch: z.string().nullable(),
-  /** The branch that is checked out in the workspace, or the short id of a commit; `null` until that is recorded. */
+  /** The branch checked out in the task's workspace, or the short id of a commit; `null` until that is recorded. */
   currentBranch: z.string().nullable(),
   prUrl: z.string().nullable(),
   prNumber: z.number().nullable(),
@@ -85,16 +85,16 @@ export const Task = z.object({
     .object({
       id: z.string(),
       kind: z.enum(['turn', 'command']),
-      /** The number of the execution among the turns and commands of the task. */
+      /** The turn's number among the turns and commands of the task. */
       turn: z.number(),
       requestedAt: Moment,
       startedAt: Moment.nullable(),
       endedAt: Moment.nullable(),
       steps: z.array(z.object({ step: z.enum(executionSteps), at: Moment })),
       cancelRequested: z.boolean(),
-      /** How the execution ended; missing before its end, and in records older than this field. */
+      /** How the turn ended; missing before its end, and in records older than this field. */
       outcome: z.enum(['completed', 'failed', 'cancelled']).optional(),
-      /** The model usage of the execution; missing until some is recorded. */
+      /** The turn's model usage; missing until some is recorded. */
       usage: z.object({ inputTokens: z.number(), outputTokens: z.number(), costUsd: z.number() }).optional(),
     })
     .nullable(),
@@ -143,15 +143,15 @@ export const Task = z.object({
   publishingFault: z.string().optional(),
   /** The state of the pull request at the code host; missing until first read. */
   pullRequest: ShownPullRequest.optional(),
-  /** Present when something has run since the last publication, so that there may be unpublished work. */
+  /** Present when something has run since the last publication: there may be unpublished work. */
   laterWork: z.literal(true).optional(),
-  /** The outcome of the last clean-up for branch and workspace; missing before one, and again once the task goes on. */
+  /** The outcome of the last clean-up for branch and workspace; missing before the first, and again once somebody continues the task. */
   cleanUp: z
     .object({ at: Moment, branch: z.enum(branchOutcomes), workspace: z.enum(workspaceOutcomes) })
     .optional(),
   /**
-   * The progress of the latest clean-up: its request, `null` once its outcome is shown or no longer counts; where the work was when the removal
-   * began; and whether the branch was gone. Missing before the first clean-up.
+   * The progress of the latest clean-up: `request` is its id, `null` once its outcome is shown or no longer counts; `work` says where the work was
+   * when the removal began. Missing before the first clean-up.
    */
   cleaning: z
     .object({
@@ -175,7 +175,7 @@ export const ChangedFile = z.object({
   deletions: z.number(),
   binary: z.boolean(),
   diff: z.string(),
-  /** Set for a nested repository, which no pull request includes. */
+  /** The path is a nested repository, which no pull request includes. */
   leftOut: z.literal(true).optional(),
 })
 export type ChangedFile = z.infer<typeof ChangedFile>
@@ -190,10 +190,7 @@ export const GitDiff = z.object({
   commitComparison: z.object({ ahead: z.number(), behind: z.number() }),
   baseBranch: z.string(),
   truncated: z.boolean(),
-  /**
-   * Git's name of the tree that this diff shows, from which a pull request is created. `null` while an agent is writing, and for a base other than
-   * the recorded one.
-   */
+  /** The git tree that this diff shows, from which a pull request is made. `null` while an agent is writing, and for a base other than the recorded one. */
   tree: z.string().nullable(),
   version: z.number(),
 })
@@ -247,9 +244,9 @@ export const updateTask = defineWrite(taskRoutes.updateTask, {
     title: required('A task needs a title.', titleLength).optional(),
     description: required('Please enter a task description', limits.descriptionLength).optional(),
     codexModel: modelName.nullable().optional(),
-    /** The agent for which the model is; defaults to the task's agent. */
+    /** The agent that the model was chosen for; defaults to the task's agent. */
     agent: AgentName.optional(),
-    /** How freely the agent works, from the next turn on. */
+    /** The mode that applies from the next turn on. */
     mode: AgentMode.optional(),
   }),
   answer: taskAnswer,

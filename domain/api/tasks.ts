@@ -23,7 +23,7 @@ export type TaskStatus = (typeof taskStatuses)[number]
 export const pullRequestStates = ['open', 'draft', 'closed', 'merged'] as const
 export type PullRequestState = (typeof pullRequestStates)[number]
 
-/** The steps of an execution until the agent's first message. */
+/** Steps of an execution in order, up to the agent's first message. */
 export const executionSteps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 
 /** How many lines one answer of `getFileLines` has at most. */

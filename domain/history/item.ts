@@ -15,7 +15,7 @@ export type OutputItem = Readonly<z.infer<(typeof schemas)['OutputItem']>>
 export type DeltaItem = Readonly<z.infer<(typeof schemas)['DeltaItem']>>
 export type TerminalItem = OutputItem | DeltaItem
 export type HistoryItem = TaskEventItem | TerminalItem
-/** The part of an item that is needed for its place and time. */
+/** The fields of an item that its place and time depend on. */
 export type PlacedItem =
   | { readonly kind: 'event'; readonly event: Pick<TaskEventMessage, 'at' | 'revision'> }
   | TerminalItem

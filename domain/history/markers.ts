@@ -3,12 +3,12 @@ import type { TimelineSection } from './timeline.ts'
 
 export interface Marker {
   readonly kind: 'turn' | 'failure' | 'commit' | 'pull_request'
-  /** The revision of the marker's event in the task's stream. */
+  /** The revision, in the task's stream, of the event at this moment. */
   readonly revision: number
   readonly label: string
 }
 
-/** The starts of turns, failures, commits and pull requests, in the order of the sections. */
+/** Marks beginnings of turns, failures, commits and pull requests, in the order of the sections. */
 export function markersOf(sections: readonly TimelineSection[]): readonly Marker[] {
   return sections.flatMap((section): readonly Marker[] => {
     const { number, kind, revision, rows } = section

@@ -10,7 +10,7 @@ import {
   type TerminalItem,
 } from './item.ts'
 
-/** Merges both streams, each of which must be in its own order. */
+/** Merges both streams; each must already be sorted. */
 export function merged(
   events: readonly TaskEventItem[],
   terminal: readonly TerminalItem[],
@@ -52,12 +52,12 @@ function comesAfter(item: HistoryItem | undefined, follows: number): boolean {
   return item?.kind === 'event' && item.event.revision > follows
 }
 
-/** Names a moment by its event: `12` in the task's stream, `t12` in its terminal's. Such a name stays valid when the log is moved. */
+/** The name of a moment, from its event: `12` in the task's stream, `t12` in its terminal's. The name stays valid when the log is moved. */
 export function momentOf(item: PlacedItem): string {
   return item.kind === 'event' ? `${item.event.revision}` : `t${revisionOf(item)}`
 }
 
-/** Names a moment between events by the event before and the whole seconds since: `46+12s`; `46` within the first second. */
+/** The name of a moment between events, from the event before it and the whole seconds since: `46+12s`; `46` within the first second. */
 export function momentAfter(event: string, ms: number): string {
   const seconds = Math.floor(ms / 1_000)
   return seconds < 1 ? event : `${event}+${seconds}s`

@@ -22,32 +22,32 @@ export type RowKind =
   | 'turn'
   | 'question'
 
-/** The actor of a row: a person, the server's runner, the code host, or an agent by its name. */
+/** Who caused a row: a person, the server's runner, the code host, or an agent by its name. */
 export type Who = 'person' | 'runner' | 'code_host' | { readonly agent: string }
 
 export interface TimelineRow {
-  /** The revision of the row's event in the task's stream. */
+  /** The revision, in the task's stream, of the row's first event. */
   readonly revision: number
   /** The revision of the last event that the row covers. */
   readonly until: number
-  /** When the event happened, in the format of ISO 8601. */
+  /** When the row's first event was recorded, ISO 8601. */
   readonly at: string
   readonly kind: RowKind
   readonly sentence: string
   /** Further text: an excerpt or a result. */
   readonly detail: string
   readonly who: Who
-  /** The outcome; `null` for a row that has no end and so cannot fail. */
+  /** `null` for a row about something that cannot fail. */
   readonly outcome: 'running' | EndStatus | null
   readonly durationMs: number | null
   readonly costUsd: number
-  /** For a row that groups several of the same kind: what each of them was about. */
+  /** What each of the grouped rows was about; its length is the number of grouped rows. */
   readonly targets: readonly string[]
   /** The revision at which outcome, detail and duration became known; `Infinity` before they are known. */
   readonly knownAt: number
   /** The revision of the last event that added to the row's cost. */
   readonly costAt: number
-  /** The sentence of the row while the outcome is not known. */
+  /** The row's sentence while its outcome is unknown. */
   readonly begun: string
   /** The terminal's output between the beginning of this row and that of the next. */
   readonly output: readonly OutputPiece[]
@@ -59,7 +59,7 @@ export interface OutputPiece {
   readonly item: OutputItem
 }
 
-/** The common fields of a row for a single event, whose outcome is known at once. */
+/** Default fields of a row for a single event whose outcome is known at once. */
 export function plainRow({ revision, at }: TaskEventMessage) {
   return {
     revision,
@@ -76,7 +76,7 @@ export function plainRow({ revision, at }: TaskEventMessage) {
   } as const
 }
 
-/** The row as it was known at a revision of the task's stream, without anything that came later. */
+/** The row as it was known at a revision of the task's stream: everything that became known later is removed. */
 export function rowAt(row: TimelineRow, revision: number): TimelineRow {
   if (row.knownAt > revision) {
     const outcome = row.revision > revision ? null : 'running'
@@ -85,7 +85,7 @@ export function rowAt(row: TimelineRow, revision: number): TimelineRow {
   return row.costAt > revision ? { ...row, costUsd: 0 } : row
 }
 
-/** `failed, exit 1`; `''` when there is no exit code. */
+/** The exit code in words, such as `failed, exit 1`; `''` when there is no exit code. */
 export function exitWords(exitCode: number | null): string {
   return exitCode === null ? '' : `failed, exit ${exitCode}`
 }

@@ -36,9 +36,9 @@ type Sentences = {
   readonly [Type in TaskEventMessage['type']]?: (event: Event<Type>, context: Names & Around) => Said | null
 }
 
-/** The row of an event; `null` for an event that means nothing to a person, and for tool calls, which `toolRow` handles. */
+/** The row of an event; `null` for events that mean nothing to a person, and for tool calls, for which `toolRow` makes the rows. */
 export function rowOf(event: TaskEventMessage, names: Names, around: Around): TimelineRow | null {
-  // Each function in `sentences` takes events of the type that is its key.
+  // `sentences` has, under each event type, a function that takes events of this type.
   const said = (sentences[event.type] as Sentence | undefined)?.(event, { ...names, ...around })
   if (!said) return null
   const knownAt = said.outcome === 'running' ? Infinity : event.revision
@@ -99,7 +99,7 @@ const sentences: Sentences = {
     const agent = data.agent ?? current
     if (data.messageType === 'response')
       return { kind: 'answer', sentence: `Answer from ${labelOf(agent)}`, detail, who: { agent } }
-    // An error is also in the row for the end of the turn.
+    // An error also ends the turn, and the row for that end shows it.
     return data.messageType === 'error' ? null : ran('task', 'Note', { detail })
   },
   ThinkingRecorded: ({ data: { agent, durationMs }, content }) => ({
@@ -210,7 +210,7 @@ const sentences: Sentences = {
       : null,
 }
 
-/** A server in the words of the timeline and the terminal. */
+/** The status of an MCP server in words, for the timeline and the terminal. */
 export function mcpServerWords({ name, status, error, tools }: McpServerReport): string {
   const state = { connected: 'connected', failed: 'failed', left_out: 'left out' }[status]
   const having = status === 'connected' ? ` with ${counted(tools.length, 'tool')}` : ''
@@ -262,7 +262,7 @@ function named({
   return content ? `Pull request #${content.number}` : 'Pull request'
 }
 
-/** Whether the branch or the workspace, or both, are or may be left over, in words; `null` when neither is. */
+/** In words, which of branch and workspace are left or may be left; `null` when neither is. */
 function leftBy(outcome: {
   readonly branch: BranchOutcome
   readonly workspace: WorkspaceOutcome

@@ -13,14 +13,14 @@ export interface Idle {
 }
 
 export interface TimeAxis {
-  /** The time of each event, in milliseconds since 1970; the times never decrease. */
+  /** The time of each event, in ms since the epoch; times never decrease. */
   readonly times: Float64Array
   readonly positions: Float64Array
   readonly length: number
   readonly idles: readonly Idle[]
 }
 
-/** Builds the axis for events at these times (in milliseconds since 1970). A time before that of the previous event counts as equal to it. */
+/** Builds the axis for events at these times (ms since the epoch). A time before that of the previous event counts as equal to the previous. */
 export function timeAxisOf(recorded: ArrayLike<number>): TimeAxis {
   const times = new Float64Array(recorded.length)
   const positions = new Float64Array(recorded.length)
@@ -53,7 +53,7 @@ export function indexAt({ positions }: TimeAxis, position: number): number {
   return low - 1
 }
 
-/** The time at a position, in milliseconds since 1970. Within an idle stretch, time runs faster. */
+/** The time at a position, in ms since the epoch; within an idle stretch, time runs faster. */
 export function timeAt(axis: TimeAxis, position: number): number {
   const index = indexAt(axis, position)
   const { times, positions } = axis
@@ -72,7 +72,7 @@ export function positionAfter({ times, positions }: TimeAxis, index: number, ms:
   return from + ((to - from) * Math.max(0, Math.min(ms, stretch - 1))) / stretch
 }
 
-/** How many events there are in each of `buckets` equal parts of the axis. */
+/** The number of events in each of `buckets` equal parts of the axis. */
 export function densityOf({ positions, length }: TimeAxis, buckets: number): readonly number[] {
   const counts = Array.from({ length: buckets }, () => 0)
   for (const position of positions) {

@@ -1,7 +1,4 @@
-/**
- * A task's history for people: a section for each turn or command, and in each section a row for each thing that happened, in a sentence that needs
- * no knowledge of programming.
- */
+/** A task's history for people: a section for each turn or command, with one row per step, each in a sentence that needs no knowledge of programming. */
 import type { TaskEventMessage } from '../api/socket.schema.ts'
 import type { EndStatus } from '../task/phase.ts'
 import { outcomeOf } from '../views/chat.ts'
@@ -14,7 +11,7 @@ import { plainRow, type TimelineRow } from './row.ts'
 export interface TimelineSection {
   /** The id of the section's execution; `''` before the first execution. */
   readonly executionId: string
-  /** The number of the turn or command in the task, counted from 1. */
+  /** The number among the turns and commands of the task, from 1. */
   readonly number: number
   readonly kind: 'turn' | 'command'
   readonly prompt: string
@@ -49,7 +46,7 @@ interface Reading {
   readonly drafts: Draft[]
   readonly prompts: Map<string, Prompt>
   readonly questions: Map<string, Event<'QuestionAsked'>>
-  /** Where the row of a tool call is, by the execution and the call. */
+  /** The row of each tool call, by execution and call. */
   readonly tools: Map<string, { readonly draft: Draft; readonly at: number; readonly startedAt: string }>
   agent: string
   preparing: { readonly draft: Draft; readonly at: number; readonly since: string } | null
@@ -78,7 +75,7 @@ export function timelineOf(events: readonly TaskEventMessage[], names: Names): r
   return reading.drafts.map(({ section, rows }) => ({ ...section, rows }))
 }
 
-/** The section as it was known at a revision of the task's stream. It contains all its rows, each of which needs `rowAt`. */
+/** The section as it was known at a revision of the task's stream. It contains all rows; apply `rowAt` to each of them. */
 export function sectionAt(section: TimelineSection, revision: number): TimelineSection {
   if (section.knownAt <= revision) return section
   const outcome = section.startedAt <= revision ? 'running' : 'queued'
@@ -154,7 +151,7 @@ function current({ drafts }: Reading): Draft | undefined {
   return drafts.at(-1)
 }
 
-/** Opens the section of everything that comes before the first execution. */
+/** Opens the section for everything before the first execution; the first execution takes it over. */
 function open(reading: Reading, { revision, at }: TaskEventMessage): Draft {
   const section = { executionId: '', number: 1, kind: 'turn', prompt: '', revision, at } as const
   const draft: Draft = {
@@ -182,7 +179,7 @@ function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
   const before = current(reading)
   const isFirst = before?.section.executionId === ''
   const prompt = reading.prompts.get(messageId) ?? { text: '', isCommand: false, revision: -1 }
-  // The rows of the prompt belong to this section if they came right before it.
+  // Rows of messages right before the execution belong to its section.
   const asked = isFirst ? [] : (before?.rows.splice(rowsBefore(before.rows, event.revision)) ?? [])
   const first = isFirst ? before.section : (asked[0] ?? event)
   const rows = isFirst ? before.rows : asked
@@ -205,7 +202,7 @@ function begin(reading: Reading, event: Event<'ExecutionRequested'>): void {
   else reading.drafts.push(draft)
 }
 
-/** The index from which all rows are messages of a person that came right before a revision. */
+/** The index of the first row of a person's messages right before a revision; the number of rows when there is none. */
 function rowsBefore(rows: readonly TimelineRow[], revision: number): number {
   const last = rows.at(-1)
   return last?.kind === 'message' && revision - last.revision <= 2 ? rows.length - 1 : rows.length
@@ -233,7 +230,7 @@ function end(
   const durationMs = draft.startedAt === null ? null : Date.parse(event.at) - Date.parse(draft.startedAt)
   const knownAt = event.revision
   draft.section = { ...draft.section, outcome, durationMs, knownAt }
-  // The end of the execution also ends everything that was still running.
+  // Everything that still ran ends with the execution.
   draft.rows = draft.rows.map((row) =>
     row.outcome === 'running' ? { ...row, outcome: 'cancelled', knownAt } : row,
   )
@@ -295,7 +292,7 @@ function endPreparing(reading: Reading, event: Event<'WorkspacePrepared'>): void
   }
 }
 
-/** Commits that no tool call reported are noticed when the work is further ahead of the base. */
+/** Adds a row for commits that no tool call reported: the branch is further ahead of the base than the reported commits explain. */
 function addCommits(reading: Reading, event: Event<'WorkspaceChanged'>): void {
   const more = event.data.ahead - reading.ahead - reading.told
   reading.ahead = event.data.ahead

@@ -15,7 +15,7 @@ export function toBase64(bytes: Uint8Array): string {
   return text
 }
 
-/** The bytes of a text; `undefined` when it is not valid base64, or not in the form that `toBase64` writes. */
+/** The decoded bytes; `undefined` when the text is not valid base64, or not in the form that `toBase64` writes. */
 export function fromBase64(text: string): Uint8Array | undefined {
   if (text.length % 4 !== 0) return undefined
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
@@ -33,7 +33,7 @@ export function fromBase64(text: string): Uint8Array | undefined {
     bytes[at++] = (held >> bits) & 255
     held &= (1 << bits) - 1
   }
-  // The remaining bits must be zero, so that no two texts stand for the same bytes.
+  // Left-over bits must be zero, so that no two texts stand for the same bytes.
   return held === 0 ? bytes : undefined
 }
 

@@ -27,6 +27,6 @@ export function canonicalJson(value: unknown): string {
 /** Rejects dates, maps and bytes: they would all become `{}` and have the same hash. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
-  // A plain object of another realm counts too: its prototype also has no prototype.
+  // Objects from other realms have another `Object.prototype`, which also ends their prototype chain: they count as plain.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }

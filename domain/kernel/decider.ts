@@ -6,9 +6,9 @@ export type Decision<E extends AnyEvent> = readonly E[] | Refusal
 
 export interface Decider<State, Command, E extends AnyEvent> {
   readonly initial: State
-  /** Returns the events, or why the command is refused. Uses no clock, no I/O and no randomness: the command contains what the decision needs. */
+  /** Returns the events, or why the command is refused. No clock, no I/O, no randomness: the command carries what a decision needs. */
   decide(command: Command, state: State): Decision<E>
-  /** The state after the event. Accepts events whose content was erased. */
+  /** Returns the state after the event. Accepts events whose content was erased. */
   evolve(state: State, event: RecordedOf<E>): State
 }
 

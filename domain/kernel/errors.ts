@@ -1,6 +1,6 @@
 /** All faults in one place: code, HTTP status, and sentence. */
 
-/** The sentences of all codes, by HTTP status. The sentence of a code is used when there is no better one. */
+/** Sentences by HTTP status and code, for refusals that have no more specific sentence. */
 const sentences = {
   400: {
     invalid_input: 'The request is not valid.',
@@ -105,7 +105,7 @@ export const faults = Object.fromEntries(
   Object.entries(sentences).flatMap(([status, ofStatus]) =>
     Object.entries(ofStatus).map(([code, sentence]) => [code, { status: Number(status), sentence }] as const),
   ),
-  // Each code is in `sentences`, so it has a status.
+  // The cast holds because the entries are made from `sentences`, which has every code.
 ) as Readonly<Record<FaultCode, { readonly status: number; readonly sentence: string }>>
 export const faultCodes = Object.keys(faults) as [FaultCode, ...FaultCode[]]
 
@@ -122,13 +122,13 @@ export function refuse(code: FaultCode, sentence: string = faults[code].sentence
 }
 
 export interface FaultDetails {
-  /** The current state in the form of a successful answer, such as `{task}` or `{project}`. */
+  /** With some conflicts: the current state, in the form that a successful answer has: `{task}`, `{project}`. */
   readonly current?: Readonly<Record<string, unknown>>
   /** When to retry, in seconds. */
   readonly retryAfterSeconds?: number
 }
 
-/** The one error thrown at the edge; `platform/http` turns it into a response. */
+/** The only error that is thrown at the edge; `platform/http` turns it into a response. */
 export class Fault extends Error {
   override readonly name = 'Fault'
   readonly code: FaultCode

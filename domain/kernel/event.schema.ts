@@ -29,13 +29,13 @@ export type EventMeta = Meta
 /** Converts data and content recorded by one version to the form of the next. */
 export type Upcast = (older: EventForm) => EventForm
 
-/** A kind of event: its name, its version and its schemas, and the only way to create one. */
+/** A kind of event: its name, version and schemas, and `of`, the only way to create such an event. */
 export interface EventKind<T extends string, D extends z.ZodType, C extends z.ZodType> {
   readonly type: T
   readonly version: number
   readonly data: D
   readonly content: C
-  /** A conversion for each older version, in order from version 1. */
+  /** Conversions from each older version to the next, in order from version 1. */
   readonly upcasts: readonly Upcast[]
   of(...args: z.output<C> extends null ? [data: z.output<D>] : [data: z.output<D>, content: z.output<C>]): {
     readonly type: T
@@ -69,7 +69,7 @@ export function event<T extends string, D extends z.ZodType, C extends z.ZodType
     data,
     content,
     upcasts,
-    // The compiler does not look into a conditional tuple, but the signature of `of` ensures the types.
+    // TypeScript does not resolve a conditional tuple here; the signature of `of` ensures the types.
     of: (...args) =>
       ({ type, data: args[0], content: args.length > 1 ? args[1] : null }) as ReturnType<
         EventKind<T, D, C>['of']
@@ -77,7 +77,7 @@ export function event<T extends string, D extends z.ZodType, C extends z.ZodType
   }
 }
 
-/** Declares a kind of event in its first version, with this data and without content. */
+/** Declares a kind of event in version 1 that has these facts as data, and no content. */
 export function fact<T extends string, S extends z.ZodRawShape>(
   type: T,
   facts: S,
@@ -85,7 +85,7 @@ export function fact<T extends string, S extends z.ZodRawShape>(
   return event(type, 1, { data: z.object(facts), content: none })
 }
 
-/** Declares how an older version is converted to the next; `lift` is pure, and erased content stays `null`. */
+/** Declares how an older version is converted to the next; `lift` must be pure, and erased content stays `null`. */
 export function upcast<D extends z.ZodType, C extends z.ZodType>(
   older: { data: D; content: C },
   lift: (older: { data: z.output<D>; content: z.output<C> | null }) => EventForm,

@@ -1,12 +1,9 @@
-/** What an event is: its position in the log, its metadata, and its form before and after it is recorded. */
+/** Events: positions in the log, metadata, and the forms of an event before and after it is recorded. */
 
-/**
- * A position in the whole log: a decimal string without leading zeros. Positions have gaps and are ordered as numbers; compare them only with
- * `comparePositions`.
- */
+/** A position in the whole log: a decimal string without leading zeros. Positions have gaps. Compare them with `comparePositions` only. */
 export type Position = string
 
-/** A negative number when `a` comes first, and zero when both are equal. */
+/** Negative when `a` comes first, zero when both are equal. */
 export function comparePositions(a: Position, b: Position): number {
   if (a.length !== b.length) return a.length - b.length
   return a < b ? -1 : a > b ? 1 : 0
@@ -38,11 +35,11 @@ export interface EventMeta {
   readonly hash: string
 }
 
-/** Why a stored entry is not a valid event. */
+/** Why a stored entry is not a valid event. Each comment below is about the entry. */
 export const damageReasons = [
-  /** The data or the metadata is not JSON. */
+  /** The facts or the metadata are not JSON. */
   'no_json',
-  /** An object in the entry has the same member name twice, so that parsers disagree about the member's value. */
+  /** An object has the same member name twice, so parsers disagree about its value. */
   'repeated_name',
   /** A member of the entry is missing, or has the wrong type or form. */
   'wrong_envelope',
@@ -51,7 +48,7 @@ export const damageReasons = [
 ] as const
 export type DamageReason = (typeof damageReasons)[number]
 
-/** Why an event cannot be read, by this version or by any. */
+/** Why an event cannot be read: by this version of the server, or at all. */
 export const unreadableReasons = [
   ...damageReasons,
   /** The event does not match its hash. */
@@ -60,9 +57,9 @@ export const unreadableReasons = [
   'newer_version',
   'wrong_shape',
   'cannot_be_opened',
-  /** The event does not follow the one before it. */
+  /** The event's `prev` is not the hash of the event before it. */
   'broken_chain',
-  /** The events before it were removed, for example by an event store's retention limit. */
+  /** The events before this one were removed, for example by an event store's retention limit. */
   'truncated',
   /** All events of the stream were removed. */
   'deleted',
@@ -73,12 +70,12 @@ export type UnreadableReason = (typeof unreadableReasons)[number]
 export interface StoredEvent {
   readonly id: string
   readonly stream: string
-  /** The number of the event in its stream, counted from 0 without gaps. */
+  /** The event's number in its stream, from 0, without gaps. */
   readonly revision: number
   readonly position: Position
   readonly type: string
   readonly version: number
-  /** When we recorded the event, in the format of ISO 8601 in UTC. */
+  /** When the event was recorded, ISO 8601 in UTC. */
   readonly at: string
   readonly data: unknown
   readonly content: string | null
@@ -105,7 +102,7 @@ export interface AnyEvent {
 /** The recorded form of each member of a union of events, so that a switch on `type` narrows `data` and `content`. */
 export type RecordedOf<E extends AnyEvent> = E extends AnyEvent ? Recorded<E> : never
 
-/** Data and content in the form of some version of the kind; content is `null` when there is none or it was erased. */
+/** Data and content of an event in the form of some version of its kind; content is `null` when there is none or it was erased. */
 export interface EventForm {
   readonly data: unknown
   readonly content: unknown

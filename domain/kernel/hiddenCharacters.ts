@@ -1,11 +1,11 @@
 /** Finds characters that are invisible or change the writing direction, so that a line looks different from what it is ("Trojan Source", CVE-2021-42574). */
 
-/** Text that may be shown, or a character that may not, by its code point (`U+202E`). */
+/** Visible text, or one hidden character by its code point (`U+202E`). */
 export type ShownPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'hidden'; readonly codePoint: string }
 
-/** Joiners are part of words in many scripts, and of emoji. Only between ASCII characters do they hide something. */
+/** Joiners are part of words in many scripts and of emoji, so they count as hidden only between ASCII characters. */
 const hidden =
   /[\u00AD\u061C\u115F\u1160\u17B4\u17B5\u180E\u200B\u200E\u200F\u202A-\u202E\u2060-\u206F\u3164\uFEFF\uFFA0]|[\u{E0000}-\u{E007F}]|(?<=[\u0020-\u007E])[\u200C\u200D](?=[\u0020-\u007E])/gu
 
@@ -13,7 +13,7 @@ export function hasHidden(text: string): boolean {
   return text.search(hidden) !== -1
 }
 
-/** Splits the text so that each hidden character is a part of its own. Joined together, the parts are the text. */
+/** Splits the text so that each hidden character is a part of its own. The concatenated parts are the text. */
 export function shownParts(text: string): readonly ShownPart[] {
   const parts: ShownPart[] = []
   let at = 0

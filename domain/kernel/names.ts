@@ -3,12 +3,15 @@
 /** The prefix of the branches that Flightdeck creates. */
 export const ourBranches = 'flightdeck'
 
-/** Whether Flightdeck created the branch: its name is below the prefix, or begins like it if another branch is named like the prefix. */
+/**
+ * Whether Flightdeck created the branch. Its name is below the prefix, or begins with the prefix and a hyphen if a branch named like the prefix is in
+ * the way.
+ */
 export function isOurBranch(name: string): boolean {
   return name.startsWith(`${ourBranches}/`) || name.startsWith(`${ourBranches}-`)
 }
 
-/** Whether git accepts the name as a branch and as nothing else, such as an option: the rules are in git-check-ref-format(1). */
+/** Whether the name is a valid branch by the rules of git-check-ref-format(1), and cannot be taken for an option. */
 export function isBranchName(name: string): boolean {
   if (name.startsWith('-') || name === 'HEAD' || name.endsWith('.')) return false
   if (name.includes('..') || name.includes('@{')) return false
@@ -17,13 +20,13 @@ export function isBranchName(name: string): boolean {
   return name.split('/').every((part) => part !== '' && !part.startsWith('.') && !part.endsWith('.lock'))
 }
 
-/** The model that clients send when the person chose none: the agent then uses its default. */
+/** The model name that clients send when the person chose no model: the agent then uses its default. */
 export const defaultModel = 'o4-mini'
 
 /** The maximum length of a model's name, in characters. */
 export const longestModelName = 200
 
-/** Whether the name is safe as an argument of a program: printable, without spaces, and never an option. */
+/** Whether the name is safe as a program argument: printable, without spaces, and not an option. */
 export function isModelName(name: string): boolean {
   return name.length <= longestModelName && /^(?!-)[\x21-\x7e]+$/.test(name)
 }

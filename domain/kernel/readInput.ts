@@ -5,7 +5,7 @@ export type Input<Data> =
   | { readonly kind: 'read'; readonly data: Data }
   | { readonly kind: 'refused'; readonly sentence: string; readonly field: string | undefined }
 
-/** Reads an input. A sentence in the schema replaces ours; the schema library's own sentences are never shown. */
+/** Sentences of the schema are shown as they are; the schema library's own sentences are replaced by ours. */
 export function readInput<S extends z.ZodType>(schema: S, input: unknown): Input<z.output<S>> {
   const result = schema.safeParse(input, { error: sentenceOf })
   if (result.success) return { kind: 'read', data: result.data }
@@ -78,7 +78,7 @@ function fieldNamed({ path = [] }: Place): string {
   return named === '' ? 'The body' : `${named.charAt(0).toUpperCase()}${named.slice(1)}`
 }
 
-/** Fields with another name in the API than people know them by. */
+/** Fields for which people know another name than the API's. */
 const called: Readonly<Partial<Record<string, string>>> = {
   codexModel: 'model',
   repoUrl: 'repository address',
@@ -89,7 +89,7 @@ const called: Readonly<Partial<Record<string, string>>> = {
 const wordsOf = (name: string): string =>
   called[name] ?? name.replace(/_?[A-Z]|_/g, (mark) => ` ${mark.replace('_', '').toLowerCase()}`)
 
-/** A schema error: a sentence that begins with the field's name and continues with `says`. */
+/** Makes an error message for a schema: it begins with the field's name and continues with `says`. */
 export const saying =
   (says: string) =>
   (issue: Place): string =>

@@ -6,9 +6,9 @@ export const projectStream = (projectId: string): string => `project-${projectId
 export const taskStream = (taskId: string): string => `task-${taskId}`
 /** The output of a task's agent and commands, and text that is being written. */
 export const terminalStream = (taskId: string): string => `terminal-${taskId}`
-/** One write with an `Idempotency-Key`, or with an effect outside of the log, by its command id. */
+/** A single write that has an `Idempotency-Key` or an effect outside the log, by its command id. */
 export const requestStream = (commandId: string): string => `request-${commandId}`
-/** An account at the code host and the user it belongs to here. `id` is the one that a user who signs up with the account gets. */
+/** An account at the code host and the user that it belongs to here. `id` is the id that a user who signs up with the account gets. */
 export const identityStream = (id: string): string => `identity-${id}`
 export const imageStream = (imageId: string): string => `image-${imageId}`
 /** A person's usage on a day in UTC, such as `2026-01-31`. */

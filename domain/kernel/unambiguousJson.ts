@@ -1,8 +1,8 @@
 /** JSON that every parser reads the same way. */
 
 /**
- * The value of a JSON text; `undefined` when the text is not JSON, or when an object in it has the same name twice. Parsers differ in which of the
- * two counts, so people could be shown something other than what was checked.
+ * Parses the text; `undefined` when it is not JSON, or when an object in it has the same name twice. Parsers differ in which of the two values
+ * counts, so people could be shown something other than what was checked.
  */
 export function unambiguousJson(text: string): unknown {
   let value: unknown
@@ -14,12 +14,12 @@ export function unambiguousJson(text: string): unknown {
   return hasRepeatedName(text, value) ? undefined : value
 }
 
-/** Whether an object in the text has the same name twice; `value` is the result of parsing the text. */
+/** Whether an object in the text has the same name twice; `value` is the parsed text. */
 export function hasRepeatedName(text: string, value: unknown): boolean {
   return namesIn(text) !== membersIn(value)
 }
 
-/** Counts the strings before a colon. A regular expression would overflow the stack on a long string. */
+/** Counts the strings that are followed by a colon. A regular expression would overflow the stack on long strings. */
 function namesIn(json: string): number {
   let count = 0
   for (let at = json.indexOf('"'); at >= 0; at = json.indexOf('"', at + 1)) {

@@ -9,7 +9,7 @@ import { McpServer } from '../mcp/mcpServers.ts'
 import { issueFailures, issuePasses, issueTriggers } from './issueRule.ts'
 
 // Names, numbers and ids of issues at the code host are content, because they identify people.
-/** Which issues become tasks from now on. */
+/** The rule changed by which issues become tasks. */
 export const ProjectIssueRuleChanged = event('ProjectIssueRuleChanged', 1, {
   data: z.object({ on: z.boolean(), mentions: z.boolean() }),
   content: z.object({ label: z.string() }),
@@ -17,7 +17,7 @@ export const ProjectIssueRuleChanged = event('ProjectIssueRuleChanged', 1, {
 
 const NamedIssue = z.object({ issueId: z.string(), number: z.int(), title: z.string(), url: z.string() })
 
-/** An issue was accepted, to become this task. The task is created after this event; its id is fixed here, so that it is created only once. */
+/** An issue was accepted and becomes the task with this id. The task is created after this event; the fixed id ensures that it is created only once. */
 export const ProjectIssueTaken = event('ProjectIssueTaken', 1, {
   data: z.object({
     taskId: TaskId,
@@ -28,26 +28,26 @@ export const ProjectIssueTaken = event('ProjectIssueTaken', 1, {
   content: NamedIssue.extend({
     nodeId: z.string(),
     author: z.object({ id: z.string(), login: z.string() }),
-    /** The comment that asked for the task; `null` when the request was not a comment. */
+    /** The comment that requested the task; `null` when the request was not a comment. */
     commentId: z.string().nullable(),
     /** SHA-256 of the text that the agent will read. */
     textHash: z.string(),
   }),
 })
 
-/** The outcome for an issue that was accepted. */
+/** What became of an accepted issue: a task, or a failure. */
 export const ProjectIssueSettled = event('ProjectIssueSettled', 1, {
   data: z.object({ taskId: TaskId, failure: z.enum(issueFailures).nullable() }),
   content: z.object({ reason: z.string().nullable() }),
 })
 
-/** Somebody with the necessary permission asked for work on an issue, but no task was created, at least not yet. */
+/** Somebody with the necessary permission requested work on an issue, and there is no task for it, or none yet. */
 export const ProjectIssuePassed = event('ProjectIssuePassed', 1, {
   data: z.object({ reason: z.enum(issuePasses) }),
   content: NamedIssue,
 })
 
-/** Issues that changed up to this time, by the code host's clock, were read; after a restart, reading continues from here. */
+/** Issues that changed up to this time, by the code host's clock, were read. After a restart, reading continues from this time. */
 export const ProjectIssuesRead = event('ProjectIssuesRead', 1, {
   data: z.object({}),
   content: z.object({ upTo: z.string() }),
@@ -87,9 +87,9 @@ export const ProjectUpdated = event('ProjectUpdated', 1, {
   data: z.object({}),
   content: z.object({ name: z.string(), description: z.string() }),
 })
-/** The repository is being read from the code host again. The outcome follows, unless the server dies meanwhile. */
+/** Reading the repository from the code host began. An event with the outcome follows, unless the server crashed. */
 export const ProjectSyncStarted = fact('ProjectSyncStarted', {})
-/** The repository was read from the code host again. */
+/** The repository was read from the code host. */
 export const ProjectSynced = event('ProjectSynced', 1, {
   data: z.object({ isPrivate: z.boolean() }),
   content: RepositoryFacts,
@@ -99,7 +99,7 @@ export const ProjectSyncFailed = event('ProjectSyncFailed', 1, {
   data: z.object({ code: z.string() }),
   content: z.object({ reason: z.string() }),
 })
-/** The settings for all tasks that run from now on. */
+/** The settings that tasks run with changed; the event has all of them. */
 export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
   data: z.object({}),
   content: z.object({
@@ -109,26 +109,24 @@ export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
     modelFetches: z.boolean(),
   }),
 })
-/** The complete list of clean filters, by name, whose paths are published unfiltered from now on. */
+/** The clean filters whose paths are published unfiltered changed; the event has all of their names. */
 export const ProjectFiltersAllowed = event('ProjectFiltersAllowed', 1, {
   data: z.object({}),
   content: z.object({ filters: z.array(z.string()) }),
 })
-/** Whether, from now on, the first turn that changes something opens a draft pull request. */
+/** The project's choice whether the first turn that changes something opens a draft pull request. */
 export const ProjectDraftsChanged = fact('ProjectDraftsChanged', { on: z.boolean() })
-/**
- * The complete list of repositories, as `owner/name`, that from now on are fetched as submodules with the permissions of the person who runs a task.
- */
+/** The submodules that are fetched with the permissions of the person who runs a task changed; the event has all of them, as `owner/name`. */
 export const ProjectSubmodulesChosen = event('ProjectSubmodulesChosen', 1, {
   data: z.object({}),
   content: z.object({ repositories: z.array(z.string()) }),
 })
-/** The complete list of MCP servers that the project's agents get from now on. */
+/** The MCP servers of the project's agents changed; the event has all of them. */
 export const ProjectMcpServersChosen = event('ProjectMcpServersChosen', 1, {
   data: z.object({}),
   content: z.object({ servers: z.array(McpServer) }),
 })
-/** A secret was set. Its value is in the vault and in no event. */
+/** A secret was set. The value is in the vault only, never in an event. */
 export const ProjectSecretSet = event('ProjectSecretSet', 1, {
   data: z.object({ forAgent: z.boolean() }),
   content: z.object({ name: z.string() }),
@@ -138,15 +136,15 @@ export const ProjectSecretRemoved = event('ProjectSecretRemoved', 1, {
   content: z.object({ name: z.string() }),
 })
 /**
- * The project's own key for the models of agents was set, with the address for which it is used; `null` stands for the provider's address. The value
- * is in the vault and in no event.
+ * The project's own key for a provider of models was set. `address` is where it is sent; `null`: to the provider. The key is in the vault only, never
+ * in an event.
  */
 export const ProjectModelKeySet = event('ProjectModelKeySet', 1, {
   data: z.object({ provider: z.enum(keyProviders), checked: z.boolean() }),
   content: z.object({ ending: z.string().max(4), baseUrl: z.string().nullable() }),
 })
 export const ProjectModelKeyRemoved = fact('ProjectModelKeyRemoved', { provider: z.enum(keyProviders) })
-/** How feedback on the project's pull requests is handled from now on. */
+/** The rule changed by which feedback on the project's pull requests is handled. */
 export const ProjectFeedbackRuleChanged = fact('ProjectFeedbackRuleChanged', {
   reviews: z.enum(feedbackModes),
   checks: z.enum(feedbackModes),

@@ -1,4 +1,4 @@
-/** Finds requests to turn an issue into a task: its label, or a mention of the App. */
+/** Finds the requests in an issue to turn it into a task: the project's label, or a mention of the App. */
 import { isMarked, visibleText } from '../task/visibleText.ts'
 import { isSince, type IssueAsk, type RuleSince } from './issues.ts'
 import type { IssueRule } from './issueRule.ts'
@@ -24,18 +24,18 @@ interface Words {
   readonly isByOurApp: boolean
 }
 
-/** A text with its last edit; `null` when it was never edited. */
+/** A text with its last edit, which is `null` when the text was never edited. */
 interface EditableWords extends Words {
   readonly edit: Edit | null
 }
 
-/** An issue as the code host shows it, with the parts that are needed here. */
+/** The fields of an issue at the code host in which requests are looked for. */
 export interface AskingIssue extends EditableWords {
   readonly createdAt: string
   readonly labels: readonly string[]
 }
 
-/** A change of an issue's labels. Lists of these are sorted, oldest first. */
+/** A label was added to or removed from the issue. Lists of these are oldest first. */
 export interface LabelEvent {
   readonly label: string
   readonly isSet: boolean
@@ -44,7 +44,7 @@ export interface LabelEvent {
   readonly isByOurApp: boolean
 }
 
-/** A comment as lists return it, which do not tell who edited it. */
+/** A comment as lists of comments have it, without who edited it. */
 export interface ListedComment extends Words {
   readonly id: string
   readonly writtenAt: string
@@ -60,13 +60,13 @@ export interface Asking {
 
 const maxOfText = 10_000
 
-/** A person's comments that contain the App's name, if only in code or a quotation; the latest is first. */
+/** One person's comments that contain the App's name, perhaps only in code or a quotation; latest first. */
 export interface Naming<Comment> {
   readonly author: string
   readonly comments: readonly Comment[]
 }
 
-/** People with a comment that contains the App's name, sorted by their latest comment, the newest first. */
+/** Groups the comments that contain the App's name by person. The person with the latest comment comes first. */
 export function mayMention<Comment extends ListedComment>(
   comments: readonly Comment[],
   slug: string,
@@ -87,8 +87,8 @@ const holdsName = (body: string, slug: string): boolean =>
   beginningOf(body).toLowerCase().includes(`@${slug.toLowerCase()}`)
 
 /**
- * The requests for the issue since the rule applies: first by label, then by mentions, each oldest first. Excludes bots, our own texts, and texts
- * that somebody else edited. `slug` is the App's name; `null` when there is no App.
+ * The requests that were made after the rule began to apply: those by label, then those by mentions, each oldest first. Texts by bots, by ourselves,
+ * and texts that somebody else edited do not count. `slug` is the App's name; `null` when there is no App.
  */
 export function asksOf(
   { issue, labelEvents, comments }: Asking,
@@ -111,7 +111,7 @@ export function asksOf(
   return [...(labels ?? []), ...(others ?? [])]
 }
 
-/** The request of a text that mentions the App. A text whose last edit is not by its author does not count as the author's. */
+/** The request in a text. A text that somebody other than its author edited last does not count. */
 function mention(
   words: EditableWords,
   writtenAt: string,
@@ -124,7 +124,7 @@ function mention(
   return ask('mention', words, edit?.at ?? writtenAt, commentId)
 }
 
-/** The request of the person who set the issue's current label, who need not be the issue's author. */
+/** The request by whoever set the issue's current label, which need not be the issue's author. */
 function labelAsk(
   { labels }: AskingIssue,
   events: readonly LabelEvent[],
@@ -139,7 +139,7 @@ function labelAsk(
 const lastOf = (label: string, events: readonly LabelEvent[]): LabelEvent | undefined =>
   events.findLast((one) => isSameLabel(one.label, label))
 
-/** Whether the event that set the label may be missing, because the list has only the latest events (`isCut`). */
+/** Whether the event that set the label may be missing. The list has only the latest events, and `isCut` says that there are more. */
 export function isUnsure(
   { issue, labelEvents }: Pick<Asking, 'issue' | 'labelEvents'>,
   isCut: boolean,
@@ -166,13 +166,13 @@ function ask(
   return [{ trigger, at, author: { id: author.id, login: author.login }, commentId }]
 }
 
-/** Whether the beginning of a text mentions the App, as a separate word, outside of code and quotations. */
+/** Whether the beginning of the text mentions the App, as a separate word, outside of code and quotations. */
 export function isMentionedIn(body: string, slug: string): boolean {
-  // Fast path: most texts do not contain the name.
+  // A cheap check first: most texts do not contain the name.
   if (!holdsName(body, slug)) return false
   const name = slug.replaceAll(/[^A-Za-z0-9-]/g, '\\$&')
   const named = new RegExp(`(?<![\\w@/.\`-])@${name}(?:\\[bot\\])?(?![\\w-]|/|\\.\\w)`, 'i')
-  // Text that is not displayed may end or begin a block, so it is removed first.
+  // Hidden text can end a quotation or code block, or begin one, so the mention must count with and without the hidden text.
   const read = beginningOf(body)
   return [read, visibleText(read)].every((text) => named.test(ownWords(text)))
 }

@@ -4,7 +4,7 @@ export interface IssueRule {
   readonly on: boolean
   /** The label that turns an issue into a task; case-insensitive. */
   readonly label: string
-  /** Whether naming the App in an issue, or in a comment on it, makes a task too. */
+  /** Whether mentioning the App in an issue, or in a comment on one, also makes a task. */
   readonly mentions: boolean
 }
 
@@ -12,28 +12,28 @@ export const defaultIssueRule: IssueRule = { on: false, label: 'flightdeck', men
 
 export const issueLimits = {
   labelLength: 50,
-  /** The most tasks made from a project's issues per hour and per day; further issues wait. */
+  /** How many tasks are made from a project's issues per hour and per day; further issues wait. */
   anHour: 5,
   aDay: 20,
   /** How many of the latest decisions a project's settings show. */
   decisions: 10,
   /**
-   * How many issues without a task a project remembers in addition to those that wait for a limit: this many that wait for something else, and as
-   * many others.
+   * How many issues that did not become tasks a project remembers: this many that wait for something other than a limit, and as many that do not
+   * wait. All that wait for a limit are remembered.
    */
   passed: 200,
-  /** How many issues may wait for the limits; further issues are read once there is room. */
+  /** How many issues can wait for a limit; further issues are read when fewer wait. */
   waiting: 200,
 } as const
 
-/** How an issue asks for a task. */
+/** How an issue requests a task. */
 export const issueTriggers = ['label', 'mention'] as const
 export type IssueTrigger = (typeof issueTriggers)[number]
 
 /**
- * Why an issue for which somebody asked is no task: it waits for a limit (`hour`, `day`), the person who asked has no account here or must sign in
- * again, its text was edited later by somebody without the permission, another project of the same repository takes it, the project's `owner` may not
- * write to the repository, too much happened on the issue to be sure, or nobody asks for it any more after it waited.
+ * Why an issue is not a task although one was requested: a limit is reached (`hour`, `day`); the person who asked has no account here or must sign in
+ * again; the issue was edited later by somebody without permission; another project of the same repository takes it; the project's `owner` may not
+ * write to the repository; too much happened on the issue to be sure; or the request was withdrawn while the issue waited.
  */
 export const issuePasses = [
   'hour',
@@ -51,15 +51,15 @@ export type IssuePass = (typeof issuePasses)[number]
 const limits: readonly IssuePass[] = ['hour', 'day']
 const passing: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'owner']
 
-/** Whether the issue becomes a task once there is room. */
+/** Whether the issue waits for a limit and becomes a task afterwards. */
 export const isLimit = (pass: IssuePass): boolean => limits.includes(pass)
 
-/** Whether the decision can change without any activity on the issue, so that the issue is considered again from time to time. */
+/** Whether the decision can change without any activity on the issue, which is why it is repeated from time to time. */
 export const mayPassAway = (pass: IssuePass): boolean => passing.includes(pass)
 
 /**
- * Why an issue that was accepted did not become a task: its text was edited, it was closed, it no longer exists, the task was refused, the person who
- * asked or the project's owner may no longer write, the rule was switched off, or the label was removed meanwhile.
+ * Why an accepted issue did not become a task: its text was edited, it was closed, it no longer exists, the task was refused, the person who asked or
+ * the project's owner may no longer write, the rule was switched off, or the label was removed in the meantime.
  */
 export const issueFailures = [
   'changed',

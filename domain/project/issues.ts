@@ -28,16 +28,13 @@ export interface TakenIssue {
   readonly at: string
   /** When the outcome was recorded, in the format of ISO 8601; `null` before that. */
   readonly settledAt: string | null
-  /** Why the issue did not become a task; `null` when it did, or when that is not known yet. */
+  /** Why the issue did not become a task; `null` when it did, or while that is not decided. */
   readonly failure: IssueFailure | null
   /** The texts of the issue; `null` once they were erased. */
   readonly words: EventContent<'ProjectIssueTaken'> | null
   readonly trigger: IssueTrigger
   readonly right: RepositoryRight
-  /**
-   * When the latest attempt failed that counts for labels, in the format of ISO 8601; `null` when there is none. Labels that were set before that
-   * time start nothing.
-   */
+  /** When an earlier attempt failed: labels that were set up to then start nothing. `null` when no attempt failed. ISO 8601. */
   readonly labelFailedAt: string | null
 }
 
@@ -46,10 +43,10 @@ type EventContent<Type extends ProjectIssueEvent['type']> = Extract<
   { type: Type }
 >['content']
 
-/** Since when each part of the rule applies, in the format of ISO 8601; `null` when it never did. */
+/** Since when the parts of the rule apply, in ISO 8601; `null` for a part that was never switched on. */
 export interface RuleSince {
   readonly on: string | null
-  /** Since when the current label applies. A newly chosen label starts nothing for issues that were labelled before. */
+  /** When the current label was chosen: issues that got the label before start nothing. */
   readonly label: string | null
   readonly mentions: string | null
 }
@@ -63,15 +60,15 @@ export interface PassedIssue {
 
 export interface ProjectIssues {
   readonly rule: IssueRule
-  /** The start of each part of the rule: earlier requests start nothing. */
+  /** Requests before these times start nothing. */
   readonly since: RuleSince
   /** Accepted issues by the code host's id of the issue. */
   readonly taken: ReadonlyMap<string, TakenIssue>
-  /** Issues without a task by the same id: all that wait for a limit, and the latest of those that wait for something else and of the others. */
+  /** Issues that did not become tasks, by the code host's issue id: all that wait for a limit, and the latest of the others. */
   readonly passed: ReadonlyMap<string, PassedIssue>
-  /** Issues that changed up to this time, by the code host's clock, were read. In the format of ISO 8601; `null` before it is recorded. */
+  /** The time up to which changed issues were read, by the code host's clock; `null` before that is recorded. ISO 8601. */
   readonly readUpTo: string | null
-  /** The code of the fault for which issues cannot be read; `null` while they can be read. */
+  /** The fault code of the error that prevents reading issues; `null` while they can be read. */
   readonly unread: string | null
 }
 
@@ -84,7 +81,7 @@ export const noIssues: ProjectIssues = {
   unread: null,
 }
 
-/** A request to turn an issue into a task. Times are the code host's, in the format of ISO 8601. */
+/** A request to turn an issue into a task. Times are the code host's, in ISO 8601. */
 export interface IssueAsk {
   readonly trigger: IssueTrigger
   readonly at: string
@@ -95,10 +92,10 @@ export interface IssueAsk {
 /** Whether the person uses this server. `signed_out` means that they must sign in again before that can be determined. */
 export type Standing = 'known' | 'signed_out' | 'unknown'
 
-/** A request, together with what its author may do. */
+/** A request together with the permission and the account of its author. */
 export interface JudgedAsk extends IssueAsk {
   readonly right: RepositoryRight
-  /** The standing of the author; `unasked` when it could not be determined for now. */
+  /** `unasked` when the account could not be determined for now. */
   readonly standing: Standing | 'unasked'
   /** The SHA-256 of the text that the agent would read for this request. */
   readonly textHash: string
@@ -111,11 +108,11 @@ export type IssueCommand =
       readonly type: 'ConsiderIssue'
       readonly issue: EventContent<'ProjectIssuePassed'> & { readonly nodeId: string }
       readonly asks: readonly JudgedAsk[]
-      /** Whether so much happened on the issue that the request may be missing from what was read. */
+      /** Whether the list of events was cut, so that the request may be missing from it. */
       readonly isCut: boolean
       /**
-       * When the title or the text was last edited by somebody who may not write to the repository, or by anybody if the issue's author may not;
-       * `null` when that never happened.
+       * When title or text were last edited by somebody who may not write to the repository (or by anybody, if the issue's author may not write to
+       * it); `null` when they never were.
        */
       readonly editedAt: string | null
       readonly ownerMayWrite: boolean
@@ -131,9 +128,9 @@ export type IssueCommand =
       readonly failure: IssueFailure | null
       readonly reason: string | null
     }
-  /** Nobody asks for a waiting issue any more, or it no longer exists. */
+  /** The request for a waiting issue was withdrawn, or the issue no longer exists. */
   | { readonly type: 'WithdrawIssue'; readonly issueId: string }
-  /** `upTo` is a time of the code host's clock, in the format of ISO 8601. */
+  /** `upTo` is a time of the code host's clock, in ISO 8601. */
   | { readonly type: 'NoteIssuesRead'; readonly upTo: string }
   | { readonly type: 'NoteIssuesUnread'; readonly code: string; readonly reason: string }
 
@@ -187,9 +184,7 @@ export function onIssues(issues: ProjectIssues, command: IssueCommand): Decision
   }
 }
 
-/**
- * How often progress is recorded, in milliseconds: reading writes one event a day, not one per change, and a restart reads at most this much again.
- */
+/** How often progress is recorded: one event a day instead of one per change. After a restart, at most one day is read again. */
 const noteEveryMs = 24 * hourMs
 
 function noteRead(issues: ProjectIssues, upTo: string): Decision<ProjectIssueEvent> {
@@ -198,7 +193,7 @@ function noteRead(issues: ProjectIssues, upTo: string): Decision<ProjectIssueEve
   return [ProjectIssuesRead.of({}, { upTo: Date.parse(upTo) > Date.parse(from) ? upTo : from })]
 }
 
-/** Whether the progress up to this change should be recorded. */
+/** Whether the progress up to this change is worth an event. */
 export function isNews(issues: ProjectIssues, upTo: string): boolean {
   const from = readFrom(issues)
   if (!issues.rule.on || from === null) return false
@@ -216,9 +211,9 @@ function named({ on, label, mentions }: Partial<IssueRule>): Partial<IssueRule> 
 type Consider = Extract<IssueCommand, { type: 'ConsiderIssue' }>
 
 /**
- * Accepts an issue, once, if a person who may write to the repository and uses this server asks for it, and if the project's owner may write too. If
- * somebody who may write asks and something else is missing, that is recorded. Requests by people who may not write are not recorded, so that they
- * cannot fill the log.
+ * Accepts an issue, once, if somebody who may write to the repository and uses this server requested it, and if the project's owner may write to it
+ * too. If a person with permission asked and something else is missing, that is recorded. Requests by people without permission are not recorded, so
+ * that they cannot fill the log.
  */
 function considerIssue(issues: ProjectIssues, command: Consider): Decision<ProjectIssueEvent> {
   const { issue, asks, taskId } = command
@@ -236,7 +231,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
     const { trigger, right, author, commentId, textHash } = ask
     return [ProjectIssueTaken.of({ taskId, trigger, right }, { ...issue, author, commentId, textHash })]
   }
-  // A person who could not be checked may turn out to count, so apart from a limit, nothing is recorded that could then prove wrong.
+  // Somebody whose account could not be checked may still turn out to be permitted, so only limits are recorded: they hold in any case.
   const mayChange = permitted.some(({ standing }) => standing === 'unasked')
   if (mayChange && (reason === null || !isLimit(reason))) return []
   if (reason === null || issues.passed.get(issueId)?.reason === reason) return []
@@ -244,7 +239,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
   return [ProjectIssuePassed.of({ reason }, words)]
 }
 
-/** Why no request counts; `null` when the reason is not worth recording. */
+/** Why none of the requests counts; `null` when that is not worth recording. */
 function whyNobody(
   issues: ProjectIssues,
   { issue, isCut }: Consider,
@@ -260,7 +255,7 @@ function whyNot(issues: ProjectIssues, command: Consider, ask: JudgedAsk): Issue
   const { editedAt, ownerMayWrite, isElsewhere, now } = command
   if (!ownerMayWrite) return 'owner'
   if (isElsewhere) return 'elsewhere'
-  // The code host's times are in seconds, so the order within one second is unknown.
+  // The code host's times have a resolution of one second, so an edit within the same second counts as later.
   if (editedAt !== null && secondOf(editedAt) >= secondOf(ask.at)) return 'edited'
   return limitAt(issues, now)
 }
@@ -291,15 +286,15 @@ export function isSince({ at, trigger }: Pick<IssueAsk, 'at' | 'trigger'>, since
   return from !== null && Date.parse(at) >= Date.parse(from) - graceMs
 }
 
-/** The time minus the tolerance for differences between clocks. */
+/** The time minus the tolerance for clock differences. */
 export const beforeGrace = (at: string): string => new Date(Date.parse(at) - graceMs).toISOString()
 
-/** The time from which changed issues are read: earlier changes start nothing, or were read already. `null` when the rule was never on. */
+/** The time from which changed issues must be read: earlier changes start nothing, or were read already. `null` when the rule was never on. */
 export function readFrom({ readUpTo, since }: Pick<ProjectIssues, 'readUpTo' | 'since'>): string | null {
   return readUpTo ?? (since.on === null ? null : beforeGrace(since.on))
 }
 
-/** Since when mentions count, in the format of ISO 8601; `null` when they do not count. */
+/** The time since which mentions count, in ISO 8601; `null` when they do not count. */
 export function mentionsFrom({ rule, since }: Pick<ProjectIssues, 'rule' | 'since'>): string | null {
   return rule.mentions && since.mentions !== null ? beforeGrace(since.mentions) : null
 }
@@ -316,7 +311,7 @@ export function isByLabel(
   return trigger === 'label' && since.label !== null && Date.parse(at) >= Date.parse(since.label)
 }
 
-/** Whether, since an issue was accepted, the rule was switched off, or mentions were switched off and a mention was the trigger. */
+/** Whether the request for this issue stopped counting after it was accepted: the rule was switched off, or mentions were and the request was a mention. */
 export function isNoLongerCovered(
   { rule, since }: Pick<ProjectIssues, 'rule' | 'since'>,
   { at, trigger }: Pick<TakenIssue, 'at' | 'trigger'>,
@@ -326,14 +321,14 @@ export function isNoLongerCovered(
   return trigger === 'mention' && (!rule.mentions || isBefore(since.mentions))
 }
 
-/** Whether an issue did not become a task only because mentions were switched off, which does not affect requests by label. */
+/** Whether an issue did not become a task only because mentions were switched off. A label can still request it. */
 export const isUnwantedMention = (
   issues: Pick<ProjectIssues, 'rule' | 'since'>,
   { failure, trigger, at }: Pick<TakenIssue, 'failure' | 'trigger' | 'at'>,
 ): boolean =>
   failure === 'unwanted' && trigger === 'mention' && !isNoLongerCovered(issues, { at, trigger: 'label' })
 
-/** When the latest attempt for the issue failed, if that counts for this trigger; `null` otherwise. */
+/** When the last attempt failed; `null` when none failed, or when the failure does not count for this trigger. */
 export const failedAtOf = (
   issues: Pick<ProjectIssues, 'rule' | 'since'>,
   taken: TakenIssue,

@@ -35,7 +35,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
       if (content === null) return before
       const { reason } = event.data
       const others = [...before.passed].filter(([id]) => id !== content.issueId)
-      // An unsure issue is not considered again without activity on it, but an issue that was waiting keeps waiting.
+      // Only activity on an unsure issue can change the decision. One that was waiting before keeps waiting.
       const waitsOn = reason === 'unsure' && isWaiting(before, content.issueId)
       const passed = { reason, isWaiting: isLimit(reason) || mayPassAway(reason) || waitsOn, words: content }
       return { ...before, passed: bounded([...others, [content.issueId, passed]]) }
@@ -47,7 +47,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
   }
 }
 
-/** The start of each part of the new rule. Requests from before a part was set start nothing; unchanged parts keep their start. */
+/** Requests that were made before a part of the rule was set start nothing. Parts that do not change keep their time. */
 function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIssues {
   if (!rule.on) return { ...before, rule, unread: null }
   const isNew = !before.rule.on
@@ -67,7 +67,7 @@ function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIs
   }
 }
 
-/** Keeps all issues that wait for a limit, and limits those that wait for something else and the others separately. */
+/** Keeps all issues that wait for a limit, and of the others only the latest: a number of those that wait, and as many that do not. */
 function bounded(passed: readonly (readonly [string, PassedIssue])[]): ReadonlyMap<string, PassedIssue> {
   const others = passed.filter(([, { reason }]) => !isLimit(reason))
   const latest = [true, false].flatMap((waits) =>

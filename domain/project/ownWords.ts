@@ -6,7 +6,7 @@
 /** The maximum nesting depth: nothing after a more deeply nested line is read. */
 const maxContainers = 50
 
-/** A quotation, or a list item whose content begins at this column. */
+/** A quotation, or a list item; `indent` is the column at which the item's content begins. */
 type Container = { readonly kind: 'quote' } | { readonly kind: 'item'; readonly indent: number }
 
 interface Fence {
@@ -21,7 +21,7 @@ interface Blocks {
   readonly own: string[][]
 }
 
-/** The paragraphs in the author's own words, in order; code and quotations in them are left out. */
+/** The paragraphs in the author's own words, in order, without code and quotations. */
 export function ownWords(text: string): string {
   const blocks: Blocks = { containers: [], fence: null, isParagraph: false, own: [] }
   for (const line of text.replaceAll('\t', '    ').split('\n')) {
@@ -38,7 +38,7 @@ const spacesAt = (line: string, at: number): number => {
 }
 const isBlankFrom = (line: string, at: number): boolean => at + spacesAt(line, at) === line.length
 
-/** How many of the open containers this line continues, and where the line's content begins. */
+/** How many of the open containers this line continues, and at which column its content begins. */
 function goneOn(containers: readonly Container[], line: string): { count: number; at: number } {
   let at = 0
   for (const [count, container] of containers.entries()) {
@@ -66,7 +66,7 @@ function readLine(blocks: Blocks, line: string): void {
   }
   const begun = containersAt(line, at, blocks.isParagraph)
   const rest = line.slice(begun.at)
-  // A lazy continuation line continues a quoted paragraph without its marks, so it is quoted too.
+  // Markdown lets a line without the mark `>` continue a quoted paragraph. Such a lazy continuation line is quoted as well.
   const isLazy = !isWithin && blocks.isParagraph && begun.containers.length === 0 && isParagraphLine(rest)
   if (!isLazy) {
     const isOther = !isWithin || begun.containers.length > 0
@@ -87,7 +87,7 @@ function readLeaf(blocks: Blocks, rest: string): void {
   if (!isParagraphLine(rest) || isCode) {
     const isHeading = /^ {0,3}#{1,6}(?: |$)/.test(rest)
     if (isHeading && !isQuoted(blocks)) blocks.own.push([rest])
-    // An indented line within a paragraph continues it.
+    // An indented line after a paragraph's line continues the paragraph instead of beginning code.
     blocks.isParagraph &&= isCode && rest.trim() !== ''
     return
   }
@@ -124,7 +124,7 @@ function containersAt(
     if (found === undefined) break
     const end = mark + found.length
     const isEmpty = isBlankFrom(line, end)
-    // Within a paragraph, an empty item, or a numbered one that does not start at 1, is plain text.
+    // Inside a paragraph, an empty list item, or a numbered item that does not start at 1, is plain text.
     if (isParagraph && containers.length === 0 && (isEmpty || (number !== undefined && number !== '1'))) break
     const gap = spacesAt(line, end)
     const width = isEmpty || gap > 4 ? 1 : gap
@@ -135,7 +135,7 @@ function containersAt(
 }
 
 const isRule = (rest: string): boolean => /^([-*_])(?: *\1){2,} *$/.test(rest.slice(0, longestRule))
-/** How many characters of a line are checked for a thematic break. */
+/** The length up to which a line is checked for being a horizontal rule. */
 const longestRule = 200
 
 const fenceAt = (rest: string): string | null => /^ {0,3}(`{3,}(?![^`]*`)|~{3,})/.exec(rest)?.[1] ?? null
@@ -145,14 +145,14 @@ function isEndOf({ mark }: Fence, rest: string): boolean {
   return spacesAt(rest, 0) <= 3 && line.startsWith(mark) && line === (mark[0] ?? '').repeat(line.length)
 }
 
-/** Whether the line can belong to a paragraph, and begins nothing else. */
+/** Whether the line is text of a paragraph, rather than the beginning of another block. */
 function isParagraphLine(rest: string): boolean {
   if (rest.trim() === '' || fenceAt(rest) !== null) return false
   const line = rest.trimStart()
   return rest.length - line.length > 3 || !(/^#{1,6}(?: |$)/.test(line) || isRule(line))
 }
 
-/** The lines of one paragraph without the code in them. */
+/** Removes code from the text of one paragraph. */
 function withoutCode(text: string): string {
   const ends = endsOfRuns(text)
   const kept: string[] = []
@@ -181,7 +181,10 @@ function runAt(text: string, at: number): number {
   return end - at
 }
 
-/** Finds the end of the next run of exactly this many backticks. Requested positions only grow, so each run is passed once. */
+/**
+ * Returns a function that finds the end of the next run of exactly `length` backticks. Calls must have growing positions, so that each run is passed
+ * only once.
+ */
 function endsOfRuns(text: string): (length: number, from: number) => number | undefined {
   const byLength = new Map<number, { readonly starts: number[]; next: number }>()
   for (const { 0: run, index } of text.matchAll(/`+/g)) {
@@ -200,13 +203,13 @@ function endsOfRuns(text: string): (length: number, from: number) => number | un
 
 const quoting = /<(\/?)(?:blockquote|code|pre|q|samp|kbd|tt|xmp)(?=[\s/>])/gi
 
-/** Removes elements that quote. An element that is never closed removes the rest. */
+/** Removes HTML elements that quote. An element that is never closed removes everything after it. */
 function withoutElements(text: string): string {
   const kept: string[] = []
   let depth = 0
   let at = 0
   for (const { 0: found, 1: slash, index } of text.matchAll(quoting)) {
-    // The match is within the previous tag.
+    // This match lies within a tag that was already removed.
     if (index < at) continue
     const end = text.indexOf('>', index + found.length)
     if (end === -1) break

@@ -38,7 +38,7 @@ export type ProjectState =
       readonly name: string
       readonly description: string
       readonly settings: ProjectSettings
-      /** The project's secrets by name; the values are in the vault. */
+      /** Secrets by name. Their values are in the vault. */
       readonly secrets: ReadonlyMap<string, { readonly forAgent: boolean }>
       /** The providers for which the project has a key of its own. */
       readonly modelKeys: ReadonlySet<KeyProvider>

@@ -5,15 +5,15 @@ export const settingsLimits = {
   variables: 100,
   secrets: 64,
   nameLength: 100,
-  /** The maximum size of one variable, in bytes. */
+  /** The most bytes of a variable's value. */
   valueBytes: 32 * 1024,
-  /** The maximum size of one secret, in bytes: all output is searched for each form of each secret. */
+  /** The most bytes of a secret, since all output is searched for each form of each secret. */
   secretBytes: 8 * 1024,
-  /** The maximum size of all secrets of a project together, in bytes. */
+  /** The most bytes of all secrets of a project together. */
   allSecretsBytes: 128 * 1024,
-  /** The maximum size of all variables together, in bytes: they are stored in one event. */
+  /** The most bytes of all variables together, since they are stored in one event. */
   allValuesBytes: 256 * 1024,
-  /** The minimum length of a secret: a shorter one cannot be redacted from output without redacting ordinary words. */
+  /** The fewest characters of a secret. Shorter ones cannot be redacted from output without redacting ordinary words. */
   secretLength: 8,
   egress: 200,
   filters: 20,
@@ -25,8 +25,8 @@ export interface ProjectSettings {
   readonly setupCommand: string
   readonly variables: readonly { readonly name: string; readonly value: string }[]
   /**
-   * Hosts that may be reached in addition to the code host: `host`, `*.suffix`, or either with `:port`. Also repositories of the local code host, as
-   * `owner/name`.
+   * Hosts that may be reached in addition to the code host: `host`, `*.suffix`, or either with `:port`; and `owner/name` for repositories of the
+   * local code host.
    */
   readonly egress: readonly string[]
   /** Whether an agent may let its model provider fetch from the network, which bypasses the host list above. */
@@ -70,7 +70,7 @@ const reservedNames = new Set([
   'NODE_OPTIONS',
   'NODE_REPL_EXTERNAL_MODULE',
   'IS_SANDBOX',
-  // The sandbox sets the locale to C.UTF-8. A command that needs another one can set it.
+  // The sandbox sets the locale to C.UTF-8. A command that needs another locale can set it itself.
   'LANG',
   'LANGUAGE',
   'LOCPATH',
@@ -111,7 +111,7 @@ export function isReservedName(name: string): boolean {
   )
 }
 
-/** The length of a text in bytes of UTF-8. */
+/** The length of a text in UTF-8 bytes. */
 export function bytesOf(text: string): number {
   let bytes = 0
   for (const character of text) {

@@ -37,7 +37,7 @@ export const BundledContent = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('erased') }),
   /** The ciphertext is the recorded one, but the server does not have its key. */
   z.strictObject({ kind: z.literal('missing_key') }),
-  /** The ciphertext, or the decrypted text, is not what was recorded. */
+  /** The ciphertext, or the text decrypted from it, is not what was recorded. */
   z.strictObject({ kind: z.literal('changed') }),
 ])
 export type BundledContent = z.infer<typeof BundledContent>
@@ -50,13 +50,13 @@ export const BundleRecord = z.discriminatedUnion('kind', [
     logId: z.string(),
     epoch: z.int().positive(),
     taskId: z.string(),
-    /** The keys that this log signs or has signed with, newest first. */
+    /** The keys with which this log signs or has signed, newest first. */
     keys: z.array(z.string()).min(1),
-    /** For each key change, a note by which the old key names its successor. */
+    /** For each key change, a note in which the old key names its successor. */
     links: z.array(z.string()),
-    /** The signed checkpoint to which the proofs of events and of seals lead. */
+    /** The signed checkpoint against which the proofs of events and of seals are checked. */
     checkpoint: z.string(),
-    /** The signed checkpoint over the end of every stream, as of the same moment. */
+    /** The signed checkpoint over the last event of every stream, from the same moment. */
     heads: z.string(),
   }),
   z.strictObject({ kind: z.literal('event'), event: Envelope, content: BundledContent }),
@@ -82,7 +82,7 @@ export const BundleRecord = z.discriminatedUnion('kind', [
 export type BundleRecord = z.infer<typeof BundleRecord>
 export type BundleHeader = Extract<BundleRecord, { kind: 'header' }>
 
-/** All contents of these revisions that were not withheld are of this kind. */
+/** A range of revisions in a stream: all its contents that were not withheld are missing for this reason. */
 const UnopenedRun = z.strictObject({
   stream: z.string(),
   first: Revision,
@@ -95,16 +95,16 @@ const ListedBlob = z.strictObject({ hash: Sha256Hex, state: z.enum(blobStates) }
 export type ListedBlob = z.infer<typeof ListedBlob>
 
 const ListedSeals = z.strictObject({
-  /** `sizes` lists every seal from this log size up to the header's checkpoint. With 0, it lists every seal of the epoch. */
+  /** The size from which on `sizes` is complete up to the header's checkpoint; 0: it has every seal of the epoch. */
   from: z.int().nonnegative(),
-  /** The number of events under each of these seals. Each seal has its own line. */
+  /** The number of events under each of these seals. The bundle has a line for each of them. */
   sizes: z.array(z.int().positive()),
-  /** Requested sizes. Each has a line of its own too, and need not be the size of a seal. */
+  /** Sizes that the reader requested, which need not be sizes of seals. The bundle has a line for each of them too. */
   asked: z.array(z.int().positive()),
 })
 export type ListedSeals = z.infer<typeof ListedSeals>
 
-/** What the log's key signs for a bundle. */
+/** The statement that the log's key signs for a bundle. */
 export const Manifest = z.strictObject({
   _type: z.literal('https://in-toto.io/Statement/v1'),
   /** The streams by name, each with the hash of its last event. */
@@ -118,7 +118,7 @@ export const Manifest = z.strictObject({
     withheld: z.array(z.enum(contentCategories)),
     /** Contents that the server could not open. Every other content that is not withheld is in the bundle. */
     unopened: z.array(UnopenedRun),
-    /** The blobs that the events refer to, each once, with what the server found in their place. */
+    /** The blobs that the events refer to, each once, with the state in which the server found them. */
     blobs: z.array(ListedBlob),
     seals: ListedSeals,
   }),

@@ -9,7 +9,7 @@ export const bundleVersion = 2
 export const manifestType = 'application/vnd.in-toto+json'
 export const predicateType = 'https://flightdeck.dev/audit-manifest/v2'
 
-/** Categories of content that can be left out of a bundle, by author. */
+/** Kinds of content, by author, that can be left out of a bundle. */
 export const contentCategories = ['prompts', 'answers', 'tools', 'output', 'details'] as const
 export type ContentCategory = (typeof contentCategories)[number]
 
@@ -17,8 +17,8 @@ export type ContentCategory = (typeof contentCategories)[number]
 export const unopenedKinds = ['erased', 'missing_key', 'changed'] as const
 
 /**
- * What the server found in the place of a blob. `kept`: bytes with the right hash. `changed`: other bytes. `erased`: its key was destroyed, whether
- * or not its bytes still exist. `missing`: nothing.
+ * The state in which the server found a blob. `kept`: the bytes match the hash. `changed`: they do not. `erased`: the blob's key was destroyed,
+ * whether or not the bytes still exist. `missing`: there are no bytes.
  */
 export const blobStates = ['kept', 'changed', 'erased', 'missing'] as const
 export type BlobState = (typeof blobStates)[number]
@@ -26,17 +26,17 @@ export type BlobState = (typeof blobStates)[number]
 const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   TaskCreated: ['prompts'],
   TaskUpdated: ['prompts'],
-  // The transcript contains both sides of the earlier conversation.
+  // The transcript has both sides of the earlier conversation.
   TaskCreatedFromTurn: ['prompts', 'answers'],
   TaskForked: ['prompts'],
   TaskCreatedToCompare: ['prompts'],
   AlternativeAdded: ['prompts'],
-  // The title and the body may be derived from prompts and answers.
+  // Title and body may be derived from prompts and answers.
   PullRequestRequested: ['prompts', 'answers', 'details'],
-  // The content is what reviewers wrote, and the logs of failed checks.
+  // The content has what reviewers wrote, and the logs of failed checks.
   FeedbackReceived: ['prompts', 'output', 'details'],
   FeedbackSent: ['prompts', 'details'],
-  // The issue's text is in a message; this event names who asked.
+  // The issue's text is in a message; this event only names who asked.
   TaskCreatedFromIssue: ['prompts', 'details'],
   MessageQueued: ['prompts'],
   MessageEdited: ['prompts'],
@@ -52,12 +52,12 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   TerminalOutputRecorded: ['output'],
 }
 
-/** The categories of an event type's content. Names of branches and commits, and reasons, are details. */
+/** The categories of an event type's content. Names of branches and commits, and reasons, count as `details`. */
 export function categoriesOf(type: string): readonly ContentCategory[] {
   return categories[type] ?? ['details']
 }
 
-/** The category for which an event type's content is withheld; `undefined` when it is not withheld. */
+/** The category because of which an event type's content is withheld; `undefined` when it is not withheld. */
 export function withheldAs(type: string, withheld: readonly ContentCategory[]): ContentCategory | undefined {
   return categoriesOf(type).find((category) => withheld.includes(category))
 }

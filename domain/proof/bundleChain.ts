@@ -1,9 +1,9 @@
-/** Checks the events of a bundle without its proofs: their hashes, their links, and that a task's two streams agree. */
+/** Checks a bundle's events without its proofs: the events' hashes, the links between them, and that the two streams of a task agree. */
 import type { BundledContent, BundleHeader, Envelope } from './auditBundle.schema.ts'
 import { envelopeHash, hexOf, type Cryptography } from './bundleHashes.ts'
 import type { BundledEvent, BundleFault } from './bundleParts.ts'
 
-/** Faults within one stream. */
+/** The faults within one stream. */
 export function chainFaults(
   stream: string,
   events: readonly BundledEvent[],
@@ -37,7 +37,7 @@ export function chainFaults(
   return faults
 }
 
-/** The hash of an event; `undefined` when its data cannot be hashed, because it is nested too deeply or contains a lone surrogate. */
+/** The hash of an event; `undefined` when its facts are nested too deeply or contain a lone surrogate. */
 function hashOf(event: Envelope, cryptography: Cryptography): string | undefined {
   try {
     return envelopeHash(cryptography, event)

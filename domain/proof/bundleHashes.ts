@@ -8,7 +8,7 @@ export function originOf({ logId, epoch }: Pick<BundleHeader, 'logId' | 'epoch'>
   return `flightdeck.dev/log/${logId}/${epoch}`
 }
 
-/** The functions of the platform that checking needs, so that it works the same in Node and in a page. */
+/** The functions of the platform that checks need. They are passed in, since Node and browsers have different ones. */
 export interface Cryptography {
   readonly sha256: Sha256
   readonly utf8: (text: string) => Uint8Array
@@ -18,7 +18,7 @@ export interface Cryptography {
   readonly isSignedBy: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
 }
 
-/** The bytes that DSSE signs: the payload with its type (pre-authentication encoding, version 1). */
+/** The bytes that DSSE signs for a payload and its type (pre-authentication encoding, version 1). */
 export function signedBytes(
   { utf8 }: Pick<Cryptography, 'utf8'>,
   payloadType: string,

@@ -8,7 +8,7 @@ import type { BundledEvent, BundleFault, ListedKey, Parts, SignedManifest } from
 
 const where = 'manifest'
 
-/** The manifest, if one of these keys signed it, and the faults found in it. */
+/** The manifest, if one of these keys signed it, and the faults in it. */
 export function signedManifest(
   { manifests }: Pick<Parts, 'manifests'>,
   keys: readonly ListedKey[],
@@ -37,7 +37,7 @@ export function signedManifest(
   }
 }
 
-/** Checks that the bundle has everything that the signed manifest lists, and nothing else. Seals are checked elsewhere. */
+/** Checks whether the bundle has everything that the signed manifest lists, and nothing else. Seals are checked in `bundleSeals.ts`. */
 export function manifestFaults(
   { headerLine, streams }: Parts,
   { subject, predicate }: Manifest,

@@ -1,14 +1,14 @@
-/** A bundle after reading: its parts, and the faults found in them. */
+/** A parsed bundle: its parts, and the faults found in them. */
 import type { BundledContent, BundleHeader, BundleRecord, Envelope, Manifest } from './auditBundle.schema.ts'
 import type { Checkpoint, VerifierKey } from './checkpoint.ts'
 
 export interface BundleFault {
   /**
-   * `changed`: differs from what was recorded. `removed` and `added`: missing, and never recorded. `moved`: in another place. `unproven`: nothing
-   * shows that it was in the log. `unsigned`: the log's key did not sign it. `unreadable`: a line that is no record of a bundle.
+   * `changed`: differs from what was recorded. `removed`, `added`: missing, or never recorded. `moved`: in a wrong place. `unproven`: nothing shows
+   * that the event was in the log. `unsigned`: the log's key did not sign the part. `unreadable`: the line is not a record of a bundle.
    */
   readonly kind: 'changed' | 'removed' | 'added' | 'moved' | 'unproven' | 'unsigned' | 'unreadable'
-  /** The place of an event as `stream@revision`, or the part of the bundle. */
+  /** `stream@revision` of an event, or the name of a part of the bundle. */
   readonly where: string
   readonly why: string
 }
@@ -31,19 +31,19 @@ export interface Parts {
   readonly manifests: readonly Extract<BundleRecord, { kind: 'manifest' }>[]
 }
 
-/** A key of the header: as text, and parsed. */
+/** A key that the header lists: as text, and parsed. */
 export interface ListedKey {
   readonly text: string
   readonly key: VerifierKey
 }
 
-/** What keys of the header have signed. */
+/** The parts of a bundle that the header's keys have signed. */
 export interface Signed {
   /** The keys of the header. */
   readonly keys: readonly ListedKey[]
-  /** The checkpoint; `undefined` when none of these keys signed it. */
+  /** `undefined` when none of these keys signed a checkpoint. */
   readonly checkpoint: Checkpoint | undefined
-  /** The signed checkpoint over the ends of all streams. */
+  /** The signed checkpoint over the last events of all streams. */
   readonly heads: Checkpoint | undefined
 }
 

@@ -13,7 +13,7 @@ import { fingerprintOf, parseFingerprint, withLinkedKeys } from './logKeys.ts'
 import { isSame, leafHash, verifyInclusion } from './merkleTree.ts'
 import { headLeaf, headsOriginOf, signedCheckpoint } from './sealNotes.ts'
 
-/** The keys of the header, and the checkpoints that one of them has signed. */
+/** The keys of the header, and the checkpoints that were signed with one of them. */
 export function signedHeader(header: BundleHeader, cryptography: Cryptography): Signed {
   const keys = header.keys.flatMap((text): readonly ListedKey[] => {
     const key = parseVerifierKey(cryptography.sha256, text)
@@ -29,12 +29,12 @@ export function signedHeader(header: BundleHeader, cryptography: Cryptography): 
   return { keys, checkpoint: log?.checkpoint, heads: heads?.checkpoint }
 }
 
-/** How the reader knows a key: `pinned` is one that they trust, and `replacement` is one that such a key names by links. */
+/** How the reader knows a key: the reader named it, or it is the successor of one that the reader named. */
 export type Known = 'pinned' | 'replacement'
 
 /**
- * How the reader knows a key, given the keys that they trust, each as a verifier key or a fingerprint. A log uses the same key under a different name
- * in each epoch, so the bytes of a key are compared, not its name.
+ * How the reader knows a key, given the keys that the reader trusts, as verifier keys or fingerprints. A log uses the same key under a different name
+ * in each epoch, so the bytes of keys are compared, not their names.
  */
 export function howKnown(
   header: BundleHeader,
@@ -57,7 +57,7 @@ export function howKnown(
   return isIn(withLinkedKeys(cryptography, header.logId, given, header.links)) ? 'replacement' : undefined
 }
 
-/** Checks that the signed trees contain the events that have proofs, and the last event of each stream. */
+/** Checks whether the signed trees contain the events that have proofs, and the last event of each stream. */
 export function proofFaults(
   parts: Parts,
   signed: Signed,
@@ -111,7 +111,7 @@ function leafOfEvent(kind: 'proof' | 'end', event: Envelope, { utf8 }: Cryptogra
   return kind === 'proof' ? leafOf(meta.hash) : headLeaf({ utf8 }, { stream, revision, hash: meta.hash })
 }
 
-/** `other_signatures`: the proof is valid, but its copy of the checkpoint differs from the header's in its bytes. */
+/** `other_signatures`: the proof is valid, but the bytes of its checkpoint differ from the header's. */
 function proofState(
   text: string,
   leaf: Uint8Array,

@@ -1,4 +1,4 @@
-/** Checks seals: those that a bundle lists with proofs, and those that the reader has from elsewhere. */
+/** Checks seals: those that a bundle lists with proofs, and those that the reader got from elsewhere. */
 import { fromBase64 } from '../kernel/base64.ts'
 import { unambiguousJson } from '../kernel/unambiguousJson.ts'
 import type { LogIdentity } from '../log.ts'
@@ -21,11 +21,11 @@ import { headsOriginOf, identityIn, signedCheckpoint } from './sealNotes.ts'
 /** What a bundle proves about its log's tree at sizes other than its own. */
 export interface ProvenSeals extends ListedSeals {
   readonly checkpoint: Checkpoint
-  /** The roots by size, including that of the checkpoint. */
+  /** Roots of trees by their size, including the checkpoint's own. */
   readonly roots: ReadonlyMap<number, Hash>
 }
 
-/** The roots that the bundle's seal lines prove. */
+/** The roots of trees that are proven by the bundle's seal lines. */
 export function provenSeals(
   { seals }: Pick<Parts, 'seals'>,
   checkpoint: Checkpoint,
@@ -57,7 +57,7 @@ export function provenSeals(
   return { proven: { ...listed, checkpoint, roots }, faults }
 }
 
-/** The root of the log's seal at this size, as far as the bundle can tell. */
+/** The root under the log's seal of this size, or why the bundle does not have it. */
 export function rootIn(
   { checkpoint, roots, from, sizes }: ProvenSeals,
   size: number,
@@ -67,11 +67,11 @@ export function rootIn(
   return isListed ? (roots.get(size) ?? 'older') : 'no_seal'
 }
 
-/** The result for the seals that the reader gave. */
+/** Counts of the seals that the reader gave. */
 export interface GivenSeals {
   readonly given: number
   readonly compared: number
-  /** How many seals are older than those that the bundle lists, or newer than the bundle. */
+  /** Seals that are older than those that the bundle lists, and below, seals that are newer than the bundle. */
   readonly older: number
   readonly newer: number
   readonly ofOtherEpochs: number
@@ -85,8 +85,8 @@ export interface GivenSeals {
 export interface Witnessing {
   readonly seals: GivenSeals
   /**
-   * Whether a seal that covers the last event of each stream was compared and, if the reader named witnesses, has the signature of one, and no fault
-   * was found.
+   * True when a seal that covers the last event of each stream was compared without a fault. If the reader named witnesses, one of them must have
+   * signed that seal.
    */
   readonly isWitnessed: boolean
   readonly cosignatures: readonly Cosignature[]
@@ -98,9 +98,9 @@ export interface SealedBundle {
   readonly header: BundleHeader
   readonly proven: ProvenSeals
   readonly heads: Checkpoint
-  /** The keys of the header. The manifest covers them, so whoever trusts the manifest's key can trust them. */
+  /** The keys of the header. The manifest covers them, so whoever trusts the manifest's key can trust these. */
   readonly keys: readonly VerifierKey[]
-  /** The index in the log of the last event that the bundle shows. */
+  /** The index in the log of the last event in the bundle. */
   readonly lastIndex: number
 }
 
@@ -114,21 +114,21 @@ export function lastIndexIn({ proofs }: Pick<Parts, 'proofs'>): number {
 
 interface OutsideSeal {
   readonly note: string
-  /** The claims of the note, which must not be trusted before its signature has been checked. */
+  /** The content of an unverified note: do not trust it before a signature was checked. */
   readonly claimed: Checkpoint
   readonly heads: string | undefined
   readonly revision: number | undefined
 }
 
-/** Parses a line of a file of seals; `undefined` when it is not a seal. */
+/** Parses a line of a file of seals; `undefined` when the line is not a seal. */
 export function sealIn(line: string): OutsideSeal | undefined {
   const json = unambiguousJson(line)
-  // The header of a bundle has a checkpoint too, but is no seal: a bundle must not confirm itself.
+  // A bundle's header also has a checkpoint but does not count as a seal: a bundle must not confirm itself.
   if (typeof json !== 'object' || json === null || !('checkpoint' in json) || 'kind' in json) return undefined
   const { checkpoint: note } = json
   const claimed = typeof note === 'string' ? parseCheckpoint(parseNote(note)?.text ?? '') : undefined
   if (typeof note !== 'string' || claimed === undefined) return undefined
-  // A value that is not text cannot be signed, so it is treated like an empty one.
+  // A value that is not text cannot be signed, so it is treated like an empty text.
   const heads = 'heads' in json ? (typeof json.heads === 'string' ? json.heads : '') : undefined
   const revision = 'revision' in json && typeof json.revision === 'number' ? json.revision : undefined
   return { note, claimed, heads, revision }
@@ -136,7 +136,7 @@ export function sealIn(line: string): OutsideSeal | undefined {
 
 const twoHistories = 'The log has two histories under one key.'
 
-/** Compares seals that were kept elsewhere, one per line, with what the bundle proves about the log. */
+/** Compares seals from elsewhere, one per line, with what the bundle proves about the log. */
 export function witnessOf(
   bundle: SealedBundle,
   lines: Iterable<string>,
@@ -222,7 +222,7 @@ function foundFaults() {
   }
 }
 
-/** The heads of a seal that a key of the log signed; otherwise a description of the key that signed it. */
+/** The signed heads of a seal, or a description of the unknown key that signed it. */
 function signedSeal(
   { note, heads: headsNote, claimed }: OutsideSeal,
   identity: LogIdentity,
@@ -259,12 +259,12 @@ function contradictionIn(
     : undefined
 }
 
-/** Collects the last signature given of each witness, and the size of the largest seal that any of them signed. */
+/** Collects the last cosignature of each witness, and the size of the largest seal that any witness signed. */
 function cosigners(witnesses: readonly VerifierKey[], cryptography: Cryptography) {
   const cosignatures = new Map<string, Cosignature>()
   let newest = 0
   return {
-    /** Returns the witnesses in whose name the note has a forged signature. */
+    /** Returns the names of those witnesses whose signature on the note is forged. */
     add({ note, claimed }: OutsideSeal): readonly string[] {
       return witnesses.flatMap((witness) => {
         const cosignature = cosignatureBy(witness, note, cryptography)
@@ -281,8 +281,8 @@ function cosigners(witnesses: readonly VerifierKey[], cryptography: Cryptography
 }
 
 /**
- * Finds the seals just before and just after the bundle's own. The file of a log has each of its seals once, in order: if an older and a newer seal
- * are adjacent, the bundle's seal is missing between them.
+ * Finds the seals just before and just after the bundle's own. A log's file has each of its seals once, in order: if the older and the newer seal are
+ * adjacent, the bundle's seal is missing in the file.
  */
 function neighbours(size: number) {
   let before: { size: number; revision: number } = { size: 0, revision: -1 }

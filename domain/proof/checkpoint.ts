@@ -3,9 +3,9 @@ import { fromBase64, toBase64 } from '../kernel/base64.ts'
 import type { Hash, Sha256, TreeHead } from './merkleTree.ts'
 import type { Cryptography } from './bundleHashes.ts'
 
-/** What a log claims about itself at one moment. */
+/** The size and root of a log's tree at one moment. */
 export interface Checkpoint extends TreeHead {
-  /** The name of the log, which no two logs may share. */
+  /** The name of the log, which no other log may have. */
   readonly origin: string
 }
 
@@ -18,7 +18,7 @@ interface NoteSignature {
 }
 
 interface SignedNote {
-  /** The text of the note, which ends with a newline. */
+  /** The signed text, which ends with a newline. */
   readonly text: string
   readonly signatures: readonly NoteSignature[]
 }
@@ -44,7 +44,7 @@ const ed25519 = 1
 const maxSignatures = 64
 const dash = '\u2014'
 const proofHeader = 'c2sp.org/tlog-proof@v1'
-/** A size that is a safe integer; a larger log is not ours. */
+/** Sizes are limited to safe integers; none of our logs is larger. */
 const count = /^(0|[1-9]\d{0,14})$/
 
 /** The text of a checkpoint, which is signed. */
@@ -52,7 +52,7 @@ export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${toBase64(root)}\n`
 }
 
-/** Parses the text of a checkpoint; `undefined` when it is not one. Extension lines, which we do not write, are rejected too. */
+/** Parses the text of a checkpoint; `undefined` when it is not one. Extension lines, which we do not write, are refused too. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   const [origin = '', size = '', root = '', end, ...more] = text.split('\n')
   const hash = fromBase64(root)
@@ -67,7 +67,7 @@ export function writeNote({ text, signatures }: SignedNote): string {
   return `${text}\n${lines.join('')}`
 }
 
-/** Parses a note; `undefined` when it is not one. The note must not be trusted before a signature has been checked. */
+/** Parses a signed note; `undefined` when it is not one. Do not trust the result before a signature was checked. */
 export function parseNote(note: string): SignedNote | undefined {
   const end = note.lastIndexOf('\n\n')
   if (end < 0 || !note.endsWith('\n') || !isText(note)) return undefined
@@ -79,7 +79,7 @@ export function parseNote(note: string): SignedNote | undefined {
     : undefined
 }
 
-/** Builds a key. Throws a RangeError for a name that a note cannot contain. `type` is the type of the key's signatures. */
+/** Makes a verifier key. `type` is the type of the key's signatures. Throws a RangeError for a name that a note cannot contain. */
 export function verifierKey(
   sha256: Sha256,
   name: string,
@@ -93,18 +93,18 @@ export function verifierKey(
   return { name, keyId, publicKey }
 }
 
-/** A key as text: `name+key id+key`. */
+/** The text of a key: `name+key id+key`. */
 export function writeVerifierKey({ name, keyId, publicKey }: VerifierKey): string {
   return `${name}+${hexOf(keyId)}+${toBase64(joined(Uint8Array.of(ed25519), publicKey))}`
 }
 
-/** Parses a key; `undefined` when it is not a key of this type, or when its id does not match the key. */
+/** Parses the text of a key; `undefined` when it is not a key of this type, or when its id does not match the key. */
 export function parseVerifierKey(
   sha256: Sha256,
   text: string,
   type: number = ed25519,
 ): VerifierKey | undefined {
-  // Base64 may contain plus signs, but a name may not.
+  // Base64 may contain plus signs, a name cannot.
   const [, name = '', id = '', encoded = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? []
   const bytes = fromBase64(encoded)
   if (!isName(name) || bytes?.length !== 33 || bytes[0] !== type) return undefined
@@ -112,7 +112,7 @@ export function parseVerifierKey(
   return hexOf(key.keyId) === id ? key : undefined
 }
 
-/** The signatures of a note that claim to be by this key. */
+/** The signatures of a note that claim to be made with this key. */
 export function signaturesBy(
   { signatures }: SignedNote,
   { name, keyId }: VerifierKey,
@@ -124,7 +124,7 @@ export function writeInclusionProof({ index, proof, note }: InclusionProof): str
   return [proofHeader, `index ${index}`, ...proof.map(toBase64), '', note].join('\n')
 }
 
-/** Parses a proof; `undefined` when it is not one. Extra data, which is not authenticated, is ignored. */
+/** Parses an inclusion proof; `undefined` when the text is not one. Extra data, which is not authenticated, is ignored. */
 export function parseInclusionProof(text: string): InclusionProof | undefined {
   const start = text.indexOf('\n\n')
   if (start < 0) return undefined
@@ -146,7 +146,7 @@ function parseSignature(line: string): NoteSignature | undefined {
   return { name, keyId: bytes.slice(0, 4), signature: bytes.slice(4) }
 }
 
-/** Whether this is a name. Notes allow more, but an ASCII name has the same bytes everywhere. */
+/** Whether the name is valid here: notes allow more, but only ASCII has the same bytes everywhere. */
 function isName(name: string): boolean {
   return /^[!-*,-~]+$/.test(name)
 }
@@ -177,7 +177,7 @@ function joined(...parts: readonly Uint8Array[]): Uint8Array {
 const cosignatureType = 4
 const timeBytes = 8
 
-/** Parses the text of a witness's key; `undefined` when it is none. */
+/** Parses the text of a witness's key; `undefined` when it is not one. */
 export function parseWitnessKey(
   { sha256 }: Pick<Cryptography, 'sha256'>,
   text: string,
@@ -191,7 +191,10 @@ export interface Cosignature {
   readonly time: number
 }
 
-/** When the witness signed this note (c2sp.org/tlog-cosignature, version 1 with Ed25519); `undefined` when it did not, `forged` when a signature in its name is invalid. */
+/**
+ * When the witness signed this note (c2sp.org/tlog-cosignature, version 1 with Ed25519); `undefined` when the witness did not, `forged` when a
+ * signature under the witness's name is invalid.
+ */
 export function cosignatureBy(
   witness: VerifierKey,
   note: string,

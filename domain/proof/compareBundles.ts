@@ -9,17 +9,17 @@ import { isSame } from './merkleTree.ts'
 import { readBundle } from './readBundle.ts'
 
 export interface BundleComparison {
-  /** `not_compared` means that nothing shows how the two trees relate; `why` gives the reason. */
+  /** `not_compared`: nothing shows how the two trees are related; `why` gives the reason. */
   readonly verdict: 'agree' | 'contradict' | 'not_compared'
   readonly contradictions: readonly BundleFault[]
   readonly why?: 'unreadable' | 'other_log' | 'too_old'
-  /** The size of the smaller tree. The larger bundle can be compared if it is requested with this size (`?seal=`). */
+  /** The size of the smaller tree. The larger bundle can be compared if it is downloaded again with this size (`?seal=`). */
   readonly size?: number
-  /** For two bundles of one task: which of them extends the other, and by how many events. */
+  /** For two bundles of one task: which one has more events, and how many more. */
   readonly extension?: { readonly longer: 'first' | 'second' | 'neither'; readonly events: number }
 }
 
-/** Compares two bundles, which must have been verified without faults. */
+/** Compares two bundles, which must already have been verified without faults. */
 export function compareBundles(
   first: Iterable<string>,
   second: Iterable<string>,
@@ -80,7 +80,7 @@ function recordFaults(one: Parts, other: Parts): readonly BundleFault[] {
   })
 }
 
-/** Faults at indexes of the log where the bundles have different events. */
+/** Faults for the places in the log at which the bundles have different events. */
 function leafFaults(one: Parts, other: Parts): readonly BundleFault[] {
   const places = leavesOf(other)
   return [...leavesOf(one)].flatMap(([index, event]): readonly BundleFault[] => {
@@ -99,7 +99,7 @@ function leavesOf({ proofs }: Parts): ReadonlyMap<number, string> {
   )
 }
 
-/** Faults of seals in one bundle that contradict the other bundle, or are missing there although it lists all seals from some size on. */
+/** Faults for seals of one bundle that contradict the other, or that the other lacks although it lists all seals from some size on. */
 function treeFaults(one: ProvenSeals, other: ProvenSeals): readonly BundleFault[] {
   return [...one.roots].flatMap(([size, root]): readonly BundleFault[] => {
     const there = rootIn(other, size)

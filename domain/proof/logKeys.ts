@@ -5,7 +5,7 @@ import { originOf, hexOf, type Cryptography } from './bundleHashes.ts'
 import { parseNote, verifierKey, writeNote, parseVerifierKey } from './checkpoint.ts'
 import type { Sha256 } from './merkleTree.ts'
 
-/** The length of a fingerprint in bytes: 128 bits of a SHA-256. */
+/** The fingerprint has 128 bits of a SHA-256. */
 const fingerprintBytes = 16
 
 /** The first 16 bytes of the SHA-256 over the 32 bytes of a public key, in hex, in groups of four: `39a8 1f22 ...`. */
@@ -19,7 +19,7 @@ export function fingerprintOf(sha256: Sha256, verifierKey: string): string | und
   return key && keyFingerprint(sha256, key.publicKey)
 }
 
-/** A typed fingerprint, with or without spaces, in the form of `keyFingerprint`; `undefined` when it is invalid. */
+/** Normalizes a typed fingerprint, with or without spaces, to the form of `keyFingerprint`; `undefined` when it is invalid. */
 export function parseFingerprint(text: string): string | undefined {
   const hex = text.replaceAll(/\s/g, '').toLowerCase()
   return /^[0-9a-f]{32}$/.test(hex) ? grouped(hex) : undefined
@@ -29,7 +29,7 @@ function grouped(hex: string): string {
   return hex.replaceAll(/.{4}(?=.)/g, '$& ')
 }
 
-/** The text of a link. It contains the bytes of the key, because a log uses the same key under a different name in each epoch. */
+/** The text that a link signs. It has the bytes of the key, since a log uses the same key under a different name in each epoch. */
 const textOf = (logId: string, next: Uint8Array): string =>
   `flightdeck.dev/log/${logId}/next-key\n${toBase64(next)}\n`
 
@@ -39,7 +39,7 @@ interface OldKey {
   readonly sign: (message: Uint8Array) => Uint8Array
 }
 
-/** A signed note by which the old key names its successor. */
+/** Writes a signed note in which the old key names its successor. */
 export function writeKeyLink(
   { sha256, utf8 }: Pick<Cryptography, 'sha256' | 'utf8'>,
   identity: LogIdentity,
@@ -51,9 +51,7 @@ export function writeKeyLink(
   return writeNote({ text, signatures: [{ name, keyId, signature: sign(utf8(text)) }] })
 }
 
-/**
- * The keys, and all keys that they name by links, directly or indirectly. Ignores links of another log, and links that none of these keys has signed.
- */
+/** The keys, and their direct and indirect successors by links. Links of another log are ignored, and links that none of these keys signed. */
 export function withLinkedKeys(
   cryptography: Cryptography,
   logId: string,
@@ -61,7 +59,7 @@ export function withLinkedKeys(
   links: readonly string[],
 ): readonly Uint8Array[] {
   const known = [...keys]
-  // The loop also visits the keys that are added meanwhile.
+  // The loop also visits keys that are added while it runs.
   for (const key of known)
     for (const link of links) {
       const next = nextKeyIn(cryptography, logId, key, link)

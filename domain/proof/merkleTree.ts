@@ -1,6 +1,6 @@
 /**
- * The Merkle tree of RFC 6962 over a log, and its proofs. The hash function is an argument, so that servers, pages and the offline verifier share
- * this.
+ * The Merkle tree of RFC 6962 over a log, and its proofs. The hash function is a parameter, so that servers, pages and the offline verifier share
+ * this code.
  */
 
 /** A SHA-256 hash, which has 32 bytes. */
@@ -28,7 +28,7 @@ export function nodeHash(sha256: Sha256, left: Hash, right: Hash): Hash {
   return sha256(bytes)
 }
 
-/** The right edge of a tree: the hashes of its largest complete subtrees, from the left. Appending needs nothing else. */
+/** The right edge of a tree: the hashes of its largest complete subtrees, from the left. Appending a leaf needs nothing else. */
 export interface Frontier {
   readonly size: number
   readonly hashes: readonly Hash[]
@@ -66,7 +66,7 @@ export function rootOf(sha256: Sha256, { hashes }: Frontier): Hash {
   return folded(sha256, hashes) ?? sha256(new Uint8Array(0))
 }
 
-/** The complete subtrees from `start` to `end`, from the left; `start` must be a valid beginning for a subtree of that length. */
+/** The complete subtrees from `start` to `end`, from the left. A subtree of that length must be able to begin at `start`. */
 export function nodesOf(start: number, end: number): readonly Node[] {
   const nodes: Node[] = []
   for (let at = start; at < end;) {
@@ -78,8 +78,8 @@ export function nodesOf(start: number, end: number): readonly Node[] {
 }
 
 /**
- * The nodes that prove a leaf to be in a tree: for each hash of the proof, from the leaf's sibling up, the subtrees to `combine`. Throws a RangeError
- * when the tree has no such leaf.
+ * The nodes that prove that a leaf is in a tree: for each hash of the proof, from the leaf's sibling up, the subtrees to `combine`. Throws a
+ * RangeError when the tree has no such leaf.
  */
 export function inclusionPath(index: number, size: number): readonly (readonly Node[])[] {
   checkNumbers(index, size)
@@ -87,7 +87,7 @@ export function inclusionPath(index: number, size: number): readonly (readonly N
   return siblingsOf(index, 0, size)
 }
 
-/** The nodes that prove a tree of `older` leaves to be a prefix of one of `newer`. Throws a RangeError when it cannot be. */
+/** The nodes that prove that a tree of `older` leaves is a prefix of one of `newer` leaves. Throws a RangeError when that is impossible. */
 export function consistencyPath(older: number, newer: number): readonly (readonly Node[])[] {
   checkNumbers(older, newer)
   if (older > newer)
@@ -96,14 +96,14 @@ export function consistencyPath(older: number, newer: number): readonly (readonl
   return consistencyOf(older, 0, newer, true)
 }
 
-/** The hash of adjacent subtrees, from the left. */
+/** Combines the hashes of adjacent subtrees, given from the left, into one. */
 export function combine(sha256: Sha256, hashes: readonly Hash[]): Hash {
   const hash = folded(sha256, hashes)
   if (hash === undefined) throw new RangeError('There is nothing to combine.')
   return hash
 }
 
-/** Whether the proof leads from the leaf to the root (RFC 9162, 2.1.3.2). */
+/** Whether the hashes of the proof lead from the leaf to the root (RFC 9162, 2.1.3.2). */
 export function verifyInclusion(
   sha256: Sha256,
   {
@@ -183,7 +183,7 @@ export function isSame(one: Hash, other: Hash): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index])
 }
 
-/** The siblings from that of the leaf up, within the leaves from `start` to `end`. */
+/** The subtrees of the siblings, from the leaf's sibling up, within the leaves from `start` to `end`. */
 function siblingsOf(index: number, start: number, end: number): readonly (readonly Node[])[] {
   if (end - start === 1) return []
   const middle = start + split(end - start)
@@ -192,7 +192,10 @@ function siblingsOf(index: number, start: number, end: number): readonly (readon
     : [...siblingsOf(index, middle, end), nodesOf(start, middle)]
 }
 
-/** The consistency proof of RFC 6962, 2.1.2. `isWhole` is true while all leaves so far belong to the older tree, whose root the verifier knows. */
+/**
+ * The subtrees of a consistency proof (RFC 6962, 2.1.2). `isWhole` is true while all leaves so far belong to the older tree, whose root the verifier
+ * knows.
+ */
 function consistencyOf(
   older: number,
   start: number,
@@ -219,7 +222,7 @@ function split(size: number): number {
   return power === size ? size / 2 : power
 }
 
-/** The largest power of two up to `size`. */
+/** The largest power of two that is at most `size`. */
 function largestPower(size: number): number {
   let power = 1
   while (power * 2 <= size) power *= 2

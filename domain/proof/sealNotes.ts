@@ -1,4 +1,4 @@
-/** The texts that a seal signs: a checkpoint over the log, and one over the ends of its streams. */
+/** The two texts that a seal signs: a checkpoint over the log, and one over the last events of its streams. */
 import type { LogIdentity } from '../log.ts'
 import type { Seal } from '../seal.ts'
 import { bytesOfHex, originOf, type Cryptography } from './bundleHashes.ts'
@@ -17,15 +17,15 @@ import type { TreeHead } from './merkleTree.ts'
 export interface SealNotes {
   /** A tlog-checkpoint over the log. */
   readonly checkpoint: string
-  /** A checkpoint over the last event of each stream, as of the same moment. */
+  /** A checkpoint over the last event of each stream, from the same moment. */
   readonly heads: string
 }
 
-/** The name of the tree over the ends of all streams, at this size of the log. */
+/** The name of the tree over the last events of all streams, at this size of the log. */
 export const headsOriginOf = (identity: LogIdentity, size: number): string =>
   `${originOf(identity)}/heads/${size}`
 
-/** The text that a restore signs: the tree of the log that it restores, under the new epoch. Seals never have this origin. */
+/** The text that a restore signs: the tree of the restored log, under the new epoch. The origin differs from that of all seals. */
 export const restoredText = (identity: LogIdentity, tree: TreeHead): string =>
   checkpointText({ origin: `${originOf(identity)}/restored`, ...tree })
 
@@ -62,7 +62,7 @@ export function notesOf(logId: string, seal: Seal): SealNotes {
   }
 }
 
-/** The checkpoint in a note, and which of the keys signed it; `undefined` when none did, or when the note is no checkpoint. */
+/** The checkpoint in the note, and which of the keys signed it; `undefined` when none did, or when the note is not a checkpoint. */
 export function signedCheckpoint(
   { utf8, isSignedBy }: Pick<Cryptography, 'utf8' | 'isSignedBy'>,
   note: string,
@@ -81,7 +81,7 @@ export function signedCheckpoint(
   return key && { checkpoint, key }
 }
 
-/** The leaf of a stream in the tree over the ends of all streams. */
+/** The leaf for a stream in the tree over the last events of all streams. */
 export function headLeaf(
   { utf8 }: Pick<Cryptography, 'utf8'>,
   { stream, revision, hash }: { readonly stream: string; readonly revision: number; readonly hash: string },
@@ -89,7 +89,7 @@ export function headLeaf(
   return utf8(`${stream}\n${revision}\n${hash}\n`)
 }
 
-/** Parses one of our origins; `undefined` for any other name. */
+/** Parses an origin that we wrote; `undefined` for any other name. */
 export function identityIn(origin: string): LogIdentity | undefined {
   const [, logId = '', epoch = ''] = /^flightdeck\.dev\/log\/([0-9a-f-]{36})\/([1-9]\d*)$/.exec(origin) ?? []
   return logId === '' ? undefined : { logId, epoch: Number(epoch) }

@@ -6,20 +6,20 @@ import { combine, nodeHash, nodesOf, type Hash, type Node, type Sha256 } from '.
 
 const width = 256
 const hashBytes = 32
-/** Tiles store every eighth level of the tree. */
+/** A tile has eight levels of the tree, of which only the lowest is stored. */
 export const levelsInTile = 8
 
 /** A tile, by its level and its index from the left. */
 export type TileId = Node
 
-/** A tree that grows, or whose leaves are replaced. `settle` updates the levels above the leaves. */
+/** A tree that grows, or whose leaves are replaced. Changes to leaves reach the levels above with `settle`. */
 export interface TiledTree {
   size: number
-  /** The tiles by their names from `tileName`. */
+  /** Tiles by the name that `tileName` gives them. */
   readonly tiles: Map<string, Uint8Array>
-  /** Names of tiles that changed since the caller last emptied this set. */
+  /** Names of the tiles that have changed since the caller last emptied this set. */
   readonly changed: Set<string>
-  /** Tiles, by level, whose hash was not added to the level above yet. */
+  /** Indexes of tiles, by level, whose hash is not in the level above yet. */
   readonly unsettled: Map<number, Set<number>>
 }
 
@@ -32,13 +32,13 @@ export const emptyTree = (): TiledTree => ({
 
 export const tileName = ({ level, index }: TileId): string => `${level}/${index}`
 
-/** The tile from which the hash of a subtree is computed. */
+/** The tile from which a subtree's hash is computed. */
 export function tileOf({ level, index }: Node): TileId {
   const first = index * 2 ** (level % levelsInTile)
   return { level: Math.floor(level / levelsInTile), index: Math.floor(first / width) }
 }
 
-/** The hash of a complete subtree; `undefined` when its tile is too short. */
+/** The hash of a complete subtree; `undefined` when the tile does not have all its leaves. */
 export function nodeIn(
   sha256: Sha256,
   tile: Uint8Array | undefined,
@@ -50,14 +50,14 @@ export function nodeIn(
   return spanHash(sha256, tile, from, span)
 }
 
-/** Sets a leaf's hash at the end of the tree or at an existing index. Throws a RangeError beyond that. */
+/** Sets a leaf's hash at an existing index or directly after the last one. Throws a RangeError for a larger index. */
 export function setLeaf(tree: TiledTree, index: number, leaf: Hash): void {
   if (index > tree.size) throw new RangeError(`Leaf ${index} would leave a gap after ${tree.size}.`)
   put(tree, 0, index, leaf)
   tree.size = Math.max(tree.size, index + 1)
 }
 
-/** Recomputes the changed hashes above the leaves. Must be called before taking a root and before storing tiles. */
+/** Recomputes the levels above changed leaves. Must be called before taking a root and before storing tiles. */
 export function settle(sha256: Sha256, tree: TiledTree): void {
   for (let level = 0; tree.unsettled.has(level); level += 1) {
     for (const index of tree.unsettled.get(level) ?? []) {

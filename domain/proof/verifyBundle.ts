@@ -23,24 +23,24 @@ export interface BundleReport {
   readonly events: number
   readonly disclosed: number
   readonly erased: number
-  /** How many contents the server has no key for. */
+  /** Contents whose key the server does not have. */
   readonly missingKey: number
   readonly withheld: Readonly<Partial<Record<ContentCategory, number>>>
-  /** How many contents were withheld when the bundle was made, and added to it later. */
+  /** Contents that were withheld when the bundle was made, and were added to the bundle later. */
   readonly disclosedLater: number
   readonly blobs: Readonly<Record<BlobState, number>>
   /** The key that signed the manifest, as text; `null` when none of the header's keys did. */
   readonly signedBy: string | null
-  /** The fingerprint of that key. */
+  /** The fingerprint of the key that signed the manifest. */
   readonly fingerprint: string | null
-  /** How many events the log had when it was signed. */
+  /** How many events the log had when the checkpoint was signed. */
   readonly treeSize: number | null
-  /** Whether the key that signed is no key that the reader gave, but a successor that one of those names. */
+  /** Whether the bundle was signed with a key that the reader did not give, but that a given key names as its successor. */
   readonly isReplacement: boolean
-  /** Whether a seal that the reader has from elsewhere agrees. The seal must be cosigned if the reader named witnesses. */
+  /** Whether a seal that the reader got from elsewhere agrees. If the reader named witnesses, one of them must have signed that seal. */
   readonly isWitnessed: boolean
   readonly seals: GivenSeals
-  /** The signatures of the witnesses that the reader named. */
+  /** Cosignatures of the witnesses that the reader named. */
   readonly cosignatures: readonly Cosignature[]
 }
 
@@ -49,11 +49,11 @@ export interface ReaderKnows {
   readonly keys?: readonly string[]
   /** Lines of the log's file of seals, which the reader got from elsewhere. */
   readonly seals?: Iterable<string>
-  /** Keys of witnesses. */
+  /** Keys of the witnesses whose cosignatures count. */
   readonly witnesses?: readonly VerifierKey[]
 }
 
-/** Checks every line of a bundle. */
+/** Checks every line of a bundle and reports what is wrong. */
 export function verifyBundle(
   lines: Iterable<string>,
   cryptography: Cryptography,
@@ -105,7 +105,7 @@ function signerOf(
   }
 }
 
-/** Checks the seals in the bundle and those that the reader has; `undefined` when nothing is signed that seals could confirm. */
+/** Compares the seals in the bundle and those of the reader; `undefined` when the bundle has nothing signed to compare them with. */
 function heldAgainst(
   bundle: {
     readonly parts: Parts

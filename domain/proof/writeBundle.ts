@@ -27,7 +27,7 @@ export interface BundledEvent {
   readonly content: BundledContent
 }
 
-/** The tlog-proofs that the event is in the log and, for the last event of its stream, that the stream ended with it. */
+/** The proofs of one event, as tlog-proofs: that the event is in the log and, for the last event of a stream, that the stream ended with it. */
 export interface EventProofs {
   readonly inLog: string
   readonly atEnd: string
@@ -38,20 +38,20 @@ export interface BundleSource {
   readonly epoch: number
   readonly taskId: string
   readonly keys: readonly string[]
-  /** Notes by which a key names its successor. */
+  /** Notes in which a key names its successor. */
   readonly links: readonly string[]
-  /** The signed checkpoint to which the proofs of events and of seals lead. */
+  /** The signed checkpoint against which the proofs of events and of seals are checked. */
   readonly checkpoint: string
   readonly withheld: readonly ContentCategory[]
-  /** The signed checkpoint over the ends of all streams, as of the same moment. */
+  /** The signed checkpoint over the last events of all streams, from the same moment. */
   readonly headsCheckpoint: string
   /** The events of each stream from revision 0 to its end, one stream after the other. */
   readonly events: AsyncIterable<BundledEvent> | Iterable<BundledEvent>
-  /** The tlog-proofs of an event, if the bundle includes them. The last event of each stream needs both. */
+  /** The proofs of an event, as far as the bundle includes them. The last event of each stream needs both. */
   readonly proofsOf: (event: Envelope) => Partial<EventProofs>
-  /** The state of a blob, as the server finds it. */
+  /** The state in which the server finds a blob. */
   readonly stateOf: (blob: string, stream: string) => Promise<BlobState>
-  /** Earlier seals with their proofs, and the list of all of them. */
+  /** Earlier seals with their proofs, and the list of all earlier seals. */
   readonly seals: ListedSeals & { readonly proofs: readonly Omit<SealRecord, 'kind'>[] }
   /** Signs with the newest key of the log. */
   readonly sign: (message: Uint8Array) => Uint8Array
@@ -78,7 +78,7 @@ export async function* writeBundle(source: BundleSource, cryptography: Cryptogra
   yield headerLine
   const heads = new Map<string, Envelope>()
   const unopened = unopenedRuns()
-  /** For each hash of a blob, the stream that refers to it. */
+  /** For each blob's hash, the stream that refers to the blob. */
   const named = new Map<string, string>()
   for await (const { event, content } of source.events) {
     heads.set(event.stream, event)

@@ -24,8 +24,8 @@ const Conversation = z.object({
 })
 
 /**
- * A record in the format of Agent Trace 0.1.0 (https://agent-trace.dev), whose published schema is in `tests/data/agentTrace/trace-record.json`.
- * Parsing also enforces size limits, because anybody who can push can write a note.
+ * Agent Trace 0.1.0 (https://agent-trace.dev), whose published schema is in `tests/data/agentTrace/trace-record.json`. Sizes are limited, because
+ * anybody who can push can write a note.
  */
 export const TraceRecord = z.object({
   version: z.string().regex(/^\d+\.\d+\.\d+$/),
@@ -41,7 +41,7 @@ export const TraceRecord = z.object({
 export type TraceRecord = z.infer<typeof TraceRecord>
 type TraceConversation = z.infer<typeof Conversation>
 
-/** The ref of the notes, under which other tools look for them. */
+/** The ref under which other tools look for the notes. */
 export const agentTraceRef = 'refs/notes/agent-trace'
 
 const specification = '0.1.0'
@@ -56,7 +56,7 @@ interface TraceHead {
   readonly at: string
 }
 
-/** Builds the record. It identifies turns by their addresses and contains no prompt and no person's name. */
+/** Builds the record. It refers to turns by their addresses and contains no prompt and no person's name. */
 export function traceRecordOf(
   { commit, files, turns, leftOut }: CommitOrigins,
   { id, at }: TraceHead,
@@ -93,7 +93,7 @@ function conversationOf(turn: OriginTurn | undefined, lines: readonly AddedLines
   }
 }
 
-/** The contributor of a turn. A command by a person can write anybody's text, for example with a formatter or a package manager. */
+/** A command that a person ran can write anybody's text, for example by a formatter or a package manager, so its contributor is `unknown`. */
 function contributorOf({ kind, model, provider }: OriginTurn): NonNullable<TraceConversation['contributor']> {
   if (kind === 'command') return { type: 'unknown' }
   const name = model === null || provider === null ? undefined : `${provider}/${model}`

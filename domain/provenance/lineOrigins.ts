@@ -1,19 +1,19 @@
-/** The known origin of the lines that a commit added: which turn of which task wrote them. */
+/** The known origins of the lines that a commit added: which turn of which task wrote them. */
 import type { AgentName } from '../agents.ts'
 
 export interface AddedLines {
-  /** The line numbers, counted from 1 and both included. */
+  /** The first line, counted from 1. `to`, the last line, is included. */
   readonly from: number
   readonly to: number
   /** The execution that wrote the lines; `null` when unknown. */
   readonly executionId: string | null
-  /** The SHA-256 in hex over the lines, with a line feed after each. */
+  /** SHA-256 in hex, over the lines with a line feed after each. */
   readonly hash: string
 }
 
 export interface AddedFile {
   readonly path: string
-  /** The added lines of the file, in order. */
+  /** Added lines, in the order of the file. */
   readonly lines: readonly AddedLines[]
 }
 
@@ -29,9 +29,9 @@ export interface OriginTurn {
   readonly provider: string | null
   /** The address of the task's page; `null` when the server does not know its own address. */
   readonly taskUrl: string | null
-  /** The address of this moment in the task's history; `null` when the server does not know its own address. */
+  /** The address of the turn in the task's history; `null` when the server does not know its own address. */
   readonly url: string | null
-  /** The address of the audit bundle of the task; `null` when the server does not know its own address. */
+  /** The address of the task's audit bundle; `null` when the server does not know its own address. */
   readonly proofUrl: string | null
 }
 
@@ -39,11 +39,11 @@ export interface CommitOrigins {
   readonly commit: string
   readonly files: readonly AddedFile[]
   readonly turns: ReadonlyMap<string, OriginTurn>
-  /** How many files were left out, because there were too many or because of their names. */
+  /** How many files were left out, because there were too many of them or because of their names. */
   readonly leftOut: number
 }
 
-/** The lines of each turn, ordered by the turns' first occurrence. */
+/** The lines of each turn. Turns are in the order of their first lines. */
 export function linesByTurn(
   lines: readonly AddedLines[],
 ): readonly (readonly [executionId: string | null, lines: readonly AddedLines[]])[] {

@@ -1,4 +1,4 @@
-/** The commands of people and runners for a task. A command contains the ids of what it creates. */
+/** The commands of people and runners on a task. Commands that create something carry its id. */
 import type { Proposal } from './codeHost/proposal.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
@@ -19,7 +19,7 @@ import type {
   WorkspaceChanged,
 } from './events.ts'
 
-/** One attempt of one execution: a report for another attempt is refused. */
+/** One attempt of one execution. A report of any other attempt is refused. */
 export interface Fence {
   readonly executionId: string
   readonly attempt: number
@@ -32,7 +32,7 @@ export type ExecutionOutcome =
       readonly code: string
       readonly reason: string
       readonly exitCode: number | null
-      /** The time until which the code host asked to wait, in the format of ISO 8601. */
+      /** The time until which the code host asked to wait, ISO 8601. */
       readonly retryAt?: string
     }
   | { readonly kind: 'cancelled' }
@@ -48,17 +48,17 @@ export type PullRequestOutcome =
       /** Why the provenance notes could not be published with the commits. */
       readonly notesRefused?: string | null
     }
-  /** Has the id of a chat message when nobody waits for the outcome. */
+  /** `messageId` is set when nobody waits for the outcome: the chat then has a message about it. */
   | {
       readonly kind: 'failed'
       readonly code: string
       readonly reason: string
       readonly messageId?: string | null
     }
-  /** The pull request is no longer open, so no turn updates it again. */
+  /** The pull request is no longer open, and turns no longer update it. */
   | { readonly kind: 'closed'; readonly reason: string; readonly messageId: string }
 
-/** The result of a pull request's reviews and checks; `undefined` when it was not queried. */
+/** The result of a pull request's reviews and checks; `undefined` when these were not read. */
 export type PullRequestStanding = EventOf<typeof PullRequestStandingObserved>['data']
 
 type Observed = EventOf<typeof PullRequestObserved>
@@ -70,7 +70,7 @@ export type ObservedPullRequest = Readonly<Observed['data'] & Observed['content'
 
 type Received = EventOf<typeof FeedbackReceived>
 
-/** What the project's rule needs to send feedback at once, with its limits. */
+/** What is needed to send feedback at once by the project's rule and within its limits. */
 export interface AutomaticTurn {
   readonly messageId: string
   readonly executionId: string
@@ -91,7 +91,7 @@ export interface TurnOrigin {
   readonly executionId: string
   readonly title: string
   readonly transcript: string
-  /** A copy of the snapshot under the key of the new task. */
+  /** The snapshot of the turn. It is copied under the key of the new task. */
   readonly snapshot: Snapshot
 }
 
@@ -114,7 +114,7 @@ export type TaskCommand =
       readonly from?: TurnOrigin
       /** How freely the task's agent works; `free` when missing. */
       readonly mode?: AgentMode
-      /** The original of the comparison that the task joins. */
+      /** The original task of the comparison that the new task joins. */
       readonly comparedTo?: {
         readonly taskId: string
         readonly title: string
@@ -138,7 +138,7 @@ export type TaskCommand =
       readonly type: 'UpdateTask'
       readonly title?: string
       readonly description?: string
-      /** What the agent uses from its next turn on; a `null` agent means the task's current one. */
+      /** The model for the next turns. A `null` agent means the task's current agent. */
       readonly model?: { readonly agent: AgentName | null; readonly name: string | null }
       readonly mode?: AgentMode
     }
@@ -153,10 +153,10 @@ export type TaskCommand =
       readonly images: readonly NamedImage[]
       /** The id of the execution that starts if the task is idle. */
       readonly executionId: string
-      /** Whether the message is sent to the running turn, if there is one that can take it. */
+      /** Whether to send the message to the running turn, if there is one that can take it. */
       readonly steers?: boolean
       readonly withSecrets?: boolean
-      /** Whether the message is refused while something runs, instead of being queued. */
+      /** Whether to refuse the message while something runs, instead of queueing it. */
       readonly runsNow?: boolean
       /** Whether the message begins with a command of the repository or the person. */
       readonly isOwnCommand?: boolean
@@ -172,14 +172,14 @@ export type TaskCommand =
       readonly isOwnCommand?: boolean
     }
   | { readonly type: 'SteerMessage'; readonly messageId: string }
-  /** Names every queued message, in the new order. */
+  /** Lists every queued message, in the new order. */
   | { readonly type: 'ReorderQueue'; readonly messageIds: readonly string[] }
   | {
       readonly type: 'AnswerQuestion'
       readonly questionId: string
       readonly answer: Answer
       readonly answeredBy: string
-      /** The id of the message that starts the next turn if no agent waits; it contains all answers since the run that asked. */
+      /** The id of a message with all answers since the run that asked; it starts the next turn if no agent waits for them. */
       readonly messageId: string
       readonly message: string
       readonly executionId: string
@@ -196,13 +196,13 @@ export type TaskCommand =
       /** Whether each successful turn updates the pull request from now on; `null` leaves that unchanged. */
       readonly autoUpdate: boolean | null
       /**
-       * The tree of the changes that the person saw; `null` if none was recorded. When given, the request is refused if other changes were recorded
+       * The tree of the changes that the person saw; `null` if none was recorded. If present, the request is refused when other changes were recorded
        * since.
        */
       readonly tree?: string | null
       /** The title and body to use when the person gave none; if missing, those of the task. */
       readonly proposed?: Proposal | null
-      /** Opens a new pull request to replace one that was merged or closed. */
+      /** Whether to open a new pull request in place of one that was merged or closed. */
       readonly opensNew?: boolean
     }
   | {
@@ -220,14 +220,14 @@ export type TaskCommand =
       readonly outcome: ExecutionOutcome
       readonly terminal: TerminalHead | null
       /**
-       * The id of whatever comes next: the execution that delivers the next queued message, the request that updates the pull request, or the message
-       * that it is no longer open.
+       * The id for what follows the end: the execution that delivers the next queued message, the request that updates the pull request, or the
+       * message that the pull request is no longer open.
        */
       readonly nextExecutionId: string
-      /** Whether the project opens draft pull requests for what a turn changed. */
+      /** Whether the project opens a draft pull request after a turn that changed something. */
       readonly opensDraft?: boolean
     }
-  /** The changes at the time of publication: those that are published, or those whose publication is refused. */
+  /** Records the changes at the time of publication: those that are published, or those because of which publishing is refused. */
   | {
       readonly type: 'RecordChanges'
       readonly requestId: string
@@ -237,13 +237,13 @@ export type TaskCommand =
       readonly type: 'SettlePullRequest'
       readonly requestId: string
       readonly outcome: PullRequestOutcome
-      /** The feedback that was done when the publication began; if missing, all feedback that is done now. */
+      /** The feedback whose work was complete when the publication began; if missing, all feedback whose work is complete now. */
       readonly covers?: readonly string[]
-      /** The id of the follow-up request, for a turn that ended during the publication and whose work must still be published. */
+      /** The id of the next request, for a turn that ended during the publication and whose work must still be published. */
       readonly nextRequestId: string
     }
   | { readonly type: 'ObservePullRequest'; readonly observed: ObservedPullRequest }
-  /** Feedback on the pull request that may be new. `automatic` is `null` when the project's rule leaves it to a person. */
+  /** Feedback on the pull request that may be new. `automatic` is `null` when the project's rule leaves the feedback to a person. */
   | {
       readonly type: 'ReceiveFeedback'
       readonly feedbackId: string
@@ -257,7 +257,7 @@ export type TaskCommand =
       readonly messageId: string
       readonly executionId: string
       readonly message: string
-      /** The content as it was received; `null` when it can no longer be read. */
+      /** The feedback as it was received; `null` when it can no longer be read. */
       readonly content: Received['content'] | null
       readonly right: Received['data']['right']
     }
@@ -271,9 +271,9 @@ export type TaskCommand =
         | { readonly kind: 'failed'; readonly code: string; readonly reason: string }
         | { readonly kind: 'resolved'; readonly automatic: boolean }
     }
-  /** Retries a reply that the code host refused, with the commit to which the reply refers. */
+  /** Repeats a reply that the code host refused, with the commit that the reply refers to. */
   | { readonly type: 'AnswerFeedback'; readonly feedbackId: string; readonly commit: string | null }
-  /** The owner is connected again: retries an update that failed because the owner was not connected. */
+  /** Retries an update that failed because the owner's connection to the code host was lost: the owner is connected again. */
   | { readonly type: 'RetryUpdate'; readonly requestId: string }
   | { readonly type: 'RequestDraft'; readonly draft: boolean }
   | { readonly type: 'RequestCleanUp'; readonly requestId: string }
@@ -284,7 +284,7 @@ export type TaskCommand =
       readonly workspace: WorkspaceOutcome
     }
   | { readonly type: 'BeginCleanUp'; readonly work: WorkPlace }
-  /** The code host did not show the pull request with this number. */
+  /** The code host does not show the pull request with this number. */
   | { readonly type: 'MissPullRequest'; readonly number: number; readonly code: UnreadableCode }
 
   /** The task `taskId` was created from this turn. */
@@ -299,16 +299,16 @@ export type TaskCommand =
       readonly type: 'AddAlternative'
       readonly taskId: string
       readonly title: string
-      /** Deleted alternatives, which take up no place. A deleted task never comes back, so the list may be incomplete but never wrong. */
+      /** Deleted alternatives, which do not count towards the limit. A deleted task never comes back, so the list may be incomplete but never wrong. */
       readonly deleted: readonly string[]
     }
   /** The task `taskId` was created as an alternative to this task. */
   | { readonly type: 'RecordAlternative'; readonly taskId: string; readonly title: string }
-  /** The task `taskId` could not be created. */
+  /** Frees the place of `taskId`, whose creation failed. */
   | { readonly type: 'RemoveAlternative'; readonly taskId: string }
-  /** Goes back to the state before a turn, a command or an earlier undo. */
+  /** Returns to the state before a turn, a command or an earlier undo. */
   | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }
-  /** The snapshot of the turn before an undo, taken later because that turn left none. */
+  /** The snapshot of the turn before an undo, which is taken later because that turn left none. */
   | {
       readonly type: 'RecordSnapshot'
       readonly undoId: string

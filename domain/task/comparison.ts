@@ -1,6 +1,6 @@
 /**
- * A comparison: the same task run again from the same commit with another agent, model or message. The first task is the original; all others are its
- * alternatives, including those that were requested on an alternative.
+ * A comparison: the same task is run again from the same commit with another agent, model or message. The first task is the original; all others are
+ * its alternatives, even if they were requested on an alternative.
  */
 import { mostCompared } from '../api/comparison.ts'
 import type { Decision } from '../kernel/decider.ts'
@@ -9,7 +9,7 @@ import type { CommandOf } from './commands.ts'
 import { AlternativeAdded, AlternativeRemoved, TaskCreatedToCompare, type TaskEvent } from './events.ts'
 import type { LiveTask } from './state.ts'
 
-/** Reserves a place in the comparison for an alternative that is about to be created. Idempotent. */
+/** Reserves a place in the comparison for an alternative that is about to be created. Can be repeated. */
 export function addAlternative(
   state: LiveTask,
   { taskId, title, deleted }: CommandOf<'AddAlternative'>,
@@ -19,7 +19,7 @@ export function addAlternative(
   return places < mostCompared ? [AlternativeAdded.of({ taskId }, { title })] : refuse('comparison_full')
 }
 
-/** Records an alternative that exists but has no place yet. Idempotent. */
+/** Records an alternative that exists but has no place yet. Can be repeated. */
 export function recordAlternative(
   state: LiveTask,
   { taskId, title }: CommandOf<'RecordAlternative'>,

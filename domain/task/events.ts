@@ -1,6 +1,6 @@
 /**
- * The events of a task. Facts are in `data`. Everything that people and agents wrote, printed or named is in `content`, as is everything that
- * identifies a person elsewhere, such as names of git objects and numbers of pull requests.
+ * The events of a task. Facts are in `data`. Everything that people and agents wrote, printed or named is in `content`, and so are names of git
+ * objects and numbers of pull requests, which identify a person elsewhere.
  */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
@@ -52,12 +52,12 @@ export type ToolKind = z.infer<typeof ToolKind>
 export const PassingFault = z.enum(passingFaults)
 
 const Commit = ObjectName
-/** The git tree of the files; `null` when none was written. */
+/** The git tree of the files; `null` when no tree was written. */
 const Tree = ObjectName.nullable()
-/** A name chosen by a program in the sandbox. It is not sealed, so it must be short. */
+/** A name chosen by a program in the sandbox. Names are not sealed, so they must be short. */
 const Named = z.string().max(200)
 
-/** The last event of the terminal's stream at that time, which links that stream's hash chain to the task's. */
+/** The last event of the terminal stream at that time. It links the hash chain of that stream to the task's. */
 export const TerminalHead = z.object({ revision: z.int().nonnegative(), hash: Sha256 })
 export type TerminalHead = z.infer<typeof TerminalHead>
 
@@ -75,7 +75,7 @@ export const TaskCreated = event('TaskCreated', 1, {
     title: z.string(),
     description: z.string(),
     branch: z.string(),
-    /** The model requested for the task's agent, as the client sent it; the model really used is recorded by `UsageRecorded`. */
+    /** The model requested for the task's agent, as the client sent it; `UsageRecorded` has the model that was really used. */
     codexModel: z.string().nullable(),
   }),
 })
@@ -83,14 +83,14 @@ export const TaskUpdated = event('TaskUpdated', 1, {
   data: z.object({}),
   content: z.object({ title: z.string(), description: z.string() }),
 })
-/** From its next turn on, the agent is asked to use this model; `null` leaves the choice to the agent. */
+/** The agent is asked to use this model from its next turn on; `null` leaves the choice to the agent. */
 export const ModelChosen = event('ModelChosen', 1, {
   data: z.object({ agent: AgentName }),
   content: z.object({ model: z.string().nullable() }),
 })
 export const TaskDeleted = fact('TaskDeleted', {})
 
-/** An image of a message: a copy of one that was uploaded, sealed under the task's key. */
+/** An image of a message: a copy of an uploaded image, sealed under the task's key. */
 export const MessageImage = z.object({ ...imageFacts, uploadedAt: z.iso.datetime() })
 export type MessageImage = z.infer<typeof MessageImage>
 
@@ -102,10 +102,10 @@ export const MessageQueued = event('MessageQueued', 1, {
     agent: AgentName,
     images: z.array(MessageImage),
   }),
-  /** `imageNames` has the names of the images, in the same order. */
+  /** `imageNames` has the file names of the images, in the same order. */
   content: z.object({ message: z.string(), imageNames: z.array(z.string()) }),
 })
-/** The command that was just queued gets the project's secrets. */
+/** A person let the command that was just queued have the project's secrets. */
 export const SecretsGranted = fact('SecretsGranted', { messageId: MessageId })
 export const MessageWithdrawn = fact('MessageWithdrawn', { messageId: MessageId })
 /** A queued message was edited. */
@@ -113,9 +113,9 @@ export const MessageEdited = event('MessageEdited', 1, {
   data: z.object({ messageId: MessageId }),
   content: z.object({ message: z.string() }),
 })
-/** The queued messages were put in this order; messages queued later come after them. */
+/** A person put the queued messages in this order. Messages queued later come after them. */
 export const QueueReordered = fact('QueueReordered', { messageIds: z.array(MessageId) })
-/** A queued message is to be sent to the running turn at once. It counts as delivered when the agent has it. */
+/** A queued message is to be sent to the running turn at once. It counts as delivered when the agent has received it. */
 export const SteeringRequested = fact('SteeringRequested', { messageId: MessageId, ...execution })
 export const MessageDelivered = fact('MessageDelivered', { messageId: MessageId, ...execution })
 /** A message from an agent or from the system. */
@@ -129,12 +129,12 @@ export const MessagePosted = event('MessagePosted', 1, {
   content: z.object({ message: z.string() }),
 })
 
-/** The agent did something unprompted before it began with the message of the turn; `said` may be empty. */
+/** The agent acted on its own before it took up the message of the turn; `said` may be empty. */
 export const AgentActedUnasked = event('AgentActedUnasked', 1, {
   data: z.object({ ...execution, messageId: MessageId, agent: AgentName }),
   content: z.object({ said: z.string() }),
 })
-/** The model was temporarily unavailable. The turn goes on, and asks the model again at `retryAt`. */
+/** The model was temporarily unavailable. The turn continues, and asks the model again at `retryAt`. */
 export const ModelRetryScheduled = fact('ModelRetryScheduled', {
   ...execution,
   messageId: MessageId,
@@ -150,7 +150,7 @@ export const ExecutionRequested = fact('ExecutionRequested', {
   messageId: MessageId,
   agent: AgentName,
 })
-/** A runner has claimed the execution. Reports for an earlier attempt are refused from now on. */
+/** A runner has claimed the execution. Reports about earlier attempts are refused from now on. */
 export const ExecutionStarted = fact('ExecutionStarted', {
   ...work,
   attempt: z.number().int(),
@@ -171,7 +171,7 @@ const Failure = z.object({
 const FailureReason = z.object({ reason: z.string() })
 export const ExecutionFailed = event('ExecutionFailed', 2, {
   data: Failure.extend({
-    /** The time until which the code host asked to wait; `null` when it did not, and in events of version 1. */
+    /** The time until which the code host asked to wait; `null` when it did not ask, and in events of version 1. */
     retryAt: z.iso.datetime().nullable(),
   }),
   content: FailureReason,
@@ -195,14 +195,14 @@ export const AgentStarted = fact('AgentStarted', {
   version: Named,
   sessionId: Named,
   resumed: z.boolean(),
-  /** Whose account pays for the model; absent for the scripted model, and in events from before people had keys. */
+  /** Who pays for the model; absent for the scripted model, and in events from before people had keys. */
   payer: z.enum(payers).optional(),
 })
 const ToolCall = z.object({ ...execution, toolId: Named, kind: ToolKind })
 const ToolInput = z.object({ name: z.string(), target: z.string(), input: z.string() })
 export const ToolStarted = event('ToolStarted', 2, {
   data: ToolCall.extend({
-    /** The call of the sub-agent that makes this call; `null` for calls of the agent itself, and in events of version 1. */
+    /** The call that started the sub-agent that makes this one; `null` for calls of the agent itself, and in events of version 1. */
     parentToolId: Named.nullable(),
   }),
   content: ToolInput,
@@ -226,7 +226,7 @@ export const ToolFinished = event('ToolFinished', 1, {
   }),
   content: z.object({ summary: z.string(), output: z.string() }),
 })
-/** The last output of a command, up to a limit; the terminal has all of it. Recorded before the end of the command. */
+/** The last output of a command, up to a limit; the terminal has all of the output. Recorded before the command's end. */
 export const CommandOutputRecorded = event('CommandOutputRecorded', 1, {
   data: z.object(work),
   content: z.object({ output: z.string() }),
@@ -240,7 +240,7 @@ export const UsageRecorded = fact('UsageRecorded', {
   cacheWriteTokens: z.number().int(),
   costUsd: z.number(),
 })
-/** The changes against the merge base; the diff itself is a blob. */
+/** The changes compared with the merge base; the diff itself is a blob. */
 export const WorkspaceChanged = event('WorkspaceChanged', 1, {
   data: z.object({
     ...execution,
@@ -252,7 +252,7 @@ export const WorkspaceChanged = event('WorkspaceChanged', 1, {
     truncated: z.boolean(),
     blob: BlobRef.nullable(),
   }),
-  /** The diff is that of `tree`, from which a pull request is created; `null` while the agent is writing. */
+  /** `tree` is the tree that the diff shows and that a pull request is made from; `null` while the agent is writing. */
   content: z.object({ currentBranch: z.string(), baseBranch: z.string(), tree: Tree }),
 })
 
@@ -263,11 +263,11 @@ export const WorkSaved = event('WorkSaved', 1, {
     bundle: BlobRef,
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
   }),
-  /** The commit with all of the work. Equal work gives the same commit. */
+  /** The commit with all of the work; equal work has the same commit. */
   content: z.object({ work: Commit }),
 })
 
-/** A pull request was requested. Recorded before the outcome, so that a retry first looks for a pull request that already exists. */
+/** Publishing is requested. Recorded before the outcome, so that a retry first looks for a pull request that already exists. */
 export const PullRequestRequested = event('PullRequestRequested', 1, {
   data: z.object({
     requestId: z.string(),
@@ -277,7 +277,7 @@ export const PullRequestRequested = event('PullRequestRequested', 1, {
     /** Whether title and body replace those of an open pull request. */
     rewrites: z.boolean(),
   }),
-  /** `tree` is the recorded one, and the only one that may be published for a person; an automatic update records what it publishes. */
+  /** `tree` is the recorded tree. A request by a person may publish only this tree; an automatic update records what it publishes. */
   content: z.object({ title: z.string(), body: z.string(), tree: Tree }),
 })
 /** Whether each successful turn updates the pull request. */
@@ -297,7 +297,7 @@ export const PullRequestFailed = event('PullRequestFailed', 1, {
 export const PullRequestState = z.enum(['open', 'closed', 'merged'])
 export type PullRequestState = z.infer<typeof PullRequestState>
 
-/** The code host reported something new about the pull request. Times are the code host's. */
+/** The code host reported something new about the pull request. Times are by the code host's clock. */
 export const PullRequestObserved = event('PullRequestObserved', 1, {
   data: z.object({
     state: PullRequestState,
@@ -307,11 +307,11 @@ export const PullRequestObserved = event('PullRequestObserved', 1, {
   }),
   content: z.object({
     number: z.number().int(),
-    /** The code host's own ids, which do not change when the repository is renamed or transferred. */
+    /** The code host's ids, which do not change when the repository is renamed or transferred. */
     nodeId: z.string(),
     repositoryId: z.string(),
     headCommit: Commit,
-    /** The login of the person who merged it; `null` when nobody merged it explicitly, as with a push. */
+    /** The login of the person who merged it; `null` when no user merged it explicitly, for example after a push. */
     mergedBy: z.string().nullable(),
   }),
 })
@@ -320,27 +320,27 @@ export const PullRequestObserved = event('PullRequestObserved', 1, {
 export const UnreadableCode = z.enum(['github_not_connected', 'forbidden', 'not_found'])
 export type UnreadableCode = z.infer<typeof UnreadableCode>
 
-/** The pull request could not be read. Recorded once for each reason, until it can be read again or the reason changes. */
+/** The pull request could not be read. Recorded once per reason, until it can be read again or the reason changes. */
 export const PullRequestUnreadable = fact('PullRequestUnreadable', { code: UnreadableCode })
 
-/** The task is an alternative to another. */
+/** The task was created as an alternative to another one. */
 export const TaskCreatedToCompare = event('TaskCreatedToCompare', 1, {
   /** The id of the original task. */
   data: z.object({ taskId: TaskId }),
-  /** `baseCommit` is where the task starts; `null` when the original had no commit yet, or its repository was empty. */
+  /** `baseCommit` is the commit that the task starts from; `null` when the original had none yet, or when its repository was empty. */
   content: z.object({ title: z.string(), baseCommit: Commit.nullable() }),
 })
 
-/** An alternative got a place in this task's comparison. It is created right after this event. */
+/** An alternative has a place in this task's comparison, and is created right after this event. */
 export const AlternativeAdded = event('AlternativeAdded', 1, {
   data: z.object({ taskId: TaskId }),
   content: z.object({ title: z.string() }),
 })
 
-/** The creation of the alternative failed: its place is free again. */
+/** The creation of the alternative failed, so its place is free again. */
 export const AlternativeRemoved = fact('AlternativeRemoved', { taskId: TaskId })
 
-/** The reports of a runner while an execution runs. Each report is fenced by execution and attempt. */
+/** The events that a runner reports while an execution runs; each report names its execution and attempt. */
 export const progressEvents = [
   WorkspacePreparing,
   WorkspacePrepared,

@@ -1,4 +1,4 @@
-/** The state of a task: what its next decision needs, and no more. */
+/** A task's state: only what its next decision needs. */
 import type { AgentName } from '../agents.ts'
 import type { TaskCleanUp } from './codeHost/cleanUpState.ts'
 import type { TaskFeedback } from './codeHost/feedbackState.ts'
@@ -24,55 +24,55 @@ export interface LiveTask {
   readonly description: string
   readonly model: ModelChoice
   readonly phase: Phase
-  /** Messages that were not delivered yet, in the order of delivery. */
+  /** Undelivered messages, in the order of delivery. */
   readonly queue: readonly QueuedMessage[]
-  /** Queued messages that are on their way to the running turn. */
+  /** The ids of queued messages that are being sent to the running turn. */
   readonly steering: readonly string[]
-  /** Messages that were delivered to an agent, or cancelled on their way to one. */
+  /** Messages that an agent has received, or that were cancelled on their way. */
   readonly delivered: ReadonlySet<string>
   /** The message of the last turn, which a retry runs again. */
   readonly lastTurn: QueuedMessage | null
   readonly workspace: 'none' | 'preparing' | 'ready'
-  /** The runner that ran the task last, and that has the workspace. */
+  /** The runner that ran the task last, and that has its workspace. */
   readonly lastRunnerId: string | null
   /** The agent's session that the next turn resumes. */
   readonly session: { readonly agent: AgentName; readonly sessionId: string } | null
-  /** The last saved files and session, or those that an undo has to restore. */
+  /** The last snapshot of files and session, or the snapshot that an undo restores. */
   readonly saved: Snapshot | null
   readonly restorePoints: RestorePoints
-  /** The turn of another task from which this one started. */
+  /** The turn of another task that this task was created from. */
   readonly origin: {
     readonly taskId: string
     readonly executionId: string
     readonly snapshot: Snapshot
     readonly transcript: string
   } | null
-  /** The commit from which the working branch starts or, before a workspace was created, will start; `null` also in an empty repository. */
+  /** The commit that the working branch starts from, or will start from once there is a workspace; `null` in an empty repository too. */
   readonly baseCommit: string | null
   /** The task to which this one is an alternative. */
   readonly original: string | null
-  /** The alternatives to this task, including deleted ones. */
+  /** Alternatives to this task, including deleted ones. */
   readonly alternatives: readonly string[]
   /** Tasks that were created from turns of this one. */
   readonly forks: readonly string[]
-  /** Set while the files do not match `saved`: after the task was created from a turn, or after an undo. */
+  /** Set while the files do not match `saved` yet, which is the case after the task was created from a turn, and after an undo. */
   readonly pendingRestore: { readonly executionId: string; readonly reason: 'fork' | 'undo' } | null
-  /** Tools that have started and not finished. The end of the execution closes them. */
+  /** Tools that have not finished; the end of the execution closes them. */
   readonly openTools: ReadonlySet<string>
   /** The number of files that differ from the merge base, as last recorded. */
   readonly changedFiles: number
-  /** The tree of those changes, from which a pull request is created; `null` when there is none, for example while an agent is writing. */
+  /** The tree of these files, from which a pull request is made; `null` when there is none, for example while an agent is writing. */
   readonly changedTree: string | null
-  /** `changedTree` when the last execution was requested; `null` when it was not known. */
+  /** The value of `changedTree` when the last execution was requested; `null` when it was unknown. */
   readonly treeBefore: string | null
   readonly pullRequest: TaskPullRequest | null
-  /** The request for a pull request that has no outcome yet. */
+  /** The request for publishing that has no outcome yet. */
   readonly pullRequestRequest: string | null
   /** Whether the last request failed because the owner was not connected to the code host. */
   readonly lostAccess: boolean
   /** Whether each successful turn updates the pull request. */
   readonly autoUpdate: boolean
-  /** Whether a turn has ended whose work must still be published in the pull request. */
+  /** Whether a turn has ended whose work is not yet in the pull request. */
   readonly updateOwed: boolean
   readonly feedback: TaskFeedback
   /** The issue from which the task was created. */

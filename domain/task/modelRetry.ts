@@ -1,4 +1,4 @@
-/** When a model is temporarily unavailable, the turn asks it again later. */
+/** Why and when a turn asks a model again that was temporarily unavailable. */
 
 export const passingFaults = ['rate_limited', 'overloaded', 'api_error'] as const
 export type PassingFault = (typeof passingFaults)[number]
@@ -9,7 +9,7 @@ const reasons: Readonly<Record<PassingFault, string>> = {
   api_error: "The model's API failed.",
 }
 
-/** The sentence that says why and when the model is asked again; `time` is the time of day in the reader's form. */
+/** The sentence that says why and when the model is asked again; `time` is a time of day in the form that suits the reader. */
 export function retrySentence(code: PassingFault, time: string): string {
   return `${reasons[code]} Trying once more at ${time}.`
 }

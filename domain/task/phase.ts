@@ -9,10 +9,10 @@ export interface Execution {
   readonly kind: ExecutionKind
   readonly messageId: string
   readonly agent: AgentName
-  /** The number of times that a runner has claimed the execution; 0 before the first. */
+  /** How many times a runner has claimed the execution; 0 before the first claim. */
   readonly attempt: number
   readonly cancelRequested: boolean
-  /** Messages that were sent after the cancellation and still get their turn. */
+  /** Messages that were sent after the cancellation. They still get their turn. */
   readonly sentSinceCancel: readonly string[]
   readonly statusBefore: EndStatus | 'pending'
 }

@@ -1,10 +1,10 @@
-/** The queue of a task: the messages that wait. */
+/** The queue of messages that a task has not delivered yet. */
 
 interface Waiting {
   readonly messageId: string
 }
 
-/** Reorders the queue. A message that is already on its way to a runner is not in `messageIds` and stays first. */
+/** Puts the queue into a new order. A message that is on its way to a runner is not in the given list and stays first. */
 export function reordered<Message extends Waiting>(
   queue: readonly Message[],
   messageIds: readonly string[],

@@ -10,23 +10,23 @@ export interface Snapshot {
   readonly bundle: BlobRef
   readonly session: {
     readonly agent: AgentName
-    /** The id of the agent's session; `null` when it is not known which of the saved sessions it was. */
+    /** `null` when it is not known which of the saved sessions belongs to the files. */
     readonly sessionId: string | null
     readonly blob: BlobRef
   } | null
 }
 
 export interface RestorePoint {
-  /** The id of the turn, command or undo. */
+  /** The turn, command or undo that led to this point. */
   readonly executionId: string
   readonly kind: ExecutionKind | 'undo'
-  /** The index of the point at which the task was before this one; `null` for the task's beginning. */
+  /** The index of the point at which the task was before this one; `null` for the beginning. */
   readonly before: number | null
   /** The snapshot; `null` for an undo, for a turn or command that has not ended, and when no snapshot could be taken. */
   readonly snapshot: Snapshot | null
 }
 
-/** All points in log order, and the index of the current one, which is `null` at the beginning. An undo only moves `at`. */
+/** All points in log order, and the index of the current point: `null` at the beginning. An undo only changes `at`. */
 export interface RestorePoints {
   readonly points: readonly RestorePoint[]
   readonly at: number | null
@@ -34,12 +34,12 @@ export interface RestorePoints {
 
 export const noPoints: RestorePoints = { points: [], at: null }
 
-/** A turn or command has started. */
+/** Adds the point for a turn or command that has started. */
 export function started(
   { points, at }: RestorePoints,
   { executionId, kind }: Pick<RestorePoint, 'executionId' | 'kind'>,
 ): RestorePoints {
-  // This is a later attempt of the same execution.
+  // A retry of the same execution adds no point.
   if (points.at(-1)?.executionId === executionId) return { points, at }
   return {
     points: [...points, { executionId, kind, before: at, snapshot: null }],
@@ -57,7 +57,7 @@ export function withSnapshot(
   return point ? { points: points.with(index, { ...point, snapshot }), at } : { points, at }
 }
 
-/** The task went back to the state before a point. */
+/** Adds the point for an undo: the task is back in the state before `executionId`. */
 export function wentBack(
   { points, at }: RestorePoints,
   { undoId, executionId }: { readonly undoId: string; readonly executionId: string },
@@ -70,7 +70,7 @@ export function pointOf(points: RestorePoints['points'], executionId: string): R
   return points[indexOf(points, executionId)]
 }
 
-/** The turns and commands that count at a point, the latest first. */
+/** The turns and commands that are not undone at a point, latest first. */
 export function countingAt(points: RestorePoints['points'], at: number | null): readonly RestorePoint[] {
   const counting: RestorePoint[] = []
   for (let index = at; index !== null;) {

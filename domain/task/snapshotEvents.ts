@@ -16,20 +16,20 @@ export const WorkspaceSnapshotTaken = event('WorkspaceSnapshotTaken', 1, {
     /** The bundle; `null` when the files could not be saved. */
     bundle: BlobRef.nullable(),
     session: z.object({ agent: AgentName, blob: BlobRef }).nullable(),
-    /** How many files were left out because they were too large, in a repository of their own, or had a name that git refuses. */
+    /** How many files were left out because they are too large, in a nested repository, or have a name that git refuses. */
     leftOut: z.int().nonnegative(),
   }),
   content: z.object({
-    /** The commit with all of the files. Equal files give the same commit. */
+    /** The commit with all of the files; equal files have the same commit. */
     work: ObjectName.nullable(),
-    /** The first files that were left out; the event does not list all. */
+    /** The paths of the first files that were left out; `leftOut` counts all of them. */
     leftOutPaths: z.array(z.string()),
     /** Why the files could not be saved. */
     missing: z.string().nullable(),
   }),
 })
 
-/** The task starts with the files and the conversation of another task, at the end of one of that task's turns. */
+/** The task was created with the files and the conversation that another task had at the end of one of its turns. */
 export const TaskCreatedFromTurn = event('TaskCreatedFromTurn', 1, {
   data: z.object({
     taskId: TaskId,
@@ -38,7 +38,7 @@ export const TaskCreatedFromTurn = event('TaskCreatedFromTurn', 1, {
     session: z.object({ agent: AgentName, sessionId: z.string().max(200), blob: BlobRef }).nullable(),
   }),
   content: z.object({
-    /** The other task's title at that time. */
+    /** The title that the other task had at that time. */
     title: z.string(),
     work: ObjectName,
     /** The conversation as text, for an agent that cannot resume the session. */
@@ -52,21 +52,21 @@ export const TaskForked = event('TaskForked', 1, {
   content: z.object({ title: z.string() }),
 })
 
-/** The task goes back to the state before `executionId`, which is a turn, a command or an earlier undo. The files follow with `WorkspaceRestored`. */
+/**
+ * The task goes back to the state before `executionId`, which is a turn, a command or an earlier undo. `WorkspaceRestored` follows once the files
+ * match.
+ */
 export const TurnsUndone = fact('TurnsUndone', {
   undoId: ExecutionId,
   executionId: ExecutionId,
-  /** The turns and commands that no longer count, and those that count again. */
+  /** Turns and commands that no longer count; those in `redone` count again. */
   undone: z.array(ExecutionId),
   redone: z.array(ExecutionId),
 })
 
-/** The files are those of the snapshot with which the task began or to which it went back. */
+/** The files now match the snapshot that the task began with or went back to. */
 export const WorkspaceRestored = event('WorkspaceRestored', 1, {
-  /**
-   * `executionId` is the undo, or the turn from which the task was created. `kept` is the number of files that were left unchanged because git now
-   * ignores them.
-   */
+  /** `executionId` is the undo, or the turn that the task was created from. `kept` counts the files that stayed unchanged because git now ignores them. */
   data: z.object({ executionId: ExecutionId, kept: z.int().nonnegative() }),
   content: z.object({ keptPaths: z.array(z.string()) }),
 })

@@ -1,4 +1,4 @@
-/** How events change the state of a task. */
+/** Applies events to the state of a task. */
 import type { RecordedOf } from '../kernel/event.ts'
 import { afterWorkspace, isOfCleanUp, noCleanUp, withCleanUp } from './codeHost/cleanUpState.ts'
 import {
@@ -214,7 +214,7 @@ function executionStarted(task: LiveTask, { attempt, runnerId }: DataOf<'Executi
   if (!('execution' in task.phase)) return task
   const execution = { ...task.phase.execution, attempt }
   const restorePoints = started(task.restorePoints, execution)
-  // A retry does not deliver the message again.
+  // A retried message was already delivered.
   const feedback = workedOn(task.feedback, execution.messageId, execution.executionId)
   return { ...task, phase: { status: 'running', execution }, lastRunnerId: runnerId, restorePoints, feedback }
 }
@@ -235,7 +235,7 @@ function executionEnded(
   }
   const feedback = cameToNothing(task.feedback, { executionId, messageId }, hasChanged)
   if (event.type === 'ExecutionFailed') return { ...ended(task, 'failed'), feedback }
-  // A message that a person stopped before it started must not run with their next message; a retry may still run it.
+  // A message that a person stopped before it started must not run with their next message. A retry may still run it.
   return { ...ended(hadItsTurn(task, messageId), 'cancelled'), feedback }
 }
 
@@ -305,7 +305,7 @@ function turnsUndone(task: LiveTask, data: DataOf<'TurnsUndone'>): LiveTask {
     questions: withoutPending(task.questions),
     saved,
     session: session?.sessionId == null ? null : { agent: session.agent, sessionId: session.sessionId },
-    // Without a workspace there is nothing to restore.
+    // As long as there is no workspace, there are no files to restore.
     pendingRestore:
       task.workspace === 'ready' || task.pendingRestore !== null
         ? {
@@ -322,7 +322,7 @@ function pullRequestDone(
   content: { readonly number: number; readonly headCommit: string } | null,
 ): LiveTask {
   const pullRequest = content && publishedAs(task.pullRequest, content)
-  // The publication has created the branch at the code host again.
+  // Publishing has pushed the branch to the code host again.
   const cleanUp = afterWorkspace(task.cleanUp)
   return { ...task, pullRequest, pullRequestRequest: null, cleanUp, feedback: publishedWith(task.feedback) }
 }
@@ -334,7 +334,7 @@ function pullRequestFailed(task: LiveTask, { code }: DataOf<'PullRequestFailed'>
   return { ...task, pullRequestRequest: null, lostAccess, updateOwed: task.updateOwed || isOwed, feedback }
 }
 
-/** The task after its execution ended: a turn sets the status to its outcome, and a command restores the status from before it. */
+/** The state after the end of an execution. A turn sets the status to its outcome; a command restores the status from before it. */
 function ended(task: LiveTask, outcome: EndStatus): LiveTask {
   if (!('execution' in task.phase)) return task
   const { execution } = task.phase
@@ -342,13 +342,13 @@ function ended(task: LiveTask, outcome: EndStatus): LiveTask {
   return {
     ...task,
     workspace,
-    // Messages that did not reach the turn stay queued.
+    // Messages that did not reach the turn in time stay queued.
     steering: [],
     phase: { status: execution.kind === 'command' ? execution.statusBefore : outcome },
   }
 }
 
-/** Whether the execution that ends has changed files; also `true` when that is unknown. */
+/** Whether the ending execution has changed files; `true` also when that is unknown. */
 function hasChangedFiles({ treeBefore, changedTree }: LiveTask): boolean {
   return treeBefore === null || changedTree === null || treeBefore !== changedTree
 }

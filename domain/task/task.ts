@@ -1,6 +1,6 @@
 /**
- * Decides what each command on a task leads to. A task goes `pending -> queued -> running -> completed | failed | cancelled`, and from its end to
- * queued again.
+ * Decides about each command on a task. Its status goes `pending -> queued -> running -> completed | failed | cancelled`, and from there to queued
+ * again.
  */
 import type { Decider, Decision } from '../kernel/decider.ts'
 import { limits } from '../api/limits.ts'
@@ -229,7 +229,7 @@ function steerMessage(state: LiveTask, command: CommandOf<'SteerMessage'>): Deci
 function deliverSteering(state: LiveTask, command: CommandOf<'DeliverSteering'>): Decision<TaskEvent> {
   const { fence, messageId } = command
   if (!fenced(state, fence)) return refuse('evicted')
-  // The message cannot have been withdrawn, because a message that steers counts as delivered.
+  // A steering message counts as delivered, so it cannot have been withdrawn in the meantime.
   return isQueued(state, messageId)
     ? [MessageDelivered.of({ messageId, executionId: fence.executionId })]
     : []
@@ -317,13 +317,13 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
   if (!execution) return refuse('evicted')
   const ending = [
     ...interrupted(state, execution.executionId),
-    // After a failure the questions stay open, because an answer then starts the next turn.
+    // After a failure the questions stay open: an answer can then start the next turn.
     ...(execution.kind === 'turn' && command.outcome.kind !== 'failed' ? withdrawQuestions(state) : []),
     endOf(execution, command.outcome, command.terminal),
   ]
   const next = state.queue[0]
-  // A failed or cancelled turn stops the queue, because the waiting messages assume a turn that succeeds. A cancellation that came too late for this
-  // turn stops the queue too, until the person sends another message.
+  // A failed or cancelled turn stops the queue, because the waiting messages rely on a turn that succeeds. A cancellation that came too late for this
+  // turn also stops it, until the person sends another message.
   const goesOn = execution.cancelRequested
     ? execution.sentSinceCancel.some((messageId) => isQueued(state, messageId))
     : command.outcome.kind === 'completed' ||
@@ -385,7 +385,7 @@ function interrupted(task: LiveTask, executionId: string): readonly TaskEvent[] 
   )
 }
 
-/** Whether the task has the message, queued or delivered. */
+/** Whether the message belongs to the task, queued or delivered. */
 export function hasMessage(task: LiveTask, messageId: string): boolean {
   return task.delivered.has(messageId) || isQueued(task, messageId)
 }
@@ -407,13 +407,13 @@ function refusalOfWaiting(task: LiveTask, messageId: string): Refusal | undefine
   return isQueued(task, messageId) ? undefined : refuse('not_found', 'There is no such message in this task.')
 }
 
-/** Whether a message is on its way to a runner or to the running turn, in which case it counts as delivered. */
+/** Whether a message is on its way to a runner or to the running turn, and therefore counts as delivered. */
 function isBeingStarted(task: LiveTask, messageId: string): boolean {
   if (task.steering.includes(messageId)) return true
   return 'execution' in task.phase && task.phase.execution.messageId === messageId
 }
 
-/** Whether the running turn can take the message: it must have the same agent, and not have been asked to stop. */
+/** Whether the running turn can take the message: it must run the same agent, and nobody may have asked it to stop. */
 function canSteer(task: LiveTask, { kind, agent }: QueuedMessage): boolean {
   if (task.phase.status !== 'running') return false
   const { execution } = task.phase

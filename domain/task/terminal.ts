@@ -1,6 +1,6 @@
 /**
- * The terminal stream of a task: printed output in order, and text while it is being written. The stream has no decider: only the runner that holds
- * the execution appends to it, with exact revisions.
+ * The terminal stream of a task: printed output in order, and text while it is being written. It has no decider, since only the runner with the
+ * execution appends to it, by exact revision.
  */
 import { z } from 'zod'
 import { event, type EventOf } from '../kernel/event.schema.ts'
@@ -11,22 +11,22 @@ const attempt = { executionId: ExecutionId, attempt: z.int().positive() }
 export const OutputChannel = z.enum(['stdout', 'stderr'])
 export type OutputChannel = z.infer<typeof OutputChannel>
 
-/** A piece of output, at most 16 KiB of UTF-8, cut between characters. */
+/** A piece of output, at most 16 KiB of UTF-8. Cuts between pieces never split a character. */
 export const TerminalOutputRecorded = event('TerminalOutputRecorded', 1, {
   data: z.object({ ...attempt, kind: z.enum(['turn', 'command']), channel: OutputChannel }),
   content: z.object({ text: z.string() }),
 })
-/** Part of a text: its length in UTF-16 code units, and its arrival time in milliseconds after `begunAt`. Joined in order, the parts are the text. */
+/** Part of a text: its length in UTF-16 code units, and its arrival time in ms after `begunAt`. The parts are in order and cover the whole text. */
 const Chunk = z.tuple([z.int().positive(), z.int().nonnegative()])
-/** Text of a message while it is being written. When the message is complete, it is posted as a whole to the task's stream under the same id. */
+/** A piece of a message that is still being written. The complete message is later posted to the task stream under the same id. */
 export const MessageTextRecorded = event('MessageTextRecorded', 1, {
   data: z.object({
     ...attempt,
     messageId: MessageId,
-    /** Where the text begins in the message, as an index of UTF-16 code units. */
+    /** Where this piece begins in the message, in UTF-16 code units. */
     offset: z.number().int(),
   }),
-  /** `begunAt` is when the first part arrived; with it, a replay shows each part at its time. */
+  /** `begunAt` is when the first part arrived. With it, a replay can show each part at its time. */
   content: z.object({ text: z.string(), begunAt: z.iso.datetime(), chunks: z.array(Chunk) }),
 })
 

@@ -1,4 +1,4 @@
-/** What an agent thinks before it answers: an event of its own, so that nobody takes it for an answer. */
+/** The event for an agent's thoughts, which are kept apart from messages so that nobody takes them for an answer. */
 import { z } from 'zod'
 import { agentNames } from '../agents.ts'
 import { event } from '../kernel/event.schema.ts'
@@ -9,7 +9,7 @@ export const ThinkingRecorded = event('ThinkingRecorded', 1, {
     executionId: ExecutionId,
     messageId: MessageId,
     agent: z.enum(agentNames),
-    /** How long the agent thought; `null` when the thought arrived as a whole. */
+    /** `null` when the thought arrived all at once. */
     durationMs: z.int().nonnegative().nullable(),
   }),
   content: z.object({ text: z.string() }),

@@ -1,4 +1,4 @@
-/** A conversation as text, for an agent that has no session of the conversation. */
+/** A conversation as text, for an agent that cannot resume its session. */
 
 interface Said {
   readonly messageType: string
@@ -6,10 +6,10 @@ interface Said {
   readonly message: string | null
 }
 
-/** How many characters of a conversation are passed on; the end of the conversation is kept. */
+/** The most characters of a conversation that are passed on; the beginning is cut off. */
 const longestTranscript = 20_000
 
-/** The messages of people and agents, oldest first; empty when there were none. */
+/** The messages of people and agents as one text, oldest first; empty when there were none. */
 export function transcriptOf(messages: readonly Said[]): string {
   const said = messages
     .filter(({ messageType }) => messageType === 'user' || messageType === 'response')
@@ -24,7 +24,7 @@ export function joinTranscripts(...transcripts: readonly string[]): string {
   return lastOf(transcripts.filter((transcript) => transcript !== '').join('\n\n'))
 }
 
-/** The end of a text, cut by code points, so that no emoji is split. */
+/** Cuts by code points, so that no character is split. */
 function lastOf(text: string): string {
   if (text.length <= longestTranscript) return text
   const last = text.slice(-longestTranscript)

@@ -1,4 +1,4 @@
-/** Undoing a turn: the task goes back to an earlier state, and everything that happened stays in its history. */
+/** Undoing a turn: the task goes back to an earlier state, and its history keeps everything that happened. */
 import type { Decision } from '../kernel/decider.ts'
 import { refuse } from '../kernel/errors.ts'
 import type { CommandOf } from './commands.ts'
@@ -29,12 +29,12 @@ export function undoTurn(state: LiveTask, command: CommandOf<'UndoTurn'>): Decis
   return [TurnsUndone.of({ undoId, executionId, undone, redone }), ...withdrawQuestions(state)]
 }
 
-/** Records a late snapshot of a turn that ended without one, before an undo restores other files. */
+/** Records a late snapshot of a turn that ended without one. Taken before an undo replaces the files. */
 export function recordSnapshot(state: LiveTask, command: CommandOf<'RecordSnapshot'>): Decision<TaskEvent> {
   return state.pendingRestore?.executionId === command.undoId ? [command.snapshot] : []
 }
 
-/** Records that the files now match the state of the task. A restore that a later undo has replaced is ignored. */
+/** Records that the files now match the state of the task. Ignored when a later undo has replaced this restore. */
 export function recordRestore(state: LiveTask, command: CommandOf<'RecordRestore'>): Decision<TaskEvent> {
   const { executionId, keptPaths, changes } = command
   if (state.pendingRestore?.executionId !== executionId) return []

@@ -7,18 +7,21 @@
 const invisible = /[\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Default_Ignorable_Code_Point}\u{2800}]|(?![\t\n])\p{Cc}/gu
 const lineEnds = /\r\n?|[\u2028\u2029\u0085\v\f]/g
 
-/** The quantifiers are bounded: without that, a text with many unclosed openings would be searched to its end for each of them. */
+/** The quantifiers are bounded. Otherwise, a text with many unclosed openings would be searched to its end for each of them. */
 const linkTitles =
   /(\]\(\s{0,99}[^\s()]{1,500})\s{1,99}(?:"[^"]{0,500}"|'[^']{0,500}'|\([^)]{0,500}\))\s{0,99}\)/g
-/** Link definitions are not displayed, nor are comments written in that form. */
+/** Link definitions are not displayed. People also use them to write comments. */
 const definitions = /^ {0,3}\[[^\]\n]*\]:.*$/gm
 
-/** Removing a construct may create another one, so removal is repeated this many times. After that, every `<` is escaped so that no tag remains. */
+/**
+ * Removing one construct may create another from the text around it, so removal is repeated this many times. After that, every `<` is escaped so that
+ * no tag remains.
+ */
 const maxRounds = 8
-/** The maximum number of unclosed tags, since each costs a search to the end of the text. */
+/** The most unclosed tags that are looked at, since each costs a search to the end of the text. */
 const maxUnclosed = 50
 
-/** The visible text of a body. Applying this function again changes nothing. */
+/** The visible text. Applying the function again changes nothing. */
 export function visibleText(text: string): string {
   const clean = text.replaceAll(lineEnds, '\n').replaceAll(invisible, '')
   return settled(clean) ?? settled(clean.replaceAll('<', '&lt;')) ?? ''
@@ -57,7 +60,7 @@ interface Tag {
   readonly source: string
 }
 
-/** Elements whose content is not displayed, or is only a fallback for something else. */
+/** Elements whose content is not displayed, or only as a fallback for other content. */
 const unseen: ReadonlySet<string> = new Set(['picture', 'script', 'style', 'template'])
 const empty: ReadonlySet<string> = new Set(['br', 'hr', 'img', 'input', 'wbr'])
 const hidingAttributes = /\s(?:hidden|style)(?![\w-])/i
@@ -100,7 +103,7 @@ function withoutTags(text: string): string {
 
 const tagName = /<\/?([a-z]\w{0,30})/iy
 
-/** The tag that starts here. `unclosed`: the text only starts like a tag. `endless`: that start hides everything after it. */
+/** The tag at this index. `unclosed`: the text only begins like a tag; `endless`: such a beginning that hides everything after it. */
 function tagAt(text: string, start: number): Tag | 'none' | 'unclosed' | 'endless' {
   tagName.lastIndex = start
   const [begun, name = ''] = tagName.exec(text) ?? []
@@ -114,7 +117,7 @@ function tagAt(text: string, start: number): Tag | 'none' | 'unclosed' | 'endles
   return { name: known, isClosing: begun.startsWith('</'), end, source: text.slice(start, end) }
 }
 
-/** The index after the end of the tag, ignoring any `>` in a quoted value; -1 when the tag has no end. */
+/** The index after the tag's `>`, ignoring any in a quoted value; -1 when there is none. */
 function endOfTag(text: string, from: number): number {
   const mark = /=\s{0,9}["']|>/g
   mark.lastIndex = from
@@ -145,8 +148,8 @@ const marker = /<!--\s*flightdeck:/i
 /** Whether a comment contains our marker; such a comment is never feedback. */
 export const isMarked = (body: string): boolean => marker.test(body)
 
-/** Whether this comment is the reply to `id`. */
+/** Whether this comment is our reply to `id`. */
 export const answers = (body: string, id: string): boolean => body.includes(markerOf(id))
 
-/** Breaks up mentions, so that an agent notifies nobody. */
+/** Breaks up mentions, so that no text of an agent notifies anybody. */
 export const withoutMentions = (text: string): string => text.replaceAll('@', '@\u200B')

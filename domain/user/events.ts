@@ -13,7 +13,7 @@ export const Role = z.enum(roles)
 
 /** A person's profile on the code host. */
 export const HostProfile = z.object({
-  /** The id of the account, which identifies it at the code host. */
+  /** The id that identifies the account at the code host. */
   githubId: z.string(),
   login: z.string(),
   name: z.string().nullable(),
@@ -28,7 +28,7 @@ export const UserRegistered = event('UserRegistered', 1, {
 })
 /** The hash of the person's new password is in the vault under this id. */
 export const PasswordSet = fact('PasswordSet', { credentialId: z.uuid() })
-/** The account at the code host was connected, perhaps again, or its profile has changed. */
+/** The account at the code host was connected, perhaps again, or its profile there changed. */
 export const GitHubConnected = event('GitHubConnected', 1, {
   data: z.object({}),
   content: HostProfile,
@@ -48,12 +48,12 @@ export const OnboardingCompleted = event('OnboardingCompleted', 1, {
   data: z.object({ companySize: CompanySize, role: Role }),
   content: z.object({ fullName: z.string(), email: z.string().nullable() }),
 })
-/** The complete list of MCP servers that agents get in the person's tasks from now on. */
+/** The MCP servers that agents get in the person's tasks changed; the event has all of them. */
 export const PersonMcpServersChosen = event('PersonMcpServersChosen', 1, {
   data: z.object({}),
   content: z.object({ servers: z.array(McpServer) }),
 })
-/** The person's own key for the models of agents was set. The value is in the vault and in no event. */
+/** The person set an own key for the models of agents. The key is in the vault only, never in an event. */
 export const AgentKeySet = event('AgentKeySet', 1, {
   data: z.object({ provider: z.enum(keyProviders), kind: z.enum(keyKinds), checked: z.boolean() }),
   /** The last characters of the key. */

@@ -27,22 +27,22 @@ import type { CompanySize, Role } from './events.ts'
 
 export type UserState =
   | { readonly kind: 'nobody' }
-  /** The final state: whoever signs in again is a new user. */
+  /** Final: signing in again creates a new user. */
   | { readonly kind: 'deleted' }
   | {
       readonly kind: 'user'
       readonly email: string | null
       readonly githubConnected: boolean
-      /** The revision of the last event that may have brought new tokens of the code host. */
+      /** Revision of the last event that may have brought new tokens for the code host. */
       readonly lastSignIn: number
       readonly profile: HostProfile | null
-      /** The person's account at the code host, connected or not; `null` before the first one, and once it was erased. */
+      /** The person's account at the code host, connected or not; `null` before the first connection, and once erased. */
       readonly githubId: string | null
       /** The id of the password's hash in the vault; `null` without a password. */
       readonly credentialId: string | null
       readonly onboardingCompleted: boolean
       readonly sessions: ReadonlyMap<string, string>
-      /** The expiry times of all sessions that had not expired when the latest one began, including sessions that were ended since. */
+      /** Expiry times of all sessions that had not expired when the latest one began, including sessions that were ended since. */
       readonly begun: readonly string[]
       readonly mcpServers: readonly McpServer[]
       /** The providers for which the person has a key of their own. */
@@ -59,7 +59,7 @@ const started = ({ sessionId, expiresAt, client }: NewSession) =>
 
 /** The most open sessions of a person; the oldest is ended to make room for another. */
 export const maxSessions = 500
-/** The most sessions that may begin within the lifetime of a session: each request searches the ended ones, and the log keeps them all. */
+/** The most sessions that may begin within one lifetime, since every request searches the ended ones, and the log keeps them all. */
 export const maxBegun = 5_000
 
 function begun(
@@ -91,12 +91,12 @@ export type UserCommand =
   | {
       readonly type: 'ConnectGitHub'
       readonly profile: HostProfile
-      /** The session of this request, which must still be open. */
+      /** The session of the request, which must still be open. */
       readonly sessionId: string
-      /** Whether new tokens were stored for an existing connection, so that everything that failed with the old ones may be retried. */
+      /** Whether new tokens were stored for an existing connection. Everything that failed with the old tokens may then be retried. */
       readonly hasNewTokens: boolean
     }
-  /** With `asOf`, refuses with `conflict` when the person has signed in or connected after this revision. */
+  /** With `asOf`: refused with `conflict` when the person has signed in or connected after this revision. */
   | { readonly type: 'DisconnectGitHub'; readonly asOf?: number }
   | { readonly type: 'DeleteAccount' }
   | { readonly type: 'SignOut'; readonly sessionId: string }
@@ -156,7 +156,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
   if (state.kind === 'nobody') return refuse('not_found', 'User not found. Please try again.')
   switch (command.type) {
     case 'SignInWithPassword': {
-      // The password may have been changed since it was verified.
+      // The password may have changed since it was verified.
       if (state.credentialId !== command.credentialId) return refuse('wrong_password')
       return begun(command, state)
     }
@@ -176,7 +176,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
         ? refuse('conflict')
         : [GitHubDisconnected.of({})]
     case 'DeleteAccount':
-      // There is one event per session, so that every consumer of session events sees each end.
+      // Writes one event per session, so that every consumer of session events sees each session end.
       return [...allEnded(state.sessions), AccountDeleted.of({})]
     case 'SignOutEverywhere':
       return allEnded(state.sessions)
@@ -197,7 +197,7 @@ function decide(command: UserCommand, state: UserState): Decision<UserEvent> {
     case 'CompleteOnboarding': {
       if (state.onboardingCompleted) return []
       const { fullName, companySize, role } = command
-      // The address from the code host is read-only during onboarding: what a person types does not replace it.
+      // In onboarding, the email address from the code host cannot be replaced by one that the person types.
       return [
         OnboardingCompleted.of({ companySize, role }, { fullName, email: state.email ?? command.email }),
       ]
@@ -293,7 +293,7 @@ function evolve(state: UserState, event: RecordedOf<UserEvent>): UserState {
   }
 }
 
-/** Adds a session and drops those that had expired by then, so that the state stays small. */
+/** Adds a session and drops those that had expired when it began, so that the state stays small. */
 function withSession(
   sessions: ReadonlyMap<string, string>,
   started: { sessionId: string; expiresAt: string },

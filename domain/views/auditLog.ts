@@ -1,6 +1,6 @@
 /**
- * The audit log: one document per entry, ordered by time. Most entries are folded from the streams of people, projects and tasks, so that an action
- * and its entry are one append; the others come from the `audit` streams. A document contains ids, enums and times, and no content.
+ * The audit log: one document per entry, sorted by time. Most entries are folded from the streams of people, projects and tasks, so that an action
+ * and its entry are one append; the others come from the `audit` streams. A document holds ids, enums and times, and no content.
  */
 import { auditActions as actions } from '../api/admin.ts'
 import type { AuditEntry } from '../api/admin.schema.ts'
@@ -9,10 +9,10 @@ import { parseStream } from '../kernel/streams.ts'
 import type { AnyRecorded, View, ViewDocument } from './view.ts'
 
 export interface AuditDocument extends Omit<AuditEntry, 'person' | 'secret'>, Omit<ViewDocument, 'id'> {
-  /** The actor; `null` for a service, and for a refused sign-in without an account. */
+  /** The id of the actor; `null` for a service, and for a refused sign-in without an account. */
   readonly person: string | null
   readonly stream: string
-  /** The time and then the position, in a form that sorts. */
+  /** The time and the position in a sortable form. */
   readonly order: string
 }
 
@@ -87,7 +87,7 @@ function factsOf(event: Audited): Partial<AuditDocument> {
   }
 }
 
-/** A place in the order of entries. A time on its own sorts before all entries of that time. */
+/** A place in the order of entries. A time without position comes before all entries of that time. */
 export function auditOrder(at: string, position?: string): string {
   return position === undefined ? at : `${at}_${sortKey(position)}`
 }

@@ -13,7 +13,7 @@ export interface MessageDocument extends Omit<ChatMessage, 'project' | 'owner' |
   readonly images: readonly NamedImage[]
   /** The message's own id, which a client may choose, so that it is only unique within the task. */
   readonly messageId: string
-  /** The position in a form that sorts. */
+  /** The position in a sortable form. */
   readonly order: string
 }
 
@@ -99,7 +99,7 @@ export const chatView: View<MessageDocument> = {
         return message && { ...message, ...written, updatedAt: event.at, version: event.revision }
       }
       case 'MessageDelivered':
-        // The message of an execution has the execution's status. A message that was still queued was sent to a running turn.
+        // The message of an execution has the status of that execution. A message that was still queued was sent to a running turn.
         return message?.status === 'queued'
           ? {
               ...message,
@@ -131,7 +131,7 @@ export const chatView: View<MessageDocument> = {
   },
 }
 
-/** Compares queued messages by their place: those in the given order come first, and others after them. */
+/** Compares queued messages by their place: first those that a person reordered, in that order, then the others. */
 export function byPlaceInQueue(
   a: Pick<MessageDocument, 'queueIndex' | 'order'>,
   b: Pick<MessageDocument, 'queueIndex' | 'order'>,
@@ -180,14 +180,14 @@ function ofSystem(
   return { ...posted(event, messageId, message), executionId }
 }
 
-/** The text about what the agent did unprompted; `null` when it was erased. */
+/** `null` when the text was erased. */
 function unaskedWords(content: { readonly said: string } | null): string | null {
   if (content === null) return null
   const happened = 'The agent worked on its own between messages; nobody had asked it.'
   return content.said === '' ? happened : `${happened} It said:\n\n${content.said}`
 }
 
-/** The status of an execution's message and, for a command, how it ended, followed by its last output. */
+/** The status of an execution's message. For a command also how it ended, followed by its last output. */
 export function faredIn(
   event: RecordedOf<ExecutionEvent>,
   { isCommand, response: printed }: Pick<MessageDocument, 'isCommand' | 'response'>,
@@ -204,7 +204,7 @@ export function faredIn(
   }
 }
 
-/** How a command ended, in one line: its exit code, or why it did not end by itself. */
+/** How a command ended, in one line: its exit code, or why it was ended. */
 export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   const exitCode = 'exitCode' in event.data ? event.data.exitCode : null
   if (exitCode !== null) return `exit ${exitCode}`
@@ -218,7 +218,7 @@ export function endOf(event: RecordedOf<ExecutionEvent>): string | null {
   }
 }
 
-/** How a command ended, from the first line of its response, which has the output below. */
+/** The line of a command's response that says how it ended, without the output. */
 export function endIn(response: string): string {
   return response.split('\n', 1)[0] ?? ''
 }
@@ -230,7 +230,7 @@ function fateOf(event: RecordedOf<ExecutionEvent>, isCommand: boolean): 'running
 export function outcomeOf(event: RecordedOf<EndEvent>, isCommand: boolean): EndStatus {
   switch (event.type) {
     case 'ExecutionCompleted':
-      // A command that ran to its end may still have failed, according to its exit code; a turn cannot.
+      // A command that ran to its end has failed if its exit code says so. Turns have no exit code.
       return isCommand && (event.data.exitCode ?? 0) !== 0 ? 'failed' : 'completed'
     case 'ExecutionFailed':
       return 'failed'
@@ -244,12 +244,12 @@ export function parseTask(stream: string): string {
   return name.kind === 'task' ? name.id : ''
 }
 
-/** The `goneWith` of a view whose documents belong to tasks. */
+/** The `goneWith` of views whose documents belong to tasks. */
 export function goneWithTask(event: AnyRecorded): Belonging | undefined {
   return event.type === 'TaskDeleted' ? { field: 'task', value: parseTask(event.stream) } : undefined
 }
 
-/** The API's form of a message document; `addressOf` makes the addresses of its images. */
+/** A message document in the form of the API; `addressOf` makes the addresses of its images. */
 export function chatMessageOf(
   document: MessageDocument,
   task: { owner: string; projectId: string },

@@ -6,7 +6,7 @@ import { goneWithTask, parseTask } from './chat.ts'
 import type { View } from './view.ts'
 
 export interface FeedbackDocument extends Omit<ShownFeedback, 'id' | 'isStale' | 'canBeSent'> {
-  /** The id of the task and of the feedback, because ids of feedback are only unique within a task. */
+  /** Made of the task's and the feedback's id, because ids of feedback are unique only within a task. */
   readonly id: string
   readonly feedbackId: string
   readonly task: string
@@ -64,7 +64,7 @@ function received(event: Extract<Event, { type: 'FeedbackReceived' }>, id: strin
     id,
     ...data,
     task: parseTask(event.stream),
-    // When the content was erased, only the time of receipt remains.
+    // Without the erased content, the time of receipt is all that is known.
     writtenAt: content?.writtenAt ?? at,
     receivedAt: at,
     number: content?.number ?? null,

@@ -1,6 +1,6 @@
 /**
- * The figures of each task: one document per task, with a row for each day, agent and model. The figures of a period are added up from these on
- * request. A document has only ids and numbers, and stays when its task is deleted, since what was spent stays spent.
+ * What is counted per task: one document per task, with a row for each day, agent and model. The figures of a period are summed from these on
+ * request. A document has only ids and numbers. It stays when its task is deleted, because the costs still count.
  */
 import type { AgentName } from '../agents.ts'
 import { added, noFigures, type DayFigures, type Figures } from '../figures.ts'
@@ -18,7 +18,7 @@ interface OpenTurn {
   readonly agent: AgentName
   readonly requestedAt: string
   readonly startedAt: string | null
-  /** The usage by model, in order of first use. */
+  /** The usage of each model, in the order of first use. */
   readonly uses: readonly Use[]
 }
 
@@ -26,14 +26,14 @@ export interface FiguresDocument extends ViewDocument {
   readonly owner: string
   readonly project: string
   readonly agent: AgentName
-  /** The model that the last turn with any usage used most. */
+  /** The model that had the most usage in the last turn that had any. */
   readonly model: string | null
   readonly createdAt: string
-  /** The agent for which the task was created, and the model that it used at first. */
+  /** The agent that the task was created for, and the first model that this agent used. */
   readonly first: { readonly agent: AgentName; readonly model: string | null }
   readonly turn: OpenTurn | null
   readonly days: readonly DayFigures[]
-  /** The merge that was counted last, because the code host may report a merge again. */
+  /** The time of the merge that was counted last: the code host may report the same merge again. */
   readonly mergedAt?: string | null
   /** When something was last counted. */
   readonly last: string
@@ -89,7 +89,7 @@ function count(document: FiguresDocument, event: AnyRecorded): FiguresDocument {
   switch (event.type) {
     case 'ExecutionRequested': {
       const { kind, executionId, agent } = event.data
-      // A person's command is not a turn: it has no model.
+      // A command by a person has no model and is not counted as a turn.
       if (kind === 'command') return seen
       return {
         ...seen,
@@ -154,12 +154,12 @@ function ended(
   }
 }
 
-/** If clocks differ and a turn ends before it begins, its duration is zero. */
+/** Milliseconds between two times; zero when the end is before the beginning because clocks differ. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
 const dayOf = (at: string): string => at.slice(0, 10)
 
-/** The place where a whole turn is counted: the day on which it was requested, and the model that it used most. */
+/** The row in which a turn counts: the day on which it was requested, and the model that it used most. */
 function placeOf(turn: OpenTurn): DayFigures {
   return { day: dayOf(turn.requestedAt), agent: turn.agent, model: mostUsed(turn) }
 }
@@ -204,7 +204,7 @@ function withUse(uses: readonly Use[], more: Use): readonly Use[] {
   })
 }
 
-/** All rows of a task, including its creation and a turn that has not ended. */
+/** All rows of a task, including one for its creation and one for a turn that has not ended. */
 export function figuresRows({ createdAt, first, turn, days }: FiguresDocument): readonly DayFigures[] {
   return [{ ...first, day: dayOf(createdAt), tasks: 1 }, ...days, ...(turn === null ? [] : rowsOf(turn))]
 }

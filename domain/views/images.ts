@@ -1,4 +1,4 @@
-/** Uploaded images that were not discarded, and how an image is shown. */
+/** Uploaded images that are not discarded, and how the API shows an image. */
 import type { ShownImage } from '../api/images.schema.ts'
 import type { MediaType } from '../image.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
@@ -12,7 +12,7 @@ export interface ImageDocument extends ViewDocument {
   readonly owner: string
   readonly isWaiting: boolean
   readonly uploadedAt: string
-  /** The order of uploads, in a form that sorts. The oldest image is discarded first. */
+  /** The order of uploads in a sortable form: the oldest is discarded first. */
   readonly order: string
 }
 
@@ -44,7 +44,7 @@ export const imagesView: View<ImageDocument> = {
   },
 }
 
-/** What the address of an image points to: its bytes, and the key under which they are sealed. */
+/** The image that an address points to: its bytes, and the key that they are sealed under. */
 export interface SealedImage {
   readonly imageId: string
   readonly scope: string
@@ -53,12 +53,12 @@ export interface SealedImage {
   readonly name: string
 }
 
-/** Creates the address of an image, which is valid for a limited time and given to the owner only. */
+/** Makes the address of an image. The address is valid for a limited time and given to the image's owner only. */
 export type AddressOf = (image: SealedImage) => string
 
 type Queued = Extract<RecordedOf<TaskEvent>, { type: 'MessageQueued' }>
 
-/** The images of a message with their names; empty once the message was erased, since the bytes of its images are gone too. */
+/** The images of a message with their names; empty once the message was erased, since their bytes no longer exist. */
 export function imagesOf({ data, content }: Queued): readonly NamedImage[] {
   if (content === null) return []
   return data.images.map((image, index) => ({ ...image, name: content.imageNames[index] ?? '' }))

@@ -1,4 +1,4 @@
-/** The instructions and commands of each person who has written some. */
+/** The instructions and commands of each person who has written any. */
 import type { OwnInstructions } from '../user/instructions.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 

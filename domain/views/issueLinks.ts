@@ -1,13 +1,13 @@
-/** The comment about a task at the code host: on which issue or pull request it is, and whether it is up to date. */
+/** The comment about a task at the code host: which issue or pull request it is on, and whether it is up to date. */
 import { sortKey } from '../kernel/event.ts'
 import { parseTask } from './chat.ts'
 import { todosAfter, withoutDone, type Todo } from './todos.ts'
 import { isOneOf, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
 export interface IssueLinkDocument extends ViewDocument {
-  /** `none`: nobody at the code host expects a comment. `stale`: the task has moved on since the comment was written. */
+  /** `none`: nobody at the code host expects a comment. `stale`: the task has changed since the comment was written. */
   readonly comment: 'none' | 'due' | 'written' | 'stale' | 'failed'
-  /** The id of the comment; `null` when none was written, or the id was erased. */
+  /** `null` when no comment was written, or when its id was erased. */
   readonly commentId: string | null
   /** Whether the comment shows progress and is kept up to date. Comments of earlier versions only linked to the task, and stay unchanged. */
   readonly isKept: boolean
@@ -20,13 +20,13 @@ export interface IssueLinkDocument extends ViewDocument {
   readonly repositoryId: string | null
   readonly number: number | null
   readonly isOnPull: boolean
-  /** Whether feedback was sent whose turn may be the next one. */
+  /** Whether feedback was sent to the agent that the next turn may work on. */
   readonly isAwaited: boolean
   readonly todos: readonly Todo[]
   readonly order: string
 }
 
-/** The events that the comment shows. */
+/** The events that change what the comment shows. */
 export const toldToIssues = [
   'ExecutionRequested',
   'ExecutionStarted',
@@ -103,7 +103,7 @@ function changeBy(
     case 'ExecutionCompleted':
     case 'ExecutionFailed':
     case 'ExecutionCancelled':
-      // If the progress comment was not written in time, the reply alone is enough.
+      // On a pull request, the reply makes a progress comment superfluous that was not written in time.
       return { comment: isOnPull && comment === 'due' ? 'none' : comment }
     default:
       return { comment }

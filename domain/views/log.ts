@@ -11,7 +11,7 @@ export interface LogDocument extends Omit<LogEntry, 'images'> {
   readonly images?: readonly LoggedImage[] | undefined
   /** By which those with images are found. */
   readonly hasImages?: true
-  /** The position in a form that sorts. */
+  /** The position in a sortable form. */
   readonly order: string
 }
 
@@ -94,7 +94,7 @@ export const logView: View<LogDocument> = {
       case 'MessageWithdrawn':
         return undefined
       case 'ExecutionStarted':
-        // A command is ordered by the time when it started.
+        // A command that starts moves to the place of its start.
         return (
           entry && {
             ...entry,

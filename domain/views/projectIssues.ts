@@ -1,12 +1,12 @@
-/** Projects whose issues become tasks, or that have unsettled issues from when they did: an index that finds these among all projects. */
+/** An index of the projects whose issues are read: those whose rule is on, and those with issues whose outcome is not settled. */
 import { sortKey } from '../kernel/event.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface ProjectIssuesDocument extends ViewDocument {
   readonly on: boolean
-  /** The ids of tasks for issues that were accepted and are not settled, whether or not the tasks were created yet. */
+  /** The ids of tasks for accepted issues whose outcome is not settled, whether or not the tasks exist yet. */
   readonly waiting: readonly string[]
-  /** Whether there is something to read or to settle in the project. */
+  /** Whether there are issues to read or outcomes to settle. */
   readonly isRead: boolean
   readonly order: string
 }

@@ -9,9 +9,9 @@ import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface ProjectSettingsDocument extends ViewDocument, ProjectSettings {
   readonly secrets: ShownSettings['secrets']
-  /** The project's keys for models; missing until one is set. */
+  /** Missing until a key was set. */
   readonly modelKeys?: ShownSettings['modelKeys']
-  /** The rule for feedback; missing until it is first changed. */
+  /** Missing until the rule was changed for the first time. */
   readonly feedback?: FeedbackRule
   readonly issues?: IssueRule
   readonly issueDecisions?: readonly KeptDecision[]
@@ -108,7 +108,7 @@ type DecisionEvent = Extract<
   { type: 'ProjectIssueTaken' | 'ProjectIssueSettled' | 'ProjectIssuePassed' }
 >
 
-/** The latest decisions, one for each issue, oldest first. */
+/** The latest decisions, one per issue, oldest first. */
 function decisionsAfter(before: readonly KeptDecision[], event: DecisionEvent): readonly KeptDecision[] {
   if (event.type === 'ProjectIssueSettled') {
     const { taskId, failure } = event.data

@@ -1,4 +1,4 @@
-/** A project as the API shows it; its tasks are counted on each read. */
+/** A project as the API shows it; its tasks are counted when it is read. */
 import type { Project } from '../api/projects.schema.ts'
 import { sortKey } from '../kernel/event.ts'
 import { ownDocument, type View } from './view.ts'
@@ -8,7 +8,7 @@ export interface ProjectDocument extends Omit<Project, 'stats' | 'isOrganization
   readonly syncingSince: string | null
   readonly statusReason: string | null
   readonly githubRepoId: string
-  /** The order of creation, in a form that sorts. */
+  /** The order of creation in a sortable form. */
   readonly order: string
   readonly version: number
 }
@@ -76,13 +76,13 @@ export const projectsView: View<ProjectDocument> = {
   },
 }
 
-/** Reasons for a failed sync that block all tasks until they change: the repository is gone, not accessible, or read-only. */
+/** Reasons for a failed sync that block all tasks until the reason changes: the repository is gone, not accessible, or read-only. */
 const outOfReach = new Set(['not_found', 'unauthorized', 'github_not_connected', 'archived'])
 
-/** In milliseconds. A sync is one request to the code host with a shorter timeout, so a sync that began longer ago died with its server. */
+/** Milliseconds. A sync is one request to the code host with a shorter timeout, so one that began earlier than this ended with a crash of its server. */
 const longestSyncMs = 90_000
 
-/** The API's form of a project document; `login` is the person's own account name at the code host. */
+/** A project document in the form of the API; `login` is the person's own account name at the code host. */
 export function projectOf(
   document: ProjectDocument,
   {

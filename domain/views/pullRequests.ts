@@ -1,4 +1,4 @@
-/** The pull requests of tasks, for following them at the code host: indexed by repository and number, and by whether they may still change. */
+/** Pull requests of tasks, for following them at the code host: indexed by repository and number, and by whether they can still change. */
 import { sortKey } from '../kernel/event.ts'
 import type { PullRequestStanding } from '../task/commands.ts'
 import type { PullRequestState } from '../task/events.ts'
@@ -6,18 +6,18 @@ import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './v
 
 export interface PullRequestDocument extends ViewDocument {
   readonly number: number
-  /** The code host's own ids; `null` before the first observation. */
+  /** The code host's ids; `null` before the first observation. */
   readonly nodeId: string | null
   readonly repositoryId: string | null
   /** The newest commit of the pull request's branch, as last published or observed; `null` when the content was erased. */
   readonly headCommit: string | null
   readonly state: PullRequestState
-  /** The last known result of the reviews and checks, with its commit; missing before the first. */
+  /** The last known result of its reviews and checks, with the commit that they are for; missing before the first. */
   readonly standing?: PullRequestStanding & { readonly headCommit: string | null }
-  /** Whether the pull request may still change, which a merged one does not. */
+  /** Whether the pull request can still change: a merged one cannot. */
   readonly isFollowed: boolean
   readonly at: string
-  /** When the pull request was opened, in a form that sorts. */
+  /** When the pull request was opened, in a sortable form. */
   readonly order: string
 }
 

@@ -1,4 +1,4 @@
-/** Questions of agents: one document each. */
+/** Questions of agents: one document per question. */
 import type { ShownQuestion } from '../api/questions.schema.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import type { TaskEvent } from '../task/events.ts'
@@ -6,7 +6,7 @@ import { goneWithTask, parseTask } from './chat.ts'
 import { isOneOf, type View } from './view.ts'
 
 export interface QuestionDocument extends Omit<ShownQuestion, 'id'> {
-  /** The ids of the task and of the question. */
+  /** Made of the task's and the question's id. */
   readonly id: string
   readonly questionId: string
   readonly task: string
@@ -80,7 +80,7 @@ function asked({ data, content, at, position, revision, stream }: Asked, id: str
   }
 }
 
-/** The API's form of a question. */
+/** A question in the form of the API. */
 export function shownQuestion({
   questionId: id,
   task: _task,

@@ -2,17 +2,17 @@
 import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
 export interface RunFactsDocument extends ViewDocument {
-  /** The full hash of the commit from which the task started; `null` before a workspace was created, and in an empty repository. */
+  /** The full hash of the commit that the task started from; `null` before a workspace was made, and in an empty repository. */
   readonly baseCommit: string | null
-  /** The total time of the task's turns and commands, without the running one, in milliseconds. */
+  /** Total milliseconds of the task's turns and commands, without a running one. */
   readonly runningMs: number
   readonly runs: { readonly executionId: string; readonly startedAt: string } | null
   readonly tests: {
     readonly runs: number
-    /** How the last test run ended; `null` when none has ended. */
+    /** Whether the last finished test run passed; `null` when none has finished. */
     readonly lastPassed: boolean | null
   }
-  /** Running tool calls that are tests. */
+  /** The ids of running tool calls that are tests. */
   readonly openTests: readonly string[]
 }
 
@@ -37,7 +37,7 @@ export const runFactsView: View<RunFactsDocument> = {
   streams: ['task'],
   types: folded,
   indexes: [],
-  // Most tool calls are not tests, so skipping their beginnings saves the projector work.
+  // Most tool calls are not tests, and skipping their beginnings saves the projector work.
   touches: (event) => (event.type !== 'ToolStarted' || isTest(event) ? touchesOwn(event) : []),
   evolve: (document, event, id) => {
     if (event.type === 'TaskCreated') return document ?? created(event, id)
@@ -90,7 +90,7 @@ function changeOf(document: RunFactsDocument, event: AnyRecorded): Partial<RunFa
   }
 }
 
-/** The time between two events in milliseconds; zero when clocks differ. */
+/** Milliseconds between two times; zero when the end is before the beginning because clocks differ. */
 const between = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from))
 
 /** The total time of the task's turns and commands up to `now`, in milliseconds. */

@@ -6,7 +6,7 @@ import type { TaskEvent } from '../task/events.ts'
 
 type CleanUpEvent = Extract<RecordedOf<TaskEvent>, { type: `TaskClean${string}` }>
 
-/** The task after a clean-up event. An outcome is shown only if the task has not gone on since the request. */
+/** The task after a clean-up event. An outcome is shown only if the task was not continued since the request. */
 export function cleaned<D extends Pick<Task, 'cleaning' | 'cleanUp' | 'laterWork'>>(
   task: D,
   event: CleanUpEvent,
@@ -15,14 +15,14 @@ export function cleaned<D extends Pick<Task, 'cleaning' | 'cleanUp' | 'laterWork
   const before = task.cleaning ?? noCleanUp
   const cleaning = withCleanUp(before, event)
   const isLate = event.type === 'TaskCleanedUp' && event.data.requestId !== before.request
-  // If the task starts from the base branch again, all its work was merged.
+  // When a task starts again from the base branch, all its work is in the merge.
   const later = laterWork && (isLate || !startsAnew(cleaning)) ? { laterWork } : {}
   if (event.type !== 'TaskCleanedUp' || isLate) return { ...others, ...later, cleaning }
   const { branch, workspace } = event.data
   return { ...others, ...later, cleaning, cleanUp: { at: event.at, branch, workspace } }
 }
 
-/** The task when it goes on, or when its pull request is open again: without the shown outcome and the pending request. */
+/** Drops the shown outcome and the pending request, when a task is continued or its pull request is open again. */
 export function withoutCleanUp<D extends Pick<Task, 'cleaning' | 'cleanUp'>>({
   cleanUp: _before,
   ...task
@@ -30,7 +30,7 @@ export function withoutCleanUp<D extends Pick<Task, 'cleaning' | 'cleanUp'>>({
   return task.cleaning ? { ...task, cleaning: { ...task.cleaning, request: null } } : task
 }
 
-/** The task when its workspace, or its branch at the code host, was created or found. */
+/** Notes that the task has a workspace, or a branch at the code host, again. */
 export function withWork<D extends Pick<Task, 'cleaning'>>(task: D): D {
   return task.cleaning ? { ...task, cleaning: afterWorkspace(task.cleaning) } : task
 }

@@ -30,7 +30,7 @@ export function used(
   }
 }
 
-/** The percentage that is shown after this many tool calls. The total is unknown, so each call adds a tenth of what is left below 95. */
+/** The progress in percent after this many tool calls. The total number is unknown, so each call takes a tenth of the distance to 95. */
 export function progressAfter(toolCalls: number): number {
   return Math.round(95 - 80 * 0.9 ** toolCalls)
 }

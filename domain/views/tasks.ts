@@ -21,7 +21,7 @@ export interface TaskDocument extends Omit<
   readonly images: readonly NamedImage[]
   /** The agent for which the model was chosen; another agent uses its default. */
   readonly modelAgent: AgentName
-  /** The order of creation, in a form that sorts. */
+  /** The order of creation in a sortable form. */
   readonly order: string
   readonly statusBefore: EndStatus | 'pending'
   readonly workspace: 'none' | 'preparing' | 'ready'
@@ -30,9 +30,9 @@ export interface TaskDocument extends Omit<
   /** The title and body of the pull request, existing or requested. */
   readonly pullRequestWords: { readonly title: string; readonly body: string } | null
   readonly autoUpdate: boolean
-  /** How freely the agent works; `free` when missing. */
+  /** Missing means `free`. */
   readonly mode?: Task['mode']
-  /** The agent's questions that nobody has answered. */
+  /** The agent's unanswered questions. */
   readonly openQuestions?: readonly { readonly id: string; readonly kind: QuestionKind }[]
   /** The commit from which an alternative starts: the original's base, if it was known. */
   readonly startCommit?: string | null
@@ -76,7 +76,7 @@ function failureOf(
   return { code, reason: event.content?.reason ?? '', ...(retryAt !== null && { retryAt }) }
 }
 
-/** The task when its stream is damaged. Nothing can run in it, because nothing could be recorded. */
+/** Marks a task whose stream is damaged: nothing can run in it, because nothing could be recorded. */
 function flawed(task: TaskDocument, unreadable: Flaw): TaskDocument {
   if (unreadable.stream === 'terminal') return { ...task, unreadable: task.unreadable ?? unreadable }
   const isActive = task.status === 'queued' || task.status === 'running'
@@ -91,7 +91,7 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
     case 'ModelChosen':
       return { ...seen, codexModel: event.content?.model ?? null, modelAgent: event.data.agent }
     case 'MessageQueued':
-      // The first message is recorded right after the creation.
+      // The first message is recorded right after the creation, at revision 1.
       return event.revision === 1 ? { ...seen, images: imagesOf(event) } : seen
     case 'TaskDeleted':
       return undefined
@@ -262,7 +262,7 @@ function workspaceChanged(task: TaskDocument, event: Event<'WorkspaceChanged'>):
 }
 
 function pullRequestRequested(task: TaskDocument, event: Event<'PullRequestRequested'>): TaskDocument {
-  // A pull request that opens automatically gets its text at the moment when it is opened.
+  // A pull request that opens automatically gets its text when it is opened.
   const isReworded = (task.prNumber === null && !event.data.automatic) || event.data.rewrites
   const { publishingFault: _before, ...seen } = upTo(task, event)
   return {
@@ -282,7 +282,7 @@ function published(
   const number = event.content?.number ?? task.prNumber
   return {
     ...withWork(withoutCleanUp(seen)),
-    // Observations of another pull request do not apply to this one.
+    // An observation of another pull request does not apply to this one.
     ...(pullRequest !== undefined && number === task.prNumber ? { pullRequest } : {}),
     pullRequestPending: false,
     prNumber: number,
@@ -312,10 +312,7 @@ function observed(task: TaskDocument, { data, content }: Event<'PullRequestObser
 
 const neverRead = { state: null, mergedBy: null, mergedAt: null }
 
-/**
- * The fields of tasks that were forked, compared, undone or created from an issue, or whose pull request is followed. Other tasks do not have these
- * fields.
- */
+/** Fields that only some tasks have: those that were forked, compared, undone or made from an issue, or whose pull request is followed. */
 function withOptionalFields(task: TaskDocument, event: AnyRecorded): Partial<TaskDocument> {
   switch (event.type) {
     case 'TaskCreatedFromTurn': {
@@ -401,7 +398,7 @@ export function shownOf(document: TaskDocument) {
   return { ...shown, mode, waitingFor: openQuestions?.[0]?.kind ?? null }
 }
 
-/** The API's form of a task document; `addressOf` makes the addresses of its images. */
+/** A task document in the form of the API; `addressOf` makes the addresses of its images. */
 export function taskOf(
   document: TaskDocument,
   project: ProjectDocument | undefined,
@@ -420,7 +417,7 @@ export function taskOf(
   }
 }
 
-/** The branch of the task's workspace when its changes were last recorded. */
+/** The branch that the task's workspace had when its changes were last recorded. */
 export function currentBranchOf({ recorded }: Pick<TaskDocument, 'recorded'>): string | null {
   return recorded?.currentBranch || null
 }

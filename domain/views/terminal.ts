@@ -1,4 +1,4 @@
-/** The items of a terminal, which are read from the stream directly, without a projection. */
+/** The API's form of the terminal stream, which is read directly, without a projection. */
 import type { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
 import type { RecordedOf } from '../kernel/event.ts'
 import { parseStream } from '../kernel/streams.ts'
@@ -7,7 +7,7 @@ import type { TerminalEvent } from '../task/terminal.ts'
 type Output = Extract<RecordedOf<TerminalEvent>, { type: 'TerminalOutputRecorded' }>
 type Delta = Extract<RecordedOf<TerminalEvent>, { type: 'MessageTextRecorded' }>
 
-/** One item of `GET /tasks/{id}/terminal`, or one `terminal_output` message. */
+/** An item of `GET /tasks/{id}/terminal`, which is also a `terminal_output` message. */
 export function terminalOutputOf(event: Output): TerminalOutput {
   return {
     taskId: taskOf(event.stream),
@@ -20,7 +20,7 @@ export function terminalOutputOf(event: Output): TerminalOutput {
   }
 }
 
-/** One `chat_message_delta` message. */
+/** A `chat_message_delta` message. */
 export function messageDeltaOf(event: Delta): MessageDelta {
   return {
     taskId: taskOf(event.stream),

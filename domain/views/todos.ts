@@ -6,12 +6,12 @@ export interface Todo {
   readonly state: 'open' | 'done' | 'gone'
 }
 
-/** The maximum number of items, and of characters per item. */
+/** The most items of a list, and the most characters of an item. */
 const most = { items: 100, text: 200 }
 
 /**
- * The list after a tool call. If the call contains the whole list, it replaces the list; otherwise it adds or changes one item. Input that cannot be
- * read changes nothing.
+ * The list after a tool call: replaced if the call contains the whole list, else with one item added or changed. A call that cannot be read changes
+ * nothing.
  */
 export function todosAfter(
   before: readonly Todo[],
@@ -22,7 +22,7 @@ export function todosAfter(
   if (Array.isArray(whole)) return whole.slice(0, most.items).flatMap((one: unknown) => todoOf(fieldsOf(one)))
   if (name === 'TaskCreate') return [...before, ...todoOf(asked)].slice(0, most.items)
   if (name !== 'TaskUpdate') return before
-  // These tools number their items from 1, in order of creation.
+  // This tool refers to items by number, from 1 in the order of creation.
   return before.map((todo, index) =>
     asked['taskId'] === `${index + 1}`
       ? { text: textIn(asked) ?? todo.text, state: stateIn(asked) ?? todo.state }
@@ -39,7 +39,7 @@ export interface TodoCall {
   readonly output: string | null
 }
 
-/** The list after the calls of several turns, in their order. Calls before the first of them may be missing. */
+/** The list after tool calls of several turns, in their order. The first calls may be missing. */
 export function todosOf(calls: readonly TodoCall[]): readonly Todo[] {
   let todos: readonly Todo[] = []
   let turn: string | null | undefined
@@ -54,7 +54,7 @@ export function todosOf(calls: readonly TodoCall[]): readonly Todo[] {
   return todos
 }
 
-/** The items before this number. Items of missing calls count as gone, as do those of an earlier numbering. */
+/** The items before this number. Items of missing calls, and of an earlier numbering, count as gone. */
 function upToNumber(todos: readonly Todo[], number: number): readonly Todo[] {
   const known = number > todos.length ? todos : []
   const missing = Math.min(number - 1, most.items) - known.length
@@ -64,7 +64,7 @@ function upToNumber(todos: readonly Todo[], number: number): readonly Todo[] {
   ]
 }
 
-/** The list at the start of the next turn. */
+/** The list with which the next turn starts. */
 export const withoutDone = (todos: readonly Todo[]): readonly Todo[] =>
   todos.map((todo) => (todo.state === 'done' ? { ...todo, state: 'gone' } : todo))
 

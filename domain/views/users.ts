@@ -4,11 +4,11 @@ import type { User } from '../api/auth.schema.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 
 export interface UserDocument extends User, Omit<ViewDocument, 'id'> {
-  /** The sessions that were active when the latest one began, oldest first. */
+  /** Sessions that had not expired when the latest one began, oldest first. */
   readonly sessions: readonly KnownSession[]
   /** Ended sessions that may not have expired yet, and whose tokens are refused. */
   readonly endedSessions: readonly { readonly sessionId: string; readonly endedAt: string }[]
-  /** The person's keys for models; missing until one is set. */
+  /** Missing until a key was set. */
   readonly agentKeys?: readonly AgentKey[]
 }
 
@@ -19,7 +19,7 @@ export interface KnownSession {
   readonly client: string | null
 }
 
-/** The name for a person in comments at the code host; `null` when none is known. */
+/** How comments at the code host name a person; `null` when no name is known. */
 export const nameAtCodeHost = (user: UserDocument | undefined): string | null =>
   user?.githubUsername ?? user?.fullName ?? null
 
@@ -82,7 +82,7 @@ export const usersView: View<UserDocument> = {
         return { ...seen, name, fullName, email }
       }
       case 'OnboardingCompleted': {
-        // The form has a single field for the whole name.
+        // The onboarding form has one field for both names.
         const { fullName, email } = event.content ?? { fullName: '', email: null }
         return { ...seen, name: fullName, fullName, email, onboardingCompleted: true }
       }
@@ -102,7 +102,7 @@ export const usersView: View<UserDocument> = {
 const withoutKey = ({ agentKeys = [] }: UserDocument, provider: string): readonly AgentKey[] =>
   agentKeys.filter((known) => known.provider !== provider)
 
-/** The lifetime of a session in milliseconds, which is seven days: a session that ended longer ago has expired anyway. */
+/** The lifetime of a session: seven days. One that ended longer ago has expired anyway. */
 const sessionMs = 7 * 86_400_000
 
 function withEnded(

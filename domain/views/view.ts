@@ -1,21 +1,18 @@
-/** A view: how events are folded into documents. The server, the live client and a replay use the same functions. */
+/** A view folds events into documents. The server, the live client and a replay use the same functions. */
 import type { DomainEvent } from '../events.ts'
 import type { Position, RecordedOf, UnreadableReason } from '../kernel/event.ts'
 import { parseStream, type StreamKind } from '../kernel/streams.ts'
 
 export type AnyRecorded = RecordedOf<DomainEvent>
 
-/**
- * A document, which is folded from one stream, so that the order between streams does not matter. `version` is the revision of the last event in the
- * document.
- */
+/** A document is folded from one stream, so the order between streams does not matter. `version` is the revision of the last event that it contains. */
 export interface ViewDocument {
   readonly id: string
   readonly position: Position
   readonly version: number
 }
 
-/** A field by which documents belong to something, and the value of that field. */
+/** A field that says to whom documents belong, and its value, for removing them together. */
 export interface Belonging {
   readonly field: string
   readonly value: string
@@ -34,26 +31,26 @@ export interface Flaw {
 
 export interface View<D extends ViewDocument> {
   readonly collection: string
-  /** The version of the view, to be increased whenever the same events would give other documents: all documents are then rebuilt. */
+  /** Increased when the same events would give different documents; all documents are then rebuilt. */
   readonly version: number
-  /** The oldest version whose documents may still be read and folded further during a rebuild; by default, this version. */
+  /** The oldest version whose documents may still be read, and folded further, during a rebuild. Defaults to `version`. */
   readonly readsFrom?: number
-  /** The kinds of streams from which the view is folded, and the types of events in them; all types by default. */
+  /** The kinds of streams that the view is folded from, and the event types that it needs; all types by default. */
   readonly streams: readonly StreamKind[]
   readonly types?: readonly AnyRecorded['type'][]
-  /** Each index: fields that are compared for equality, followed by the field for sorting. */
+  /** Each index: the fields that are compared for equality, followed by the field to sort by. */
   readonly indexes: readonly (readonly string[])[]
   /** The ids of the documents that the event may change. */
   touches(event: AnyRecorded): readonly string[]
-  /** For an event that removes all documents that belong to something: how to find them by the first index. */
+  /** For an event that removes all documents of an owner: how to find them by the first index. */
   goneWith?(event: AnyRecorded): Belonging | undefined
-  /** Marks the document of a stream that can no longer be read; left out when documents do not show this. */
+  /** Marks the document of a stream that can no longer be read. Left out by views whose documents do not show that. */
   flawed?(document: D, flaw: Flaw): D
   /** The document after the event; `undefined` when there is none. Accepts events whose content was erased. */
   evolve(document: D | undefined, event: AnyRecorded, id: string): D | undefined
 }
 
-/** Applies `evolve` idempotently: an event that the document already contains changes nothing. */
+/** `evolve`, but safe to repeat: an event that the document already contains changes nothing. */
 export function project<D extends ViewDocument>(
   view: View<D>,
   document: D | undefined,
@@ -65,7 +62,7 @@ export function project<D extends ViewDocument>(
     : view.evolve(document, event, id)
 }
 
-/** The `touches` of a view with one document per stream of a kind: for all its events, or for those of the given types. */
+/** The `touches` of a view with one document per stream of a kind: every event, or every event of the given types, changes that document. */
 export function ownDocument(
   kind: StreamKind,
   types?: View<ViewDocument>['types'],

@@ -1,4 +1,4 @@
-/** Decides about the clean-up of a task whose pull request is merged or closed: its request, its beginning and its outcome. */
+/** Decides about the clean-up of a task whose pull request was merged or closed: its request, its beginning and its outcome. */
 import { isBranchGone } from '../../api/cleanUp.ts'
 import type { Decision } from '../../kernel/decider.ts'
 import { refuse } from '../../kernel/errors.ts'
@@ -8,7 +8,7 @@ import type { TaskEvent } from '../events.ts'
 import { endOf } from './pullRequest.ts'
 import type { LiveTask } from '../state.ts'
 
-/** Requests a clean-up. Requires a merged or closed pull request: while it is open, the next turn continues on its branch and workspace. */
+/** Requires a merged or closed pull request: as long as it is open, the next turn needs its branch and workspace. */
 export function requestCleanUp(
   { pullRequest, phase, pullRequestRequest }: LiveTask,
   { requestId }: CommandOf<'RequestCleanUp'>,
@@ -21,7 +21,7 @@ export function requestCleanUp(
   return [TaskCleanUpRequested.of({ requestId })]
 }
 
-/** Why the task still needs its branch and workspace; `null` when it does not. */
+/** Why the task still needs its branch and workspace; `null` when it needs neither. */
 export function whyNotOver({
   pullRequest,
   phase,
@@ -31,7 +31,7 @@ export function whyNotOver({
   return pullRequest === null || endOf(pullRequest) === null ? 'pull_request_open' : null
 }
 
-/** Records where the work is before anything of the workspace is deleted. Refuses when the task has gone on meanwhile. */
+/** Records where the work is before anything in the workspace is deleted. Refused when the task was continued in the meantime. */
 export function beginCleanUp(state: LiveTask, { work }: CommandOf<'BeginCleanUp'>): Decision<TaskEvent> {
   const why = whyNotOver(state)
   return why === null ? [TaskCleanUpBegun.of({ work })] : refuse(why)
@@ -43,7 +43,7 @@ export function settleCleanUp(
   { requestId, branch, workspace }: CommandOf<'SettleCleanUp'>,
 ): Decision<TaskEvent> {
   if (cleanUp.request !== requestId) return []
-  // While the branch exists at the code host, the next workspace starts from it. A turn that began meanwhile is already creating its workspace.
+  // As long as the branch exists at the code host, the next workspace starts from it. A turn that has begun is already making its workspace.
   const begins = cleanUp.work === 'merged' && isBranchGone(branch) && !('execution' in phase)
   return [TaskCleanedUp.of({ requestId, branch, workspace, startsAnew: begins })]
 }

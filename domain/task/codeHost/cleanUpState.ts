@@ -6,7 +6,7 @@ import type { TaskEvent } from '../events.ts'
 
 export interface TaskCleanUp {
   readonly request: string | null
-  /** Where the work of the workspace was when its removal began; `null` while there may be a workspace with later work. */
+  /** Where the work of the workspace was when its removal began; `null` while there may be a workspace with newer work. */
   readonly work: WorkPlace | null
   /** Whether the branch was missing at the code host at the last check. */
   readonly isBranchGone: boolean
@@ -14,7 +14,10 @@ export interface TaskCleanUp {
 
 export const noCleanUp: TaskCleanUp = { request: null, work: null, isBranchGone: false }
 
-/** Whether the next workspace starts from the base branch and keeps only the conversation, even if that took several clean-ups. */
+/**
+ * Whether the next workspace starts from the base branch and keeps only the conversation. Branch and workspace may have been removed by different
+ * clean-ups.
+ */
 export function startsAnew({ work, isBranchGone: isGone }: TaskCleanUp): boolean {
   return work === 'merged' && isGone
 }
@@ -36,14 +39,14 @@ export function withCleanUp(before: TaskCleanUp, { type, data }: CleanUpEvent): 
     case 'TaskCleanedUp':
       return {
         request: null,
-        // Older logs have no `TaskCleanUpBegun`: in those, only this flag says that all work was merged.
+        // Logs from before `TaskCleanUpBegun` have only this flag to say that all work was merged.
         work: data.startsAnew ? 'merged' : before.work,
         isBranchGone: isBranchGone(data.branch) || (before.isBranchGone && !isBranchThere(data.branch)),
       }
   }
 }
 
-/** A new workspace was created, or an existing one was found: what was known about the earlier one no longer applies. */
+/** A new workspace was made, or one was found, so what was known about an earlier workspace no longer applies. */
 export function afterWorkspace(before: TaskCleanUp): TaskCleanUp {
   return { ...before, work: null, isBranchGone: false }
 }

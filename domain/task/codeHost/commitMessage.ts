@@ -1,7 +1,7 @@
-/** Messages of the commits with a task's work, for readers of `git log` years later. */
+/** Messages of the commits that contain a task's work, written for people who read `git log` years later. */
 import { visibleText } from '../visibleText.ts'
 
-/** Feedback that a turn worked on, as far as a commit message needs it. */
+/** A piece of feedback that a turn worked on, as far as a commit message mentions it. */
 export interface AnsweredFeedback {
   readonly kind: 'review' | 'comment' | 'check'
   /** The login of the author; `null` for checks and when it was erased. */
@@ -24,10 +24,7 @@ export const subjectLength = 72
 const requestLength = 300
 const sentencesRead = 12
 
-/**
- * The message of the first commit: the title, which the body repeats in full when it is too long for a subject, and the issue that asked for the
- * work.
- */
+/** The message of the first commit: the title, repeated in the body when it is too long for a subject, and the issue that the task was made from. */
 export function firstCommitMessage(title: string, issue: number | null): string {
   const whole = quiet(title)
   const subject = cutAtWord(whole, subjectLength)
@@ -40,8 +37,8 @@ export function firstCommitMessage(title: string, issue: number | null): string 
 }
 
 /**
- * The title of work on an issue. The issue's own title usually describes a fault, so this is the agent's first sentence about its work or, without
- * one, that the work addresses the issue.
+ * The title of work on an issue: the agent's first sentence about its work, or a sentence that the issue is addressed. The issue's own title is not
+ * used, since it usually describes the fault.
  */
 export function issueTitle({
   number,
@@ -57,14 +54,14 @@ export function issueTitle({
   return summaryIn(said ?? '', 1) ?? (isImperative ? title : `Address #${number}: ${title}`)
 }
 
-/** The message of a later commit: the subject says what was done, and the body who or what asked for it. It mentions nobody. */
+/** The message of a later commit: the subject says what was done, the body who or what requested it. The message mentions nobody. */
 export function followUpMessage(work: FollowUp): string {
   const asked = withoutPlea(work.asked ?? '')
   const subject = summaryIn(work.said ?? '') ?? requestSubject({ ...work, asked })
   return [subject, ...requestsOf({ ...work, asked }, subject)].join('\n\n')
 }
 
-/** A request without words such as please: 'Could you please make it blue?' becomes 'Make it blue?'. */
+/** Removes the polite beginning of a request: 'Could you please make it blue?' becomes 'Make it blue?'. */
 function withoutPlea(asked: string): string {
   const [plea = ''] = /^\s*(?:(?:please|kindly|(?:can|could|would|will) you)[\s,]+)*/i.exec(asked) ?? []
   const rest = asked.slice(plea.length)
@@ -90,7 +87,7 @@ function requestsOf({ number, asked, feedback }: FollowUp, subject: string): rea
   return [...new Set(isTold ? lines : [...lines, `Asked for: ${request}`])]
 }
 
-/** The sentence of an answer that says what was done, as an imperative of at most 72 characters; `undefined` when there is none. */
+/** The sentence about what was done, in the imperative and at most 72 characters long; `undefined` when there is none. */
 function summaryIn(answer: string, sentences = sentencesRead): string | undefined {
   for (const sentence of sentencesOf(answer).slice(0, sentences)) {
     const [first = '', ...rest] = sentence.replace(beginnings, '').split(' ')
@@ -102,7 +99,7 @@ function summaryIn(answer: string, sentences = sentencesRead): string | undefine
   return undefined
 }
 
-/** The sentences of an answer in plain words, without code blocks, headings, tables and quotations. */
+/** The sentences of the text, without code blocks, headings, tables and quotations. */
 function sentencesOf(answer: string): readonly string[] {
   return visibleText(answer)
     .replaceAll(/^ {0,3}(`{3,}|~{3,})[^\n]*\n[\s\S]*?(?:^ {0,3}\1[`~]*[ \t]*$|(?![\s\S]))/gm, '\n')
@@ -121,7 +118,7 @@ function sentencesOf(answer: string): readonly string[] {
 const beginnings =
   /^(?:(?:done|ok|okay|yes|sure)[,.!: –-]+)?(?:(?:i|we)(?:['’]ve| have)?\s+)?(?:(?:now|also|successfully|just)\s+)*/i
 
-/** Turns further verbs into imperatives too, and cuts the sentence before a verb that is not known. */
+/** Turns later verbs of a sentence into imperatives too, and cuts the sentence before a verb that is not in the list. */
 const inOneTense = (sentence: string): string =>
   sentence
     .replaceAll(
@@ -130,7 +127,7 @@ const inOneTense = (sentence: string): string =>
     )
     .replace(/,? (?:and|then) \w+ed (?:it|its|them|this|that|the|an?|all)\b.*/, '')
 
-/** The whole sentence, or its part before a side clause; `undefined` when neither is short enough. */
+/** The sentence as it is, or cut where a side clause begins; `undefined` when both are too long. */
 function shortened(sentence: string): string | undefined {
   if (sentence.length <= subjectLength) return sentence
   const ends = [
@@ -141,7 +138,7 @@ function shortened(sentence: string): string | undefined {
   return end === undefined ? undefined : sentence.slice(0, end)
 }
 
-/** Verbs with which agents describe work that changed something: the imperative and the past form. */
+/** Verbs by which agents report that they changed something: the imperative and the past tense of each. */
 const verbs = `
   Add added, Adjust adjusted, Allow allowed, Apply applied, Avoid avoided, Bump bumped, Change changed, Clarify clarified, Convert converted,
   Correct corrected, Cover covered, Create created, Delete deleted, Document documented, Enable enabled,
@@ -167,12 +164,12 @@ const imperatives: ReadonlyMap<string, string> = new Map(
   }),
 )
 
-/** The text on one line, and without what a code host would take for a mention. */
+/** The text on one line, with `@` removed where a code host would see a mention. */
 const quiet = (text: string): string => oneLine(text).replaceAll(/@(?=\w)/g, '')
 
 const oneLine = (text: string): string => text.replaceAll(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim()
 
-/** The text cut to this length, at the end of a word if there is one. */
+/** Cuts the text to this length, at the end of a word if possible. */
 function cutAtWord(text: string, length: number): string {
   const characters = [...text]
   if (characters.length <= length) return text

@@ -46,8 +46,8 @@ export function onFeedback(state: LiveTask, command: FeedbackCommand, send: Send
 }
 
 /**
- * Records a new piece of feedback, and sends it to the agent at once if the project's rule and the limits allow that. Both are one decision, so that
- * no crash can separate them. `send` decides about the message.
+ * Records new feedback, and sends it to the agent at once if the project's rule and the limits allow. Both are one decision, so that no crash can
+ * separate them. `send` decides about the message.
  */
 function receiveFeedback(
   state: LiveTask,
@@ -58,14 +58,14 @@ function receiveFeedback(
   const { known } = state.feedback
   if (state.pullRequest?.number !== content.number || isFull(state, data)) return []
   const comments = content.comments.filter(({ id }) => !known.has(`line ${id}`))
-  // In a known review, only the new comments count.
+  // For a review that is already known, only new comments are recorded.
   const isAdded = content.reviewId !== null && known.has(`review ${content.reviewId}`)
   const fresh = { ...content, comments, body: isAdded ? '' : content.body }
   if (keysOf(fresh).every((key) => known.has(key))) return []
   const received = FeedbackReceived.of({ feedbackId, ...data }, fresh)
   if (automatic === null || !mayStart(state, command)) return [received]
   const message = send(messageOf(state, { ...automatic, message: followUpOf({ ...data, ...fresh }) }))
-  // If the message is refused, for example because the queue is full, the feedback waits for a person.
+  // The message was refused, for example because the queue is full: the feedback waits for a person.
   if ('refused' in message) return [received]
   const sent = FeedbackSent.of(
     { feedbackId, messageId: automatic.messageId, automatic: true, right: data.right },
@@ -74,7 +74,10 @@ function receiveFeedback(
   return [received, sent, ...message]
 }
 
-/** Whether no more feedback of this kind is recorded: people without write access leave room for others and for checks. */
+/**
+ * Whether the task has too much feedback of this kind to record more. The limit for people without write access is lower, so that they cannot use up
+ * the places of the others.
+ */
 function isFull({ feedback: { items } }: LiveTask, data: CommandOf<'ReceiveFeedback'>['data']): boolean {
   if (items.size >= feedbackLimits.items) return true
   if (!isByOutsider(data)) return false
@@ -82,7 +85,7 @@ function isFull({ feedback: { items } }: LiveTask, data: CommandOf<'ReceiveFeedb
   return byOutsiders.length >= feedbackLimits.itemsByOutsiders
 }
 
-/** Whether this feedback may start an agent without a person, which depends on its author and on the number of recent automatic turns. */
+/** Whether this feedback may start an agent without a person. That depends on its author and on the number of recent automatic turns. */
 function mayStart(state: LiveTask, { data, content, automatic }: CommandOf<'ReceiveFeedback'>): boolean {
   const { pullRequest } = state
   if (automatic === null || pullRequest === null || !automatic.isSameRepository) return false
@@ -157,7 +160,7 @@ function restoreFeedback(
   return item.status === 'dismissed' ? [FeedbackRestored.of({ feedbackId })] : []
 }
 
-/** Records whether the code host accepted a reply, or that threads were resolved. What is already recorded is ignored. */
+/** Records what the code host said to a reply, or that threads were resolved; ignores what is already recorded. */
 function settleFeedback(
   { feedback }: LiveTask,
   { feedbackId, outcome }: CommandOf<'SettleFeedback'>,
@@ -193,8 +196,8 @@ function answerFeedback(
 }
 
 /**
- * The replies that are due after a publication: one for each piece of feedback that a turn has worked on. With `covers`, only for the feedback that
- * it lists, because work that was finished during the publication is not in it.
+ * The replies that are due after a publication: one for each piece of feedback that a turn has worked on. With `covers`, only for the feedback listed
+ * there, since work that was finished during the publication is not part of it.
  */
 export function answersDue(
   { feedback, pullRequest }: LiveTask,

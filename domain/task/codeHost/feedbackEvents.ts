@@ -1,6 +1,6 @@
 /**
- * Events about feedback on a task's pull request: the status of reviews and checks, what people wrote, and how it was handled. Names and ids of the
- * code host are content, because they identify people.
+ * Events about reviews, comments and checks of a task's pull request: their status, their text, and how they were handled. Names and ids of the code
+ * host are content, because they identify people.
  */
 import { z } from 'zod'
 import { event, fact } from '../../kernel/event.schema.ts'
@@ -10,9 +10,7 @@ export const FeedbackId = z
   .string()
   .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, 'A feedback id is a UUID in lower case.')
 
-/**
- * The result of the reviews: by the branch rules or, if those require no review, by the latest reviews. `required` means that a review is missing.
- */
+/** The review status according to the branch rules. If these require no review, the latest reviews decide; `required` while a review is missing. */
 export const ReviewDecision = z.enum(['approved', 'changes_requested', 'required'])
 export type ReviewDecision = z.infer<typeof ReviewDecision>
 
@@ -28,7 +26,7 @@ export type CheckCounts = z.infer<typeof CheckCounts>
 /** The result of the reviews or checks changed. */
 export const PullRequestStandingObserved = event('PullRequestStandingObserved', 1, {
   data: z.object({
-    /** The result of the reviews; `null` when no review is required and none approved or asked for changes. */
+    /** `null` when no review is required and no reviewer approved or requested changes. */
     review: ReviewDecision.nullable(),
     /** The checks; `null` when the commit has none, or when they cannot be read. */
     checks: CheckCounts.nullable(),
@@ -38,7 +36,7 @@ export const PullRequestStandingObserved = event('PullRequestStandingObserved', 
   content: z.object({ number: z.int(), headCommit: ObjectName }),
 })
 
-/** A review with its comments, a comment on the pull request as a whole, or a check that failed. */
+/** What feedback can be: a review with its comments, a comment on the pull request as a whole, or a failed check. */
 export const FeedbackKind = z.enum(['review', 'comment', 'check'])
 export type FeedbackKind = z.infer<typeof FeedbackKind>
 
@@ -53,14 +51,14 @@ const Author = z.object({ id: z.string(), login: z.string() })
 
 export const LineComment = z.object({
   id: z.string(),
-  /** The id of the thread's first comment, which may be this one. */
+  /** The id of the first comment in the thread, which may be this comment. */
   threadId: z.string(),
   path: z.string(),
-  /** The line at the time of the comment, if the code has changed since; `null` when the comment is about the whole file. */
+  /** The line at the time of the comment, even if the code has changed since; `null` when the comment is about the whole file. */
   line: z.int().nullable(),
   startLine: z.int().nullable(),
   isOutdated: z.boolean(),
-  /** The lines of the diff to which the comment is attached. */
+  /** The lines of the diff that the comment is attached to. */
   hunk: z.string(),
   body: z.string(),
 })
@@ -81,17 +79,17 @@ export const FailedCheck = z.object({
   conclusion: z.string(),
   summary: z.string(),
   annotations: z.array(CheckAnnotation),
-  /** The end of the check's log, beginning with the step that failed; `null` when no log could be read. */
+  /** The end of the check's log, from the step that failed; `null` when no log could be read. */
   log: z.string().nullable(),
   isLogCut: z.boolean(),
 })
 export type FailedCheck = z.infer<typeof FailedCheck>
 
-/** Version 1 kept this time in `data`, where it outlives erasure: the time could lead to a public comment, and so to its author. */
+/** Version 1 had this time in `data`, which is never erased. The time could lead to a public comment, and so to its author. */
 const TimeInData = z.looseObject({ writtenAt: z.iso.datetime() })
 const Words = z.looseObject({}).nullable()
 
-/** New feedback on the pull request, as it was first read. Later edits change nothing. */
+/** New feedback on the pull request, as first read. Later edits at the code host are not recorded. */
 export const FeedbackReceived = event('FeedbackReceived', 2, {
   upcasts: [
     (first) => {
@@ -107,7 +105,7 @@ export const FeedbackReceived = event('FeedbackReceived', 2, {
     right: RepositoryRight.nullable(),
     /** Whether the author is a user of this server. */
     isKnown: z.boolean(),
-    /** The verdict of a review; `null` for other feedback. */
+    /** `null` when the feedback is not a review. */
     verdict: ReviewVerdict.nullable(),
   }),
   content: z.object({
@@ -128,13 +126,13 @@ export const FeedbackReceived = event('FeedbackReceived', 2, {
   }),
 })
 
-/** The feedback was sent to the agent as a message. `automatic`: by the project's rule, and not by a person. */
+/** The feedback was sent to the agent as a message. `automatic`: the project's rule sent it, not a person. */
 export const FeedbackSent = event('FeedbackSent', 1, {
   data: z.object({
     feedbackId: FeedbackId,
     messageId: MessageId,
     automatic: z.boolean(),
-    /** The author's permission when it was sent; `null` for checks. */
+    /** The author's permission when the feedback was sent; `null` for checks. */
     right: RepositoryRight.nullable(),
   }),
   /** The person who asked, the ids at the code host, and the text. */
@@ -143,10 +141,13 @@ export const FeedbackSent = event('FeedbackSent', 1, {
 
 /** A person decided not to send the feedback to the agent. */
 export const FeedbackDismissed = fact('FeedbackDismissed', { feedbackId: FeedbackId })
-/** The feedback is no longer dismissed. */
+/** A person took the dismissal back. */
 export const FeedbackRestored = fact('FeedbackRestored', { feedbackId: FeedbackId })
 
-/** The requested work is published, so a reply is due. Before the reply is written, the code host is searched for one that already exists. */
+/**
+ * The work that the feedback requested is published, so a reply is due. Before it is written, the code host is searched for a reply that already
+ * exists.
+ */
 export const FeedbackAnswerDue = event('FeedbackAnswerDue', 1, {
   data: z.object({ feedbackId: FeedbackId, executionId: ExecutionId }),
   /** The commit with the work; `null` when the turn changed nothing that was published. */

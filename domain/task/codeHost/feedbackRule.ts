@@ -7,7 +7,7 @@ export interface FeedbackRule {
   /** How comments and reviews by people are handled. */
   readonly reviews: FeedbackMode
   readonly checks: FeedbackMode
-  /** How many automatic tries there are to fix the checks of one commit and, within 24 hours, of one pull request. */
+  /** Turns per commit, and below per pull request within 24 hours, that try to fix its checks automatically. */
   readonly triesPerCommit: number
   readonly triesPerDay: number
   readonly resolves: boolean
@@ -22,24 +22,24 @@ export const defaultRule: FeedbackRule = {
 }
 
 export const feedbackLimits = {
-  /** The most pieces of feedback per task; further ones are not recorded. */
+  /** The most pieces of feedback of a task; further ones are not recorded. */
   items: 500,
-  /** How many of those may come from people without write access. */
+  /** The most pieces of feedback by people without write access. */
   itemsByOutsiders: 300,
-  /** The most automatic turns of one pull request per hour. This limit also ends a loop of answers, whoever gives them. */
+  /** The most automatic turns of one pull request per hour. This limit also ends a loop in which bots answer each other. */
   automaticAnHour: 6,
   triesPerCommit: 5,
   triesPerDay: 20,
-  /** The maximum lengths, in characters, of a body, of one comment, and of the diff lines to which it is attached. */
+  /** The most characters of a body, of one comment, and of the diff lines that the comment is attached to. */
   body: 20_000,
   hunk: 4_000,
-  /** How many comments of one review are recorded in full; of further ones, only the ids and places are. */
+  /** The most comments of one review that are recorded in full; of further ones, only ids and places are recorded. */
   comments: 50,
   annotations: 20,
-  /** How many characters from the end of a log are recorded, and how many of those an agent gets. */
+  /** The most characters of a log, counted from its end, that are recorded, and that an agent gets. */
   log: 64 * 1_024,
   logInMessage: 16_000,
 } as const
 
-/** Whether a review comment is recorded in full. After the first `feedbackLimits.comments`, only ids and places are recorded. */
+/** Whether a review comment was recorded in full. Comments after the first `feedbackLimits.comments` have only ids and places. */
 export const isInFull = ({ body }: { readonly body: string }): boolean => body !== ''

@@ -3,21 +3,21 @@ import type { RecordedOf } from '../../kernel/event.ts'
 import type { TaskEvent } from '../events.ts'
 import type { FeedbackKind } from './feedbackEvents.ts'
 
-/** The state of one piece of feedback, with everything that decisions need. */
+/** The part of a piece of feedback that decisions need. */
 export interface FeedbackItem {
   readonly kind: FeedbackKind
-  /** Whether the author has no write access; in a public repository, that can be anybody. */
+  /** Whether the author has no write access. In a public repository, that can be anybody. */
   readonly isByOutsider: boolean
-  /** The commit that the feedback is about; `null` once it was erased. */
+  /** The commit that the feedback is about; `null` once erased. */
   readonly headCommit: string | null
   readonly status: 'open' | 'sent' | 'dismissed'
-  /** The message that last sent the feedback, even if that turn failed: a retry runs it again. */
+  /** The message that last sent the feedback, even if its turn failed: a retry runs that message again. */
   readonly messageId: string | null
   readonly executionId: string | null
-  /** When the project's rule sent the feedback, whatever the outcome was; `null` when the rule did not send it. */
+  /** When the project's rule sent the feedback, whatever the outcome; `null` when the rule did not send it. */
   readonly automaticAt: string | null
   readonly isDone: boolean
-  /** Whether turns that worked on the feedback have changed files. */
+  /** Whether a turn that worked on the feedback has changed files. */
   readonly hasChanged: boolean
   readonly answer: 'none' | 'due' | 'failed' | 'settled'
   readonly isResolved: boolean
@@ -25,7 +25,7 @@ export interface FeedbackItem {
 
 export interface TaskFeedback {
   readonly items: ReadonlyMap<string, FeedbackItem>
-  /** The keys of everything that was read at the code host, made from its ids (`keysOf`). */
+  /** Keys, as `keysOf` makes them from ids of the code host, of everything that was read there. */
   readonly known: ReadonlySet<string>
 }
 
@@ -34,7 +34,7 @@ export const noFeedback: TaskFeedback = { items: new Map(), known: new Set() }
 type Received = Extract<RecordedOf<TaskEvent>, { type: 'FeedbackReceived' }>
 export type FeedbackWords = NonNullable<Received['content']>
 
-/** The keys by which feedback is recognized as known, made from its ids at the code host. */
+/** The keys by which feedback is recognized when it is read again: its ids at the code host. */
 export function keysOf({
   reviewId,
   commentId,
@@ -49,7 +49,7 @@ export function keysOf({
   ]
 }
 
-/** Feedback on which a turn has worked and for which no reply is due yet: a publication that begins now contains that work. */
+/** Feedback that a turn has worked on and for which no reply is due yet. A publication that begins now contains the work on it. */
 export function doneFeedback({ feedback }: { readonly feedback: TaskFeedback }): readonly string[] {
   return [...feedback.items].flatMap(([id, { isDone, answer }]) => (isDone && answer === 'none' ? [id] : []))
 }
@@ -128,7 +128,7 @@ function changed(before: TaskFeedback, feedbackId: string, change: Partial<Feedb
     : before
 }
 
-/** Changes each piece that `isMeant` selects. */
+/** Changes every piece of feedback for which `isMeant` is true. */
 function changedWhere(
   before: TaskFeedback,
   isMeant: (item: FeedbackItem) => boolean,
@@ -141,7 +141,7 @@ function changedWhere(
   return { ...before, items: new Map(items) }
 }
 
-/** Records that a message runs again: its feedback, which was open after the failed turn, counts as sent again. */
+/** Records that a message runs again, so its feedback, which was open after the failed turn, counts as sent. */
 export function retriedWith(before: TaskFeedback, messageId: string): TaskFeedback {
   return changedWhere(
     before,
@@ -150,7 +150,7 @@ export function retriedWith(before: TaskFeedback, messageId: string): TaskFeedba
   )
 }
 
-/** Records which execution works on the feedback from which this message was made. */
+/** Records which execution works on the feedback of a message. */
 export function workedOn(before: TaskFeedback, messageId: string, executionId: string): TaskFeedback {
   return changedWhere(
     before,
@@ -159,7 +159,7 @@ export function workedOn(before: TaskFeedback, messageId: string, executionId: s
   )
 }
 
-/** Records that a turn completed the feedback it worked on, and whether it changed files. */
+/** Records that a turn completed its feedback, and whether the turn changed files. */
 export function doneBy(before: TaskFeedback, executionId: string, hasChanged: boolean): TaskFeedback {
   return changedWhere(
     before,
@@ -168,7 +168,7 @@ export function doneBy(before: TaskFeedback, executionId: string, hasChanged: bo
   )
 }
 
-/** Records that a turn failed or was cancelled: its feedback may be sent again. A retry of the message resumes the feedback. */
+/** Records that a turn failed or was cancelled, so its feedback may be sent again. A retry of the message resumes the work on it. */
 export function cameToNothing(
   before: TaskFeedback,
   { executionId, messageId }: { readonly executionId: string; readonly messageId: string },
@@ -188,7 +188,7 @@ export function cameToNothing(
   )
 }
 
-/** Records that a message was withdrawn: its feedback may be sent again. */
+/** Records that a message was withdrawn, so its feedback may be sent again. */
 export function withdrawnWith(before: TaskFeedback, messageId: string): TaskFeedback {
   return changedWhere(
     before,
@@ -197,7 +197,7 @@ export function withdrawnWith(before: TaskFeedback, messageId: string): TaskFeed
   )
 }
 
-/** Records that work was published, or that there was nothing to publish. A check that was worked on gets no reply, so it is settled. */
+/** Records that work was published, or that there was nothing to publish. Checks get no reply, so those that were worked on are settled. */
 export function publishedWith(before: TaskFeedback): TaskFeedback {
   return changedWhere(
     before,

@@ -28,8 +28,8 @@ export function issueOrigin({ fromIssue }: CommandOf<'CreateTask'>): readonly Ta
 }
 
 /**
- * Records what the comment on the issue (or on the pull request, if the task was not created from an issue) now says about the task, or why it could
- * not be written. What is already recorded is ignored.
+ * Records what the comment now says about the task, or why it could not be written. The comment is on the issue or, for a task without issue, on the
+ * pull request. What is already recorded is ignored.
  */
 export function settleIssueComment(
   { issue, pullRequest }: LiveTask,
@@ -55,11 +55,11 @@ export interface IssueWords {
   /** The author of the issue; `null` when the account no longer exists. */
   readonly author: { readonly login: string } | null
   readonly asker: { readonly login: string; readonly right: RepositoryRight }
-  /** The comment that asked; `null` when the request was not a comment. */
+  /** The comment that requested the task; `null` when the request was not a comment. */
   readonly comment: string | null
 }
 
-/** The maximum lengths of the quoted texts, in characters: together they stay below the limit of a message. */
+/** The most characters of each quoted text. Together they stay below the limit of a message. */
 const most = { title: 300, body: 24_000, comment: 12_000 }
 
 const caution =
@@ -91,7 +91,7 @@ export interface IssueProgress {
   readonly agent: string
   /** The login or name of the task's owner; `null` when it is no longer known. */
   readonly person: string | null
-  /** The address of the task, or its id. */
+  /** The address of the task, or the task's id if the server does not know its address. */
   readonly where: string
   readonly status: TaskStatus
   readonly turn: number
@@ -101,7 +101,7 @@ export interface IssueProgress {
   readonly todos: readonly Todo[]
 }
 
-/** The only comment on an issue or pull request, in Markdown: which agent works for whom, and its progress. It mentions nobody. */
+/** The comment on an issue or pull request, in Markdown: which agent works for whom, and its progress. The comment mentions nobody. */
 export function issueComment(progress: IssueProgress): string {
   const { agent, person, where, status, turn, pullRequest, worksOn, todos } = progress
   const whom = person === null ? '' : ` for ${plain(person)}`
@@ -122,7 +122,7 @@ export function issueComment(progress: IssueProgress): string {
 const maxTodos = 20
 const maxNamed = 5
 
-/** The first items of the to-do list in Markdown, each as code, so that the agent's words never become a mention or a link. */
+/** The first items of the list in Markdown, each as code, so that nothing in the agent's words becomes a mention or a link. */
 export function todoLines(todos: readonly Todo[]): string {
   const shown = todos.filter(({ state }) => state !== 'gone')
   const lines = shown
@@ -149,7 +149,7 @@ function workedOn(feedback: readonly AnsweredFeedback[]): string {
 const closing = (number: number) =>
   new RegExp(`\\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):? +#${number}\\b`, 'i')
 
-/** Adds the text that closes the task's issue on merge to the body of a pull request, unless the body has it already. */
+/** Adds a line to the body of a pull request that closes the task's issue on merge, unless the body already has one. */
 export function withClosing(issue: TaskIssue | null, body: string): string {
   if (issue === null || issue.number === null || closing(issue.number).test(body)) return body
   return `${body.trimEnd()}\n\nCloses #${issue.number}`.trimStart()

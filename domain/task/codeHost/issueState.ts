@@ -1,11 +1,11 @@
-/** The issue and the comment about the task at the code host, as events and as state. Ids and names of the code host are content. */
+/** The issue of a task and the comment about the task at the code host, as events and as state. Ids and names of the code host are content. */
 import { event, fact, type EventOf } from '../../kernel/event.schema.ts'
 import type { RecordedOf } from '../../kernel/event.ts'
 import { z } from 'zod'
 import { issueTriggers } from '../../project/issueRule.ts'
 import { RepositoryRight } from './feedbackEvents.ts'
 
-/** The task was created from an issue by the project's rule. Records who asked, and their permission at that time. A comment on the issue is due. */
+/** The task was made from an issue by the project's rule. The event has who asked, and their permission at that time. A comment on the issue is due. */
 export const TaskCreatedFromIssue = event('TaskCreatedFromIssue', 1, {
   data: z.object({ trigger: z.enum(issueTriggers), right: RepositoryRight }),
   content: z.object({
@@ -15,21 +15,21 @@ export const TaskCreatedFromIssue = event('TaskCreatedFromIssue', 1, {
     url: z.string(),
     title: z.string(),
     author: z.object({ id: z.string(), login: z.string() }),
-    /** The comment that asked; `null` when the request was not a comment. */
+    /** The comment that requested the task; `null` when the request was not a comment. */
     commentId: z.string().nullable(),
     /** The SHA-256 of the text of the issue and of the comment, as the agent got it. */
     textHash: z.string(),
   }),
 })
 /**
- * The comment that links to the task was written: on the issue, or on the pull request of a task without an issue. To the code host, both are
- * comments on issues.
+ * The comment that links to the task was written: on the issue or, for a task without issue, on the pull request. Both are issue comments for the
+ * code host.
  */
 export const IssueCommented = event('IssueCommented', 1, {
   data: z.object({}),
   content: z.object({ commentId: z.string() }),
 })
-/** The comment shows the progress up to this revision of the task's stream. */
+/** The comment at the code host now shows the progress up to this revision of the task's stream. */
 export const IssueCommentUpdated = fact('IssueCommentUpdated', { shows: z.int() })
 /** The code host refused the comment. */
 export const IssueCommentFailed = event('IssueCommentFailed', 1, {
@@ -51,9 +51,9 @@ export type IssueOrigin = FromIssue['data'] & FromIssue['content']
 export interface TaskIssue {
   /** The number of the issue; `null` once it was erased, and when the comment is on the pull request only. */
   readonly number: number | null
-  /** The state of the comment that links to the task: on the issue, or on the pull request of a task that was not created from an issue. */
+  /** The state of the comment that links to the task: on the issue or, for a task without issue, on the pull request. */
   readonly comment: 'due' | 'written' | 'failed'
-  /** The revision of the task whose progress the comment shows; `null` when it shows none. */
+  /** The revision of the task whose progress the comment shows; `null` when it shows no progress. */
   readonly shows: number | null
   /** The id of the comment; `null` before it exists. */
   readonly commentId: string | null

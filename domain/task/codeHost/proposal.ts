@@ -1,4 +1,4 @@
-/** The title and description of a pull request: the proposal made from the task and the chat, and the repository's own template below it. */
+/** The title and description of a pull request: a proposal made from the task and the chat, and below it the repository's own template. */
 import { withoutMentions } from '../visibleText.ts'
 import { issueTitle } from './commitMessage.ts'
 
@@ -19,7 +19,7 @@ export interface Proposal {
 
 const most = { title: 250, description: 10_000, answer: 10_000, asked: 20, askedLength: 200 }
 
-/** Proposes a title and a body in Markdown, well below the code host's limits. It depends on the task alone. */
+/** Proposes a title and a body in Markdown, far below the code host's limits. The result depends on the task alone. */
 export function proposePullRequest(task: ProposalOf): Proposal {
   const description = withoutFirstLine(task.description.trim(), task.title)
   const sections = [
@@ -27,7 +27,7 @@ export function proposePullRequest(task: ProposalOf): Proposal {
     section('What was done', withoutMentions(cut((task.answered ?? '').trim(), most.answer))),
     section('Asked for on the way', withoutMentions(askedLines(task.asked))),
   ]
-  // After several turns, the last message describes only the last one.
+  // After several turns, the agent's last message would describe only the last of them.
   const said = task.asked.length === 0 ? task.answered : null
   const title =
     task.issue === null ? task.title : issueTitle({ number: task.issue, title: oneLine(task.title), said })
@@ -38,7 +38,7 @@ function section(heading: string, text: string): string {
   return text === '' ? '' : `## ${heading}\n\n${text}`
 }
 
-/** The description without its first line if that is the title. */
+/** The description without its first line if that line is the title. */
 function withoutFirstLine(description: string, title: string): string {
   const [first = '', ...rest] = description.split('\n')
   return first.trim() === title.trim() ? rest.join('\n').trim() : description
@@ -72,13 +72,13 @@ function cut(text: string, length: number): string {
   return `${beginning.trimEnd()}…`
 }
 
-/** A rule and an HTML comment by which the part from the template is recognized. */
+/** A rule and an HTML comment that mark where the template's part begins. */
 const mark = '<!-- Template of the repository -->'
 
 /** The maximum length of a body on GitHub, in characters. */
 const longestBody = 65_536
 
-/** Our text with the template below it. The template is left out if there is none, or if the body would be too long for GitHub. */
+/** Our text with the template below it. The template is left out if the body would be too long for GitHub. */
 export function withTemplate(ours: string, template: string | null): string {
   if (template === null) return ours
   const above = ours.replaceAll(mark, '').trimEnd()
@@ -86,7 +86,7 @@ export function withTemplate(ours: string, template: string | null): string {
   return body.length > longestBody ? ours : body.trimStart()
 }
 
-/** The part below the mark, as people filled it in; `null` when there is none. */
+/** The part of a body below the mark, as people filled it in; `null` when there is no mark. */
 export function belowTemplateMark(body: string): string | null {
   const at = body.indexOf(mark)
   return at === -1 ? null : body.slice(at + mark.length).trimStart()

@@ -42,9 +42,9 @@ export function requestPullRequest(
   if (tree !== undefined && tree !== state.changedTree) return refuse('changes_moved', undefined, 'tree')
   const isOther = autoUpdate !== null && autoUpdate !== state.autoUpdate
   const changed = isOther ? [PullRequestAutoUpdateChanged.of({ on: autoUpdate })] : []
-  // A second request during the first one waits for it.
+  // The first request is still in progress, and its outcome comes before another request.
   if (state.pullRequestRequest !== null) return changed
-  // Unfinished work must not be published.
+  // A running execution may leave files half-written.
   if ('execution' in state.phase) return refuse('task_running')
   if (hasNoChanges(state)) return refuse('no_changes')
   const title = command.title ?? command.proposed?.title ?? state.title
@@ -60,8 +60,8 @@ export function requestPullRequest(
 }
 
 /**
- * Whether there is no change for which a pull request could be opened. Changes that were not recorded yet are unknown here: the runner records them
- * and asks again.
+ * Whether there is nothing to open a pull request for. Changes that were not recorded yet are unknown here: the runner records them and repeats the
+ * request.
  */
 export function hasNoChanges({
   changedFiles,
@@ -87,11 +87,11 @@ export function settlePullRequest(
   const cameTooEarly = outcome.kind === 'failed' && outcome.code === 'task_running'
   const isOwed = state.updateOwed || cameTooEarly
   const isOver = outcome.kind === 'closed' || 'execution' in state.phase || !isOwed
-  // The publication may lack the work of a turn that ended meanwhile.
+  // The published commit may lack the work of a turn that ended during publication.
   return isOver ? events : [...events, ...automaticUpdate(after(state, outcome), nextRequestId)]
 }
 
-/** Records what the code host reports about the pull request, if it is new. A report older than the known one is dropped. */
+/** Records what the code host reports about the pull request, if that is new. A report that is older than the recorded one is dropped. */
 export function observePullRequest(
   { pullRequest: known }: LiveTask,
   { observed }: CommandOf<'ObservePullRequest'>,
@@ -111,7 +111,7 @@ function standingOf(
   { number, headCommit }: { readonly number: number; readonly headCommit: string },
 ): readonly TaskEvent[] {
   const { headCommit: beforeOf, ...saidBefore } = before ?? { headCommit: null, ...saidNothing }
-  // Without an earlier observation, a pull request without reviews and checks counts as unchanged.
+  // Before the first observation, a report without reviews and checks has nothing new.
   const isSame = canonicalJson(saidBefore) === canonicalJson(standing)
   if (isSame && (before === undefined || beforeOf === headCommit)) return []
   return [PullRequestStandingObserved.of(standing, { number, headCommit })]
@@ -120,8 +120,8 @@ function standingOf(
 const saidNothing = { review: null, checks: null, checksReadable: true } as const
 
 /**
- * Whether an observation is older than the known one. A merge is final. The code host's times are in whole seconds, so of two observations within one
- * second the later one counts.
+ * Whether a report is older than the recorded one. A merge is final. The code host's times have a resolution of one second, so a report with the same
+ * time counts as newer.
  */
 function isOlder(
   observed: CommandOf<'ObservePullRequest'>['observed'],
@@ -148,7 +148,7 @@ function saysTheSame(
   )
 }
 
-/** Records who asked for a draft, or for a pull request that is ready for review. Refuses when the pull request is merged or closed. */
+/** Records the request to make the pull request a draft, or ready for review. Refused when it is merged or closed. */
 export function requestDraft(
   { pullRequest }: LiveTask,
   { draft }: CommandOf<'RequestDraft'>,
@@ -167,7 +167,7 @@ export function missPullRequest(
     : [PullRequestUnreadable.of({ code })]
 }
 
-/** Why a pull request takes no more work; `null` while it is open, as far as known. */
+/** Why the pull request cannot be updated any more; `null` while it is open, as far as known. */
 export function endOf({ number, observed }: TaskPullRequest) {
   switch (observed?.state) {
     case 'merged':
@@ -191,8 +191,8 @@ export function noLongerOpen(number: number | null): string {
 }
 
 /**
- * The request by which a completed turn updates the pull request, if there is one and automatic updates are on. Once the pull request is known to be
- * merged or closed, automatic updates are turned off, and the chat says so.
+ * The request that updates the pull request after a completed turn, if there is one and automatic updates are on. If the pull request is known to be
+ * merged or closed, automatic updates are turned off instead, and the chat says so.
  */
 export function automaticUpdate(
   {
@@ -208,7 +208,7 @@ export function automaticUpdate(
 ): readonly TaskEvent[] {
   if (pullRequest === null || !(autoUpdate || owesAnswer({ feedback }, executionId))) return []
   if (endOf(pullRequest) !== null) {
-    // Automatic updates were off already, and the work only answered feedback, so there is nothing to say.
+    // With automatic updates off, nothing stops: the turn only worked on feedback, and the chat needs no message.
     if (!autoUpdate) return []
     return [
       PullRequestAutoUpdateChanged.of({ on: false }),
@@ -220,8 +220,8 @@ export function automaticUpdate(
 }
 
 /**
- * The request by which a turn that changed something opens a draft, which later turns update. There is none for a task that is compared with
- * alternatives, since a person chooses one first, or when there is or was a pull request already.
+ * The request that opens a draft after a turn that changed something; later turns update that draft. None for a task that is compared with
+ * alternatives, since a person chooses one of them first, and none when there already is or was a pull request.
  */
 export function firstDraft(
   { title, description, changedTree: tree, changedFiles, autoUpdate, ...state }: LiveTask,
@@ -237,7 +237,7 @@ export function firstDraft(
   ]
 }
 
-/** Retries a failed update, once per failure. If a turn is running, its own update publishes the work instead. */
+/** Retries a failed update, once per failure. While a turn is running, the update after that turn publishes the work instead. */
 export function retryUpdate(state: LiveTask, { requestId }: CommandOf<'RetryUpdate'>): Decision<TaskEvent> {
   const { lostAccess, pullRequest, pullRequestRequest, pendingRestore, workspace, phase, cleanUp } = state
   const isOver = pullRequest === null || endOf(pullRequest) !== null || startsAnew(cleanUp)

@@ -15,7 +15,7 @@ export interface TaskPullRequest {
   readonly unreadable: UnreadableCode | null
 }
 
-/** The task's pull request after a publication. Observations of another pull request are dropped. */
+/** The pull request after a publication. Observations are dropped if they are about another pull request. */
 export function publishedAs(
   before: TaskPullRequest | null,
   { number, headCommit }: { readonly number: number; readonly headCommit: string },
