@@ -1,4 +1,4 @@
-/** The code host as a Koa application: which part answers what, and how a refusal looks there. */
+/** The code host as a Koa application: the order of its parts, and the form that a refusal has in each of them. */
 import { parse as parseForm } from 'node:querystring'
 import Koa, { type Context, type Middleware } from 'koa'
 import { Fault, faults } from '#domain/kernel/errors.ts'
@@ -14,7 +14,7 @@ import { pageRoutes, showRefusal } from './pages/routes.ts'
 import { restRoutes } from './rest/routes.ts'
 import { Router } from '@koa/router'
 
-/** Routes in the order in which they are asked: git before bodies are read, pages last. */
+/** Middleware in order: git before bodies are read, pages last. */
 export function createApp(host: Host, listensOn: string): Koa {
   const app = new Koa()
   const git = createGitBackend(host)
@@ -48,7 +48,7 @@ function unexpected(host: Host, ctx: Context, error: unknown): Refusal {
   return new Refusal(500, 'Something went wrong on the code host. See its log for details.')
 }
 
-/** GitHub's JSON under `/api` and for Git LFS, plain text for git, a page for people. */
+/** Answers with a refusal: in GitHub's JSON under `/api` and for Git LFS, as plain text for git, and as a page for people. */
 function refuse(ctx: Context, refusal: Refusal): void {
   if (ctx.path.startsWith('/api/') || ctx.path === '/login/oauth/access_token' || lfsPath.test(ctx.path)) {
     ctx.status = refusal.status
@@ -70,12 +70,12 @@ function refuse(ctx: Context, refusal: Refusal): void {
 const mostBytes = 1_048_576
 const withBody: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** Reads the body into `ctx.request.body`: JSON for the API, forms for pages, at most 1 MiB of either. Throws Refusal 400, 408, 413, 415, 429 or 503. */
+/** Reads the body into `ctx.request.body`: JSON for the API, forms for pages, at most 1 MiB. Throws Refusal 400, 408, 413, 415, 429 or 503. */
 function readBody(): Middleware {
   const bodies = createBodies()
   return async (ctx, next) => {
     if (!withBody.has(ctx.method)) return next()
-    // GitHub's API takes whatever comes for JSON.
+    // Like GitHub's API, reads any body as JSON, whatever its media type.
     const isJson = ctx.path.startsWith('/api/') || ctx.is('json') === 'json'
     ctx.request.body = {}
     try {
@@ -95,7 +95,7 @@ function readBody(): Middleware {
 function graphqlRoutes(host: Host): Router {
   const router = new Router()
   router.post('/api/graphql', async (ctx) => {
-    // Loading the engine and its schema is a tenth of the start, and few starts need it at once.
+    // Loading GraphQL takes a tenth of the start-up time, and few runs need it at once.
     const { answerGraphql } = await import('./graphql/answer.ts')
     await answerGraphql(ctx, host)
   })

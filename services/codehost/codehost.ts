@@ -1,6 +1,6 @@
 /**
- * The local code host: sign-in, repositories, git over HTTP, pull requests and issues on one port, in GitHub's ways, for trying the
- * product offline. Its accounts have no passwords: it belongs on loopback.
+ * The local code host, for trying the product offline: sign-in, repositories, git over HTTP, pull requests and issues on one port, compatible with
+ * GitHub. Its accounts have no passwords, so it must only listen on loopback.
  */
 import { mkdir } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
@@ -12,25 +12,25 @@ import { openHost, type CodeHostOptions } from './openHost.ts'
 import { openStore } from './state/store.ts'
 
 export interface RunningCodeHost {
-  /** Where browsers find it: by `localhost` when it listens on loopback. */
+  /** The address for browsers, which names `localhost` when the server listens on loopback. */
   readonly url: string
   readonly port: number
-  /** Answers what is under way, for 3 s at most, and leaves no process behind. */
+  /** Waits up to 3 s for running requests, and ends all processes. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the code host. Throws a sentence that says what to do when the port is taken, the folder cannot be used, git is
- * missing or no seed can be brought in; nothing half made is left then.
+ * Starts the code host. Throws an error that says what to do when the port is in use, the folder cannot be used, git is missing or a seed cannot be
+ * imported. After an error, nothing is left half-made.
  */
 export async function startCodeHost(options: CodeHostOptions): Promise<RunningCodeHost> {
   const git = createGit(options.environment)
   const gate = createGate()
   const server = createServer(gate.handle)
-  // A push may be long; a client that stalls goes.
+  // Long enough for a large push; a client that stalls is cut off after that.
   server.requestTimeout = 600_000
   server.maxConnections = 1_000
-  // Longer than clients keep an idle connection: they end it, and none is cut while a request is on its way.
+  // Longer than clients keep idle connections open. So the client ends a connection, never the server while a request is on its way.
   server.keepAliveTimeout = 75_000
   const stop = () => stopServer(server, git)
   try {
@@ -40,7 +40,7 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
       throw new Error(`The code host cannot use the folder ${dataDir}: ${error.message}`, { cause: error })
     })
     const store = await openStore(dataDir)
-    // The port comes before the seeds: who starts twice learns it before anything is cloned.
+    // Listens before seeds are imported, so that a second start fails before it clones anything.
     const port = await listen(server, options).catch((error: NodeJS.ErrnoException) => {
       throw unusablePort(options, error)
     })
@@ -79,7 +79,7 @@ async function stopServer(server: Server, git: Git): Promise<void> {
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown
 
-/** Lets requests wait while seeds are brought in. */
+/** Lets requests wait until the seeds are imported. */
 function createGate(): { handle: Handler; open(handler: Handler): void } {
   let open: (handler: Handler) => void = () => undefined
   const opened = new Promise<Handler>((resolve) => {

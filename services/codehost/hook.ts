@@ -1,11 +1,11 @@
-/** Tells one address what happens, so that it shows there at once: ids alone, signed as GitHub's webhooks are, sent once. */
+/** Sends webhooks to one address, so that changes show there at once. They contain only ids, are signed as GitHub's are, and are sent once. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import type { HostEvent } from './state/events.ts'
 
 export interface Hook {
   readonly url: string
-  /** `null`: what it is told is not signed. */
+  /** `null` when webhooks are sent without a signature. */
   readonly secret: string | null
 }
 
@@ -13,7 +13,7 @@ const answerTimeoutMs = 10_000
 const maxAtOnce = 16
 const maxWaiting = 1_000
 
-/** What is lost is found by whoever polls. */
+/** Returns the function that sends a webhook for an event. A webhook that fails is not repeated, since the receiver also polls. */
 export function createHook({ url, secret }: Hook, log: (line: string) => void): (event: HostEvent) => void {
   const limited = limitConcurrency(maxAtOnce, (waiting) => {
     if (waiting >= maxWaiting) throw new Error('Too many deliveries wait.')
@@ -36,7 +36,7 @@ export function createHook({ url, secret }: Hook, log: (line: string) => void): 
   }
 }
 
-/** The signature of a body, as it stands in `X-Hub-Signature-256`. */
+/** The signature of a body for the header `X-Hub-Signature-256`. */
 export const signatureOf = (body: string, secret: string): string =>
   `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`
 
@@ -56,7 +56,7 @@ function payloadOf(event: HostEvent): object {
   }
 }
 
-/** As on GitHub, a pull request that is commented on is an issue with a mark. */
+/** As on GitHub, a comment on a pull request names it as an issue that has the field `pull_request`. */
 const issueOf = ({ comment, isPull }: Extract<HostEvent, { kind: 'issue_comment' }>): object => ({
   number: comment.number,
   ...(isPull ? { pull_request: {} } : {}),

@@ -1,4 +1,4 @@
-/** What the routes of the code host work with, and the one place where it can be extended. */
+/** What the routes of the code host work with, and the only place where it can be extended. */
 import type { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -18,7 +18,7 @@ import type { PullRequest, Repository } from './state/state.ts'
 import type { Store } from './state/store.ts'
 
 export interface Host {
-  /** Where browsers find the code host, when a request does not say so itself. */
+  /** The address of the code host for links, when the request does not tell it. */
   readonly url: string
   readonly dataDir: string
   readonly store: Store
@@ -29,39 +29,39 @@ export interface Host {
   readonly comments: Comments
   readonly issues: Issues
   readonly codes: Codes
-  /** The program that people sign in to. */
+  /** The OAuth client for which people sign in. */
   readonly client: OAuthClient
   readonly clock: Clock
   readonly extension: Extension
   readonly tell: (event: HostEvent) => void
-  /** Takes one line without a secret in it. */
+  /** Writes a line to the log. The line must not contain a secret. */
   readonly log: (line: string) => void
 }
 
-/** A program that people let act for them. */
+/** A program that people allow to act for them. */
 export interface OAuthClient {
   readonly clientId: string
   readonly name: string
-  /** Addresses that a person may be sent back to, besides http ones on loopback. */
+  /** Addresses that people may be redirected to, in addition to http addresses on loopback. */
   readonly callbackUrls: readonly string[]
-  /** Takes the same time whatever the secret is. */
+  /** Compares in constant time. */
   hasSecret(secret: string): boolean
 }
 
-/** What tests add to the code host to make it a stand-in for GitHub. Whatever is left out is as the code host alone has it. */
+/** What tests add to the code host to make it a stand-in for GitHub. Parts that are left out behave as in the code host alone. */
 export interface Extension {
-  /** Run for every request, before git and before bodies are read. */
+  /** Middleware that runs for every request, before git and before bodies are read. */
   readonly before?: readonly Middleware[]
-  /** Asked with the body read, before the code host's own routes. */
+  /** Routes that are tried before the code host's own, after the body was read. */
   readonly routers?: readonly Router[]
-  /** Who a token stands for; `undefined` for one that is not valid. May throw Refusal. */
+  /** The account and rights behind a token; `undefined` for an invalid token. May throw Refusal. */
   readonly callerOf?: (token: string) => Caller | undefined
   readonly clientWith?: (clientId: string) => OAuthClient | undefined
-  /** Told when a person's access was ended by the client itself. */
+  /** Called when the client itself has ended a person's access. */
   readonly accessEnded?: (clientId: string, person: Account) => void
-  /** Told of everything that happens. */
+  /** Called for everything that happens at the code host. */
   readonly tell?: (event: HostEvent) => void
-  /** Checks a request of git, and answers with what git is to be run with. Throws Refusal. */
+  /** Checks a request of git, and returns the environment and settings to run git with. Throws Refusal. */
   readonly guardGit?: (
     ctx: Context,
     repository: Repository,
@@ -71,12 +71,12 @@ export interface Extension {
   readonly guardMutation?: (ctx: Context, repository: Repository) => void
   readonly reviewDecision?: (repository: Repository, pull: PullRequest) => ReviewDecision | null
   readonly isProtected?: (repository: Repository, branch: string) => boolean
-  /** What all checks of a commit say together; `null` where there are none. */
+  /** The combined result of all checks of a commit; `null` when there are none. */
   readonly checks?: (repository: Repository, sha: string) => Checks | null
-  /** GraphQL's `statusCheckRollup`; `null` where there are no checks. */
+  /** GraphQL's `statusCheckRollup`; `null` when there are no checks. */
   readonly checkRollup?: (ctx: Context, repository: Repository, sha: string) => object | null
-  /** Shown on the page of a pull request. */
+  /** HTML that is added to the page of a pull request. */
   readonly pullFacts?: (repository: Repository, pull: PullRequest) => Html
-  /** The app that something was done with, as the REST API answers it; `null` for one that is gone. */
+  /** The app through which something was done, in the form of the REST API; `null` for a deleted app. */
   readonly appAnswer?: (origin: string, id: number) => object | null
 }

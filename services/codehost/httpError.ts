@@ -1,4 +1,4 @@
-/** Why a request is not done: one thrown type, written as JSON, text or a page by whoever was asked. */
+/** Refusals of requests: one thrown type, which each part of the code host writes as JSON, text or a page. */
 
 /** One entry of GitHub's `errors`. */
 export interface FieldFault {
@@ -20,9 +20,9 @@ export class Refusal extends Error {
   }
 }
 
-/** 404 rather than 403 for what is private to somebody else, so that its existence is not revealed. */
+/** 404 rather than 403 for private things of others, so that their existence is not revealed. */
 export const notFound = (): Refusal => new Refusal(404, 'Not Found')
 
-/** GitHub's 422 with its reasons. */
+/** GitHub's 422 with the reasons. */
 export const invalid = (...errors: readonly FieldFault[]): Refusal =>
   new Refusal(422, 'Validation Failed', errors)

@@ -1,4 +1,4 @@
-/** OAuth as a GitHub App has it: authorize page, codes with PKCE, user tokens that expire and are refreshed, grants that can be ended. */
+/** OAuth like that of a GitHub App: the authorize page, codes with PKCE, user tokens that expire and can be refreshed, and grants that can be ended. */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
@@ -44,7 +44,7 @@ type TokenRequest = z.infer<typeof TokenRequest>
 
 const EndGrant = z.object({ access_token: z.string() })
 
-/** `/login/oauth/*`, where a person and then the app come. */
+/** The routes under `/login/oauth/`, which first a person and then the app uses. */
 export function oauthRoutes(host: Host): Router {
   const { codes } = host
   const router = new Router()
@@ -56,7 +56,7 @@ export function oauthRoutes(host: Host): Router {
       request.success ? await issueTokens(host, codes, request.data) : faults.incorrect_client_credentials,
     )
   })
-  // Where the app ends what it was given.
+  // The app ends tokens and grants below this address.
   const ofClient = '/api/v3/applications/:client_id'
   router.delete(`${ofClient}/grant`, (ctx) => endGrants(ctx, host, 'all of the person'))
   router.delete(`${ofClient}/token`, (ctx) => endGrants(ctx, host, 'this one'))
@@ -119,7 +119,7 @@ function redirectAddress(text: string, app: OAuthClient): URL | undefined {
   return loopback || app.callbackUrls.includes(text) ? url : undefined
 }
 
-/** The address with these parameters; those that are `undefined` are left out. */
+/** The address with these parameters; `undefined` parameters are left out. */
 export function withParams(url: URL, params: Readonly<Record<string, string | undefined>>): string {
   const address = new URL(url)
   for (const [name, value] of present(params)) address.searchParams.set(name, value)
@@ -129,7 +129,7 @@ export function withParams(url: URL, params: Readonly<Record<string, string | un
 const present = (params: Readonly<Record<string, string | undefined>>): [string, string][] =>
   Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
 
-/** GitHub's answers to a token request that is refused; their status is 200. */
+/** GitHub's answers when a token request is refused; their status is 200. */
 const faults = {
   incorrect_client_credentials: {
     error: 'incorrect_client_credentials',
@@ -177,7 +177,7 @@ async function issueTokens(host: Host, codes: Codes, request: TokenRequest): Pro
   }
 }
 
-/** Makes a pair of tokens for `login`, or in the place of the pair that `refreshToken` belongs to. */
+/** Creates a pair of tokens for `login`. With `refreshToken`, they replace the pair that it belongs to. */
 function grant(
   host: Host,
   { clientId }: OAuthClient,
@@ -204,7 +204,7 @@ function grant(
   })
 }
 
-/** PKCE: the verifier's hash is the challenge; a code asked for without a challenge needs none. */
+/** PKCE: whether the challenge is the hash of the verifier. A code that was requested without a challenge needs no verifier. */
 function proves(challenge: string | undefined, verifier: string | undefined): boolean {
   if (challenge === undefined) return true
   if (verifier === undefined) return false
@@ -246,13 +246,13 @@ function clientWith({ client, extension }: Host, clientId: string): OAuthClient 
   return client.clientId === clientId ? client : undefined
 }
 
-/** The client with this id, when the secret is its own. */
+/** The client with this id, if the secret is correct. */
 function appWith(host: Host, clientId: string, secret: string): OAuthClient | undefined {
   const app = clientWith(host, clientId)
   return app?.hasSecret(secret) ? app : undefined
 }
 
-/** Compares without telling by its time where two secrets differ. */
+/** Compares two secrets in constant time. */
 export function sameSecret(one: string, other: string): boolean {
   const [a, b] = [one, other].map((text) => createHash('sha256').update(text).digest())
   return a !== undefined && b !== undefined && timingSafeEqual(a, b)

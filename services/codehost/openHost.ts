@@ -1,4 +1,4 @@
-/** Puts the local code host together. */
+/** Creates the parts of the local code host and connects them. */
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Environment, Git } from './git/run.ts'
 import { createHook, type Hook } from './hook.ts'
@@ -16,29 +16,29 @@ import { createCodes } from './state/codes.ts'
 import type { HostEvent } from './state/events.ts'
 
 export interface CodeHostOptions {
-  /** Where repositories and state are kept; made when missing. One process at a time. */
+  /** The folder with repositories and state, which is created when missing. Only one process may use it at a time. */
   readonly dataDir: string
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 chooses a free port. */
   readonly port: number
   readonly clientId: string
   readonly clientSecret: string
-  /** Addresses that a person may be sent back to, besides http ones on loopback. */
+  /** Addresses that people may be redirected to, in addition to http addresses on loopback. */
   readonly redirectUris?: readonly string[]
-  /** Repositories that are brought in as public ones of `ada`; with none, and nothing here, samples are made. */
+  /** Repositories that are imported as public ones of `ada`. Without seeds, an empty code host gets samples. */
   readonly seeds: readonly Seed[]
-  /** The operator's environment: of it git gets PATH, and to clone a seed what reaches other hosts (HOME, ssh agent, proxies). */
+  /** The operator's environment. git gets its PATH and, to clone a seed, the variables for reaching other hosts (HOME, ssh agent, proxies). */
   readonly environment: Environment
-  /** Where Flightdeck is told by webhooks what happens; by default nowhere. */
+  /** Where webhooks are sent; nowhere by default. */
   readonly hook?: Hook
-  /** What the code host does besides, made once it is open; by default nothing. */
+  /** Makes an extension of the code host, once the host is open. None by default. */
   readonly extend?: (host: Host) => Promise<Extension>
   readonly clock?: Clock
-  /** Takes one line without a secret in it. */
+  /** Writes a line to the log. The line must not contain a secret. */
   readonly log: (line: string) => void
 }
 
-/** The parts of the code host on its stored state, with seeds or samples where it is new. */
+/** Opens the code host on its stored state, and imports seeds, or makes samples when it is empty. */
 export async function openHost(
   options: CodeHostOptions,
   { git, store, port }: { git: Git; store: Host['store']; port: number },
@@ -68,7 +68,7 @@ export async function openHost(
   } else if (store.current().repositories.length === 0) {
     await makeSamples({ git, repositories })
   }
-  // A push that a crash cut short may have moved branches without their pull requests.
+  // A crash during a push may have left branches that are newer than their pull requests.
   const withOpenPulls = store
     .current()
     .repositories.filter((one) => pulls.of(one).some((pull) => pull.closedAt === null))

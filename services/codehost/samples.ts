@@ -1,4 +1,4 @@
-/** What a code host that starts with nothing holds, so that there is something to try the product on. The same commits on every machine. */
+/** The samples of a code host that starts empty, for trying the product. Their commits are the same on every machine. */
 import { sampleRepository } from '#domain/api/projects.ts'
 import { acme, ada } from './state/accounts.ts'
 import type { Git } from './git/run.ts'
@@ -182,7 +182,7 @@ export async function makeSamples(parts: {
   readonly repositories: Repositories
 }): Promise<void> {
   const { git, repositories } = parts
-  // The last made is the first that people see.
+  // The repository that is made last is the first in lists.
   for (const { commits, ...about } of [...samples].reverse()) {
     await repositories.create({ ...about, source: null }, async (dir) => {
       await repositories.buildEmpty(dir)
@@ -193,7 +193,7 @@ export async function makeSamples(parts: {
 
 const firstOfJanuary2025 = 1_735_725_600
 
-/** The commits as git's fast-import reads them, an hour apart. */
+/** The commits, one hour apart, in the input format of git's fast-import. */
 function importStream(commits: readonly SampleCommit[]): string {
   return commits
     .map((commit, index) => {

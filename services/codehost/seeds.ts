@@ -1,4 +1,4 @@
-/** Seeds: repositories of the person's own that are brought in under `ada`, so that the product can be tried on them. */
+/** Seeds: the person's own repositories that are imported under `ada`, so that the product can be tried on them. */
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import type { Git } from './git/run.ts'
 import { repositoryName, type Repositories } from './repositories/repositories.ts'
 import type { Repository } from './state/state.ts'
 
-/** Characters of a description. */
+/** The most characters of a description. */
 const longestDescription = 350
 
 /** A local path or a git address, as the person wrote it. */
@@ -17,7 +17,7 @@ export interface Seed {
 
 interface Place {
   readonly kind: 'folder' | 'address'
-  /** An absolute path, or the address. */
+  /** An absolute path or an address. */
   readonly at: string
   readonly name: string
 }
@@ -28,7 +28,7 @@ interface Parts {
   readonly log: (line: string) => void
 }
 
-/** Git cannot read what a person named. The message is a sentence for them. */
+/** git cannot read what a person named. The message is a sentence for that person. */
 class UnreadableSource extends Error {
   override readonly name = 'UnreadableSource'
 }
@@ -37,11 +37,11 @@ const cloneLimit = 600_000
 const refreshLimits = { folder: 60_000, address: 15_000 }
 
 /**
- * Brings each seed in, or up to date when it is here. One that cannot be read is told of in the log and keeps no other back; nothing of it is left
- * then. Throws a sentence for a slip in what was named, and where no seed at all could be brought in.
+ * Imports each seed, or updates it if it was imported before. A seed that cannot be read is reported in the log, leaves nothing behind and does not
+ * stop the others. Throws a sentence for an invalid name, and when not a single seed could be imported.
  */
 export async function importSeeds(seeds: readonly Seed[], parts: Parts): Promise<void> {
-  // All are looked at first: a slip in the last is told before minutes go into the first.
+  // All names are checked first, so that a mistake in the last one is reported before minutes are spent on the first.
   const places = seeds.map(({ source }) => placeOf(source))
   for (const place of places) await check(place)
   const faults: UnreadableSource[] = []
@@ -59,10 +59,10 @@ export async function importSeeds(seeds: readonly Seed[], parts: Parts): Promise
   for (const { message } of faults) parts.log(`Left out: ${message}`)
 }
 
-/** Reads what the person wrote. Throws a sentence for what is neither a path nor an http, ssh or git address. */
+/** Parses what the person wrote. Throws a sentence when it is neither a path nor an http, ssh or git address. */
 export function placeOf(source: string): Place {
   const text = source.trim()
-  // What stands before the host may be a password, and is not said again.
+  // The part before the host may be a password, so it is not repeated.
   const shown = text.replace(/\/\/[^/]*@/, '//…@')
   const faulty = (why: string) => new Error(`--repo ${JSON.stringify(shown)}: ${why}`)
   if (text === '' || text.startsWith('-')) throw faulty('give the path or the git address of a repository.')
@@ -81,7 +81,7 @@ export function placeOf(source: string): Place {
   return { kind, at, name }
 }
 
-/** `git@example.com:owner/name.git` */
+/** Whether the text has the form `git@example.com:owner/name.git`. */
 const isScpLike = (text: string): boolean => /^\w[\w.-]*@[\w.-]+:(?!\/\/)\S+$/.test(text)
 
 const folderOf = (text: string): string =>
@@ -100,7 +100,8 @@ async function clone(place: Place, { git, repositories, log }: Parts): Promise<v
   const repository = await repositories.create(
     { owner: ada.login, name, description: await descriptionOf(place), isPrivate: false, source: at },
     async (dir) => {
-      // Bare, not mirror: a person's stash and remote branches are nobody's business. Not local: no link to objects that may go away.
+      // `--bare` and not `--mirror`, so that a person's stash and remote branches stay private. `--no-local`, so that no objects are shared with a
+      // repository that may be deleted.
       const cloned = await git.run(
         ['clone', '--quiet', '--bare', '--no-local', '--template=', '--', at, dir],
         { as: 'operator', timeLimit: cloneLimit },
@@ -114,18 +115,18 @@ async function clone(place: Place, { git, repositories, log }: Parts): Promise<v
     log(`${at} is a shallow clone, without its whole history: git fetch --unshallow gets the rest of it.`)
 }
 
-/** What its owner wrote into the repository's own description file, or that it was imported. */
+/** The repository's own description file or, without one, a sentence that it was imported. */
 async function descriptionOf({ kind, at }: Place): Promise<string> {
   if (kind === 'address') return `Imported from ${at}`
   for (const file of [join(at, '.git/description'), join(at, 'description')]) {
     const words = (await readFile(file, 'utf8').catch(() => '')).trim().slice(0, longestDescription)
-    // Git puts a sentence there that asks for one.
+    // git's default text only asks for a description.
     if (words !== '' && !words.startsWith('Unnamed repository')) return words
   }
   return 'Imported from a local folder'
 }
 
-/** Fetches new commits and branches; a branch that has diverged here keeps its commits. */
+/** Fetches new commits and branches. A branch that has diverged on the code host keeps its commits. */
 async function refresh(place: Place, present: Repository, { git, repositories, log }: Parts): Promise<void> {
   const name = `${present.owner}/${present.name}`
   if (present.source !== place.at) {
@@ -162,7 +163,7 @@ const isShallow = (dir: string): Promise<boolean> =>
     () => false,
   )
 
-/** Of a folder the first complaint counts: the last one only says that the process which made it is gone. */
+/** The reason in git's output. For a folder, git's first complaint is the useful one: the last only says that a child process has ended. */
 function reasonOf(stderr: string, { kind, at }: Place): string {
   const lines = stderr.trim().split('\n')
   const complaints = lines.filter((line) => line.startsWith('fatal: '))
@@ -172,6 +173,6 @@ function reasonOf(stderr: string, { kind, at }: Place): string {
   return `${at} belongs to another user than this server's. To have git read it all the same: git config --global --add safe.directory ${quoted(owned)}`
 }
 
-/** As one word of a shell. */
+/** Quotes a path for a shell. */
 const quoted = (path: string): string =>
   /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`

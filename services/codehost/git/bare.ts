@@ -1,9 +1,9 @@
-/** One bare repository: what the code host reads from it and writes to it. Commits are named by hash, branches as git lists them. */
+/** Reads and writes one bare repository. Commits are given by their hashes, branches by their names. */
 import { mainLanguage } from './language.ts'
 import { GitFault } from './run.ts'
 import type { Git } from './run.ts'
 
-/** Who a commit is by. */
+/** The author or committer of a commit. */
 export interface Signature {
   readonly name: string
   readonly email: string
@@ -24,29 +24,29 @@ export interface DiffSize {
   readonly deletions: number
 }
 
-/** `conflicts` names the files that cannot be joined; it is empty when the histories have nothing in common. */
+/** `conflicts` names the files that cannot be merged; empty when the histories have nothing in common. */
 export type MergedTree =
   | { readonly kind: 'clean'; readonly tree: string }
   | { readonly kind: 'conflict'; readonly conflicts: readonly string[] }
 
 export interface Bare {
   readonly dir: string
-  /** Branch names with their tips, in git's order. */
+  /** The hash of each branch's last commit by branch name, in git's order. */
   branches(): Promise<ReadonlyMap<string, string>>
-  /** The branch that HEAD names, born or not; `undefined` when HEAD is detached. */
+  /** The branch that HEAD names, whether or not it exists; `undefined` when HEAD is detached. */
   headBranch(): Promise<string | undefined>
   setHeadBranch(branch: string): Promise<void>
   mergeBase(one: string, other: string): Promise<string | undefined>
   isAncestor(ancestor: string, descendant: string): Promise<boolean>
-  /** Commits of `head` that are not in `base`. */
+  /** The number of commits in `head` that are not in `base`. */
   count(base: string, head: string): Promise<number>
   /** The newest `limit` commits of `head` that are not in `base`, oldest first. */
   commits(base: string | undefined, head: string, limit: number): Promise<readonly Commit[]>
-  /** What `head` changes since it left `base`. */
+  /** The number of changed files and lines in `head` since it forked from `base`. */
   diffSize(base: string, head: string): Promise<DiffSize>
-  /** The same as unified diff text, cut at `maxBytes`. */
+  /** The changes in `head` since it forked from `base`, as a unified diff that is cut at `maxBytes`. */
   diff(base: string, head: string, maxBytes: number): Promise<{ text: string; truncated: boolean }>
-  /** How one file differs between two commits, as a diff without context; `undefined` when git cannot say. */
+  /** The differences of one file between two commits, as a diff without context; `undefined` when git cannot compare them. */
   changes(from: string, to: string, path: string): Promise<string | undefined>
   mergeTree(base: string, head: string): Promise<MergedTree>
   commitTree(request: {
@@ -56,18 +56,18 @@ export interface Bare {
     by: Signature
     at: Date
   }): Promise<string>
-  /** Sets a ref, with `old` only if it still has that value; `false` when it was not set. */
+  /** Sets a ref. With `old`, only if the ref still has that value; `false` when it was not set. */
   updateRef(ref: string, sha: string, old?: string): Promise<boolean>
-  /** Deletes a ref that still has the value `old`; `false` when it was not deleted. */
+  /** Deletes a ref if it still has the value `old`; `false` when it was not deleted. */
   deleteRef(ref: string, old: string): Promise<boolean>
-  /** The language of the commit's tree; `null` when unknown or when the tree is too large to look through. */
+  /** The main language of the files in a commit; `null` when unknown or when there are too many files to look at. */
   language(sha: string): Promise<string | null>
 }
 
 const slow = { timeLimit: 60_000 }
 const diffFlags = ['--no-color', '--no-ext-diff', '--no-textconv', '--find-renames']
 
-/** Opens the bare repository in `dir`, which must exist. */
+/** Opens the bare repository in the folder `dir`, which must exist. */
 export function openBare(git: Git, dir: string): Bare {
   const at = [`--git-dir=${dir}`]
   return {
@@ -78,7 +78,7 @@ export function openBare(git: Git, dir: string): Bare {
   }
 }
 
-/** Reads and writes refs. */
+/** The functions that read and write refs. */
 function refCalls(
   git: Git,
   at: readonly string[],
@@ -109,7 +109,7 @@ function refCalls(
   }
 }
 
-/** Reads commits. */
+/** The functions that read commits. */
 function historyCalls(
   git: Git,
   at: readonly string[],
@@ -143,7 +143,7 @@ function historyCalls(
   }
 }
 
-/** Compares and merges trees. */
+/** The functions that compare and merge trees. */
 function diffCalls(
   git: Git,
   at: readonly string[],
@@ -209,7 +209,7 @@ async function mergeBase(git: Git, at: readonly string[], one: string, other: st
 }
 
 function commitsOf(log: string): Commit[] {
-  // `-z` ends each entry with a NUL of its own, after the one that ends the message.
+  // With `-z`, git ends each entry with a NUL, in addition to the one that ends the message.
   const fields = log.split('\0')
   const found: Commit[] = []
   for (let start = 0; start + 10 < fields.length; start += 11) {
@@ -249,7 +249,7 @@ const escapes: Readonly<Record<string, string>> = {
   '\\': '\\',
 }
 
-/** A name as git prints it: one with a quotation mark or a control character stands in quotes, with escapes. */
+/** Undoes git's quoting: names with quotation marks or control characters are printed in quotes, with escapes. */
 export function unquoted(name: string): string {
   if (!/^".*"$/s.test(name)) return name
   return name.slice(1, -1).replaceAll(/\\([0-7]{3}|.)/gs, (_, code: string) => {

@@ -1,4 +1,4 @@
-/** Unified diff text as lines with their numbers. */
+/** Parses a unified diff into lines with their line numbers. */
 import { unquoted } from './bare.ts'
 
 export interface DiffLine {
@@ -14,7 +14,7 @@ export interface DiffFile {
   readonly lines: readonly DiffLine[]
 }
 
-/** Reads git's diff text, of any length of hunks; `maxLines` of it over all files. */
+/** Parses a diff into files with their lines. Stops after `maxLines` over all files. */
 export function readDiff(
   text: string,
   maxLines: number,
@@ -52,7 +52,7 @@ export function readDiff(
   return { files, truncated: lines.length > maxLines }
 }
 
-/** `diff --git a/x b/x`: the same path twice unless the file was renamed, which a later line says. */
+/** The path in a line `diff --git a/x b/x`. For a renamed file, a later line says the new path. */
 function pathOf(line: string): string {
   const names = line.slice('diff --git '.length)
   return unquoted(names.slice((names.length + 1) / 2)).replace(/^b\//, '')

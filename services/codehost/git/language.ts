@@ -1,4 +1,4 @@
-/** What a repository is written in, guessed from the sizes of its files by extension. */
+/** Guesses the main language of a repository from the sizes of its files by extension. */
 
 const languages: Readonly<Record<string, string>> = {
   c: 'C',
@@ -48,7 +48,7 @@ const languages: Readonly<Record<string, string>> = {
 
 const notOnesOwn = /(^|\/)(node_modules|vendor|third_party|dist|build|target)\//
 
-/** The language with the most bytes in `listing`, git's `ls-tree -r -l -z`; `null` when no file is in one that is known. */
+/** The language with the most bytes in `listing`, which is the output of git's `ls-tree -r -l -z`; `null` when no file has a known language. */
 export function mainLanguage(listing: string): string | null {
   const sizes = new Map<string, number>()
   for (const entry of listing.split('\0')) {

@@ -1,4 +1,4 @@
-/** The code host's git: each process has a time limit and an environment of its own, and none outlives `stop`. */
+/** Runs git for the code host. Each process has a time limit and its own environment, and `stop` ends them all. */
 import { devNull } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { CannotStart, endGroup, runToEnd, spawnProcess, type SpawnedProcess } from '#platform/childProcess.ts'
@@ -6,22 +6,22 @@ import { CannotStart, endGroup, runToEnd, spawnProcess, type SpawnedProcess } fr
 /** Variables of the operator's environment by name. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** git could not be run, was ended, or refused. `message` is a sentence for the log. */
+/** git could not be started, was ended, or failed. `message` is a sentence for the log. */
 export class GitFault extends Error {
   override readonly name = 'GitFault'
 }
 
 export interface GitOptions {
-  /** Fed to standard input, which is empty otherwise. */
+  /** Passed to standard input, which is empty by default. */
   readonly input?: string
-  /** Milliseconds until the process is killed; 20 s unless told. */
+  /** Milliseconds until the process is killed; 20 s by default. */
   readonly timeLimit?: number
-  /** Bytes of standard output that are kept; more ends the process and sets `truncated`. 8 MiB unless told. */
+  /** The most bytes of standard output. More of it ends the process and sets `truncated`. 8 MiB by default. */
   readonly maxBytes?: number
   readonly env?: Environment
-  /** Settings of git, after those of all its runs. */
+  /** Settings of git, added to those that all runs have. */
   readonly settings?: readonly (readonly [string, string])[]
-  /** `operator`: with the person's own git configuration, keys and proxies, to reach what they can reach. */
+  /** `operator`: uses the git configuration, keys and proxies of the person who runs the server, to reach what they can reach. */
   readonly as?: 'host' | 'operator'
 }
 
@@ -32,26 +32,26 @@ export interface GitResult {
   readonly truncated: boolean
 }
 
-/** A git process whose streams are the caller's. */
+/** A git process whose streams the caller reads and writes. */
 export interface GitProcess {
   readonly stdin: Writable
   readonly stdout: Readable
-  /** The exit code, or `null` when it was killed; never rejects. */
+  /** Resolves with the exit code, or `null` when the process was killed; never rejects. */
   readonly ended: Promise<number | null>
   kill(): void
 }
 
 export interface Git {
-  /** Runs to the end; a non-zero exit is a result. Throws GitFault when git is missing or runs out of time. */
+  /** Runs git to its end; a non-zero exit is a result. Throws GitFault when git is missing or exceeds the time limit. */
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>
-  /** Standard output without its last line break. Throws GitFault on a non-zero exit as well. */
+  /** Returns standard output without its last line break. Throws GitFault also on a non-zero exit. */
   text(args: readonly string[], options?: GitOptions): Promise<string>
-  /** Throws GitFault when git is missing. */
+  /** Starts git. Throws GitFault when git is missing. */
   start(
     args: readonly string[],
     options?: Pick<GitOptions, 'timeLimit' | 'env' | 'settings' | 'as'>,
   ): GitProcess
-  /** Kills what still runs and waits for it. */
+  /** Kills all running processes and waits for their end. */
   stop(): Promise<void>
 }
 
@@ -59,17 +59,17 @@ const settings: readonly (readonly [string, string])[] = [
   ['core.hooksPath', devNull],
   ['core.fsmonitor', 'false'],
   ['core.quotePath', 'false'],
-  // Nothing may go on after the process that we wait for.
+  // git must not start background work that outlives the process we wait for.
   ['gc.auto', '0'],
   ['maintenance.auto', 'false'],
   ['receive.autogc', 'false'],
   ['protocol.ext.allow', 'never'],
-  // The data folder may sit on a volume of another user; whose repositories are in it is known by their place.
+  // The data folder may be on a volume of another user. We created all repositories in it, so all are safe.
   ['safe.directory', '*'],
   ['http.receivepack', 'true'],
   ['receive.denyNonFastForwards', 'false'],
   ['receive.maxInputSize', '2g'],
-  // Pull request heads are the host's to write.
+  // Only the code host may write the refs of pull requests.
   ['receive.hideRefs', 'refs/pull'],
   ['uploadpack.allowAnySHA1InWant', 'true'],
   ['uploadpack.allowFilter', 'true'],
@@ -97,7 +97,7 @@ const ofTheOperator = [
   'GIT_SSL_CAINFO',
 ]
 
-/** git with the `environment`'s PATH; of the rest only what reaching other hosts needs, and only `as: 'operator'`. */
+/** Runs git with the PATH of `environment`. Only runs as `operator` get more of it: the variables for reaching other hosts. */
 export function createGit(environment: Environment): Git {
   const running = new Set<SpawnedProcess>()
   const spawnGit = (args: readonly string[], options: GitOptions): SpawnedProcess => {

@@ -1,4 +1,4 @@
-/** git over HTTP: `git http-backend` as a CGI program, streamed both ways, ended when the client goes. */
+/** git over HTTP: `git http-backend` as a CGI program, streamed in both directions, and ended when the client disconnects. */
 import { Readable } from 'node:stream'
 import type { Context } from 'koa'
 import { mayPush, mayRead, type Account } from '../state/accounts.ts'
@@ -9,11 +9,11 @@ import { notFound, Refusal } from '../httpError.ts'
 import type { Repository } from '../state/state.ts'
 import type { Environment, GitOptions, GitProcess } from '../git/run.ts'
 
-/** `/owner/name.git/info/refs` and the two services; the ending `.git` may be missing, as on GitHub. */
+/** Matches `/owner/name.git/info/refs` and the two services. As on GitHub, `.git` may be missing. */
 export const gitPath = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
 
 const timeLimit = 600_000
-/** A process a request; more wait at the client. */
+/** The most processes at once, since each request needs one. Further requests wait. */
 const mostAtOnce = 32
 
 interface GitRequest {
@@ -23,7 +23,7 @@ interface GitRequest {
   readonly service: 'git-upload-pack' | 'git-receive-pack'
 }
 
-/** Answers git's requests; `undefined` when the request is none. */
+/** Middleware that answers git's requests; `undefined` for any other request. */
 export function createGitBackend(host: Host): (ctx: Context) => Promise<void> | undefined {
   let atOnce = 0
   return (ctx) => {
@@ -57,11 +57,14 @@ function gitRequest(ctx: Context): GitRequest | undefined {
 interface Allowed {
   readonly repository: Repository
   readonly viewer: Account | undefined
-  /** What git is to be run with. */
+  /** The environment and settings to run git with. */
   readonly running: Pick<GitOptions, 'env' | 'settings'>
 }
 
-/** Asks for a token before it says whether a repository is there; then 404 for what is another's, 403 for a push to it. */
+/**
+ * Checks access. Requires a token before it says whether a repository exists. Then answers 404 for a private repository of somebody else, and 403 for
+ * a push to a public one.
+ */
 export function authorized(
   ctx: Context,
   host: Host,
@@ -111,7 +114,7 @@ async function serve(
     env: { ...cgiEnvironment(ctx, host, request, { repository, viewer }), ...running.env },
   })
   ctx.res.once('close', child.kill)
-  // Whether or not anybody waits for the answer: refs may have moved.
+  // Runs even if the client has disconnected, since refs may have changed.
   const settled = child.ended
     .then(
       () => (writes ? host.repositories.settle(repository, viewer) : []),
@@ -141,14 +144,14 @@ function startBackend(
   }
 }
 
-/** Not by `pipeline`: it would cut the connection when git answers before it has read everything. */
+/** Passes the request's body to git. `pipeline` would cut the connection when git answers before it has read everything. */
 function feed(ctx: Context, child: GitProcess): void {
   ctx.req.on('error', () => undefined)
   child.stdin.once('close', () => ctx.req.resume())
   ctx.req.pipe(child.stdin)
 }
 
-/** The rest of git's answer. It ends only when the pull requests have followed, so that a reader after a push sees them so. */
+/** Streams the rest of git's answer. It ends only after pull requests are updated, so that whoever reads them after a push sees the new state. */
 async function* answer(rest: AsyncIterable<Buffer>, settled: Promise<unknown>): AsyncGenerator<Buffer> {
   yield* rest
   await settled
@@ -183,7 +186,7 @@ interface CgiHead {
   readonly headers: readonly (readonly [string, string])[]
 }
 
-/** Reads the header lines that a CGI program writes first. */
+/** Reads the header lines that a CGI program prints first. */
 async function readHead(child: GitProcess): Promise<{ head: CgiHead; rest: AsyncIterable<Buffer> }> {
   const chunks: AsyncIterator<Buffer> = child.stdout[Symbol.asyncIterator]()
   let read = Buffer.alloc(0)

@@ -1,4 +1,4 @@
-/** Git LFS: the batch API with the transfer `basic`, and the objects themselves, which lie beside the repository's own. */
+/** Git LFS: the batch API with the transfer `basic`, and the objects, which are stored beside the repository's. */
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'
@@ -20,7 +20,7 @@ const Batch = z.object({ operation: z.enum(['upload', 'download']), objects: z.a
 const longestBody = 1024 * 1024
 const largestObject = 512 * 1024 * 1024
 
-/** Answers requests of Git LFS; `undefined` when the request is none. */
+/** Middleware that answers requests of Git LFS; `undefined` for any other request. */
 export function createLfs(host: Host): (ctx: Context) => Promise<void> | undefined {
   return (ctx) => {
     const [, owner, name, batch, oid, verify] = lfsPath.exec(ctx.path) ?? []
@@ -87,7 +87,7 @@ async function give(ctx: Context, folder: string, oid: string): Promise<void> {
   ctx.body = createReadStream(join(folder, oid))
 }
 
-/** Keeps what is sent only where it is what its name says. */
+/** Stores an uploaded object, after its hash was compared with its name. */
 async function take(ctx: Context, folder: string, oid: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const half = join(folder, `.${randomUUID()}`)

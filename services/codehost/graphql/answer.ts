@@ -15,7 +15,7 @@ const Request = z.object({
   operationName: z.string().nullish(),
 })
 
-/** Throws `Refusal` where it is no question. */
+/** Answers a query. Throws `Refusal` when the body is not a query. */
 export async function answerGraphql(ctx: Context, host: Host): Promise<void> {
   const actor = actorOf(ctx, host)
   const asked = Request.safeParse(ctx.request.body)
@@ -42,7 +42,7 @@ export async function answerGraphql(ctx: Context, host: Host): Promise<void> {
   }
 }
 
-/** GitHub has the type beside the message, and nothing in `extensions`. */
+/** GitHub puts the type next to the message, not into `extensions`. */
 function typed({ extensions, ...error }: GraphQLFormattedError): object {
   return { ...(extensions?.['type'] === undefined ? {} : { type: extensions['type'] }), ...error }
 }

@@ -1,4 +1,4 @@
-/** What fields are answered with, and how one that cannot be says so. */
+/** The context of a GraphQL request, and errors that concern a single field. */
 import { GraphQLError } from 'graphql'
 import type { Context } from 'koa'
 import { accountOf, type Account } from '../state/accounts.ts'
@@ -8,7 +8,7 @@ import type { Host } from '../host.ts'
 import type { Actor } from '../state/actors.ts'
 import type { Repository } from '../state/state.ts'
 
-/** The host, and who asks. */
+/** What resolvers need: the host, and who makes the request. */
 export interface Asking {
   readonly host: Host
   readonly viewer: Account
@@ -16,7 +16,7 @@ export interface Asking {
   readonly ctx: Context
 }
 
-/** Throws the error of one field where the one who asks may not change the repository. */
+/** Throws a field error when the caller may not change the repository. */
 export function guard({ host, ctx }: Asking, repository: Repository): void {
   try {
     host.extension.guardMutation?.(ctx, repository)
@@ -25,11 +25,11 @@ export function guard({ host, ctx }: Asking, repository: Repository): void {
   }
 }
 
-/** An error of one field: the others are answered. */
+/** A field error. The other fields of the query are still answered. */
 export const failed = (type: 'NOT_FOUND' | 'FORBIDDEN' | 'UNPROCESSABLE', message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { type } })
 
-/** Turns the refusal of what a mutation wants into GitHub's error of that field. */
+/** Turns the refusal of a mutation into GitHub's field error. */
 export const done = <Answer>(work: Promise<Answer>): Promise<Answer> =>
   work.catch((fault: unknown) => {
     throw fieldFault(fault)

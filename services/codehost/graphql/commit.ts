@@ -1,11 +1,11 @@
-/** Commits, and those of a pull request. */
+/** Resolves commits, and the commits of a pull request. */
 import type { PullRequest, Repository } from '../state/state.ts'
 import type { Asking } from './asking.ts'
 import { connection, type PageArguments } from './connections.ts'
 
 const idOf = (kind: string, sha: string): string => Buffer.from(`${kind}:${sha}`).toString('base64url')
 
-/** As many as GitHub lists of one pull request. */
+/** GitHub lists at most this many commits of a pull request. */
 const mostCommits = 250
 
 export const commit = (asking: Asking, repository: Repository, sha: string): object => ({
@@ -22,7 +22,7 @@ export async function commitsOf(
   pull: PullRequest,
   args: PageArguments,
 ): Promise<object> {
-  // The last one is the head: it is asked for at every look, and needs no git.
+  // Our client often requests only the last commit. That one is the head, which is known without git.
   const onlyHead = args.first == null && args.last === 1 && args.before == null
   const bare = asking.host.repositories.bare(repository)
   const shas = onlyHead

@@ -1,7 +1,7 @@
-/** Lists in pages, as GitHub's connections are: asked for from the front or from the back, at most a hundred at once. */
+/** Pages of lists as GitHub's GraphQL has them: `first` or `last`, at most a hundred items. */
 import { failed } from './asking.ts'
 
-/** How a connection is asked for. */
+/** The arguments by which a page is requested. */
 export interface PageArguments {
   readonly first?: number | null
   readonly last?: number | null
@@ -19,7 +19,7 @@ function indexOf(cursor: string): number {
   return Number(index)
 }
 
-/** The page of `items` that is asked for; `write` is called for those only. Throws a field's error for a page without a size. */
+/** The requested page of `items`; `write` is called only for the items on it. Throws a field error when the page has no size. */
 export function connection<Item>(
   items: readonly Item[],
   { first, last, after, before }: PageArguments,

@@ -1,4 +1,4 @@
-/** How the fields of the schema are answered: by the same records as the REST API, with the same ids. */
+/** Resolves the fields of the schema, from the same records as the REST API and with the same ids. */
 import { mergeStateOf } from '../pulls/standing.ts'
 import { nodeId, time } from '../rest/answers.ts'
 import { mayRead } from '../state/accounts.ts'
@@ -9,7 +9,7 @@ import { commitsOf } from './commit.ts'
 import type { PageArguments } from './connections.ts'
 import { issueComment, reviewThread, talkOf } from './talk.ts'
 
-/** As many as GitHub takes in one list of ids. */
+/** GitHub accepts at most this many ids in one list. */
 const maxNodes = 100
 
 export const root = {
@@ -20,7 +20,7 @@ export const root = {
         'UNPROCESSABLE',
         `You may not provide more than ${maxNodes} node ids; you provided ${ids.length}.`,
       )
-    // Each for itself: one that is missing does not take the others with it.
+    // Resolves each id on its own, so that a missing one does not fail the others.
     return ids.map(async (id) => nodeOf(asking, id))
   },
   repository: ({ owner, name }: { owner: string; name: string }, asking: Asking) => {
@@ -57,7 +57,7 @@ async function setDraft({ input }: DraftArguments, asking: Asking, draft: boolea
   return { pullRequest: pullRequest(asking, of, changed) }
 }
 
-/** What can be asked for by its id. */
+/** The types of objects that can be requested by id. */
 const kinds = ['Issue', 'IssueComment', 'PullRequestReviewThread', 'PullRequest'] as const
 
 function recordsOf({ host }: Asking) {
@@ -71,7 +71,7 @@ function recordsOf({ host }: Asking) {
 }
 type Records = ReturnType<typeof recordsOf>
 
-/** The record with this id, and its repository. Throws the error of a field for what the one who asks may not know. */
+/** The record with this id, and its repository. Throws a field error when the caller may not see it. */
 function foundWith<Kind extends keyof Records>(asking: Asking, kind: Kind, id: string) {
   const all: readonly Records[Kind][number][] = recordsOf(asking)[kind]
   const found = all.find((one) => nodeId(kind, one.id) === id)

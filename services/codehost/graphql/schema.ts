@@ -1,6 +1,6 @@
 /**
- * The part of GitHub's GraphQL schema that the code host answers: what the product asks. Types and fields are as GitHub publishes them, and
- * `tests/contracts/codeHost.graphql.spec.ts` holds them to that.
+ * The part of GitHub's GraphQL schema that the product uses. `tests/contracts/codeHost.graphql.spec.ts` compares types and fields with GitHub's
+ * published schema.
  */
 import { buildSchema } from 'graphql'
 

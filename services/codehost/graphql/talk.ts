@@ -1,4 +1,4 @@
-/** Reviews, threads and comments of a pull request. */
+/** Resolves reviews, threads and comments of a pull request. */
 import { nodeId, time } from '../rest/answers.ts'
 import type { IssueComment, Review, ReviewComment, ReviewThread } from '../state/reviewRecords.ts'
 import type { PullRequest, Repository } from '../state/state.ts'
@@ -10,7 +10,7 @@ interface ReviewArguments extends PageArguments {
   readonly states?: readonly string[] | null
 }
 
-/** The fields of a pull request that hold what was said of it. */
+/** The fields of a pull request that list comments and reviews. */
 export function talkOf(asking: Asking, repository: Repository, { number }: PullRequest): object {
   const { reviews, comments } = asking.host
   return {
@@ -24,7 +24,7 @@ export function talkOf(asking: Asking, repository: Repository, { number }: PullR
   }
 }
 
-/** What every text has. */
+/** The fields that all comments and reviews have. */
 const said = (one: IssueComment | Review | ReviewComment) => ({
   databaseId: one.id,
   author: accountNamed(one.author),
@@ -33,7 +33,7 @@ const said = (one: IssueComment | Review | ReviewComment) => ({
   lastEditedAt: one.editedAt === null ? null : time(one.editedAt),
 })
 
-/** A comment below a pull request or an issue. */
+/** A comment on a pull request as a whole, or on an issue. */
 export const issueComment = (one: IssueComment): object => ({
   __typename: 'IssueComment',
   ...said(one),
@@ -55,7 +55,7 @@ const reviewComment = (one: ReviewComment): object => ({
   id: nodeId('PullRequestReviewComment', one.id),
 })
 
-/** A thread stands where its first comment stands. */
+/** A thread, at the line of its first comment; `null` when it has no comments. */
 export async function reviewThread(
   { host: { reviews } }: Asking,
   repository: Repository,

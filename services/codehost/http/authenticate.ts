@@ -1,4 +1,4 @@
-/** Who asks: by a token in the Authorization header, or by the session of a browser. */
+/** Determines who makes a request: by a token in the Authorization header, or by the session of a browser. */
 import type { Context } from 'koa'
 import type { Host } from '../host.ts'
 import { notFound, Refusal } from '../httpError.ts'
@@ -18,13 +18,13 @@ export function basicCredentials(ctx: Context): { name: string; password: string
   return name === undefined || password === undefined ? undefined : { name, password }
 }
 
-/** The token of an Authorization header, by any of the schemes that GitHub takes. */
+/** The token of an Authorization header, in any of the schemes that GitHub accepts. */
 export function tokenOf(ctx: Context): string | undefined {
   const [, bearer] = /^(?:bearer|token) +(\S+) *$/i.exec(ctx.get('Authorization')) ?? []
   return bearer ?? basicCredentials(ctx)?.password
 }
 
-/** Who asks, by the token that came with the request. Throws Refusal 401 for a token that is not valid. */
+/** The caller that the request's token stands for. Throws Refusal 401 for an invalid token. */
 export function callerOf(ctx: Context, host: Here): Caller {
   if (ctx.get('Authorization') === '') return { kind: 'nobody' }
   const token = tokenOf(ctx) ?? ''
@@ -39,27 +39,27 @@ function personWith(token: string, { store, clock, client }: Here): Caller | und
   return account && { kind: 'somebody', account, appId: clientAppId }
 }
 
-/** Whose token came with the request, a person or a bot; `undefined` without one. Throws Refusal 401 for a token that is not valid. */
+/** The person or bot whose token the request has; `undefined` without one. Throws Refusal 401 for an invalid token. */
 export function tokenHolder(ctx: Context, host: Here): Account | undefined {
   const caller = callerOf(ctx, host)
   return caller.kind === 'nobody' ? undefined : caller.account
 }
 
-/** Whose token came with the request, a person or a bot. Throws Refusal 401. */
+/** The person or bot whose token the request has. Throws Refusal 401 without one. */
 export function signedIn(ctx: Context, host: Here): Account {
   const account = tokenHolder(ctx, host)
   if (!account) throw new Refusal(401, 'Requires authentication')
   return account
 }
 
-/** The person whose token came with the request, where a bot's is not taken. Throws Refusal 401 and 403. */
+/** The person whose token the request has. Throws Refusal 401 without one, and 403 for a bot. */
 export function signedInPerson(ctx: Context, host: Here): Account {
   const account = signedIn(ctx, host)
   if (account.type === 'Bot') throw new Refusal(403, 'Resource not accessible by integration')
   return account
 }
 
-/** The repository, if this person may know that it is there. Throws Refusal 404. */
+/** The repository, if this person may know that it exists. Throws Refusal 404. */
 export function readable(
   host: { readonly repositories: Repositories },
   viewer: Account | undefined,
@@ -73,14 +73,14 @@ export function readable(
 
 const cookie = 'codehost_session'
 
-/** The account that was chosen in this browser. */
+/** The account that a person chose in this browser. */
 export function browsingAs(ctx: Context, host: Here): Account | undefined {
   const token = ctx.cookies.get(cookie)
   const login = token && sessionLogin(host.store.current(), token, host.clock.now())
   return login ? personOf(login) : undefined
 }
 
-/** Remembers the account in this browser, so that it sees the account's private pages. */
+/** Remembers the account in a cookie, so that this browser sees the account's private pages. */
 export async function rememberBrowser(ctx: Context, host: Here, account: Account): Promise<void> {
   if (browsingAs(ctx, host)?.login === account.login) return
   const token = newToken('session_')

@@ -1,16 +1,16 @@
-/** Where the code host is, as the one who asks sees it. */
+/** The address of the code host, as the client of a request sees it. */
 import type { Context } from 'koa'
 import { Refusal } from '../httpError.ts'
 
-/** `http://localhost:8081` for who came by localhost, `http://127.0.0.1:8081` for who came by that; `url` for everybody else. */
+/** `http://localhost:8081` for a request to localhost, `http://127.0.0.1:8081` for a request to that address, and `url` for any other request. */
 export function originOf(ctx: Context, url: string): string {
   const asked = ctx.get('Host')
   return isLoopback(hostnameOf(asked)) ? `http://${asked.toLowerCase()}` : url
 }
 
 /**
- * Refuses what came under a foreign name while the code host listens on loopback only: a page elsewhere could have had its
- * own name resolve to this machine, and would then read private pages with the person's session.
+ * Refuses requests for a foreign host name while the code host listens on loopback only. Otherwise another site could let its own name resolve to
+ * this machine, and read private pages with the person's session.
  */
 export function refuseForeignHost(ctx: Context, listensOn: string): void {
   const asked = hostnameOf(ctx.get('Host'))
@@ -20,8 +20,8 @@ export function refuseForeignHost(ctx: Context, listensOn: string): void {
 }
 
 /**
- * Refuses a form that another site's page sent. `Sec-Fetch-Site` first: under our referrer policy the browser sends
- * `Origin: null` even for our own forms. Programs that are no browsers send neither.
+ * Refuses a form that another site's page sent. `Sec-Fetch-Site` is checked first, because under our referrer policy browsers send `Origin: null`
+ * even for our own forms. Programs other than browsers send neither header.
  */
 export function refuseForeignForm(ctx: Context, origin: string): void {
   const site = ctx.get('Sec-Fetch-Site')
@@ -34,7 +34,7 @@ function hostnameOf(host: string): string {
   return /^(\[[^\]]*\]|[^:]*)(:\d{1,5})?$/.exec(host)?.[1] ?? ''
 }
 
-/** Whether a host name is this machine itself, as browsers see it. */
+/** Whether a host name means this machine, as browsers see it. */
 export function isLoopback(hostname: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname)
 }

@@ -1,4 +1,4 @@
-/** Issues and their labels. Everybody who reads the repository may open one; labels are for those who triage. */
+/** Issues and their labels. Everybody who can read the repository may open an issue; setting labels needs the triage permission. */
 import type { Clock } from '#platform/ports/clock.ts'
 import { mayTriage, sameName } from '../state/accounts.ts'
 import type { Actor } from '../state/actors.ts'
@@ -33,26 +33,26 @@ export interface IssueEdit {
 
 export interface Issues {
   of(repository: Repository): readonly Issue[]
-  /** Throws Refusal 404. */
+  /** Returns an issue. Throws Refusal 404. */
   get(repository: Repository, number: number): Issue
   labels(repository: Repository): readonly Label[]
   events(repository: Repository, number: number): readonly IssueEvent[]
-  /** Opens an issue; labels count only from who may triage, as on GitHub. */
+  /** Opens an issue. As on GitHub, labels are ignored unless the author has the triage permission. */
   open(repository: Repository, by: Actor, request: NewIssue): Promise<Issue>
-  /** Throws Refusal 403 and 404. */
+  /** Changes an issue. Throws Refusal 403 and 404. */
   edit(repository: Repository, number: number, by: Actor, edit: IssueEdit): Promise<Issue>
   /** The names of the labels on an issue or a pull request. Throws Refusal 404. */
   labelsOn(repository: Repository, number: number): readonly string[]
-  /** On an issue or a pull request; answers the names that it has then. Throws Refusal 403 and 404. */
+  /** Adds labels to an issue or a pull request, and returns all of its labels. Throws Refusal 403 and 404. */
   addLabels(
     repository: Repository,
     number: number,
     by: Actor,
     names: readonly string[],
   ): Promise<readonly string[]>
-  /** Throws Refusal 404 where it does not have the label. */
+  /** Removes a label, and returns the remaining ones. Throws Refusal 403, and 404 when the label is not set. */
   removeLabel(repository: Repository, number: number, by: Actor, name: string): Promise<readonly string[]>
-  /** Closes what a pull request says it closes, after it was merged into the default branch. */
+  /** Closes the issues that a pull request says it closes, after it was merged into the default branch. */
   closeMentioned(repository: Repository, pull: PullRequest, by: Actor): Promise<void>
 }
 
@@ -255,10 +255,10 @@ function happenedBetween(was: Issue, is: Issue): readonly Happened[] {
   ]
 }
 
-/** What has a number in a repository. */
+/** An issue or pull request, by its repository and number. */
 type Numbered = Pick<Issue, 'repositoryId' | 'number'>
 
-/** The state with what happened to an issue or pull request written down. */
+/** The state with events added about an issue or pull request. */
 function noted(state: State, issue: Numbered, by: Actor, happened: readonly Happened[], now: string): State {
   const events = happened.map((one, index): IssueEvent => ({
     ...one,
@@ -275,7 +275,7 @@ function noted(state: State, issue: Numbered, by: Actor, happened: readonly Happ
   }
 }
 
-/** The last events of an issue, and all of others. */
+/** Keeps the last events of one issue, and all events of the others. */
 function lastOf(all: readonly IssueEvent[], issue: Numbered, most: number): IssueEvent[] {
   const isOfIt = (one: IssueEvent) => one.repositoryId === issue.repositoryId && one.number === issue.number
   const kept = new Set(all.filter(isOfIt).slice(-most))
@@ -285,7 +285,7 @@ function lastOf(all: readonly IssueEvent[], issue: Numbered, most: number): Issu
 const distinct = (names: readonly string[]): readonly string[] =>
   names.filter((name, index) => names.findIndex((one) => sameName(one, name)) === index)
 
-/** Labels that are not there yet are made, as on GitHub. */
+/** Creates the labels that do not exist yet, as GitHub does. */
 function withLabels(state: State, repository: Repository, names: readonly string[]): State {
   if (names.length > mostLabels) throw invalid({ resource: 'Issue', field: 'labels', code: 'invalid' })
   const missing = distinct(names).filter((name) => !labelOf(state, repository, name))
@@ -310,6 +310,6 @@ function withLabels(state: State, repository: Repository, names: readonly string
 export const labelOf = (state: State, repository: Repository, name: string): Label | undefined =>
   state.labels.find((one) => one.repositoryId === repository.id && sameName(one.name, name))
 
-/** Names in the letters of their labels, each once. */
+/** The label names in the spelling of existing labels, without duplicates. */
 const namesAsKnown = (state: State, repository: Repository, names: readonly string[]): readonly string[] =>
   distinct(names).map((name) => labelOf(state, repository, name)?.name ?? name)

@@ -1,4 +1,4 @@
-/** The frame of every page: one style sheet in the page itself, nothing loaded, nothing run. */
+/** The frame of every page: the style sheet is in the page itself, and pages load and run nothing. */
 import { createHash } from 'node:crypto'
 import type { Context } from 'koa'
 import { html } from '#platform/http/html.ts'
@@ -79,12 +79,12 @@ const policy = (formsTo: readonly string[]): string =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** Lets a form of this page end on another site, where the answer to it leads: browsers look at redirects too. */
+/** Lets a form of this page redirect to another site: browsers apply the form policy to redirects too. */
 export function allowFormsTo(ctx: Context, address: string): void {
   ctx.set('Content-Security-Policy', policy([new URL(address).origin]))
 }
 
-/** What every answer of the code host says to browsers, whatever it is. */
+/** Sets the security headers that every answer of the code host has. */
 export function protect(ctx: Context): void {
   ctx.set('Content-Security-Policy', policy([]))
   ctx.set('X-Content-Type-Options', 'nosniff')
@@ -96,7 +96,7 @@ export function protect(ctx: Context): void {
 
 export interface Page {
   readonly title: string
-  /** Who looks, for the bar; a page without a bar is a dialog in the middle. */
+  /** The bar with the account of the viewer. A page without a bar is a dialog in the middle. */
   readonly bar: { readonly login: string | undefined; readonly returnTo: string } | 'none'
   readonly content: Html
 }

@@ -1,4 +1,4 @@
-/** The pages of what is here: all repositories, one repository, one pull request. */
+/** The pages of repositories: the list of all, one repository, one pull request. */
 import { accountOf } from '../state/accounts.ts'
 import type { PullRequestFigures } from '../pulls/pullRequests.ts'
 import type { PullRequest, Repository } from '../state/state.ts'
@@ -101,7 +101,7 @@ const pullRow = (repository: Repository, pull: PullRequest): Html =>
     >
   </li>`
 
-/** Whether the Merge button is there, and the reason when it is not. */
+/** Whether the Merge button is shown, and the reason when it is not. */
 export type MergeOffer = { readonly kind: 'offered' } | { readonly kind: 'not'; readonly why: string }
 
 export const pullPage = (page: {
@@ -110,12 +110,12 @@ export const pullPage = (page: {
   readonly figures: PullRequestFigures
   readonly diff: { readonly files: readonly DiffFile[]; readonly truncated: boolean }
   readonly merge: MergeOffer
-  /** What was said of it, with the forms to say more. */
+  /** The comments and reviews, with the forms to add more. */
   readonly conversation: Html
   readonly facts: Html | undefined
-  /** The line below which the form for a comment stands. */
+  /** The line below which the form for a comment is shown. */
   readonly commented: Spot | undefined
-  /** Whether closing, reopening and the like are offered. */
+  /** Whether the buttons for closing, reopening and drafts are shown. */
   readonly mayChange: boolean
   /** Why an attempt to merge did not succeed. */
   readonly refused: string | undefined
@@ -177,7 +177,7 @@ const mergeBox = (repository: Repository, pull: PullRequest, merge: MergeOffer):
       </form>`
     : html`<p class="muted">${merge.why}</p>`
 
-/** What a person may make of a pull request, as in the address of its form. */
+/** The changes of a pull request's state, as the address of each form has them. */
 export const stateChanges = ['close', 'reopen', 'draft', 'ready'] as const
 export type StateChange = (typeof stateChanges)[number]
 
@@ -204,7 +204,7 @@ function stateForms(repository: Repository, pull: PullRequest): Html {
   </div>`
 }
 
-/** Where comments on lines go. */
+/** Where comments on lines are sent. */
 interface Commenting {
   readonly address: string
   readonly pull: PullRequest
@@ -226,7 +226,7 @@ const filePanel = (file: DiffFile, commenting: Commenting): Html =>
     </div>
   </section>`
 
-/** What turns or hides text is marked by its code point, and is not in the page itself. */
+/** Hidden characters are replaced by their code points, so that the page itself does not contain them. */
 const visible = (text: string): readonly (Html | string)[] =>
   shownParts(text).map((part) =>
     part.kind === 'text' ? part.text : html`<mark title="Hidden character">${part.codePoint}</mark>`,
@@ -242,13 +242,13 @@ const row = (line: DiffLine, numbers: Record<'oldLine' | 'newLine', Html | numbe
     <td>${visible(line.text)}</td>
   </tr>`
 
-/** The line of the file that a comment would stand on: of the new one, or of the old one where it is gone. */
+/** The line of the file that a comment refers to: a line of the new file, or of the old file if it was deleted. */
 const spotOf = (path: string, { kind, oldLine, newLine }: DiffLine): Spot | undefined => {
   if (kind === 'deleted' && oldLine !== undefined) return { path, side: 'LEFT', line: oldLine }
   return newLine === undefined ? undefined : { path, side: 'RIGHT', line: newLine }
 }
 
-/** The numbers of a line; the one that a comment would stand on leads to its form, while the pull request is open. */
+/** The numbers of a line. While the pull request is open, the number that a comment refers to links to the comment form. */
 function lineNumbers(path: string, line: DiffLine, { address, pull }: Commenting) {
   const spot = pull.closedAt === null ? spotOf(path, line) : undefined
   if (!spot) return { oldLine: line.oldLine, newLine: line.newLine }

@@ -1,4 +1,4 @@
-/** Which page is at which address. Public repositories need no sign-in. */
+/** The routes of the pages. Public repositories need no sign-in. */
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
@@ -25,7 +25,7 @@ import { conversation, pullTalkRoutes } from './talk/pullTalk.ts'
 import { loginPage, refusalPage } from './signIn.ts'
 
 const diffLimit = 1024 * 1024
-/** What a page of code shows at most. */
+/** The most lines that a page shows of a diff. */
 const mostLines = 20_000
 
 const Login = z.object({ login: z.string(), return_to: z.string().optional() })
@@ -44,7 +44,7 @@ export function pageRoutes(host: Host): Router {
     const sorted = seen.sort((one, other) => (one.updatedAt < other.updatedAt ? 1 : -1))
     show(ctx, 200, { title: 'Local code host', bar: bar(ctx, viewer), content: homePage(sorted) })
   })
-  // Browsers ask for it with every page.
+  // Browsers request it with every page.
   router.get('/favicon.ico', (ctx) => {
     ctx.status = 204
   })
@@ -70,7 +70,7 @@ export function pageRoutes(host: Host): Router {
   return router
 }
 
-/** A page for who is refused; what is not found may be another account's, so it offers to sign in. */
+/** The page for a refused request. What is not found may be private, so the page offers to sign in. */
 export function showRefusal(ctx: Context, refusal: Refusal): void {
   const missing = refusal.status === 404 && refusal.message === notFound().message
   const here = `/login?return_to=${encodeURIComponent(ctx.url)}`
@@ -87,7 +87,7 @@ export function showRefusal(ctx: Context, refusal: Refusal): void {
 
 const bar = (ctx: Context, viewer: Account | undefined) => ({ login: viewer?.login, returnTo: ctx.url })
 
-/** A path of this site, so that nobody is sent elsewhere by an address. */
+/** A path on this site, so that no address can redirect people to another site. */
 const returnPath = (asked: unknown): string =>
   typeof asked === 'string' && /^\/(?![/\\])[\w\-./~%?=&+]*$/.test(asked) ? asked : '/'
 
@@ -195,7 +195,7 @@ function changeState(ctx: PageContext, host: Host, change: StateChange): Promise
   })
 }
 
-/** Changes a pull request and shows it again, with the reason where it cannot be changed so. */
+/** Changes a pull request and shows it again, with the reason if the change was refused. */
 async function changePull(
   ctx: PageContext,
   host: Host,
@@ -218,10 +218,10 @@ async function changePull(
   ctx.redirect(`/${repository.owner}/${repository.name}/pull/${pull.number}`)
 }
 
-/** Pictures of people and organisations: their initials on a colour of their own. */
+/** Background colours of avatars: initials of people and organisations. */
 const colours = ['#4a45c9', '#0a6670', '#8a4600']
 
-/** An SVG of 96 pixels. */
+/** An avatar as an SVG of 96 pixels. */
 function avatar(owner: Owner): string {
   const initials = owner.name
     .split(' ')

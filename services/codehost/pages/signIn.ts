@@ -1,4 +1,4 @@
-/** The pages on which a person says who they are: no password, for there is nothing to protect from the person at this machine. */
+/** The pages on which people choose an account. There are no passwords, since the person at this machine can read the data folder anyway. */
 import { accounts } from '../state/accounts.ts'
 import { html } from '#platform/http/html.ts'
 import type { Html } from '#platform/http/html.ts'
@@ -20,7 +20,7 @@ const choices = (addressFor: (login: string) => string): Html =>
     )}
   </ul>`
 
-/** The page where a person lets the app act for them. */
+/** The page on which a person allows the app to act for them. */
 export const authorizePage = (page: {
   readonly appName: string
   readonly error: string | undefined
@@ -40,7 +40,7 @@ export const authorizePage = (page: {
     <a class="button wide" href="${page.cancelAddress}">Cancel</a>
     <p class="muted small">Either way you go back to ${page.returnHost}.</p>`
 
-/** The page where a person chooses whose private pages this browser sees. */
+/** The page on which a person chooses the account whose private pages this browser shows. */
 export const loginPage = (page: { readonly error: string | undefined; readonly returnTo: string }): Html =>
   html` <div class="stack">
       <h1>Sign in</h1>
@@ -69,7 +69,7 @@ export const loginPage = (page: { readonly error: string | undefined; readonly r
       )}
     </ul>`
 
-/** A page that says in a sentence why there is nothing else. */
+/** A page with a sentence that says why a request was refused. */
 export const refusalPage = (page: {
   readonly title: string
   readonly sentence: string

@@ -14,7 +14,7 @@ import { headRef } from '../repositories/syncPullRequests.ts'
 export interface NewPullRequest {
   readonly title: string
   readonly body: string | null
-  /** `branch` or `owner:branch`. */
+  /** Written as `branch` or `owner:branch`. */
   readonly head: string
   readonly base: string
   readonly draft: boolean
@@ -27,7 +27,7 @@ export interface PullRequestEdit {
   readonly base?: string | undefined
 }
 
-/** Figures that are read from git each time they are asked for. `mergeable` is `null` for a closed one. */
+/** Figures that are read from git on each request. `mergeable` is `null` for a closed pull request. */
 export interface PullRequestFigures {
   readonly commits: number
   readonly additions: number
@@ -40,21 +40,21 @@ export interface MergeRequest {
   readonly method: 'merge' | 'squash'
   readonly title?: string | undefined
   readonly message?: string | undefined
-  /** The head that the person saw. */
+  /** The head commit that the person saw. */
   readonly expectedHead?: string | undefined
 }
 
 export interface PullRequests {
   of(repository: Repository): readonly PullRequest[]
-  /** Throws Refusal 404. */
+  /** Returns a pull request. Throws Refusal 404. */
   get(repository: Repository, number: number): PullRequest
-  /** Throws Refusal 422 with GitHub's reasons, 403 when `author` may not push. */
+  /** Opens a pull request. Throws Refusal 422 with GitHub's reasons, 403 when `author` may not push. */
   open(repository: Repository, author: Account, request: NewPullRequest): Promise<PullRequest>
-  /** Throws Refusal 403, 404, 422. */
+  /** Changes a pull request. Throws Refusal 403, 404, 422. */
   edit(repository: Repository, number: number, by: Account, edit: PullRequestEdit): Promise<PullRequest>
-  /** Makes it a draft, or ready for review. Throws Refusal 403, 404, and 422 when it is closed. */
+  /** Makes the pull request a draft, or ready for review. Throws Refusal 403, 404, and 422 when it is closed. */
   setDraft(repository: Repository, number: number, by: Account, draft: boolean): Promise<PullRequest>
-  /** Merges with `by` as the author and answers the commit. Throws Refusal 405 when it cannot be merged, 409 when it moved meanwhile. */
+  /** Merges with `by` as the author and returns the commit. Throws Refusal 405 when merging is impossible, 409 when the head has changed since. */
   merge(repository: Repository, number: number, by: Account, request: MergeRequest): Promise<string>
   figures(repository: Repository, pull: PullRequest): Promise<PullRequestFigures>
   standing(repository: Repository, pull: PullRequest): Standing
@@ -310,7 +310,7 @@ export const pullRefused = (message: string): FieldFault => ({
   message,
 })
 
-/** The branch of `head`, which may name the owner; another owner would be a fork, and there are none here. */
+/** The branch of `head`, which may name the owner. Another owner would mean a fork, which this code host does not have. */
 function headBranch(repository: Repository, head: string): string | undefined {
   const [, owner, branch] = /^([^:]*):(.*)$/s.exec(head) ?? []
   if (owner === undefined) return head

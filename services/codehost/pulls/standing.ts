@@ -1,4 +1,4 @@
-/** What checks and reviews say of a pull request, and whether it can be merged. */
+/** The result of a pull request's checks and reviews, and whether it can be merged. */
 import type { PullRequest } from '../state/state.ts'
 
 /** GraphQL's `StatusState`. */
@@ -6,16 +6,16 @@ export type Checks = 'ERROR' | 'FAILURE' | 'PENDING' | 'SUCCESS'
 
 export type ReviewDecision = 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED'
 
-/** `null` where nothing was reported, and where the base branch needs no approval. */
+/** `checks` is `null` when none was reported, `decision` when the base branch needs no approval. */
 export interface Standing {
   readonly checks: Checks | null
   readonly decision: ReviewDecision | null
 }
 
-/** GraphQL's `MergeStateStatus`; REST has it in small letters. */
+/** GraphQL's `MergeStateStatus`; REST writes it in lower case. */
 export type MergeState = 'BLOCKED' | 'CLEAN' | 'DIRTY' | 'DRAFT' | 'UNKNOWN' | 'UNSTABLE'
 
-/** `mergeable` says whether git can join the branches; `null` for a pull request that is closed. */
+/** The merge state. `mergeable` says whether git can merge the branches; `null` for a closed pull request. */
 export function mergeStateOf(
   pull: PullRequest,
   mergeable: boolean | null,

@@ -1,4 +1,4 @@
-/** The repositories: bare git repositories by number in one folder, what is said of them in the state. */
+/** The repositories: bare git repositories in one folder, named by number, and their descriptions in the state. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import type { HostEvent } from '../state/events.ts'
 
 export type NewRepository = Pick<Repository, 'owner' | 'name' | 'description' | 'isPrivate' | 'source'>
 
-/** A branch that came (`before` is `null`), went (`after` is `null`) or moved. */
+/** A branch that was created (`before` is `null`), deleted (`after` is `null`) or moved. */
 export interface RefChange {
   readonly ref: string
   readonly before: string | null
@@ -24,27 +24,27 @@ export interface RefChange {
 
 export interface Repositories {
   find(owner: string, name: string): Repository | undefined
-  /** The folder that holds the repository, relative to `root`. */
+  /** The folder of the repository, relative to `root`. */
   folder(repository: Repository): string
   readonly root: string
   bare(repository: Repository): Bare
   /**
-   * Makes a repository: `build` makes a bare one in the folder it is given, which becomes visible when everything is there.
-   * Throws Refusal 422 when the owner has one of that name.
+   * Creates a repository: `build` creates a bare one in a temporary folder, which becomes visible when it is complete. Throws Refusal 422 when the
+   * owner has a repository of that name.
    */
   create(request: NewRepository, build: (dir: string) => Promise<void>): Promise<Repository>
-  /** Makes a bare repository without commits in `dir`. */
+  /** Creates a bare repository without commits in `dir`. */
   buildEmpty(dir: string): Promise<void>
-  /** Notes the branches as they are, so that `settle` can tell what changed. Before anything writes refs. */
+  /** Remembers the current branches, so that `settle` can tell what changed. Call it before anything writes refs. */
   notice(repository: Repository): Promise<void>
   /**
-   * Brings what is said of a repository in line with its branches, after something wrote refs: default branch, language and
-   * pull requests. Answers what changed since `notice`; webhooks tell it, as done by `by` or else by the owner.
+   * Updates the state after something wrote refs: default branch, language and pull requests. Returns what changed since `notice`. Webhooks report
+   * the changes as made by `by`, or by the owner if it is missing.
    */
   settle(repository: Repository, by?: Account): Promise<readonly RefChange[]>
-  /** Deletes a branch, and settles what follows. Throws Refusal 422 for one that is not there, and for the default one. */
+  /** Deletes a branch and updates the state. Throws Refusal 422 when the branch does not exist or is the default branch. */
   deleteBranch(repository: Repository, branch: string): Promise<void>
-  /** Runs a job that reads refs and then writes them, beside no other of the same repository. */
+  /** Runs a job that reads and then writes refs, never at the same time as another job of the same repository. */
   exclusively<Answer>(repository: Repository, job: () => Promise<Answer>): Promise<Answer>
 }
 
@@ -55,13 +55,13 @@ interface OpenRepositories {
   readonly tell: (event: HostEvent) => void
   readonly root: string
   readonly incoming: string
-  /** Changes of one repository's refs run one after the other. */
+  /** Runs the ref changes of each repository one after the other. */
   readonly exclusive: SerializeByKey
-  /** Branches as `notice` found them, by repository. */
+  /** The branches that `notice` remembered, by repository. */
   readonly noticed: Map<number, ReadonlyMap<string, string>>
 }
 
-/** Opens the repositories in `dataDir`; what an earlier process left half made is removed. */
+/** Opens the repositories in `dataDir`, and removes what an earlier process left incomplete. */
 export async function openRepositories(parts: {
   readonly dataDir: string
   readonly store: Store
@@ -169,7 +169,7 @@ function tellChanges(
   }
 }
 
-/** What a new repository has nothing of yet. */
+/** The initial values of fields that a new repository has nothing for. */
 const untouched = { collaborators: [], archived: false } as const
 
 async function create(
@@ -184,7 +184,7 @@ async function create(
     const made = openBare(held.git, dir)
     const branches = await made.branches()
     const about = await describe(made, branches)
-    // The number is spent before the folder stands under it, so that no folder is ever taken for another's.
+    // The number is used up before the folder exists, so that no two repositories ever share a folder.
     const id = await held.store.update((state) => [
       { ...state, nextRepositoryId: state.nextRepositoryId + 1 },
       state.nextRepositoryId,
@@ -236,7 +236,7 @@ const openPullRequests = (state: State, repositoryId: number): readonly PullRequ
 
 type About = Pick<Repository, 'defaultBranch' | 'defaultTip' | 'language'>
 
-/** Reads what the repository says of itself; makes HEAD name a branch that exists, where there is one. */
+/** Reads default branch and language from git. If HEAD names a branch that does not exist, it is set to an existing one, if there is any. */
 async function describe(at: Bare, branches: ReadonlyMap<string, string>, known?: Repository): Promise<About> {
   const head = await at.headBranch()
   const defaultBranch = defaultOf(head, branches)
@@ -280,8 +280,8 @@ function changed(state: State, id: number, facts: Partial<Repository>, now: stri
 }
 
 /**
- * The name a repository gets when `wanted` was asked for, as GitHub does it: what may not be in a name becomes a dash.
- * `undefined` when nothing usable is left, or when the result would be taken for an option, a folder or a git address.
+ * The name that a repository gets, as on GitHub: characters that are not allowed in a name become a hyphen. `undefined` when no usable name is left,
+ * or when it would be mistaken for an option, a folder or a git address.
  */
 export function repositoryName(wanted: string): string | undefined {
   const name = wanted.trim().replace(/[^A-Za-z0-9._-]+/g, '-')

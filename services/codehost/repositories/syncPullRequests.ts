@@ -1,14 +1,14 @@
-/** Open pull requests follow their branches: a push moves them, a deleted branch closes them, work that reached the base merges them. */
+/** Updates open pull requests after their branches changed: a push moves them, a deleted branch closes them, and commits that reach the base merge them. */
 import type { Bare } from '../git/bare.ts'
 import type { PullRequest, State } from '../state/state.ts'
 
-/** What became of one open pull request. */
+/** What has happened to one open pull request. */
 export type Move =
   | { readonly kind: 'moved'; readonly id: number; readonly headSha: string; readonly baseSha: string }
   | { readonly kind: 'merged'; readonly id: number; readonly headSha: string }
   | { readonly kind: 'closed'; readonly id: number }
 
-/** Where the commits of a pull request stay, whatever becomes of its branch. */
+/** The ref that keeps the commits of a pull request even if its branch is deleted. */
 export const headRef = (number: number): string => `refs/pull/${number}/head`
 
 /** Compares the open pull requests of one repository with its branches, and keeps their commits. */
@@ -42,7 +42,7 @@ async function moveOf(
   return { kind: 'moved', id: pull.id, headSha: head, baseSha: base }
 }
 
-/** The state after `moves`; a pull request that was closed meanwhile stays as it is. */
+/** The state after `moves`. A pull request that was closed in the meantime stays as it is. */
 export function followed(state: State, moves: readonly Move[], now: string): State {
   if (moves.length === 0) return state
   const byId = new Map(moves.map((move) => [move.id, move]))

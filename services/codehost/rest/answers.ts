@@ -1,10 +1,10 @@
-/** What GitHub's REST API says of people, repositories and pull requests, as far as the product reads it. */
+/** People, repositories and pull requests in the form of GitHub's REST API, with the fields that the product reads. */
 import type { Account, Organization, Owner, Team } from '../state/accounts.ts'
 import type { AboutPull } from '../state/actors.ts'
 import type { Label } from '../state/issueRecords.ts'
 import type { PullRequest, Repository } from '../state/state.ts'
 
-/** `origin` is where the one who asks finds the code host; the API is under `/api/v3` of it, as on GitHub Enterprise. */
+/** The address of the API, under `/api/v3` as on GitHub Enterprise. `origin` is the address of the code host as the client sees it. */
 export const apiOf = (origin: string): string => `${origin}/api/v3`
 
 /** GitHub's times have no fractions of a second. */
@@ -12,7 +12,7 @@ export const time = (iso: string): string => iso.replace(/\.\d+Z$/, 'Z')
 
 export const nodeId = (kind: string, id: number): string => Buffer.from(`${kind}:${id}`).toString('base64url')
 
-/** `simple-user`. */
+/** GitHub's schema `simple-user`. */
 export function simpleUser(origin: string, owner: Pick<Owner, 'id' | 'login' | 'type'>) {
   const login = encodeURIComponent(owner.login)
   return {
@@ -27,7 +27,7 @@ export function simpleUser(origin: string, owner: Pick<Owner, 'id' | 'login' | '
   }
 }
 
-/** `private-user`: the one who is signed in. */
+/** GitHub's schema `private-user`, for the signed-in person. */
 export function privateUser(origin: string, account: Account, own: readonly Repository[]) {
   const hidden = own.filter((repository) => repository.isPrivate).length
   return {
@@ -41,7 +41,7 @@ export function privateUser(origin: string, account: Account, own: readonly Repo
   }
 }
 
-/** `organization-simple`. */
+/** GitHub's schema `organization-simple`. */
 export function organizationSimple(origin: string, organization: Organization) {
   const url = `${apiOf(origin)}/orgs/${organization.login}`
   return {
@@ -54,7 +54,7 @@ export function organizationSimple(origin: string, organization: Organization) {
   }
 }
 
-/** `org-membership`: who owns an organisation is its `admin`. */
+/** GitHub's schema `org-membership`. The owners of an organisation have the role `admin`. */
 export const orgMembership = (origin: string, organization: Organization, account: Account) => ({
   url: `${apiOf(origin)}/orgs/${organization.login}/memberships/${account.login}`,
   state: 'active',
@@ -64,14 +64,14 @@ export const orgMembership = (origin: string, organization: Organization, accoun
   user: simpleUser(origin, account),
 })
 
-/** `team-membership`. */
+/** GitHub's schema `team-membership`. */
 export const teamMembership = (origin: string, organization: Organization, team: Team, login: string) => ({
   url: `${apiOf(origin)}/organizations/${organization.id}/team/${team.id}/memberships/${login}`,
   state: 'active',
   role: 'member',
 })
 
-/** The answer for GitHub's schemas `repository` and `full-repository`. */
+/** GitHub's schemas `repository` and `full-repository`. */
 export function fullRepository(
   origin: string,
   repository: Repository,
@@ -111,7 +111,7 @@ export function fullRepository(
 
 export type FullRepository = ReturnType<typeof fullRepository>
 
-/** `label`. */
+/** GitHub's schema `label`. */
 export const labelAnswer = (repository: Pick<FullRepository, 'url'>, label: Label) => ({
   id: label.id,
   node_id: nodeId('Label', label.id),
@@ -122,7 +122,7 @@ export const labelAnswer = (repository: Pick<FullRepository, 'url'>, label: Labe
   default: false,
 })
 
-/** `pull-request-simple`. */
+/** GitHub's schema `pull-request-simple`. */
 export function simplePullRequest(
   origin: string,
   repository: FullRepository,

@@ -1,4 +1,4 @@
-/** What GitHub's REST API says of issues, labels and what happened to them, as far as the product reads it. */
+/** Issues, labels and issue events in the form of GitHub's REST API, with the fields that the product reads. */
 import { accountOf } from '../state/accounts.ts'
 import type { Issue, IssueEvent } from '../state/issueRecords.ts'
 import type { PullRequest } from '../state/state.ts'
@@ -10,13 +10,13 @@ const userOf = ({ origin }: About, login: string) => {
   return account ? simpleUser(origin, account) : null
 }
 
-/** The labels of an issue. */
+/** The labels with these names, in the form of the REST API. */
 export const labelsOf = (about: About, names: readonly string[]) =>
   about.state.labels
     .filter((one) => one.repositoryId === about.repository.id && names.includes(one.name))
     .map((one) => labelAnswer(about.answer, one))
 
-/** What issues and pull requests have in common as issues. */
+/** The fields that issues and pull requests share in the list of issues. */
 function base(
   about: About,
   one: Pick<Issue, 'number' | 'title' | 'body' | 'author' | 'createdAt' | 'updatedAt'>,
@@ -39,7 +39,7 @@ function base(
   }
 }
 
-/** `issue`. */
+/** GitHub's schema `issue`. */
 export function issueAnswer(about: About, issue: Issue) {
   const { closed } = issue
   const shared = base(about, issue)
@@ -58,7 +58,7 @@ export function issueAnswer(about: About, issue: Issue) {
   }
 }
 
-/** `issue`, of a pull request. */
+/** GitHub's schema `issue`, for a pull request. */
 export function pullAsIssue(about: About, pull: PullRequest) {
   const { answer } = about
   const page = `${answer.html_url}/pull/${pull.number}`
@@ -81,7 +81,7 @@ export function pullAsIssue(about: About, pull: PullRequest) {
   }
 }
 
-/** `issue-event`, as it stands in the list of one issue. */
+/** GitHub's schema `issue-event`, in the list of one issue. */
 export function issueEventAnswer(about: About, event: IssueEvent) {
   const label = about.state.labels.find(
     (one) => one.repositoryId === about.repository.id && one.name === event.label,

@@ -1,4 +1,4 @@
-/** Issues, and comments below issues and pull requests: `/repos/{owner}/{repo}/issues`. */
+/** The routes `/repos/{owner}/{repo}/issues`: issues, and comments on issues and pull requests. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import type { Issue } from '../state/issueRecords.ts'
@@ -47,7 +47,7 @@ type Listed =
   | { readonly issue: Issue; readonly createdAt: string; readonly updatedAt: string }
   | { readonly pull: PullRequest; readonly createdAt: string; readonly updatedAt: string }
 
-/** Issues, and pull requests among them as on GitHub. */
+/** The issues that a query asks for. As on GitHub, pull requests are among them. */
 function found({ state, repository }: About, query: z.infer<typeof IssueQuery>): readonly Listed[] {
   const wanted = query.labels?.split(',').map((name) => name.trim().toLowerCase())
   const isWanted = (one: Issue | PullRequest, isOpen: boolean) => {
@@ -77,7 +77,7 @@ const written = (about: About, one: Listed): unknown =>
 
 const Text = z.object({ body: z.string().min(1).max(mostCharacters) })
 
-/** How lists of comments are asked for. */
+/** The query of lists of comments. */
 export const CommentQuery = z.object({
   since: z.coerce.date().optional().catch(undefined),
   sort: z.enum(['created', 'updated']).catch('created'),
@@ -90,7 +90,7 @@ export function wantedComments<Item extends { readonly createdAt: string; readon
   { since, sort, direction }: z.infer<typeof CommentQuery>,
 ): readonly Item[] {
   const key = sort === 'created' ? 'createdAt' : 'updatedAt'
-  // GitHub's times have no fractions: what changed within the second of `since` is told too.
+  // GitHub's times have a resolution of one second, so everything from the second of `since` is included.
   const from = since && Math.floor(since.getTime() / 1_000) * 1_000
   const found = all.filter((one) => from === undefined || Date.parse(one.updatedAt) >= from)
   const sorted = found.toSorted((one, other) => Date.parse(one[key]) - Date.parse(other[key]))
@@ -133,7 +133,7 @@ export function issueCommentRoutes(router: Router, host: Host): void {
   })
 }
 
-/** Throws Refusal 404 for a number that neither an issue nor a pull request has. */
+/** Throws Refusal 404 when no issue or pull request has the number. */
 function refuseUnknown(host: Host, { repository }: About, number: number): void {
   const isThere = [...host.issues.of(repository), ...host.pulls.of(repository)].some(
     (one) => one.number === number,

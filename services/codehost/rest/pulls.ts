@@ -1,4 +1,4 @@
-/** `/repos/{owner}/{repo}/pulls`. */
+/** The routes `/repos/{owner}/{repo}/pulls`. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import type { Host } from '../host.ts'

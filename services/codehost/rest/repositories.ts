@@ -1,4 +1,4 @@
-/** `/repos/{owner}/{repo}`: what is in a repository. */
+/** The routes `/repos/{owner}/{repo}`: repositories, branches, commits and permissions. */
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
@@ -21,7 +21,7 @@ const NewRepository = z.object({
   private: z.boolean().nullish(),
 })
 
-/** The four words that GitHub still answers with, by role. */
+/** The four names of permissions that GitHub still uses, by role. */
 const permissionOf = {
   admin: 'admin',
   maintain: 'write',
@@ -44,7 +44,7 @@ export function repositoryRoutes(router: Router, host: Host): void {
     ctx.body = asked(ctx, host).answer
   })
 
-  // Rules are an extension's.
+  // Only an extension has branch rules, so there are none here.
   router.get('/repos/:owner/:repo/rules/branches/*branch', (ctx) => {
     asked(ctx, host)
     ctx.body = []
@@ -92,7 +92,7 @@ export function repositoryRoutes(router: Router, host: Host): void {
 const isProtected = ({ extension }: Host, repository: Repository, name: string): boolean =>
   extension.isProtected?.(repository, name) ?? false
 
-/** The repository that the address names, as the one who asks may see it. Throws Refusal 401 and 404. */
+/** The repository in the path, if the caller may see it. Throws Refusal 401 and 404. */
 export function asked(
   ctx: Context & { params: Record<string, string> },
   host: Host,
@@ -103,13 +103,13 @@ export function asked(
   return { repository, viewer, origin, answer: repositoryAnswer(host, origin, repository, viewer) }
 }
 
-/** The same, with what answers about the repository are made from. Throws Refusal 401 and 404. */
+/** The repository in the path, with what is needed to describe it. Throws Refusal 401 and 404. */
 export function aboutAsked(ctx: Context & { params: Record<string, string> }, host: Host): About {
   const { repository, answer, origin } = asked(ctx, host)
   return aboutOf(host, origin, repository, answer)
 }
 
-/** What answers about a repository are made from. */
+/** What is needed to describe a repository. */
 export const aboutOf = (
   { store, extension }: Pick<Host, 'store' | 'extension'>,
   origin: string,
@@ -117,14 +117,14 @@ export const aboutOf = (
   answer: FullRepository,
 ): About => ({ origin, repository, answer, state: store.current(), appAnswer: extension.appAnswer })
 
-/** Who does something by the API, and the app whose token it is done with. Throws Refusal 401. */
+/** The account that acts through the API, and the app whose token it uses. Throws Refusal 401. */
 export function actorOf(ctx: Context, host: Host): Actor {
   const caller = callerOf(ctx, host)
   if (caller.kind === 'nobody') throw new Refusal(401, 'Requires authentication')
   return { account: caller.account, viaApp: caller.appId }
 }
 
-/** A repository as the REST API tells it to `viewer`. */
+/** A repository in the form in which the REST API shows it to `viewer`. */
 export function repositoryAnswer(
   host: Host,
   origin: string,
@@ -141,7 +141,7 @@ export function repositoryAnswer(
   })
 }
 
-/** Makes an empty repository under `owner` from the request's body. */
+/** Creates an empty repository of `owner` from the request's body. */
 export async function createRepository(ctx: Context, host: Host, by: Account, owner: Owner): Promise<void> {
   const body = bodyAs(ctx, NewRepository, 'Repository')
   const name = repositoryName(body.name)
@@ -166,14 +166,14 @@ export async function createRepository(ctx: Context, host: Host, by: Account, ow
   ctx.body = answer
 }
 
-/** `short-branch`. */
+/** GitHub's schema `short-branch`. */
 export const shortBranch = (repository: FullRepository, name: string, sha: string, isProtected = false) => ({
   name,
   commit: { sha, url: `${repository.url}/commits/${sha}` },
   protected: isProtected,
 })
 
-/** `branch-with-protection`. */
+/** GitHub's schema `branch-with-protection`. */
 const branchWithProtection = (
   repository: FullRepository,
   name: string,
@@ -191,7 +191,7 @@ const branchWithProtection = (
   }
 }
 
-/** `commit`. */
+/** GitHub's schema `commit`. */
 export function commitAnswer(repository: FullRepository, commit: Commit) {
   const url = `${repository.url}/commits/${commit.sha}`
   const { author, committer, message, tree } = commit

@@ -1,4 +1,4 @@
-/** What GitHub's REST API says of reviews and comments, as far as the product reads it. */
+/** Reviews and comments in the form of GitHub's REST API, with the fields that the product reads. */
 import { accountOf } from '../state/accounts.ts'
 import { clientAppId } from '../state/actors.ts'
 import type { Extension } from '../host.ts'
@@ -7,7 +7,7 @@ import type { IssueComment, Review, ReviewComment } from '../state/reviewRecords
 import type { Repository, State } from '../state/state.ts'
 import { nodeId, simpleUser, time, type FullRepository } from './answers.ts'
 
-/** What answers about one repository are made from. */
+/** What is needed to describe things of one repository. */
 export interface About {
   readonly origin: string
   readonly state: State
@@ -21,7 +21,7 @@ const userOf = ({ origin }: About, login: string) => {
   return account ? simpleUser(origin, account) : null
 }
 
-/** `pull-request-review`; on a webhook the state is in small letters. */
+/** GitHub's schema `pull-request-review`. Webhooks write the state in lower case. */
 export function reviewAnswer(about: About, review: Review) {
   const { answer } = about
   const page = `${answer.html_url}/pull/${review.number}#pullrequestreview-${review.id}`
@@ -40,7 +40,7 @@ export function reviewAnswer(about: About, review: Review) {
   }
 }
 
-/** `pull-request-review-comment` and `review-comment` alike. */
+/** GitHub's schemas `pull-request-review-comment` and `review-comment`. */
 export function reviewCommentAnswer(about: About, comment: ReviewComment, place: Place) {
   const { answer } = about
   const url = `${answer.url}/pulls/comments/${comment.id}`
@@ -74,7 +74,7 @@ export function reviewCommentAnswer(about: About, comment: ReviewComment, place:
   }
 }
 
-/** `issue-comment`. */
+/** GitHub's schema `issue-comment`. */
 export function issueCommentAnswer(about: About, comment: IssueComment) {
   const { state, repository, answer } = about
   const isPull = state.pullRequests.some(
@@ -95,7 +95,7 @@ export function issueCommentAnswer(about: About, comment: IssueComment) {
   }
 }
 
-/** `nullable-integration`: the app that something was done with; `null` where it was none, or is gone. */
+/** GitHub's schema `nullable-integration`: the app through which something was done; `null` when there was none, or when it was deleted. */
 export function viaAppAnswer({ origin, appAnswer }: About, id: number | null): object | null {
   if (id === null) return null
   if (appAnswer) return appAnswer(origin, id)

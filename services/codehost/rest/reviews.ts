@@ -1,4 +1,4 @@
-/** Reviews of a pull request and comments on its lines: `/repos/{owner}/{repo}/pulls/comments` and what is below one pull request. */
+/** The routes for reviews and line comments of pull requests: `/repos/{owner}/{repo}/pulls/comments`, and those below one pull request. */
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
@@ -45,11 +45,11 @@ export function reviewCommentRoutes(router: Router, host: Host): void {
 
 type RouteContext = Context & { params: Record<string, string> }
 
-/** A comment as the REST API tells it, where it stands now. */
+/** A comment in the form of the REST API, with the line where it is now. */
 export const answered = async (host: Host, about: About, comment: ReviewComment) =>
   reviewCommentAnswer(about, comment, await host.reviews.place(about.repository, comment))
 
-/** Answers with a page of comments, each where it stands now. */
+/** Answers with a page of comments, each with the line where it is now. */
 export async function answerComments(
   ctx: RouteContext,
   host: Host,

@@ -1,4 +1,4 @@
-/** The REST API, in GitHub's shapes: what the product asks for. */
+/** The REST API, with the routes of GitHub's API that the product uses. */
 import { Router } from '@koa/router'
 import type { Host } from '../host.ts'
 import { issueCommentRoutes, issueRoutes } from './issues.ts'
@@ -11,7 +11,7 @@ export function restRoutes(host: Host): Router {
   const router = new Router({ prefix: '/api/v3' })
   userRoutes(router, host)
   repositoryRoutes(router, host)
-  // Before those of one pull request: `comments` is no number.
+  // These come before the routes of one pull request, which would take `comments` for its number.
   reviewCommentRoutes(router, host)
   pullRoutes(router, host)
   reviewRoutes(router, host)
@@ -21,7 +21,7 @@ export function restRoutes(host: Host): Router {
   return router
 }
 
-/** The code host alone has no checks: nothing runs here that could report one. */
+/** Empty lists of checks, since the code host alone has nothing that could report one. */
 function checkRoutes(router: Router, host: Host): void {
   const commit = '/repos/:owner/:repo/commits/*ref'
   router.get(`${commit}/check-runs`, (ctx) => {

@@ -1,4 +1,4 @@
-/** `/user`: who the token belongs to, and what they reach. */
+/** The routes below `/user`: the person that the token belongs to, and what they can reach. */
 import type { Router } from '@koa/router'
 import { mayRead, mayPush, membershipsOf, sameName, type Account } from '../state/accounts.ts'
 import type { Host } from '../host.ts'
@@ -24,7 +24,7 @@ export function userRoutes(router: Router, host: Host): void {
     answerPage(ctx, origin, found, (one) => repositoryAnswer(host, origin, one, account))
   })
 
-  // As GitHub answers tokens that are not of a GitHub App.
+  // GitHub answers like this for tokens that are not from a GitHub App.
   router.get('/user/installations', (ctx) => {
     signedInPerson(ctx, host)
     throw new Refusal(
@@ -55,7 +55,7 @@ export function userRoutes(router: Router, host: Host): void {
   router.get('/orgs/:org/teams/:team/memberships/:login', (ctx) => {
     const account = signedInPerson(ctx, host)
     const { org = '', team: slug = '', login = '' } = ctx.params
-    // An organisation shows its teams to its own people.
+    // An organisation shows its teams to its own members only.
     const organization = membershipsOf(account).find((one) => sameName(one.login, org))
     const team = organization?.teams.find((one) => sameName(one.slug, slug))
     if (!organization || !team?.members.some((member) => sameName(member, login))) throw notFound()
@@ -63,7 +63,7 @@ export function userRoutes(router: Router, host: Host): void {
   })
 }
 
-/** Who merely reads what everybody reads. */
+/** Whether the person has no permission in the repository except to read it because it is public. */
 const isStranger = (account: Account, one: Repository): boolean =>
   !mayPush(account, one) && !one.collaborators.some(({ login }) => sameName(login, account.login))
 

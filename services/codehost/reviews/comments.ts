@@ -1,4 +1,4 @@
-/** Comments below pull requests and issues: they have one list and one kind of address, as on GitHub. */
+/** Comments on pull requests and issues. As on GitHub, both have the same list and the same kind of address. */
 import type { Clock } from '#platform/ports/clock.ts'
 import { mayPush, sameName } from '../state/accounts.ts'
 import type { Actor } from '../state/actors.ts'
@@ -10,13 +10,13 @@ import type { HostEvent } from '../state/events.ts'
 import { mostTexts, type IssueComment } from '../state/reviewRecords.ts'
 
 export interface Comments {
-  /** Below one pull request or issue, or of the whole repository. */
+  /** The comments on one pull request or issue, or all of the repository. */
   of(repository: Repository, number?: number): readonly IssueComment[]
-  /** Throws Refusal 404. */
+  /** Returns a comment. Throws Refusal 404. */
   get(repository: Repository, id: number): IssueComment
-  /** Throws Refusal 404 when there is nothing with this number. */
+  /** Adds a comment. Throws Refusal 404 when there is no issue or pull request with this number. */
   add(repository: Repository, number: number, by: Actor, body: string): Promise<IssueComment>
-  /** Throws Refusal 403 and 404. */
+  /** Changes a comment. Throws Refusal 403 and 404. */
   edit(repository: Repository, id: number, by: Actor, body: string): Promise<IssueComment>
 }
 
@@ -91,7 +91,7 @@ async function add(
   return comment
 }
 
-/** Throws Refusal 404 when nothing has this number. */
+/** Sets the time of the last change of an issue or pull request. Throws Refusal 404 when there is none with this number. */
 function touched(state: State, repository: Repository, number: number, now: string): State {
   const next = touchedNumber(state, repository, number, now)
   if (!next) throw notFound()

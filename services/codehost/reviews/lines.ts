@@ -1,4 +1,4 @@
-/** Where a comment stands: its hunk in the diff it was made on, and its line after new commits. */
+/** Places of comments: the hunk in the diff that they were written on, and their line after new commits. */
 import { LRUCache } from 'lru-cache'
 import type { Bare } from '../git/bare.ts'
 import { readDiff, type DiffFile } from '../git/diffLines.ts'
@@ -12,16 +12,16 @@ export interface Spot {
   readonly line: number
 }
 
-/** Where a comment stands now; lines are `null` once the diff does not show them any more: it is outdated. */
+/** Where a comment is now; lines are `null` when the diff no longer shows them, which makes the comment outdated. */
 export interface Place {
   readonly line: number | null
   readonly startLine: number | null
-  /** Counts the lines below the first head of a hunk in the file, as GitHub does. */
+  /** The number of lines below the header of the file's first hunk, as GitHub counts. */
   readonly position: number | null
   readonly commitId: string
 }
 
-/** The last line of a hunk that is shown, and how many lines below the file's first head of a hunk it is. */
+/** A hunk of a diff up to a line: the last line that is shown, and its distance below the header of the file's first hunk. */
 export interface Hunk {
   readonly text: string
   readonly position: number
@@ -31,17 +31,17 @@ const diffLimit = 4 * 1024 * 1024
 const mostLines = 200_000
 
 export interface Lines {
-  /** The diff up to a line, from the head of its hunk; `undefined` for a line that the diff does not show. */
+  /** The diff from the header of a hunk to a line in it; `undefined` for a line that the diff does not show. */
   hunk(
     bare: Bare,
     range: { readonly base: string; readonly head: string },
     spot: Spot,
   ): Promise<Hunk | undefined>
-  /** Where a comment stands in its pull request as it is. */
+  /** Where a comment is in the present state of its pull request. */
   place(bare: Bare, pull: PullRequest, comment: ReviewComment): Promise<Place>
 }
 
-/** Diffs that were read are remembered by the hashes of their commits, which never change their content. */
+/** Caches diffs by the hashes of their commits: a diff between two commits never changes. */
 export function createLines(): Lines {
   const diffs = new LRUCache<string, Promise<readonly DiffFile[]>>({ max: 30 })
   const changes = new LRUCache<string, Promise<readonly Change[] | undefined>>({ max: 1_000 })
@@ -91,7 +91,7 @@ async function remembered<Value>(
   if (known) return known
   const reading = read()
   kept.set(key, reading)
-  // What could not be read is asked again.
+  // A diff that could not be read is not cached, so that the next request reads it again.
   reading.catch(() => kept.delete(key))
   return reading
 }
@@ -114,14 +114,14 @@ function hunkIn(file: DiffFile, { side, line: wanted }: Spot): Hunk | undefined 
   return undefined
 }
 
-/** Lines that were replaced by others; of none at all it counts the line before. */
+/** A range of lines that was replaced. If it is empty, `start` is the line before the insertion. */
 interface Change {
   readonly oldStart: number
   readonly oldCount: number
   readonly newCount: number
 }
 
-/** Reads a diff without context. */
+/** Parses a diff without context lines into the ranges that it replaces. */
 export function readChanges(text: string): readonly Change[] {
   return [...text.matchAll(/^@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@/gm)].map(
     ([, oldStart, oldCount = '1', newCount = '1']) => ({
@@ -132,7 +132,7 @@ export function readChanges(text: string): readonly Change[] {
   )
 }
 
-/** Where a line is after the changes; `undefined` when it was one of those replaced. */
+/** The number that a line has after the changes; `undefined` when the line was replaced. */
 export function lineAfter(changes: readonly Change[], line: number): number | undefined {
   let after = line
   for (const { oldStart, oldCount, newCount } of changes) {

@@ -1,4 +1,4 @@
-/** Reviews of pull requests, the threads of comments on their lines, and who resolved them. */
+/** Reviews of pull requests, the threads of comments on lines, and who resolved them. */
 import { sameName } from '../state/accounts.ts'
 import type { Actor } from '../state/actors.ts'
 import { notFound } from '../httpError.ts'
@@ -18,7 +18,7 @@ import {
 } from './texts.ts'
 import { reply, setResolved } from './threads.ts'
 
-/** A comment on lines of the diff, as it is asked for. */
+/** A comment on lines of the diff that is to be added. */
 export interface NewComment {
   readonly path: string
   readonly body: string
@@ -31,27 +31,27 @@ export interface NewComment {
 export interface NewReview {
   readonly event: 'APPROVE' | 'REQUEST_CHANGES' | 'COMMENT'
   readonly body: string
-  /** The commit that was looked at; the head unless told. */
+  /** The commit that the reviewer looked at; the head by default. */
   readonly commitId: string | undefined
   readonly comments: readonly NewComment[]
 }
 
 export interface Reviews {
   of(repository: Repository, number: number): readonly Review[]
-  /** Throws Refusal 404. */
+  /** Returns a review. Throws Refusal 404. */
   get(repository: Repository, number: number, id: number): Review
-  /** Throws Refusal 404, and 422 for lines that are not in the diff, one's own pull request, or nothing said. */
+  /** Adds a review. Throws Refusal 404, and 422 for lines outside the diff, for the author's own pull request, and for an empty review. */
   submit(repository: Repository, number: number, by: Actor, request: NewReview): Promise<Review>
-  /** Of one pull request, or of all. */
+  /** The comments on lines of one pull request, or of all. */
   comments(repository: Repository, number?: number): readonly ReviewComment[]
-  /** Throws Refusal 404. */
+  /** Returns a comment on lines. Throws Refusal 404. */
   comment(repository: Repository, id: number): ReviewComment
-  /** Answers in a comment's thread, with a review of its own as on GitHub. Throws Refusal 404. */
+  /** Replies in a comment's thread. As on GitHub, the reply gets a review of its own. Throws Refusal 404. */
   reply(repository: Repository, target: Target, by: Actor, body: string): Promise<ReviewComment>
   threads(repository: Repository, number: number): readonly ReviewThread[]
-  /** Throws Refusal 403 and 404. */
+  /** Marks a thread as resolved or unresolved. Throws Refusal 403 and 404. */
   setResolved(repository: Repository, threadId: number, by: Actor, resolved: boolean): Promise<ReviewThread>
-  /** Where a comment stands in its pull request as it is now. */
+  /** Where a comment is in the present state of its pull request. */
   place(repository: Repository, comment: ReviewComment): Promise<Place>
 }
 

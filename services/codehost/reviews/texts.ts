@@ -1,4 +1,4 @@
-/** What writing reviews and comments has in common: limits, who may change whose, and what is told. */
+/** What reviews and comments have in common: limits, permissions to change them, and events for webhooks. */
 import type { Clock } from '#platform/ports/clock.ts'
 import { mayPush, sameName } from '../state/accounts.ts'
 import type { Actor } from '../state/actors.ts'
@@ -10,13 +10,13 @@ import type { Store } from '../state/store.ts'
 import type { HostEvent } from '../state/events.ts'
 import { mostTexts, type Review, type ReviewComment } from '../state/reviewRecords.ts'
 
-/** One review, or one comment, of a pull request. */
+/** A review or comment of a pull request, by its id. */
 export interface Target {
   readonly number: number
   readonly id: number
 }
 
-/** What writing a review or a comment needs of the code host. */
+/** The parts of the code host that are needed for writing reviews and comments. */
 export interface Parts {
   readonly store: Store
   readonly repositories: Repositories
@@ -55,7 +55,7 @@ export const threadBase = (repository: Repository, number: number) => ({
   resolvedBy: null,
 })
 
-/** What is said of a pull request changes when it was last updated. */
+/** The state with a new time of the last change: reviews and comments count as changes of their pull request. */
 export const touched = (state: State, pull: Pick<PullRequest, 'id'>, now: string): State => ({
   ...state,
   pullRequests: state.pullRequests.map((one) => (one.id === pull.id ? { ...one, updatedAt: now } : one)),
@@ -79,7 +79,7 @@ export function commentOf(state: State, repository: Repository, id: number): Rev
   return found
 }
 
-/** Their author, and who may push. */
+/** Throws unless the account is the author or may push. */
 export function refuseStranger(repository: Repository, by: Actor, author: string): void {
   if (!sameName(author, by.account.login) && !mayWriteAs(by, repository))
     throw new Refusal(403, 'Must have push access to the repository.')

@@ -1,4 +1,4 @@
-/** Threads of comments on lines: answering, changing and deleting comments, and resolving. */
+/** Threads of comments on lines: replying, changing and deleting comments, and resolving. */
 import { sameName } from '../state/accounts.ts'
 import type { Actor } from '../state/actors.ts'
 import { notFound, Refusal } from '../httpError.ts'
@@ -36,7 +36,7 @@ export async function reply(
       state: 'COMMENTED',
       commitId: pull.headSha,
     }
-    // GitHub names the first comment of the thread, whichever was answered.
+    // As on GitHub, a reply names the first comment of the thread, even if it answers a later one.
     const inReplyTo = to.inReplyTo ?? to.id
     const added: ReviewComment = {
       ...to,

@@ -1,9 +1,9 @@
-/** Who there is on the local code host: three people and an organisation, without passwords, and the bots of its Apps. */
+/** The accounts of the local code host: people and an organisation, without passwords, and the bots of Apps. */
 import { createHash } from 'node:crypto'
 
-/** What a token of an App covers, of what its holder may. */
+/** Limits what the holder of an App's token may do to what the token covers. */
 export interface Reach {
-  /** Whether repositories under this login may be changed. */
+  /** Whether the token allows changing repositories of this owner. */
   writesUnder(ownerLogin: string): boolean
   covers(repository: { readonly id: number; readonly owner: string }): boolean
 }
@@ -15,11 +15,11 @@ export interface Account {
   readonly login: string
   readonly name: string
   readonly email: string
-  /** Set while a token of an App acts. */
+  /** Set when the account acts through a token of an App. */
   readonly reach?: Reach
 }
 
-/** People of an organisation, under a name in addresses. */
+/** A group of people in an organisation; `slug` is its name in addresses. */
 export interface Team {
   readonly id: number
   readonly slug: string
@@ -27,7 +27,7 @@ export interface Team {
   readonly members: readonly string[]
 }
 
-/** An organisation; its owners may do everything in it, and nobody else may push, its other members neither. */
+/** An organisation. Its owners may do everything in it; other members and outsiders may not push. */
 export interface Organization {
   readonly type: 'Organization'
   readonly id: number
@@ -35,12 +35,12 @@ export interface Organization {
   readonly name: string
   readonly description: string
   readonly owners: readonly string[]
-  /** Members who are no owners. */
+  /** Members who are not owners. */
   readonly members: readonly string[]
   readonly teams: readonly Team[]
 }
 
-/** Whoever a repository can belong to. */
+/** A person or an organisation, which can own repositories. */
 export type Owner = Account | Organization
 
 export const ada: Account = {
@@ -59,7 +59,7 @@ export const grace: Account = {
   email: 'grace@example.com',
 }
 
-/** A member of acme who owns nothing in it: who asks an owner to install an App. */
+/** A member of acme who is not an owner, and has to ask an owner to install an App. */
 export const alan: Account = {
   type: 'User',
   id: 1004,
@@ -79,7 +79,7 @@ export const acme: Organization = {
   teams: [{ id: 3001, slug: 'core', name: 'Core', members: [ada.login] }],
 }
 
-/** Somebody who has no right anywhere, and writes all the same. */
+/** An outsider without any permission who writes comments. */
 export const mallory: Account = {
   type: 'User',
   id: 1003,
@@ -91,20 +91,20 @@ export const mallory: Account = {
 export const accounts: readonly Account[] = [ada, grace, mallory, alan]
 export const organizations: readonly Organization[] = [acme]
 
-/** Logins compare without case, as GitHub's do. */
+/** Compares logins without case, as GitHub does. */
 export const sameName = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 /** The person with this login, if there is one. */
 export const personOf = (login: string): Account | undefined =>
   accounts.find((account) => sameName(account.login, login))
 
-/** The person or bot with this login; whoever ends in `[bot]` is one, also when its App is gone. */
+/** The person or bot with this login. Any login that ends in `[bot]` is a bot, even if its App was deleted. */
 export const accountOf = (login: string): Account | undefined => {
   const [, slug] = /^([a-z0-9-]+)\[bot\]$/i.exec(login) ?? []
   return slug === undefined ? personOf(login) : botOf(slug)
 }
 
-/** Who acts with an App's own tokens. Its id comes from its name, so that what it wrote can be told without the App. */
+/** The bot that acts through an App's own tokens. Its id is derived from its name, so that its texts can be shown even without the App. */
 export function botOf(slug: string): Account {
   const login = `${slug.toLowerCase()}[bot]`
   const id = 10_000_000 + (createHash('sha256').update(login).digest().readUInt32BE(0) % 200_000_000)
@@ -126,7 +126,7 @@ export const membershipsOf = (account: Account): readonly Organization[] =>
 export const organizationsOf = (account: Account): readonly Organization[] =>
   organizations.filter((organization) => organization.owners.includes(account.login))
 
-/** Who may push, merge and make repositories under `ownerLogin`. */
+/** Whether the account may push, merge and create repositories under `ownerLogin`. */
 export function mayWrite(account: Account | undefined, ownerLogin: string): boolean {
   if (!account) return false
   if (account.reach && !account.reach.writesUnder(ownerLogin)) return false
@@ -137,7 +137,7 @@ export function mayWrite(account: Account | undefined, ownerLogin: string): bool
 const owns = ({ login }: Account, ownerLogin: string): boolean =>
   sameName(login, ownerLogin) || (organizationOf(ownerLogin)?.owners.includes(login) ?? false)
 
-/** What of a repository says who may do what. */
+/** The fields of a repository that decide who may do what. */
 interface Guarded {
   readonly id: number
   readonly owner: string
@@ -149,7 +149,7 @@ interface Guarded {
 export const roleNames = ['read', 'triage', 'write', 'maintain', 'admin'] as const
 export type Role = (typeof roleNames)[number]
 
-/** What somebody may do in a repository by who they are, whatever token they use. */
+/** The role of an account in a repository, whatever token it uses. */
 export function roleOf(account: Account, repository: Guarded): Role | 'none' {
   if (account.type === 'Bot') {
     if (mayWrite(account, repository.owner)) return 'write'
@@ -163,19 +163,19 @@ const hasRole = (account: Account, repository: Guarded, least: Role): boolean =>
   return role !== 'none' && roleNames.indexOf(role) >= roleNames.indexOf(least)
 }
 
-/** Whether a token, if it is one of an App, covers the repository. */
+/** Whether the repository is covered by the token, if that is one of an App. */
 const isReached = ({ reach }: Account, repository: Guarded): boolean =>
   reach === undefined || (reach.writesUnder(repository.owner) && reach.covers(repository))
 
-/** Who may push to a repository, and merge. */
+/** Whether the account may push to the repository, and merge. */
 export const mayPush = (account: Account | undefined, repository: Guarded): boolean =>
   account !== undefined && isReached(account, repository) && hasRole(account, repository, 'write')
 
-/** Who may label and close issues. */
+/** Whether the account may label and close issues. */
 export const mayTriage = (account: Account, repository: Guarded): boolean =>
   isReached(account, repository) && hasRole(account, repository, 'triage')
 
-/** Public repositories are for everybody, private ones for those who have a role in them. */
+/** Whether the account may read the repository: everybody if it is public, else only those who have a role in it. */
 export function mayRead(account: Account | undefined, repository: Guarded): boolean {
   if (!repository.isPrivate) return true
   if (!account || !isReached(account, repository)) return false

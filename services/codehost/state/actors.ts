@@ -1,28 +1,28 @@
-/** Who does something on the code host, with what, and how they stand to a repository. */
+/** Who acts on the code host and through which App, and their relation to a repository. */
 import { accountOf, type Account } from './accounts.ts'
 import type { Label } from './issueRecords.ts'
 import type { PullRequest, Repository, State } from './state.ts'
 
-/** Who does something, and the App whose token it is done with; `null` on a page. */
+/** Who acts, and the App whose token they use; `null` on a page. */
 export interface Actor {
   readonly account: Account
   readonly viaApp: number | null
 }
 
-/** The number of the one app that the code host knows without an extension. */
+/** The number of the only App that the code host knows without an extension. */
 export const clientAppId = 1
 
-/** Who asks the API. */
+/** The holder of the token of an API request. */
 export type Caller =
   | { readonly kind: 'nobody' }
   | {
       readonly kind: 'somebody'
       readonly account: Account
-      /** The app whose token it is. */
+      /** The App that issued the token. */
       readonly appId: number
     }
 
-/** What is told of a pull request beside itself: who opened it, and its labels. */
+/** Facts about a pull request that are not in its record: its author's relation to the repository, and its labels. */
 export interface AboutPull {
   readonly labels: readonly Label[]
   readonly account: Account | undefined

@@ -1,4 +1,4 @@
-/** Codes that a browser carries to an App, which changes them into tokens: used once, for ten minutes. */
+/** Codes that a browser brings to an App, and that the App exchanges for tokens: valid once and for ten minutes. */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '#platform/ports/clock.ts'
 
@@ -8,16 +8,16 @@ const mostCodes = 1_000
 export interface PendingCode {
   readonly clientId: string
   readonly login: string
-  /** `undefined` where the person came by an installation: then the App may name any of its addresses. */
+  /** `undefined` when the person came from an installation: then the App may name any of its addresses. */
   readonly redirectUri: string | undefined
   readonly challenge: string | undefined
   readonly expires: number
 }
 
-/** Codes live in memory only: after a restart a person presses the button once more. */
+/** Codes are only in memory: after a restart, a person has to press the button again. */
 export interface Codes {
   issue(pending: Omit<PendingCode, 'expires'>): string
-  /** Answers a code once. */
+  /** Returns the code's data and forgets it, so that a code works only once. */
   take(code: string): PendingCode | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What happens on the code host that webhooks tell. */
+/** Events of the code host that webhooks report. */
 import type { Account, Owner } from './accounts.ts'
 import type { IssueComment, Review, ReviewComment, ReviewThread } from './reviewRecords.ts'
 import type { Issue } from './issueRecords.ts'
@@ -23,9 +23,9 @@ export type HostEvent =
       readonly action: PullRequestAction
       readonly repository: Repository
       readonly pull: PullRequest
-      /** As it was before it was edited, or before new commits. */
+      /** The pull request as it was before an edit or new commits. */
       readonly before?: PullRequest
-      /** The name of the label that came or went. */
+      /** The name of the label that was added or removed. */
       readonly label?: string
       readonly sender: Owner
     }
@@ -33,9 +33,9 @@ export type HostEvent =
       readonly kind: 'push'
       readonly repository: Repository
       readonly ref: string
-      /** `null` for a branch that came. */
+      /** `null` for a new branch. */
       readonly before: string | null
-      /** `null` for a branch that went. */
+      /** `null` for a deleted branch. */
       readonly after: string | null
       readonly sender: Owner
     }
@@ -60,7 +60,7 @@ export type HostEvent =
       readonly kind: 'issue_comment'
       readonly action: 'created' | 'edited' | 'deleted'
       readonly repository: Repository
-      /** Whether it is below a pull request. */
+      /** Whether the comment is on a pull request. */
       readonly isPull: boolean
       readonly comment: IssueComment
       readonly before?: IssueComment

@@ -1,4 +1,4 @@
-/** Issues and labels, as the state keeps them. Numbers are shared with pull requests. */
+/** Issues and labels in the state. Issues and pull requests share one sequence of numbers. */
 import { z } from 'zod'
 
 const Time = z.iso.datetime()
@@ -10,7 +10,7 @@ export const Issue = z.object({
   title: z.string(),
   body: z.string().nullable(),
   author: z.string(),
-  /** The App whose token it was opened with; `null` on a page. */
+  /** The App whose token the issue was opened with; `null` on a page. */
   viaApp: z.int().positive().nullable(),
   /** Names of labels. */
   labels: z.array(z.string()).readonly(),
@@ -18,7 +18,7 @@ export const Issue = z.object({
   updatedAt: Time,
   /** When somebody last changed the title or the text; `null` when nobody did. */
   editedAt: Time.nullable(),
-  /** Who did; `null` where it is not known. */
+  /** Who changed it last; `null` when nobody did or it is unknown. */
   editedBy: z.string().nullable().default(null),
   closed: z.object({ at: Time, by: z.string(), reason: z.enum(['completed', 'not_planned']) }).nullable(),
 })
@@ -31,7 +31,7 @@ export const Label = z.object({
   description: z.string().nullable(),
 })
 
-/** What happened to an issue, and who did it. */
+/** Something that happened to an issue, and who did it. */
 export const IssueEvent = z.object({
   id: z.int().positive(),
   repositoryId: z.int().positive(),
@@ -46,10 +46,10 @@ export type Issue = Readonly<z.infer<typeof Issue>>
 export type Label = Readonly<z.infer<typeof Label>>
 export type IssueEvent = Readonly<z.infer<typeof IssueEvent>>
 
-/** Of one repository; more are refused. */
+/** The most issues of one repository; further ones are refused. */
 export const mostIssues = 5_000
-/** Of one issue, as on GitHub. */
+/** The most labels of one issue, as on GitHub. */
 export const mostLabels = 100
-/** Labels of one repository, and events that are remembered of one issue. */
+/** The most labels of one repository, and below, the most remembered events of one issue. */
 export const mostLabelsOfAll = 1_000
 export const mostEvents = 300

@@ -1,16 +1,16 @@
-/** What people say about pull requests and issues, as the state keeps it. `number` is the pull request's or issue's in its repository. */
+/** Reviews and comments on pull requests and issues in the state. `number` is the number of the pull request or issue in its repository. */
 import { z } from 'zod'
 
 const Time = z.iso.datetime()
 const Sha = z.string().regex(/^[0-9a-f]{40,64}$/)
 
-/** What everything that was said has. */
+/** The fields that all reviews and comments have. */
 const said = {
   id: z.int().positive(),
   repositoryId: z.int().positive(),
   number: z.int().positive(),
   author: z.string(),
-  /** The app whose token it was said with; `null` for what was written on a page. */
+  /** The App whose token it was written with; `null` on a page. */
   viaApp: z.int().positive().nullable(),
   body: z.string(),
   createdAt: Time,
@@ -19,22 +19,22 @@ const said = {
   editedAt: Time.nullable(),
 }
 
-/** A comment below a pull request or an issue. */
+/** A comment on a pull request as a whole, or on an issue. */
 export const IssueComment = z.object({
   ...said,
-  /** Who changed it last; `null` where nobody did, or it is not known. */
+  /** Who changed it last; `null` when nobody did or it is unknown. */
   editedBy: z.string().nullable().default(null),
 })
 
-/** What somebody thinks of a pull request as a whole. */
+/** A review of a pull request as a whole. */
 export const Review = z.object({
   ...said,
   state: z.enum(['APPROVED', 'CHANGES_REQUESTED', 'COMMENTED', 'DISMISSED']),
-  /** The head that was reviewed. */
+  /** The head commit that was reviewed. */
   commitId: Sha,
 })
 
-/** A comment on lines of a diff. Lines are those of the file at `commitId`, or at `baseId` on the left side. */
+/** A comment on lines of a diff. Line numbers are those of the file at `commitId`, or at `baseId` on the left side. */
 export const ReviewComment = z.object({
   ...said,
   reviewId: z.int().positive(),
@@ -46,13 +46,13 @@ export const ReviewComment = z.object({
   startLine: z.int().positive().nullable(),
   startSide: z.enum(['LEFT', 'RIGHT']).nullable(),
   commitId: Sha,
-  /** Where the branch left its base, as it was then. */
+  /** The commit at which the branch had forked from its base when the comment was written. */
   baseId: Sha,
-  /** The diff from the head of its hunk to the line. */
+  /** The diff from the header of its hunk to the line. */
   diffHunk: z.string(),
 })
 
-/** Comments on the same lines, one answering the other. */
+/** A thread: comments on the same lines that answer each other. */
 export const ReviewThread = z.object({
   id: z.int().positive(),
   repositoryId: z.int().positive(),
@@ -65,7 +65,7 @@ export type Review = Readonly<z.infer<typeof Review>>
 export type ReviewComment = Readonly<z.infer<typeof ReviewComment>>
 export type ReviewThread = Readonly<z.infer<typeof ReviewThread>>
 
-/** As long as a text on GitHub may be. */
+/** The longest text that GitHub accepts. */
 export const mostCharacters = 65_536
-/** Texts of each kind below one pull request or issue. */
+/** The most texts of each kind on one pull request or issue. */
 export const mostTexts = 2_000

@@ -1,4 +1,4 @@
-/** What the local code host remembers, besides the repositories themselves. Times are ISO 8601; tokens only as SHA-256. */
+/** The state of the local code host without the repositories themselves. Times are ISO 8601; of tokens, only the SHA-256 is stored. */
 import { z } from 'zod'
 import { roleNames } from './accounts.ts'
 import { Issue, IssueEvent, Label } from './issueRecords.ts'
@@ -17,7 +17,7 @@ const Grant = z.object({
   refreshExpiresAt: Time,
 })
 
-/** A browser that a person chose an account in. */
+/** A browser in which a person chose an account. */
 const Session = z.object({ login: z.string(), hash: z.string(), expiresAt: Time })
 
 const Repository = z.object({
@@ -26,18 +26,18 @@ const Repository = z.object({
   name: z.string(),
   description: z.string().nullable(),
   isPrivate: z.boolean(),
-  /** Where a seed came from; `null` for a repository made here. */
+  /** The path or address that a seed was imported from; `null` for a repository that was created here. */
   source: z.string().nullable(),
-  /** The branch that HEAD names, also while it is still to be born. */
+  /** The branch that HEAD names, even if it does not exist yet. */
   defaultBranch: z.string(),
-  /** The tip of the default branch that `language` was read from. */
+  /** The last commit of the default branch, for which `language` was determined. */
   defaultTip: Sha.nullable(),
   language: z.string().nullable(),
   createdAt: Time,
   updatedAt: Time,
   pushedAt: Time.nullable(),
   archived: z.boolean().default(false),
-  /** Whom the owner gave a role. */
+  /** People to whom the owner gave a role. */
   collaborators: z
     .array(z.object({ login: z.string(), role: z.enum(roleNames) }))
     .readonly()
@@ -57,12 +57,12 @@ const PullRequest = z.object({
   head: z.string(),
   base: z.string(),
   headSha: Sha,
-  /** The tip of the base branch, as it was when the pull request was last open. */
+  /** The last commit of the base branch at the time when the pull request was last open. */
   baseSha: Sha,
   createdAt: Time,
   updatedAt: Time,
   closedAt: Time.nullable(),
-  /** `commit` is `null` when the work reached the base branch by a push. */
+  /** `commit` is `null` when the commits reached the base branch by a push. */
   merged: z.object({ at: Time, by: z.string().nullable(), commit: Sha.nullable() }).nullable(),
 })
 
@@ -74,7 +74,7 @@ export const State = z.object({
   sessions: z.array(Session).readonly(),
   repositories: z.array(Repository).readonly(),
   pullRequests: z.array(PullRequest).readonly(),
-  /** The next id of whatever is said or reported. */
+  /** The next id for a comment, review, label or event. */
   nextTextId: z.int().positive().default(1),
   reviews: z.array(Review).readonly().default([]),
   reviewThreads: z.array(ReviewThread).readonly().default([]),
@@ -91,7 +91,7 @@ export type Session = Readonly<z.infer<typeof Session>>
 export type Repository = Readonly<z.infer<typeof Repository>>
 export type PullRequest = Readonly<z.infer<typeof PullRequest>>
 
-/** A code host on which nothing has happened. */
+/** The state of a new code host. */
 export const emptyState: State = {
   version: 2,
   nextRepositoryId: 1,

@@ -1,4 +1,4 @@
-/** The state in one JSON file: changed one change at a time, on disk before it is answered. */
+/** The state in one JSON file. Changes run one after the other, and each is on disk before it is confirmed. */
 import { serialize } from '#platform/async/queue.ts'
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,20 +6,20 @@ import { z } from 'zod'
 import { DamagedData, NewerData } from '#platform/ports/faults.ts'
 import { emptyState, State } from './state.ts'
 
-/** Where state is read and changed; the code host's unless told otherwise. */
+/** Reads and changes a state: by default that of the code host. */
 export interface Store<Kept = State> {
-  /** The state as it was last written. */
+  /** The state as last written. */
   current(): Kept
   /**
-   * Changes the state. `change` is pure and may throw to refuse; changes are applied one after the other, and the answer
-   * comes when the file holds the new state. A write that fails leaves the old state in force.
+   * Changes the state. `change` must be pure and may throw to refuse. Changes run one after the other. Resolves when the file contains the new state.
+   * If writing fails, the old state stays in force.
    */
   update<Answer>(change: (state: Kept) => readonly [Kept, Answer]): Promise<Answer>
-  /** Waits for what is being written. */
+  /** Waits for running writes. */
   settled(): Promise<void>
 }
 
-/** One file of state. */
+/** The name, format and initial content of a state file. */
 export interface StateFile<Kept> {
   readonly name: string
   readonly schema: z.ZodType<Kept>
@@ -28,7 +28,7 @@ export interface StateFile<Kept> {
 
 const codeHostFile: StateFile<State> = {
   name: 'code-host.json',
-  // Version 1 knew nothing of reviews and issues: what it lacks is empty.
+  // Version 1 had no reviews and issues, so these are empty.
   schema: z.preprocess(
     (json) =>
       z.object({ version: z.literal(1) }).safeParse(json).success && typeof json === 'object'
@@ -41,7 +41,7 @@ const codeHostFile: StateFile<State> = {
 
 export const openStore = (dataDir: string): Promise<Store> => openStateFile(dataDir, codeHostFile)
 
-/** Opens a file of state in `dataDir`. Throws DamagedData or NewerData, and leaves the file as it is then. */
+/** Opens a state file in `dataDir`. Throws DamagedData or NewerData without changing the file. */
 export async function openStateFile<Kept extends { readonly version: number }>(
   dataDir: string,
   file: StateFile<Kept>,
@@ -95,7 +95,7 @@ async function write(path: string, state: unknown): Promise<void> {
   const file = await open(beside, 'w', 0o600)
   try {
     await file.writeFile(JSON.stringify(state, null, 1))
-    // A rename that is on disk before its bytes would leave an empty file after a power cut.
+    // If the rename reached the disk before the content, a power cut would leave an empty file.
     await file.sync()
   } finally {
     await file.close()

@@ -1,14 +1,14 @@
-/** Tokens and sessions: made at random, kept as hashes, found by hash. Pure but for the randomness of `newToken`. */
+/** Tokens and sessions: random, stored as hashes, and found by hash. All functions except `newToken` are pure. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Grant, Session, State } from './state.ts'
 
 const hour = 3_600_000
-/** As long as a GitHub App's user tokens: 8 hours, and about 6 months to refresh them. */
+/** The lifetime of a GitHub App's user tokens: 8 hours, and about 6 months for refreshing them. */
 export const accessLife = 8 * hour
 export const refreshLife = 15_897_600_000
 const sessionLife = 30 * 24 * hour
 
-/** More than one person with several browsers needs; the oldest go first. */
+/** More grants than a person with several browsers needs; the oldest are dropped first. */
 const grantsPerAccount = 50
 const sessionsPerAccount = 20
 
@@ -17,21 +17,21 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** A random token with GitHub's prefix, such as `ghu_` for a person's access and `ghr_` to refresh it. */
 export function newToken(prefix: `${string}_`): string {
   const length = prefix === 'ghr_' ? 76 : 36
-  // 248 = 4 * 62: bytes above would make the first letters likelier.
+  // 248 is 4 * 62: larger bytes would make the first letters of the alphabet more likely.
   const letters = [...randomBytes(length * 2)].filter((byte) => byte < 248).slice(0, length)
   return prefix + letters.map((byte) => alphabet.charAt(byte % alphabet.length)).join('')
 }
 
-/** How a token is kept. Random tokens need no salt. */
+/** The form in which a token is stored. Random tokens need no salt. */
 export const tokenHash = (token: string): string => createHash('sha256').update(token).digest('hex')
 
-/** A fresh pair of tokens, in plain text: the only time that they are seen. */
+/** A new pair of tokens in plain text, which the server does not keep. */
 export interface IssuedTokens {
   readonly access: string
   readonly refresh: string
 }
 
-/** The state with a grant for `login`, without what has expired. */
+/** The state with a new grant for `login`, and without expired ones. */
 export function withGrant(
   state: State,
   issued: IssuedTokens,
@@ -55,7 +55,7 @@ export function grantByAccess(state: State, token: string, now: Date): Grant | u
   return state.grants.find((grant) => grant.accessHash === hash && isAfter(grant.accessExpiresAt, now))
 }
 
-/** The grant that an access token was made for, also when the token has expired. */
+/** The grant that an access token belongs to, even if the token has expired. */
 export function grantOfAccess(state: State, token: string): Grant | undefined {
   const hash = tokenHash(token)
   return state.grants.find((grant) => grant.accessHash === hash)
@@ -67,13 +67,13 @@ export function grantByRefresh(state: State, token: string, now: Date): Grant | 
   return state.grants.find((grant) => grant.refreshHash === hash && isAfter(grant.refreshExpiresAt, now))
 }
 
-/** The state without the grants that `ended` names. */
+/** The state without the grants for which `ended` is true. */
 export const withoutGrants = (state: State, ended: (grant: Grant) => boolean): State => ({
   ...state,
   grants: state.grants.filter((grant) => !ended(grant)),
 })
 
-/** The state with a browser session for `login`, without what has expired. */
+/** The state with a browser session for `login`, and without expired ones. */
 export function withSession(state: State, token: string, login: string, now: Date): State {
   const added: Session = {
     login,
@@ -84,7 +84,7 @@ export function withSession(state: State, token: string, login: string, now: Dat
   return { ...state, sessions: lastOf(alive, login, sessionsPerAccount - 1).concat(added) }
 }
 
-/** Whose browser this is. */
+/** The login of the person whose browser session has this token. */
 export function sessionLogin(state: State, token: string, now: Date): string | undefined {
   const hash = tokenHash(token)
   return state.sessions.find((session) => session.hash === hash && isAfter(session.expiresAt, now))?.login

@@ -1,4 +1,4 @@
-/** What the pages of a conversation are asked with: the repository, and who speaks. */
+/** What the requests for issue and pull request pages have in common: the repository, and the account that speaks. */
 import type { Context } from 'koa'
 import { mayPush, mayTriage, organizationOf, personOf, type Account } from '../../state/accounts.ts'
 import type { Actor } from '../../state/actors.ts'
@@ -10,17 +10,17 @@ import type { Repository } from '../../state/state.ts'
 
 export type PageContext = Context & { params: Record<string, string> }
 
-/** Who looks at a repository, and who they would speak as. */
+/** The repository of a page, who looks at it, and as whom they would comment. */
 export interface Asked {
   readonly repository: Repository
   readonly viewer: Account | undefined
-  /** A browser in which nobody signed in speaks as the owner: there are no passwords here that it could not give as well. */
+  /** Without sign-in, people comment as the owner: since there are no passwords, they could sign in as the owner anyway. */
   readonly speaker: Account
   readonly mayPush: boolean
   readonly mayTriage: boolean
 }
 
-/** Throws Refusal 404. */
+/** The repository and accounts of a page. Throws Refusal 404. */
 export function asked(ctx: PageContext, host: Host): Asked {
   const viewer = browsingAs(ctx, host)
   const repository = readable(host, viewer, ctx.params['owner'], ctx.params['repo'])
@@ -36,27 +36,27 @@ export function asked(ctx: PageContext, host: Host): Asked {
   }
 }
 
-/** The same for a form of our own that changes something. Throws Refusal 403 and 404. */
+/** The same for a form that changes something, which must come from one of our own pages. Throws Refusal 403 and 404. */
 export function sent(ctx: PageContext, host: Host): Asked & { readonly by: Actor } {
   refuseForeignForm(ctx, originOf(ctx, host.url))
   const all = asked(ctx, host)
   return { ...all, by: { account: all.speaker, viaApp: null } }
 }
 
-/** The number in the address. Throws Refusal 404. */
+/** The issue or pull request number in the path. Throws Refusal 404. */
 export function numberOf(ctx: PageContext, name = 'number'): number {
   const text = ctx.params[name] ?? ''
   if (!/^\d{1,15}$/.test(text)) throw notFound()
   return Number(text)
 }
 
-/** Sends the browser on after a form. */
+/** Redirects the browser after a form was accepted. */
 export function seeOther(ctx: Context, address: string): void {
   ctx.status = 303
   ctx.redirect(address)
 }
 
-/** Why a form cannot be taken as it is. */
+/** The refusal of an invalid form. */
 export const badForm = (sentence: string): Refusal => new Refusal(422, sentence)
 
 export const addressOf = ({ owner, name }: Repository): string => `/${owner}/${name}`

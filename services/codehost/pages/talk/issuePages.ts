@@ -1,4 +1,4 @@
-/** Issues for people: the list, one issue with its labels and comments, and a new one. */
+/** The pages of issues: the list, one issue with its labels and comments, and a new one. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { html, type Html } from '#platform/http/html.ts'
@@ -57,7 +57,7 @@ export function issuePages(router: Router, host: Host): void {
     const all = asked(ctx, host)
     const number = numberOf(ctx)
     const address = addressOf(all.repository)
-    // One number leads to one thing, whatever the address calls it.
+    // An issue and a pull request never share a number, so the address of an issue redirects if the number is a pull request's.
     if (host.pulls.of(all.repository).some((pull) => pull.number === number))
       return seeOther(ctx, `${address}/pull/${number}`)
     const issue = host.issues.get(all.repository, number)

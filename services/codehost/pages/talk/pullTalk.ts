@@ -1,4 +1,4 @@
-/** The conversation of a pull request: what was said, in the order in which it was said, and the forms to say more. */
+/** The conversation of a pull request: comments and reviews in order of time, and the forms to add more. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { html, type Html } from '#platform/http/html.ts'
@@ -82,14 +82,14 @@ export function pullTalkRoutes(router: Router, host: Host): void {
     })
 }
 
-/** Throws Refusal 422 for a form that lacks something. */
+/** The fields of a form. Throws Refusal 422 when a field is missing. */
 function formAs<Form>(ctx: PageContext, schema: z.ZodType<Form>): Form {
   const read = schema.safeParse(ctx.request.body)
   if (!read.success) throw badForm('The form is empty, or longer than a comment may be.')
   return read.data
 }
 
-/** What was said of a pull request. */
+/** The comments and reviews of a pull request, as HTML. */
 export async function conversation(
   host: Host,
   { repository, speaker, mayPush }: Asked,
@@ -114,7 +114,7 @@ export async function conversation(
   )
   const all = [
     ...host.comments.of(repository, number).map((one) => ({ at: one.createdAt, panel: commentPanel(one) })),
-    // A review that only holds a comment on a line is told by its thread.
+    // A review that only contains a comment on a line is shown by its thread.
     ...host.reviews
       .of(repository, number)
       .filter(({ body, state }) => body !== '' || state !== 'COMMENTED')

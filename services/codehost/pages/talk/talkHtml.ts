@@ -1,4 +1,4 @@
-/** What people said, and the forms to say something: texts, reviews, threads of lines. */
+/** HTML for comments, reviews and threads, and for the forms to write them. */
 import { shownParts } from '#domain/kernel/hiddenCharacters.ts'
 import { html, type Html } from '#platform/http/html.ts'
 import { accountOf } from '../../state/accounts.ts'
@@ -7,7 +7,7 @@ import type { IssueComment, Review, ReviewComment, ReviewThread } from '../../st
 
 export const personName = (login: string): string => accountOf(login)?.name ?? login
 
-/** What turns or hides text is marked by its code point. */
+/** Hidden characters are replaced by their code points. */
 export const visible = (text: string): readonly (Html | string)[] =>
   shownParts(text).map((part) =>
     part.kind === 'text' ? part.text : html`<mark title="Hidden character">${part.codePoint}</mark>`,
@@ -18,7 +18,7 @@ export const dated = (iso: string): Html =>
 
 type Said = Pick<IssueComment, 'author' | 'createdAt' | 'editedAt' | 'body'>
 
-/** A text with its author; `did` says what they did by it. */
+/** A text with its author; `did` is the verb between author and time, such as 'commented'. */
 export const textPanel = (
   said: Said,
   { id, did }: { readonly id: string; readonly did: Html | string },
@@ -44,7 +44,7 @@ const verdicts: Readonly<Record<Review['state'], Html>> = {
 export const reviewPanel = (review: Review): Html =>
   textPanel(review, { id: `pullrequestreview-${review.id}`, did: verdicts[review.state] })
 
-/** A thread with where it stands; `may` says whether it is resolved by who looks. */
+/** A thread with its place in the code; `may` says whether the viewer may resolve it. */
 export const threadPanel = (shown: {
   readonly thread: ReviewThread
   readonly comments: readonly ReviewComment[]
@@ -94,7 +94,7 @@ export const threadPanel = (shown: {
   </section>`
 }
 
-/** A field for a longer text. */
+/** A field for several lines of text. */
 export const textField = (field: {
   readonly name: string
   readonly label: string
@@ -106,14 +106,14 @@ export const textField = (field: {
     <textarea name="${field.name}" rows="${field.rows}">${field.value}</textarea>
   </label>`
 
-/** The form below a conversation. */
+/** The form for a comment at the end of a conversation. */
 export const commentForm = (action: string, speaker: string): Html =>
   html`<form class="stack" method="post" action="${action}">
     ${textField({ name: 'body', label: `Comment as ${speaker}`, rows: 4 })}
     <button class="button" type="submit">Comment</button>
   </form>`
 
-/** The form for a review of a whole pull request. Nobody judges their own. */
+/** The form for a review of a whole pull request. Authors cannot approve or reject their own. */
 export const reviewForm = (pullAddress: string, speaker: string, isOwn: boolean): Html =>
   html`<form class="panel" method="post" action="${`${pullAddress}/reviews`}">
     <h2 class="head">Review as ${speaker}</h2>
@@ -132,7 +132,7 @@ export const reviewForm = (pullAddress: string, speaker: string, isOwn: boolean)
     </div>
   </form>`
 
-/** The form below a line of the diff. */
+/** The form for a comment on a line of the diff. */
 export const lineForm = (
   pullAddress: string,
   spot: { readonly path: string; readonly side: string; readonly line: number; readonly head: string },
