@@ -1,4 +1,4 @@
-/** Images on their way into a message: looked up, copied under the task's key, and taken back if the message is not recorded. */
+/** Attaches images to a message: finds them, copies them under the task's key, and removes the copies if the message is not recorded. */
 import { v5 as uuidv5 } from 'uuid'
 import { imageTexts } from '#domain/api/images.ts'
 import { image, type KeptImage } from '#domain/image.ts'
@@ -16,7 +16,7 @@ interface Services {
   readonly blobs: SealedBlobs
 }
 
-/** Into which message which images go, by their ids, and whose command it is. */
+/** The images, by id, that a message gets, and the command that records the message. */
 export interface Attaching {
   readonly taskId: string
   readonly messageId: string
@@ -29,8 +29,8 @@ export interface Attaching {
 }
 
 /**
- * Executes a command with images of the person's own. Throws `invalid_input` that names `images.N` where an image is another's, unknown
- * or discarded: the same for all three. A command that took effect before needs no images again: they may be discarded by now.
+ * Executes a command with images of the person. Throws `invalid_input` that names `images.N` when an image belongs to somebody else, is unknown, or
+ * is discarded, without saying which. A command that took effect before does not look for its images again, since they may be discarded by now.
  */
 export async function withImages(
   services: Services,
@@ -50,7 +50,7 @@ export async function withImages(
       copies.push(await copied(services, { imageId, index, scope, owner: request.user.id }))
     executed = await execute(copies)
   } catch (fault) {
-    // After any other fault it is unknown whether the message was recorded, so the copies stay.
+    // After any other error, it is unknown whether the message was recorded, so the copies stay.
     if (fault instanceof Fault) await takeBack()
     throw fault
   }
@@ -81,13 +81,13 @@ function factsOf({ imageId, mediaType, width, height, blob, uploadedAt, name }: 
   return { imageId, mediaType, width, height, blob, uploadedAt, name }
 }
 
-/** Notes that the images wait no more. The message is there already: an image that is not noted only counts as waiting until it is discarded. */
+/** Records that the images are attached. The message is recorded already: if this fails, an image only counts as waiting until it is discarded. */
 async function note(
   { commands }: Services,
   { taskId, messageId, imageIds, request: { actor, commandId } }: Attaching,
 ): Promise<void> {
   for (const imageId of imageIds) {
-    // A command id of its own: event ids follow from it, and the message has the other one.
+    // Event ids are derived from the command id, and the message already uses the given one, so each image needs another.
     const cause = { actor, commandId: uuidv5(imageId, commandId) }
     const attach = { type: 'AttachImage', taskId, messageId } as const
     await commands.execute(image, imageStream(imageId), attach, cause).catch(() => undefined)

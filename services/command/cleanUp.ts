@@ -1,4 +1,4 @@
-/** Removes workspace and branch of a task whose pull request is over: in this order, as the runner says whether the work is kept. */
+/** Removes the workspace and then the branch of a task whose pull request is over. The runner is first, because it says whether the work is saved. */
 import type { BranchOutcome, WorkspaceOutcome } from '#domain/api/cleanUp.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { whyNotOver } from '#domain/task/codeHost/cleanUp.ts'
@@ -21,10 +21,10 @@ export interface TaskCleanUpServices extends BranchCleanUp {
   readonly commands: Pick<Commands, 'load'>
 }
 
-/** Together with the rest of the request, below the client's time-out of 30 s. */
+/** Together with the rest of the request, this is less than the client's timeout of 30 s. */
 const runnerTimeoutMs = 15_000
 
-/** What became of each. Never throws for what the code host or the runner says. */
+/** Cleans up and returns the outcomes for branch and workspace. Errors of the code host and the runner become outcomes. */
 export async function cleanUp(
   services: TaskCleanUpServices,
   state: LiveTask,
@@ -32,7 +32,7 @@ export async function cleanUp(
   const workspace = await removeWorkspace(services, state)
   const whyKept = async () =>
     workspace === 'in_use' ? workspace : await whyBranchIsKept(services, state.taskId)
-  // Looked for even if the branch must stay, as it may be gone already.
+  // Looks for the branch even if it must stay, since it may be deleted already.
   return { branch: await cleanUpBranch(services, state, whyKept), workspace }
 }
 
@@ -46,8 +46,8 @@ async function removeWorkspace(
 }
 
 /**
- * Why the branch must stay, by the log as it is now: the task goes on, or its work was not merged and no runner has found it saved, in this
- * try or an earlier one.
+ * Why the branch must stay, according to the log: the task was continued, or its work was not merged and no runner has found it saved, now or
+ * earlier. `undefined` when it may be deleted.
  */
 async function whyBranchIsKept(
   { commands }: Pick<TaskCleanUpServices, 'commands'>,
@@ -66,8 +66,9 @@ export interface BranchCleanUp {
 }
 
 /**
- * Deletes the branch by the token of the task's owner, and says what became of it. Only what is ours goes: a branch with our name, where it stood
- * when the pull request ended, that nobody else uses. `whyKept` is asked last, right before the deletion. Never throws for what the code host says.
+ * Deletes the branch with the token of the task's owner, and returns the outcome. Only our own branches are deleted: the name is ours, the branch is
+ * where it was when the pull request ended, and nobody else uses it. `whyKept` is called right before the deletion. Errors of the code host become
+ * outcomes.
  */
 export async function cleanUpBranch(
   services: BranchCleanUp,
@@ -85,13 +86,13 @@ export async function cleanUpBranch(
   const head = pullRequest?.observed?.headCommit
   if (!task || !project || branch === null || head === undefined || !isOurBranch(branch)) return 'not_ours'
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
-  // How far it got decides what is known when the code host stops answering.
+  // When the code host stops answering, the last step decides the outcome.
   let step: Step = 'looking'
   try {
     const token = await access.tokenOf(ownerId)
     const { id, defaultBranch } = await codeHost.repository(token, repository)
     const isBase = [defaultBranch, task.branch, task.recorded?.baseBranch].includes(branch)
-    // Names of repositories change hands.
+    // Another repository may have taken over the name.
     const isOther = pull?.repositoryId != null && pull.repositoryId !== id
     if (isBase || isOther) return 'not_ours'
     const stands = async (): Promise<'gone' | 'moved' | 'as_it_was'> => {
@@ -104,7 +105,7 @@ export async function cleanUpBranch(
     step = 'checking'
     if (await codeHost.isInOpenPullRequest(token, repository, branch)) return 'in_use'
     if (await isUsedByOthers(documents, { project, taskId, branch })) return 'in_use'
-    // GitHub deletes the branch whatever it points to by then, so only our own check comes between this look and the deletion.
+    // GitHub deletes the branch whatever commit it has by then, so this check comes right before the deletion.
     const last = await stands()
     if (last !== 'as_it_was') return last
     const kept = await whyKept()
@@ -132,7 +133,7 @@ function outcomeOf({ kind }: CodeHostFault, step: Step): BranchOutcome {
     case 'rate_limited':
       return step === 'looking' ? 'unavailable' : 'unchecked'
     case 'unavailable':
-      // A deletion whose answer was lost may have been done.
+      // The deletion may have succeeded although its answer was lost.
       return step === 'checking' ? 'unchecked' : 'unavailable'
   }
 }
@@ -141,8 +142,8 @@ const page = 200
 const maxPages = 5
 
 /**
- * Whether a task of anybody on the repository works on the branch, or from it; not one that is done with its own pull request. A name that
- * more than a thousand tasks have counts as used.
+ * Whether another task on the repository, of any person, works on the branch or starts from it. Tasks whose own pull request is over do not count. A
+ * name that more than a thousand tasks have counts as used.
  */
 async function isUsedByOthers(
   documents: Pick<Documents, 'find' | 'getMany'>,
@@ -160,14 +161,14 @@ async function isUsedByOthers(
   return false
 }
 
-/** Whether a task may still need its branch. */
+/** Whether the task may still need its branch. */
 function isAtWork({ status, pullRequest, pullRequestPending, laterWork }: TaskDocument): boolean {
   const isOver = pullRequest?.state === 'merged' || pullRequest?.state === 'closed'
   const isRunning = status === 'queued' || status === 'running'
   return !isOver || isRunning || pullRequestPending || laterWork === true
 }
 
-/** Whether one of the tasks is on the repository of the project. */
+/** Whether one of the tasks is on the same repository as the project. */
 async function areOn(
   documents: Pick<Documents, 'getMany'>,
   { id, githubRepoId, githubOwner, githubRepoName }: ProjectDocument,

@@ -1,4 +1,4 @@
-/** The command service: decides writes, and queues the work that follows from them. */
+/** The command service: decides writes, and creates the jobs that follow from them. */
 import type { Middleware } from 'koa'
 import { commandsFrom } from '#platform/commands/causation.ts'
 import { serializeByKey } from '#platform/async/queue.ts'
@@ -38,7 +38,7 @@ export const commandRoutes = [
   ...instructionRoutes,
 ]
 
-/** The part of the routes' services that the engines provide. */
+/** The services of the routes that come from the engines. */
 export type CommandEngines = Omit<CommandServices, 'admission' | 'agents' | 'models' | 'serialized'> &
   Pick<AdmissionOptions, 'ballast'>
 
@@ -62,7 +62,7 @@ export function commandApi(
   return mount('/api', commandRoutes.map(fromRequest), services, mounting)
 }
 
-/** Everything that a route causes carries the id of its request. */
+/** Adds the id of the request to everything that a route causes. */
 function fromRequest({ serve, ...route }: Route<CommandServices>): Route<CommandServices> {
   return {
     ...route,

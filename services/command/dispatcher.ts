@@ -1,7 +1,4 @@
-/**
- * Turns what was requested, and what was deleted and is to be erased, into jobs. A job's id is the id of the request, so a batch that is
- * handled twice queues it once.
- */
+/** Turns requests and deletions in the log into jobs. A job's id is the id of its request, so a batch that is handled twice creates each job once. */
 import { z } from 'zod'
 import { parseStream } from '#domain/kernel/streams.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
@@ -21,7 +18,7 @@ import {
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import { now } from '#platform/telemetry/telemetry.ts'
 
-/** Separate marks for requests and for deletions, as older deletions are erased as well. */
+/** Requests and deletions have separate marks: without a mark, old deletions must be carried out too, but not old requests. */
 export const dispatcherMarks = (identity: LogIdentity) => ({
   dispatched: markName('dispatched', identity),
   erased: markName('erased', identity),
@@ -29,14 +26,14 @@ export const dispatcherMarks = (identity: LogIdentity) => ({
 const requests = ['ExecutionRequested', 'PullRequestRequested']
 const kinds = ['execution', 'pull_request', 'erasure'] as const
 
-/** Starts after the last request that was queued and never ends by itself. */
+/** Continues after the last request that became a job, and runs until it is stopped. */
 export async function startDispatcher(
   engines: Pick<Engines, 'eventStore' | 'jobs' | 'log' | 'logIdentity' | 'commands' | 'emit' | 'logger'>,
 ): Promise<Subscription> {
   const { eventStore, jobs, log, logIdentity, commands, emit, logger } = engines
   const marks = dispatcherMarks(logIdentity)
   const [dispatched, erased] = [await jobs.marked(marks.dispatched), await jobs.marked(marks.erased)]
-  // Without a mark the queue is new, or was lost: of earlier requests, only those without an outcome are queued.
+  // Without a mark the queue is new or was lost: only those earlier requests become jobs that have no outcome yet.
   const old = dispatched === null ? await eventStore.head() : null
   const isOpen = async (event: LogRecord) =>
     old === null || comparePositions(event.position, old) > 0 || (await hasNoEnd(event, commands))
@@ -51,7 +48,7 @@ export async function startDispatcher(
         await jobs.put(job)
         emit({ kind: 'queued', job: job.kind, event, begun, ended: now() })
       } catch (fault) {
-        // Nothing runs for a task whose history cannot be read; everybody else's work goes on.
+        // A task whose history cannot be read is skipped, so that all others continue.
         if (!(fault instanceof UnreadableEvent)) throw fault
         logger.error({ err: fault }, 'skipped a request in an unreadable stream')
       }
@@ -92,7 +89,7 @@ async function jobOf(stored: LogRecord, log: EventLog): Promise<Job> {
   const event = await log.open(stored)
   const stream = parseStream(event.stream)
   const taskId = stream.kind === 'task' ? stream.id : ''
-  // What is done for the job carries the origin of the request that asked for it.
+  // Everything that the job causes refers to the request that created the job.
   const origin = { correlationId: event.meta.correlationId, causationId: event.id }
   const owner = await ownerOf(event.stream, log)
   switch (event.type) {
@@ -109,7 +106,7 @@ async function jobOf(stored: LogRecord, log: EventLog): Promise<Job> {
   }
 }
 
-/** The task's owner, in whose share its jobs count. */
+/** The task's owner, to whose share of the runners the task's jobs count. */
 async function ownerOf(stream: string, log: EventLog): Promise<Pick<Job, 'person'>> {
   const [created] = await log.read(stream, 0, 1)
   return created?.type === 'TaskCreated' ? { person: created.data.ownerId } : {}

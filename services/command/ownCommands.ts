@@ -1,4 +1,7 @@
-/** Commands of a repository or a person have names that would be refused otherwise: the agent then takes them for these. */
+/**
+ * Finds commands of a repository or a person whose names would otherwise be refused. The agent reads a message that begins with such a name as that
+ * command.
+ */
 import type { AgentName } from '#domain/agents.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { commandNamed, refusalOfCommand } from '#domain/task/slashCommands.ts'
@@ -11,7 +14,7 @@ import type { CommandServices } from './services.ts'
 interface Place {
   readonly projectId: string
   readonly ownerId: string
-  /** `null` for a task that begins. */
+  /** `null` for a new task. */
   readonly taskId: string | null
   readonly branch: string
 }
@@ -20,7 +23,7 @@ type Services = Pick<CommandServices, 'rpc' | 'documents' | 'commands'>
 
 const withinMs = 8_000
 
-/** Whether the message begins with such a command. Nobody is asked unless the message would be refused. */
+/** Whether the message begins with such a command. Runners are asked only if the message would otherwise be refused. */
 export async function isOwnCommand(
   { rpc, documents }: Services,
   { agent, ...place }: Place & { readonly agent: AgentName },
@@ -37,7 +40,7 @@ export async function isOwnCommand(
   return found?.abilities.some((ability) => ability.kind !== 'subagent' && ability.name === name) ?? false
 }
 
-/** The same for a message of a task; `agent`: `null` is the task's. */
+/** The same for a message to an existing task. If `agent` is `null`, the task's agent counts. */
 export async function isOwnCommandInTask(
   services: Services,
   taskId: string,

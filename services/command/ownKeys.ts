@@ -1,4 +1,4 @@
-/** Storing a key that a person or a project brings: tried at its provider first, then put into the vault, then recorded. */
+/** Stores a key that a person or a project brings: first it is tried at its provider, then put into the vault, then recorded. */
 import { isSubscriptionToken, providerLabels, type KeyProvider } from '#domain/agentKeys.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { checkKey } from '#platform/credentials/keyCheck.ts'
@@ -11,9 +11,9 @@ import {
 } from '#platform/credentials/modelKeys.ts'
 
 export interface ModelPlaces {
-  /** Where the server reaches each provider. */
+  /** The address of each provider as this server is configured. */
   readonly addresses: Readonly<Record<KeyProvider, string>>
-  /** Whether a project may name addresses of this machine and of private networks, in numbers. */
+  /** Whether a project may use numeric addresses of this machine and of private networks. */
   readonly mayReachPrivate: boolean
 }
 
@@ -24,8 +24,8 @@ interface Entered {
 }
 
 /**
- * Stores the key, records it by `record`, and takes it back out when that fails. Throws `key_refused` for one that its provider refuses, and
- * `invalid_input` for one of the wrong kind or for an address that may not be used.
+ * Stores the key and calls `record`; if that fails, removes the key. Throws `key_refused` when the provider refuses the key, and `invalid_input` for
+ * a key of the wrong kind and for an address that is not allowed.
  */
 export async function storeKey<Answer>(
   { modelKeys, models }: { readonly modelKeys: ModelKeys; readonly models: ModelPlaces },

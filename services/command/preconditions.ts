@@ -1,6 +1,6 @@
 /**
- * Refuses at the door what is known to fail: an agent that no runner can run, a branch that the repository does not have. What is not known,
- * since no runner or no code host answers, is let through: its run says what became of it.
+ * Refuses writes that are known to fail later, because no runner can run the agent, or the repository has no such branch. When that is unknown
+ * because no runner or code host answers, the write passes, and the run reports the failure.
  */
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -17,7 +17,7 @@ import type { CommandServices } from './services.ts'
 type Knowing = Pick<CommandServices, 'agents' | 'commands'>
 type KnowingHost = Knowing & Pick<CommandServices, 'access' | 'codeHost' | 'documents'>
 
-/** Throws `agent_unavailable` when no runner that is there can run the agent, with the server's key or with that of who would pay. */
+/** Throws `agent_unavailable` when no connected runner can run the agent, either with the server's key or with the key that would pay. */
 export async function requireAgent(
   name: AgentName,
   by: Paying,
@@ -35,8 +35,8 @@ interface Work {
 }
 
 /**
- * Throws `agent_unavailable` when no runner can run the agent that a message is for: the one that it names, or the task's. A message that the task
- * has already is left to the task, which answers a repeat like the first.
+ * Throws `agent_unavailable` when no runner can run the agent that a message is for: the agent it names, or the task's. A message that the task
+ * already has passes, so that a repeated request gets the first answer.
  */
 export async function requireAgentOfMessage(
   {
@@ -51,7 +51,7 @@ export async function requireAgentOfMessage(
   )
 }
 
-/** Throws `agent_unavailable` when no runner can run the agent of the turn that a retry repeats. */
+/** Throws `agent_unavailable` when no runner can run the agent of the turn that is to be retried. */
 export async function requireAgentOfRetry(work: Work, services: Knowing): Promise<void> {
   await requireAgentOf(work, services, (state) => {
     const again = 'execution' in state.phase ? undefined : retriedOf(state)
@@ -81,7 +81,7 @@ interface NewTask {
   readonly agent: AgentName
 }
 
-/** Throws when the task's first run is known to fail. An existing task is not checked: a repeated request gets the first answer. */
+/** Throws when the task's first run is known to fail. An existing task passes, so that a repeated request gets the first answer. */
 export async function requireStartable(newTask: NewTask, services: KnowingHost): Promise<void> {
   const { state } = await services.commands.load(task, taskStream(newTask.taskId))
   if (state.kind !== 'none') return
@@ -94,7 +94,7 @@ export async function requireStartable(newTask: NewTask, services: KnowingHost):
 }
 
 const hostTimeoutMs = 2_000
-/** The default branch of a repository without commits. */
+/** The name of the default branch in a repository without commits. */
 const firstBranch = 'main'
 
 type OfProject = Pick<ProjectDocument, 'githubOwner' | 'githubRepoName' | 'defaultBranch'>
@@ -103,13 +103,13 @@ interface Host {
   readonly codeHost: Pick<CodeHost, 'branch' | 'branches'>
 }
 
-/** Whether the code host says that the repository has no such branch; `false` also when it does not answer within two seconds. */
+/** Whether the code host says that the repository has no such branch. `false` also when there is no answer within two seconds. */
 export async function isWithout(
   project: OfProject,
   { branch, ownerId }: Pick<NewTask, 'branch' | 'ownerId'>,
   { access, codeHost }: Host,
 ): Promise<boolean> {
-  // The usual case, and the branch may be pushed later: it is not worth waiting for the host.
+  // Most tasks start from the default branch. It may be pushed later, so waiting for the code host is not worthwhile.
   if (branch === project.defaultBranch) return false
   const repository = { owner: project.githubOwner, name: project.githubRepoName }
   const ask = async () => {
@@ -120,7 +120,7 @@ export async function isWithout(
   return withinOr(hostTimeoutMs, ask().catch(unlessDefect), false)
 }
 
-/** What the host refuses now it will refuse in the run, too, which then reports the reason. */
+/** A refusal by the code host is not reported here: the run will meet it too and give the reason. */
 function unlessDefect(thrown: unknown): false {
   if (!(thrown instanceof CodeHostFault || thrown instanceof Fault)) throw thrown
   return false

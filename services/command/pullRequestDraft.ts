@@ -1,4 +1,4 @@
-/** Turns a task's pull request into a draft, or marks it ready, at the code host. */
+/** Makes a task's pull request at the code host a draft, or marks it as ready. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
@@ -6,7 +6,7 @@ import { pullRequestsView } from '#domain/views/pullRequests.ts'
 import { bySystem } from '#platform/commands/causation.ts'
 import { executeOnTask, type CommandServices } from './services.ts'
 
-/** Records who asked, tells the code host, and records what it shows then. Throws `Fault` and CodeHostFault. */
+/** Records who requested the change, makes it at the code host, and records the new state. Throws `Fault` and CodeHostFault. */
 export async function setDraft(
   services: CommandServices,
   taskId: string,
@@ -26,7 +26,7 @@ export async function setDraft(
     : commands.load(task, taskStream(taskId))
 }
 
-/** The code host's id of the task's pull request. Throws where that is no longer the one with `number`, if one is given. */
+/** The code host's id of the task's pull request. With `number`, throws when the task has another pull request by now. */
 export async function pullRequestNode(
   { documents }: CommandServices,
   taskId: string,

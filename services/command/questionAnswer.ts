@@ -1,4 +1,4 @@
-/** Checks an answer against what was asked. */
+/** Checks whether an answer fits its question. */
 import type { AnswerInput } from '#domain/api/questions.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Answer, FormField } from '#domain/task/questionEvents.ts'
@@ -7,7 +7,7 @@ import type { QuestionDocument } from '#domain/views/questions.ts'
 
 type Asked = Pick<QuestionDocument, 'kind' | 'options' | 'fields' | 'allowsText' | 'multiple'>
 
-/** The answer in full. Throws `invalid_input` when it does not fit the question. */
+/** The answer with all fields filled in. Throws `invalid_input` when it does not fit the question. */
 export function answerFor(question: Asked, input: AnswerInput): Answer {
   const answer = inFull(question, input)
   const { choices, text } = answer

@@ -1,4 +1,4 @@
-/** What the command service's routes work with. */
+/** The services that the command routes use. */
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import type { Position } from '#domain/kernel/event.ts'
@@ -38,18 +38,18 @@ export interface CommandServices extends Pick<
 > {
   readonly admission: Admission
   readonly agents: Pick<Agents, 'whyNone' | 'runsWithOwnKey'>
-  /** Where the server reaches each provider of models, and whether projects may name private addresses. */
+  /** The address of each provider of models, and whether projects may use private addresses. */
   readonly models: ModelPlaces
-  /** Runs a person's work that must not overlap, one piece after the other. */
+  /** Runs pieces of work of one person that must not overlap, one after the other. */
   readonly serialized: SerializeByKey
 }
 
 export const route = routeWith<CommandServices>()
 
-/** How long a write waits for its own projection before it answers `stale`. */
+/** How long a write waits for its projection before its answer says `stale`. */
 const projectionTimeoutMs = 2_000
 
-/** What a write adds to its answer, once what it wrote can be read. */
+/** The fields that every write adds to its answer. Waits until the read models have the write. */
 export async function written(
   position: Position | null,
   { projected }: CommandServices,
@@ -59,9 +59,8 @@ export async function written(
 }
 
 /**
- * Throws `not_found` unless the task of the address belongs to the person. Asks the log, not a read model, and only about streams that this
- * process does not know: an owner never changes. A deleted task passes, so that a repeated deletion is answered as the first; the decider
- * refuses everything else.
+ * Throws `not_found` unless the task in the path belongs to the person. Reads the log, not a read model, and each stream only once per process, since
+ * an owner never changes. A deleted task passes, so that a repeated deletion gets the first answer; the decider refuses everything else.
  */
 export async function ownTask(
   request: Person & { readonly params: { readonly taskId: string } },
@@ -74,7 +73,7 @@ export async function ownTask(
   return {}
 }
 
-/** Throws `not_found` unless the project of the address belongs to the person; as `ownTask` does. */
+/** Throws `not_found` unless the project in the path belongs to the person, like `ownTask`. */
 export async function ownProject(
   request: Person & { readonly params: { readonly projectId: string } },
   { commands }: CommandServices,
@@ -88,7 +87,7 @@ export async function ownProject(
 
 type Asker = Person & { readonly commandId: string }
 
-/** A refusal because of the task's present state comes with the task as it is. */
+/** Executes a command on a task. A refusal because of the task's state contains the task as it is. */
 export async function executeOnTask(
   services: CommandServices,
   taskId: string,
@@ -105,7 +104,7 @@ export async function executeOnTask(
   } catch (thrown) {
     if (!(thrown instanceof Fault) || faults[thrown.code].status !== 409) throw thrown
     const { state, head } = await services.commands.load(task, taskStream(taskId))
-    // The id may be that of somebody else's task.
+    // The id may belong to a task of somebody else, which must not be shown.
     if (state.kind !== 'task' || state.ownerId !== userId) throw thrown
     throw new Fault(thrown.code, thrown.message, thrown.field, {
       current: { task: await taskAfter(services, taskId, head) },
@@ -122,20 +121,20 @@ export function executeOnProject(
   return commands.execute(projectDecider, projectStream(projectId), command, { actor, commandId })
 }
 
-/** The task after a write, as the API shows it. */
+/** The task as the API shows it, after the write. */
 export async function taskAfter(services: CommandServices, taskId: string, head: Head): Promise<Task> {
   const document = await services.documents.asOf(tasksView, taskStream(taskId), taskId, head)
   if (!document) throw new Fault('not_found', 'There is no such task.')
   return presentTask(services, document)
 }
 
-/** Executes a command on a task, and answers with the task as it is then. */
+/** Executes a command on a task and answers with the changed task. */
 export const changeTask = async (...change: Parameters<typeof executeOnTask>) => {
   const [services, taskId] = change
   return answerTask(services, taskId, await executeOnTask(...change))
 }
 
-/** What writes on a task answer: the task as it is now, and where the write ends in the log. */
+/** The answer of writes on a task: the task as it is now, and the position of the write in the log. */
 export async function answerTask(services: CommandServices, taskId: string, executed: Executed<unknown>) {
   const placed = await written(executed.position, services)
   return { task: await taskAfter(services, taskId, executed.head), ...placed }

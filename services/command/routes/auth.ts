@@ -19,7 +19,7 @@ import { route, written, type CommandServices } from '../services.ts'
 export const authRoutes: readonly Route<CommandServices>[] = [
   route(updateProfile, identified, async ({ body, ...request }, services) => {
     const { user } = request
-    // Either name sets both; a client that sends both means each.
+    // A client that sends only one of the names sets both; one that sends both sets each.
     const name = body.name ?? body.fullName ?? user.name
     const fullName = body.fullName ?? body.name ?? user.fullName
     const email = body.email === undefined ? user.email : body.email
@@ -35,7 +35,7 @@ export const authRoutes: readonly Route<CommandServices>[] = [
     )
   }),
   route(disconnectGitHub, signedIn, async (request, services) => {
-    // The grant ends before the fact is recorded: a fault at the host leaves the person connected, and able to try again.
+    // The grant is ended before that is recorded. If the code host fails, the person stays connected and can try again.
     await services.access.end(request.user.id)
     return {
       success: true as const,

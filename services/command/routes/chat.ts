@@ -91,7 +91,7 @@ export const chatRoutes: readonly Route<CommandServices>[] = [
   }),
 ]
 
-/** Commands and notes have no agent. */
+/** The body with the agent of the message; commands and notes have none. */
 async function withAgent(
   { params, body, commandId }: Pick<CallRequest<typeof sendMessage>, 'params' | 'body' | 'commandId'>,
   services: CommandServices,
@@ -114,7 +114,7 @@ async function answerMessage(
   return { success: true as const, chatMessage, ...placed }
 }
 
-/** The message after a write, as the API shows it. */
+/** The message as the API shows it, after the write. */
 async function messageAfter(
   services: CommandServices,
   taskId: string,

@@ -1,4 +1,4 @@
-/** Alternatives to a task: the same one with another agent, model or message, from the same commit. */
+/** Creates alternatives to a task: the same task with another agent, model or message, from the same commit. */
 import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 import { addAlternative } from '#domain/api/comparison.schema.ts'
@@ -39,7 +39,7 @@ export const comparisonRoutes: readonly Route<CommandServices>[] = [
         branch,
         messageId: uuidv5('message', commandId),
         executionId: uuidv5('execution', commandId),
-        // A repeat of a command that took effect needs no copies.
+        // A command that took effect before needs no copies of images.
         images: isKnown ? [] : await copies(services, images, original.taskId, taskId),
         mode: original.questions.mode,
         comparedTo: { taskId: original.taskId, title, baseCommit: original.baseCommit },
@@ -53,13 +53,13 @@ interface Place {
   readonly original: LiveTask
   readonly taskId: string
   readonly request: Parameters<typeof executeOnTask>[2]
-  /** Whether the alternative was created before. */
+  /** Whether an earlier request already created the alternative. */
   readonly isKnown: boolean
 }
 
 /**
- * Creates an alternative once the original has given it a place, so that no comparison is overfilled. The place is given back if the
- * alternative is not created; `relatedTasks.ts` does so after a crash in between.
+ * Creates an alternative after it got a place in the original's comparison, so that a comparison never has too many. The place is freed if the
+ * alternative is not created; after a crash in between, `relatedTasks.ts` frees it.
  */
 async function inItsPlace<T>(
   services: CommandServices,
@@ -68,7 +68,7 @@ async function inItsPlace<T>(
 ): Promise<T> {
   if (isKnown) return create()
   const { title } = original
-  // Command ids of their own: the state of the original decides what is done, whoever asked before.
+  // These commands get new ids, since only the state of the original decides, and not who sent the first request.
   const tell = (command: TaskCommand) =>
     executeOnTask(services, original.taskId, { ...request, commandId: randomUUID() }, command)
   const deleted = await deletedOf(services, original)
@@ -76,7 +76,7 @@ async function inItsPlace<T>(
   try {
     return await create()
   } catch (fault) {
-    // A place that an earlier request was given is left to it.
+    // Only frees a place that this request took.
     if (events.length > 0) await tell({ type: 'RemoveAlternative', taskId }).catch(() => undefined)
     throw fault
   }
@@ -92,7 +92,10 @@ async function deletedOf(
   return missing.filter((_, index) => states[index]?.state.kind === 'deleted')
 }
 
-/** What a task, which may be an alternative itself, is compared with. An original that was deleted leaves its alternatives on their own. */
+/**
+ * The original of the task's comparison: the task itself, unless it is an alternative. If an original was deleted, its alternatives are no longer
+ * compared with anything.
+ */
 async function originalOf({ commands }: CommandServices, taskId: string): Promise<LiveTask> {
   const { state: request } = await commands.load(task, taskStream(taskId))
   if (request.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
@@ -101,7 +104,7 @@ async function originalOf({ commands }: CommandServices, taskId: string): Promis
   return state.kind === 'task' ? state : request
 }
 
-/** Copies images of one task under the key of another. Copies that nothing names in the end are swept. */
+/** Copies the images of one task under the key of another. Copies that no event names are removed later. */
 async function copies(
   { blobs }: CommandServices,
   images: readonly NamedImage[],

@@ -1,4 +1,4 @@
-/** New tasks from turns, and turns undone. */
+/** Creates tasks from turns, and undoes turns. */
 import { v5 as uuidv5 } from 'uuid'
 import { forkTask, undoTurn } from '#domain/api/fork.schema.ts'
 import { titleOf } from '#domain/api/tasks.ts'
@@ -31,7 +31,7 @@ import {
   type CommandServices,
 } from '../services.ts'
 
-/** A restore takes well under a second; the answer says when it is not done. */
+/** A restore takes well under a second. If it takes longer, the answer says that it is not done. */
 const restoreTimeoutMs = 10_000
 
 export const forkRoutes: readonly Route<CommandServices>[] = [
@@ -116,11 +116,11 @@ async function forkedFrom(services: CommandServices, fork: Fork) {
   } as const
 }
 
-/** A model that was chosen for one agent means nothing to another. */
+/** The model for the new task, unless it was chosen for another agent. */
 const modelFor = ({ modelAgent, codexModel }: TaskDocument, agent: string): string | null =>
   modelAgent === agent ? codexModel : null
 
-/** A repeat of a command that took effect needs no copies: it is answered by what it did. */
+/** What the new task starts from. A command that took effect before needs no copies, so it gets the recorded origin. */
 async function originOf(
   services: CommandServices,
   { taskId, body: { executionId }, request: { commandId } }: Fork,
@@ -144,7 +144,7 @@ async function originOf(
   }
 }
 
-/** Copies what is sealed under the key of one task under that of another. Copies that nothing names in the end are swept. */
+/** Copies blobs from the key of one task to that of another. Copies that no event names are removed later. */
 function copier({ blobs }: CommandServices, from: string, to: string) {
   return async (ref: BlobRef): Promise<BlobRef> => {
     const bytes = await blobs.get(scopeOfStream(taskStream(from)), ref)
@@ -156,7 +156,7 @@ function copier({ blobs }: CommandServices, from: string, to: string) {
 const transcriptMessages = 100
 const page = 200
 
-/** The conversation up to the end of a turn as text: its latest messages, without turns that had been undone. */
+/** The conversation up to the end of a turn as text: its latest messages, without undone turns. */
 async function transcriptUpTo(
   { documents }: CommandServices,
   source: LiveTask,
@@ -179,7 +179,7 @@ async function transcriptUpTo(
   )
 }
 
-/** The executions that counted at the end of one. */
+/** The executions that were not undone at the end of the given one. */
 function countingIn({ points }: RestorePoints, executionId: string): ReadonlySet<string> {
   const at = points.findLastIndex((point) => point.executionId === executionId)
   return new Set(countingAt(points, at).map((point) => point.executionId))

@@ -1,4 +1,4 @@
-/** Writes on MCP servers. The value of a header goes to the vault, and into no event. */
+/** Writes on MCP servers. The value of a header is stored in the vault, and never in an event. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   setOwnMcpServers,
@@ -65,10 +65,10 @@ export const mcpServerRoutes: readonly Route<CommandServices>[] = [
 ]
 
 interface Choice {
-  /** Of the project or the person. */
+  /** The id of the project or the person. */
   readonly id: string
   readonly stream: string
-  /** The command has not taken effect yet. */
+  /** Whether the command has not taken effect yet. */
   readonly isNew: boolean
   readonly commandId: string
   readonly before: readonly McpServer[]
@@ -84,7 +84,7 @@ async function chosen(services: CommandServices, inputs: readonly McpServerInput
   const servers = identified.map((one) => serverOf(one.input, one.id))
   if (isNew) {
     inputs.forEach((input, index) => refuseUnknown(input, index, before))
-    // The values first: a server without its value is refused by its address, and a value without a server is sent to nobody.
+    // Values are stored before the servers are recorded: a value without a server does no harm, but a server without its value would fail.
     for (const one of identified) {
       const value = valueIn(one.input)
       if (value !== undefined && !(await services.mcpHeaders.set(id, one.id, value)))
@@ -112,7 +112,7 @@ const valueIn = (input: McpServerInput) =>
 
 const hasHeader = (server: McpServer) => server.kind === 'remote' && server.auth.kind === 'header'
 
-/** A stored value is sent only to the origin that it was entered for. */
+/** Refuses to use a stored value for another origin than the one it was entered for. */
 function refuseUnknown(input: McpServerInput, index: number, before: readonly McpServer[]): void {
   const old = before.find(({ id }) => id === input.id)
   if (input.id !== undefined && old === undefined)
@@ -130,7 +130,7 @@ function refuseUnknown(input: McpServerInput, index: number, before: readonly Mc
     throw new Fault('invalid_input', 'Enter the value of the header.', `servers.${index}.auth.value`)
 }
 
-/** A runner connects within 10 s and is answered within 10 s more. */
+/** The runner has 10 s to connect, and 10 s more to get the list of tools. */
 const testedWithinMs = 25_000
 
 async function tested(

@@ -1,4 +1,4 @@
-/** Writes on how a project's tasks run. A secret's value goes to the vault, and into no event. */
+/** Writes on the settings that a project's tasks run with. A secret is stored in the vault, and never in an event. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   removeProjectSecret,
@@ -22,10 +22,10 @@ import { executeOnProject, ownProject, route, written, type CommandServices } fr
 
 export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
   route(updateProjectSettings, signedIn, ownProject, async ({ params, body, ...request }, services) => {
-    // First, since it is the only part that may be refused.
+    // The key comes first, because its provider may refuse it, and then nothing else must be changed.
     if (body.modelKey) await setModelKey(services, params.projectId, request, body.modelKey)
     const { setupCommand, variables, egress, modelFetches } = body
-    // Each under a command id of its own, by which a repeat is known.
+    // Each command has its own id, derived from the request's, so that a repeated request changes nothing again.
     for (const [name, command] of rulesIn(body))
       await executeOnProject(
         services,
@@ -48,14 +48,14 @@ export const projectSettingsRoutes: readonly Route<CommandServices>[] = [
     if (await isNew(services, projectId, request.commandId)) {
       await refuseEarly(services, projectId, command)
       await refuseTooMuch(services, projectId, { name, value: body.value })
-      // The value first: a name without one would be listed, and a value without a name is given to nobody.
+      // Stores the value before the name: a listed name must have a value, but a value without a name is never used.
       if (!(await services.projectSecrets.set(projectId, name, body.value))) throw noProject()
     }
     return shown(services, projectId, await executeOnProject(services, projectId, request, command))
   }),
   route(removeProjectSecret, signedIn, ownProject, async ({ params, ...request }, services) => {
     const { projectId, name } = params
-    // A repeat must not remove a value that was set since.
+    // A repeated request must not remove a value that was set since.
     if (await isNew(services, projectId, request.commandId))
       await services.projectSecrets.remove(projectId, name)
     const { position } = await executeOnProject(services, projectId, request, { type: 'RemoveSecret', name })
@@ -85,7 +85,7 @@ async function setModelKey(
   )
 }
 
-/** The commands for settings that are apart from the others, by the name that their command ids are made of. */
+/** The commands for the other settings of the body, each with a name from which its command id is derived. */
 function rulesIn(
   body: BodyOf<typeof updateProjectSettings>,
 ): readonly (readonly [name: string, command: ProjectCommand])[] {
@@ -105,7 +105,7 @@ async function isNew(services: CommandServices, projectId: string, commandId: st
   return !(await services.commands.hasTakenEffect(projectDecider, projectStream(projectId), commandId))
 }
 
-/** Refuses before there is any effect what would be refused after it. */
+/** Throws for everything that would be refused later, before anything is changed. */
 async function refuseEarly(
   services: CommandServices,
   projectId: string,
@@ -116,7 +116,10 @@ async function refuseEarly(
   if (isRefusal(decision)) throw new Fault(decision.refused, decision.sentence, decision.field)
 }
 
-/** All secrets of a project together have a limit. Of two that are set at once both may pass: twice the limit is still searched for. */
+/**
+ * Throws when all secrets of the project together would exceed the limit. Two requests at once may both pass; twice the limit can still be searched
+ * for.
+ */
 async function refuseTooMuch(
   { commands, projectSecrets }: CommandServices,
   projectId: string,

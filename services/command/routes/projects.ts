@@ -1,4 +1,4 @@
-/** Writes on projects and on the code host. */
+/** Writes on projects, and the creation of repositories at the code host. */
 import { viewerOf } from '#domain/appPermissions.ts'
 import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
@@ -42,7 +42,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     const repository = await reach(named, user.id, services).catch((fault: unknown) => {
       throw ofAddress(fault)
     })
-    // One after the other, so that of two that come at once the second sees the first.
+    // Requests of one person run one after the other, so that the second sees the project of the first.
     const answer = await services.serialized(user.id, async () => {
       await refuseSecond(repository, projectId, user, services)
       return executeAndShow(projectId, request, services, {
@@ -74,7 +74,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
   route(syncProject, signedIn, ownProject, async ({ params, ...request }, services) => {
     const project = await services.documents.get(projectsView, params.projectId)
     if (!project) throw new Fault('not_found', 'There is no such project.')
-    // For a repeated request the end may be recorded already, and a new beginning would never get one.
+    // A repeated request starts no second sync: the end of the first may be recorded already, and the second would never end.
     if (!request.again)
       await executeOnProject(
         services,
@@ -89,7 +89,7 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
     const { before, last, refusal } = read
     for (const command of before)
       await executeOnProject(services, params.projectId, { ...request, commandId: randomUUID() }, command)
-    // After a refusal, a repeat with the same key is tried again, so a refusal does not use the key.
+    // A refused request gets another command id, so that a repeat with the same key is tried again.
     const commandId = refusal ? randomUUID() : request.commandId
     const answer = await executeAndShow(params.projectId, { ...request, commandId }, services, last)
     if (refusal) throw refusal
@@ -105,8 +105,8 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
 const clocksApartMs = 60_000
 
 /**
- * Makes a repository once for each request. What is asked for again is looked up first: it may have been made before the outcome
- * could be recorded.
+ * Creates a repository once per request. A repeated request first looks for the repository, since it may have been created before a crash that came
+ * ahead of the record.
  */
 async function makeRepository(
   body: BodyOf<typeof createRepository>,
@@ -122,7 +122,7 @@ async function makeRepository(
   const before = await commands.load(repositoryRequest, stream)
   if (before.state.kind === 'accepted' && before.state.made !== null)
     return { repository: repositoryOf(before.state.made), position: before.position }
-  // The intent comes before the effect: the code host cannot be asked whether it was this request that made it.
+  // The request is recorded first. Later, the code host cannot tell which request created the repository.
   if (before.state.kind === 'none') {
     const accepting = { type: 'AcceptRequest', userId: user.id, digest: idempotency.digestOf(body) } as const
     const cause = { actor, commandId: uuidv5('accept', commandId), correlationId: requestId }
@@ -154,7 +154,7 @@ async function makeRepository(
   return { repository: repositoryOf(recorded), position: executed.position }
 }
 
-/** The person's repository of this name, when it came to be after the request for it. */
+/** The person's repository of this name, if it was created after the request. */
 async function madeSince(
   at: string,
   name: string,
@@ -200,14 +200,14 @@ async function reach(
   }
 }
 
-/** Faults of the repository name the field of its address; other faults stay as they are. */
+/** Turns a fault about the repository into one that names the field of its address. */
 function ofAddress(thrown: unknown): unknown {
   const isOfRepository =
     thrown instanceof CodeHostFault && (thrown.kind === 'not_found' || thrown.kind === 'forbidden')
   return isOfRepository ? faultOfHost(thrown, 'repoUrl') : thrown
 }
 
-/** One project a repository and person; a repeat of the same command is no second. */
+/** Refuses a second project for the same repository and person, unless the command is a repeated one. */
 async function refuseSecond(
   repository: HostRepository,
   projectId: string,

@@ -1,4 +1,4 @@
-/** Asking for a pull request, and waiting for what comes of it. */
+/** The route that requests a pull request and waits for the outcome. */
 import { v5 as uuidv5 } from 'uuid'
 import { createPullRequest } from '#domain/api/tasks.schema.ts'
 import { Fault, faultCodes, type FaultDetails } from '#domain/kernel/errors.ts'
@@ -13,7 +13,7 @@ import type { Route } from '#platform/http/route.ts'
 import { setDraft } from '../pullRequestDraft.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
-/** Below the client's time-out of 30 s, so that it hears from us and may ask again. */
+/** Less than the client's timeout of 30 s, so that the client gets an answer and may ask again. */
 const outcomeTimeoutMs = 25_000
 
 export const pullRequestRoutes: readonly Route<CommandServices>[] = [
@@ -60,19 +60,19 @@ export const pullRequestRoutes: readonly Route<CommandServices>[] = [
   }),
 ]
 
-/** Whether its pull request is a draft, as far as is known: one that was only just opened was not read yet. */
+/** Whether the task's pull request is a draft, as far as known: a new one may not have been read yet. */
 async function isDraft({ documents }: CommandServices, taskId: string): Promise<boolean> {
   const task = await documents.get(tasksView, taskId)
   return task?.pullRequest?.state === 'draft'
 }
 
-/** How long the code host asked the person to wait; a minute if it asked the App, or this process does not know. */
+/** How long the code host asked the person to wait; a minute if that is unknown, or if it asked the App to wait. */
 async function waitOf({ access, codeHost }: CommandServices, userId: string): Promise<FaultDetails> {
   const waitMs = codeHost.waitMs(await access.tokenOf(userId))
   return { retryAfterSeconds: waitMs > 0 ? waitMs / 1_000 : 60 }
 }
 
-/** The words of a pull request that nobody wrote any for; an open one keeps its own. */
+/** Title and body of a pull request for which the person wrote none. An open one keeps its own. */
 async function proposed(
   services: CommandServices,
   taskId: string,

@@ -1,4 +1,4 @@
-/** Answers to what an agent asks. */
+/** Routes for answering an agent's questions. */
 import { v5 as uuidv5 } from 'uuid'
 import { answerQuestion } from '#domain/api/questions.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -45,7 +45,7 @@ async function questionNow(
   return found
 }
 
-/** A refusal comes with the question, and the answer that counts. */
+/** Adds the question, with the answer that counts, to a refusal. */
 async function withQuestion(
   services: CommandServices,
   taskId: string,

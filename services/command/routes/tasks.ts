@@ -1,4 +1,4 @@
-/** Writes on tasks: making, running, stopping, deleting. */
+/** Writes on tasks: creating, running, stopping and deleting them. */
 import { v5 as uuidv5 } from 'uuid'
 import {
   cancelTask,
@@ -136,14 +136,14 @@ async function withAgent(
   return {}
 }
 
-/** A runner answers when it has begun. */
+/** How long to wait for the runner, which answers as soon as it has begun. */
 const beginTimeoutMs = 1_000
 
 export const prepareRoutes: readonly Route<CommandServices>[] = [
   route(prepareTask, signedIn, ownProject, async ({ params, body, user }, services) => {
     const { taskId, branch, agent, codexModel = null } = body
     const { state } = await services.commands.load(task, taskStream(taskId))
-    // A task that is there by now needs none of it, whoever owns it.
+    // If the task exists by now, whoever owns it, no preparation is needed.
     if (state.kind !== 'none') return { success: true as const }
     const request = {
       taskId,
