@@ -1,4 +1,4 @@
-/** The gateway: the only public server. Static client, sign-in, the API, the socket. */
+/** The gateway, which is the only public server: the static client, sign-in, the API, the socket. */
 import Koa, { type Context, type Middleware } from 'koa'
 import { createServer } from 'node:http'
 import type { Socket as Connection } from 'node:net'
@@ -49,7 +49,7 @@ import { pageRouteOf } from '#domain/api/pageRoutes.ts'
 
 export interface RunningGateway {
   readonly port: number
-  /** Accepts no new requests, lets running ones finish, and closes the sockets. */
+  /** Stops accepting requests, waits for running ones, and closes the sockets. */
   stop(): Promise<void>
 }
 
@@ -58,18 +58,18 @@ const route = routeWith<GatewayServices>()
 const requestMs = 30_000
 const drainMs = 3_000
 /**
- * How long a connection may be idle, in milliseconds, as when a client does not read its answers; up to twice as long while an answer waits.
- * WebSockets have pings of their own.
+ * How long a connection may be idle, for example because a client does not read its answers; up to twice as long while an answer is being prepared.
+ * WebSockets have their own pings.
  */
 const idleMs = 60_000
-/** The most sockets of one person; each tab of the client has one. */
+/** The most sockets of one person. Each tab of the client needs one. */
 const socketsOfPerson = 200
-/** Requests started in one turn of the event loop: together a few milliseconds of work. */
+/** Requests that are started in one turn of the event loop: together a few milliseconds of work. */
 const begunAtOnce = 16
-/** How many times as many requests as a person an address may make, because several people may share it. */
+/** The rate limit of an address is this many times that of a person, since several people may share an address. */
 const addressesMayBeShared = 2
 
-/** Starts the gateway, and resolves once it listens. Throws when the port is in use. */
+/** Starts the gateway and resolves when it listens. Throws when the port is in use. */
 export async function startGateway(
   options: GatewayOptions,
   services: GatewayServices,
@@ -108,7 +108,8 @@ export async function startGateway(
       presence.stop()
       io.disconnectSockets(true)
       const closed = new Promise<void>((resolve) => void io.close(() => resolve()))
-      // Also for a socket whose other end does not respond: it never answers the close, and the server does not count it as a request.
+      // Destroys sockets whose other end does not respond: such a client never answers the close, and the server does not count its connection as a
+      // request.
       const hurry = setTimeout(() => connections.forEach((connection) => connection.destroy()), drainMs)
       http.closeIdleConnections()
       await closed
@@ -118,7 +119,7 @@ export async function startGateway(
   }
 }
 
-/** All that answers HTTP, from the outside in. `onSignedIn` is called for each request of a signed-in person. */
+/** All middleware for HTTP, from the outermost. `onSignedIn` is called for each request of a signed-in person. */
 function createApp(
   options: GatewayOptions,
   services: GatewayServices,
@@ -135,11 +136,11 @@ function createApp(
   app.use(answers(logger, mounting.fresh))
   app.use(securityHeaders(options.pictureOrigins, (context) => formTargetOf(context, options, services)))
   app.use(trustProxies(options.proxies))
-  // Registered before the check of host names, because probes use any name that the service has.
+  // Comes before host names are checked, because probes use any name of the service.
   app.use(health(options.parts, options.details))
   app.use(refuseForeignHosts(options))
   app.use(refuseDisguisedApiPaths)
-  // Webhooks have no session and no limit of a person, and their route reads the body itself.
+  // Comes before limits, because webhooks have no session; their route reads the body itself.
   app.use(githubWebhooks(options.webhookSecrets, { ...services, bodies }))
   app.use(inApi(refuseUndecodable))
   app.use(inApi(noStore))
@@ -168,7 +169,7 @@ function createApp(
   return app
 }
 
-/** The calls that the gateway answers itself. */
+/** The calls of the API that the gateway answers itself. */
 function ownRoutes(options: GatewayOptions): readonly Route<GatewayServices>[] {
   return [
     ...passwordRoutes(options, { passwords: passwords(), slow: loginThrottle() }),
@@ -180,7 +181,7 @@ function ownRoutes(options: GatewayOptions): readonly Route<GatewayServices>[] {
   ]
 }
 
-/** The origin to which pages may post forms: the page that creates the App posts one to the code host, and no other page posts anything elsewhere. */
+/** The origin to which the page that creates the App posts a form. No page posts anything to another origin. */
 function formTargetOf(
   context: Context,
   options: GatewayOptions,
@@ -195,7 +196,7 @@ const refuseUnknownCall: Middleware = () => {
   throw new Fault('not_found', 'There is no such call.')
 }
 
-/** A middleware for addresses of the API only. */
+/** Limits a middleware to paths of the API. */
 function inApi(middleware: Middleware): Middleware {
   return (context, next) => (isBelowApi(context.path) ? middleware(context, next) : next())
 }
@@ -213,10 +214,10 @@ const noticeRoutes = (notices: GatewayOptions['notices']): readonly Route<Gatewa
 
 const keyRefused =
   "GitHub refuses the private key of Flightdeck's App: tasks can neither fetch nor push until it has a new one. Settings, GitHub Rights says how."
-/** How long the page waits for its notices, in milliseconds: an answer that comes later is shown the next time. */
+/** The page waits for its notices. If one takes longer, it is shown the next time. */
 const requestTimeoutMs = 1_000
 
-/** Whether an administrator must be told that the host refuses the App's key. */
+/** Whether to show an administrator that the code host refuses the App's key. */
 async function isKeyRefusedFor(
   user: Person['user'],
   { accessControl, installations }: GatewayServices,
@@ -242,7 +243,7 @@ const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewaySe
     const { project: projectId = '' } = query
     if (projectId !== '' && (await documents.get(projectsView, projectId))?.owner !== user.id)
       throw new Fault('not_found', 'There is no such project.')
-    // Without a project, every agent can be chosen that can run in one of the person's projects; the task's own project then decides.
+    // Without a project, every agent can be chosen that can run in one of the person's projects: the task's own project decides later.
     const own = projectId === '' ? await ownProjects(documents, user.id) : [projectId]
     const shown = async (agent: AgentState): Promise<AgentState> => {
       if (agent.ownKey === undefined || agent.missing === null) return agent
@@ -256,10 +257,10 @@ const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewaySe
   }),
 ]
 
-/** Limit for one address; no reader views more pages. */
+/** The limit for one address; no reader views more pages. */
 const viewsAMinute = 240
 
-/** Counts page views by route and nothing else, so that they are not tied to a person. */
+/** Counts page views by route. Nothing else is recorded, in particular no person. */
 function pageViewRoutes(): readonly Route<GatewayServices>[] {
   const allowed = rate(viewsAMinute)
   const seldomEnough = async ({ client }: { readonly client: { readonly ip: string } }) => {
@@ -268,7 +269,7 @@ function pageViewRoutes(): readonly Route<GatewayServices>[] {
   }
   return [
     route(countPageView, seldomEnough, async ({ body }, { emit }) => {
-      // Checked again here: labels of metrics are ours, whatever a client sends.
+      // Mapped to a known route again, so that clients cannot create labels of metrics.
       emit({ kind: 'page_viewed', route: pageRouteOf(body.route) })
       return { success: true as const }
     }),

@@ -1,4 +1,4 @@
-/** The services and settings of the gateway. */
+/** The services that the gateway uses. */
 import type { Engines } from '#platform/compose.ts'
 import type { Middleware } from 'koa'
 import type { AgentState } from '#domain/api/server.schema.ts'
@@ -37,36 +37,33 @@ export type GatewayServices = Pick<
 export interface GatewayOptions {
   readonly host: string
   readonly port: number
-  /** The address by which people reach us; `null` keeps the loopback name that they used. */
+  /** The address at which people reach the server; `null`: the loopback name in their request. */
   readonly publicUrl: string | null
-  /** How many proxies of ours are in front, each of which adds to `X-Forwarded-For`. */
+  /** How many of our proxies are in front of the gateway. Each appends to `X-Forwarded-For`. */
   readonly proxies: number
-  /** How many connections one address may have on which nobody has signed in. */
+  /** The most connections of one address on which nobody has signed in. */
   readonly strangersOfAddress: number
-  /** Requests a minute that a person may make; `null`: any number. */
+  /** Requests that a person may make per minute; `null`: no limit. */
   readonly requestsAMinute: number | null
-  /** Names the code host in user ids: accounts of two hosts never meet. */
+  /** The name of the code host in user ids, so that accounts of different hosts never share one. */
   readonly codeHostName: string
   /** The origins from which the code host serves people's pictures. */
   readonly pictureOrigins: readonly string[]
   /** Whether people may register and sign in with a password. */
   readonly passwordSignIn: boolean
-  /**
-   * The secrets with which the code host signs its deliveries: the current one, and the one before it if that is still valid. Without any, there are
-   * no deliveries.
-   */
+  /** Secrets by which the code host signs its deliveries: the current one, and a previous one that is still valid. Empty when there are no deliveries. */
   readonly webhookSecrets: () => Promise<readonly string[]>
   readonly webFolder: string
   readonly verifierFile: string
-  /** The sentences of the banner on every page. */
+  /** The texts of the banners on every page. */
   readonly notices: () => readonly string[]
-  /** The reports of the connected runners about the agents. */
+  /** The agents' states as reported by the connected runners. */
   readonly agents: () => Promise<readonly AgentState[]>
   /** Answers reads and writes below `/api`, in this process or as a proxy to the services. */
   readonly query: Middleware
   readonly command: Middleware
-  /** The checks of `/readyz`; each throws when its part is not ready. */
+  /** The parts that `/readyz` checks; each throws when it is not ready. */
   readonly parts: ReadonlyMap<string, () => Promise<void>>
-  /** Further details that `/readyz` shows. */
+  /** Additional details that `/readyz` shows. */
   readonly details: Details
 }

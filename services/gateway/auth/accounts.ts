@@ -1,5 +1,5 @@
 /**
- * Accounts at the code host: the user that each belongs to, signing in with one, and connecting one to a person. Accounts are never joined by e-mail
+ * Accounts at the code host: which user each belongs to, signing in with one, and connecting one to a user. Accounts are never matched by email
  * address.
  */
 import { Fault } from '#domain/kernel/errors.ts'
@@ -19,7 +19,7 @@ import { v5 as uuidv5 } from 'uuid'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { LinkError, SignInError } from '#domain/api/auth.ts'
 
-/** An account that somebody has proven to be theirs. */
+/** An account of which somebody has proven that it is theirs. */
 export interface ProvenAccount {
   readonly account: HostAccount
   readonly tokens: HostTokens
@@ -27,11 +27,11 @@ export interface ProvenAccount {
 
 export interface Accounts {
   /**
-   * Signs in with the account. Before storing anything about it, throws `SignInFailed` with `user_not_found` when the account's user is deleted, and
-   * `AccountNotAllowed`.
+   * Signs in the user of the account. Throws `SignInFailed` with `user_not_found` when that user is deleted, and `AccountNotAllowed` before anything
+   * about the account is stored.
    */
   signIn(shown: ProvenAccount, userAgent: string): Promise<SignedIn>
-  /** Connects the account to the person. Throws `SignInFailed` when the person or the session is gone, or either is connected elsewhere. */
+  /** Connects the account to the person. Throws `SignInFailed` when the person or the session no longer exists, or when either is connected elsewhere. */
   link(shown: ProvenAccount, to: Identity): Promise<void>
 }
 
@@ -49,7 +49,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
   const idOf = (account: HostAccount): string => idOfAccount(vault, codeHostName, account.id)
   const isDeleted = async (userId: string) => (await kindOf(commands, userId)) === 'deleted'
 
-  /** Claims the account for this person if it is theirs or nobody's; otherwise throws `already_exists`. */
+  /** Claims the account for this person. Throws `already_exists` when it belongs to somebody else. */
   async function claim(account: HostAccount, userId: string): Promise<{ readonly isNew: boolean }> {
     const id = idOf(account)
     const { state } = await commands.load(identity, identityStream(id))
@@ -68,9 +68,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
     await commands.execute(identity, stream, { type: 'ReleaseIdentity', userId }, causedBy(userId))
   }
 
-  /**
-   * The user who signs in with the account: whoever claimed it, or else the user with the account's own id. Deleted users no longer have the account.
-   */
+  /** The user who signs in with the account: the one who claimed it, or else the one whose id is derived from it. Deleted users do not count. */
   async function userOf(account: HostAccount): Promise<string> {
     const id = idOf(account)
     const claimedBy = async () => (await commands.load(identity, identityStream(id))).state.userId
@@ -81,7 +79,7 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
       await claim(account, newcomer)
       return newcomer
     } catch (fault) {
-      // Somebody was connected to the account at the same moment, so that person signs in.
+      // Another request connected the account at the same moment: its user signs in.
       const winner = await claimedBy()
       if (winner === null) throw fault
       return winner
@@ -118,14 +116,14 @@ export function accounts({ codeHostName }: { codeHostName: string }, services: S
       const profile = profileOf(account)
       const command = { type: 'ConnectGitHub', profile, sessionId, hasNewTokens: false } as const
       try {
-        // Decided first, so that a connection that is refused claims nothing.
+        // Decides before claiming, so that a refused connection claims nothing.
         const decision = user.decide(command, (await commands.load(user, stream)).state)
         if (isRefusal(decision)) throw new Fault(decision.refused)
         const { isNew } = await claim(account, userId)
         const executed = await commands
           .execute(user, stream, command, causedBy(userId))
           .catch(async (fault: unknown) => {
-            // The sign-in was refused after all, because of what happened meanwhile, so the account belongs to nobody again.
+            // The connection was refused after all, because the state changed in between: the account is released.
             if (isNew && fault instanceof Fault) await release(account, userId)
             throw fault
           })
@@ -144,13 +142,13 @@ interface Connected {
   readonly wasTold: boolean
 }
 
-/** Stores the tokens once the account is the person's, so that tokens of a refused account never replace others. */
+/** Stores the tokens after the account is connected, so that tokens of a refused account never replace others. */
 async function keepOfConnected(
   { access, commands, ids, projected }: Services,
   { userId, tokens, command, wasTold }: Connected,
 ): Promise<void> {
   await access.keep(userId, tokens)
-  // Recorded once more: a connection that went on has new tokens, and one that was ended before they were stored begins again.
+  // Recorded once more: an existing connection has new tokens, and a connection that was ended before its tokens were stored is restored.
   const { position } = await commands.execute(
     user,
     userStream(userId),
@@ -166,7 +164,7 @@ async function kindOf(commands: Services['commands'], userId: string): Promise<U
 
 /** Records the refusal, and then throws it. */
 async function refuseAccount(services: Services, id: string, fault: SignInFailed): Promise<never> {
-  // For an account that has no user here, only the refusal is recorded.
+  // If the account has no user here, the refusal is recorded without one.
   const { userId } = (await services.commands.load(identity, identityStream(id))).state
   const refusal = { method: 'code_host', code: fault.value, userId } as const
   await recordRefusal(services, refusal, { commandId: services.ids.uuid() })
@@ -195,7 +193,7 @@ const profileOf = ({ id, name, email, login, avatarUrl }: HostAccount): HostProf
   avatar: avatarUrl,
 })
 
-/** `id`, or the first id derived from it that belongs to no deleted user: a person who returns after deleting their account is a new user. */
+/** `id`, or the first id derived from it that no deleted account has: whoever returns after deleting an account is a new user. */
 export async function unusedUserId(id: string, { load }: Pick<Commands, 'load'>): Promise<string> {
   for (let returns = 0; ; returns += 1) {
     const candidate = returns === 0 ? id : uuidv5(`return ${returns}`, id)
@@ -204,9 +202,9 @@ export async function unusedUserId(id: string, { load }: Pick<Commands, 'load'>)
   }
 }
 
-/** The OAuth flow did not reach its end. */
+/** The OAuth flow failed or was aborted. */
 export class SignInFailed extends Error {
-  /** The code by which the client's page knows the failure. */
+  /** The code by which the client's page knows the error. */
   readonly value: SignInError | LinkError
   constructor(value: SignInError | LinkError, cause?: unknown) {
     super(value, { cause })
@@ -214,7 +212,7 @@ export class SignInFailed extends Error {
   }
 }
 
-/** The account is not on the list of who may sign in. */
+/** The account is not on the list of accounts that may sign in. */
 export class AccountNotAllowed extends SignInFailed {
   readonly login: string
   constructor(login: string) {

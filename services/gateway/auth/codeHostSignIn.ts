@@ -1,4 +1,4 @@
-/** Signing in and connecting an account with the code host: OAuth's authorization code flow with state and PKCE (RFC 6749, RFC 7636). */
+/** Signing in with the code host, and connecting an account: OAuth's authorization code flow with state and PKCE (RFC 6749, RFC 7636). */
 import { createHash, randomBytes } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
@@ -35,8 +35,8 @@ interface SignInFlow {
 }
 
 /**
- * `/api/auth/github` and its callback. Every outcome is a redirect: after a sign-in to the client's callback page, and after connecting an account to
- * the settings or to the task from which the person came.
+ * The routes `/api/auth/github` and its callback. Each ends in a redirect: after a sign-in to the client's callback page, after connecting an account
+ * to the settings or to the task that the person came from.
  */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
   const flow: SignInFlow = { options, services, states: oauthStates(services) }
@@ -47,7 +47,7 @@ export function signInRoutes(options: GatewayOptions, services: GatewayServices)
   return (context, next) => dispatch(context as Parameters<typeof dispatch>[0], next)
 }
 
-/** Begins a sign-in or, with `link`, connecting an account. */
+/** Begins a sign-in or, if `link` is given, the connection of an account. */
 async function start(flow: SignInFlow, context: Context): Promise<void> {
   const { link } = context.query
   if (link === undefined) {
@@ -56,7 +56,7 @@ async function start(flow: SignInFlow, context: Context): Promise<void> {
       return await toCodeHost(flow, context, query.success ? query.data : {})
     } catch (fault) {
       if (flow.services.codeHost.ownToken !== undefined) return refuse(flow, context, fault)
-      // Nobody can sign in yet: the set-up page says so, and lets in those who may change that.
+      // Without an App nobody can sign in. The set-up page explains that, and admits whoever may set up the App.
       if (!(fault instanceof Fault && fault.code === 'setup_required')) throw fault
       return context.redirect(setupPath)
     }
@@ -71,11 +71,11 @@ async function start(flow: SignInFlow, context: Context): Promise<void> {
   }
 }
 
-/** Handles the browser's return from the code host, with the answer to a sign-in or with news of an installation of the App. */
+/** Handles what the browser brings back from the code host: the answer to a sign-in, or the news that the App was installed. */
 async function finish(flow: SignInFlow, context: Context): Promise<void> {
   const state = await flow.states.of(context.cookies.get(oauthStateCookie))
   const installed = Installation.safeParse(context.query)
-  // News of an installation that does not answer the state signs nobody in, and does not disturb a flow that is under way.
+  // News of an installation without an answer to our state signs nobody in, and does not end another flow of this browser.
   if (installed.success && !answers(context.query, state)) {
     return context.redirect(afterInstall(installed.data))
   }
@@ -88,12 +88,12 @@ async function finish(flow: SignInFlow, context: Context): Promise<void> {
   }
 }
 
-/** Signs the person in, or connects the account to the person who asked for that. */
+/** Signs the person in, or connects the account to the person who requested that. */
 async function enter(flow: SignInFlow, context: Context, state: OAuthState | undefined): Promise<void> {
   await finishSignIn(flow, context, await shownBy(flow, context, state), state ?? {})
 }
 
-/** The person who connects an account, if this is not a sign-in, and the nonce that is returned with the token. */
+/** Who connects an account, unless this is a sign-in; and the nonce that is returned with the token. */
 interface SignInRequest {
   readonly link?: Linking | undefined
   readonly nonce?: string | undefined
@@ -115,7 +115,7 @@ async function finishSignIn(
   context.redirect(`/auth/callback?token=${token}&onboarding=${!person.onboardingCompleted}${given}`)
 }
 
-/** Signs in with the server's own token: single-user mode needs no page of the code host. */
+/** Signs in with the token that this server was configured with: in single-user mode, no page of the code host is needed. */
 async function withOwnToken(
   flow: SignInFlow,
   context: Context,
@@ -129,8 +129,8 @@ async function withOwnToken(
 }
 
 /**
- * Whether the request must come from a page on this machine: a request through a proxy, or from another site, would act as the token's owner. Reads
- * the raw headers, since those of proxies are removed from the others.
+ * Whether only a page on this machine can have sent the request. A request through a proxy, or from another site, would act as the owner of the
+ * token. Reads the raw headers, since `headers` no longer contains those of proxies.
  */
 function isFromThisMachine(context: Context): boolean {
   const names = context.req.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase())
@@ -170,7 +170,7 @@ async function toCodeHost(
   )
 }
 
-/** The holder of the ticket, as long as the session that asked for it lasts. */
+/** The person who requested the ticket, if the session of that request still exists. */
 async function holderOf(
   flow: SignInFlow,
   context: Context,
@@ -184,7 +184,7 @@ async function holderOf(
   return holder
 }
 
-/** The account in the code host's answer, when the answer belongs to the state. */
+/** The account in the code host's answer, if the answer matches the state. */
 async function shownBy(
   flow: SignInFlow,
   context: Context,
@@ -205,13 +205,13 @@ async function shownBy(
   }
 }
 
-/** The sign-in failed at the code host, or because it could not be reached. */
+/** Throws the reason for a sign-in that failed at the code host, or because the code host could not be reached. */
 function failedAt(fault: unknown): never {
   const isRefused = fault instanceof CodeHostFault && fault.kind !== 'unavailable'
   throw new SignInFailed(isRefused ? 'github' : 'server', fault)
 }
 
-/** The services, with this request as the cause of what they do. */
+/** The services, with this request as the cause of everything they do. */
 function servicesFor({ services }: SignInFlow, context: Context): GatewayServices {
   return { ...services, commands: commandsFrom(services.commands, originOfRequest(context)) }
 }
@@ -220,13 +220,13 @@ const path = '/api/auth/github'
 const ofTicket = { path, seconds: ticketSeconds, sameSite: 'strict' } as const
 const ofState = { path, seconds: oauthStateSeconds, sameSite: 'lax' } as const
 
-/** Sets a cookie of the flow, or clears it with `null`. */
+/** Sets a cookie of the flow, or deletes it when `value` is `null`. */
 function setCookie({ options }: SignInFlow, context: Context, name: string, value: string | null): void {
   const origin = originOf(context, options)
   context.cookies.set(name, value, cookieOptions(origin, name === ticketCookie ? ofTicket : ofState))
 }
 
-/** Fails like `fail`, but also tells the page the name of an account that may not sign in. */
+/** Like `fail`, and also stores the name of the refused account for the page that explains the refusal. */
 async function refuse(
   flow: SignInFlow,
   context: Context,
@@ -241,14 +241,14 @@ async function refuse(
 function fail({ services }: SignInFlow, context: Context, fault: unknown, what: 'sign-in' | 'link'): void {
   const value = fault instanceof SignInFailed ? fault.value : 'server'
   services.logger.warn({ err: fault, value }, `${what} failed`)
-  // A deleted user has no settings.
+  // A deleted user has no settings page.
   const toSettings = what === 'link' && value !== 'user_not_found'
   context.redirect(toSettings ? `${settings}&error=${value}` : `/auth/callback?error=${value}`)
 }
 
 const route = routeWith<GatewayServices>()
 
-/** The API calls around the flow: one issues tickets for connecting an account, one names the account that was refused. */
+/** The API calls around the flow: one issues tickets for connecting an account, one returns the name of a refused account. */
 export function linkRoutes(
   options: Pick<GatewayOptions, 'publicUrl' | 'port'>,
 ): readonly Route<GatewayServices>[] {
@@ -275,7 +275,7 @@ export function linkRoutes(
 /** The client's page on which an account is connected. */
 const settings = '/settings?tab=github'
 
-/** The parameters with which the client begins a sign-in: a nonce that is returned with the token, and whether the person chooses another account. */
+/** The query with which a client begins a sign-in: a nonce that is returned with the token, and whether the person chooses another account. */
 const StartQuery = z.object({
   nonce: z
     .string()
@@ -286,14 +286,14 @@ const StartQuery = z.object({
 })
 type StartQuery = z.infer<typeof StartQuery>
 
-/** The query of the code host's answer. */
+/** The query of the code host's redirect. */
 const Answer = z.object({
   code: z.string().optional(),
   state: z.string().optional(),
   error: z.string().optional(),
 })
 
-/** Whether the query answers the state. It may also report an installation, when the App was installed during the sign-in. */
+/** Whether the query answers the state. It may also report an installation, if the person installed the App on the way. */
 function answers(query: unknown, expected: OAuthState | undefined): boolean {
   const answer = Answer.safeParse(query)
   if (!answer.success || expected === undefined) return false
@@ -301,7 +301,7 @@ function answers(query: unknown, expected: OAuthState | undefined): boolean {
   return state === expected.state && (code !== undefined || error !== undefined)
 }
 
-/** The query after the App was installed, or after its owner was asked to install it; one of the members is enough. */
+/** The query of the code host after an installation, or after an owner was asked to install the App. It has at least one of the members. */
 const Installation = z
   .object({ setup_action: z.unknown(), installation_id: z.unknown() })
   .partial()
@@ -310,8 +310,8 @@ const SetupAction = z.enum(['install', 'update', 'request'])
 const InstallationId = z.string().regex(/^[1-9]\d{0,19}$/)
 
 /**
- * The page that the browser then opens. A navigation carries no session, so the settings ask whether the installation belongs to the signed-in
- * person: anybody can make an address with any number. A request to an owner has no number yet.
+ * Where the browser goes after an installation. A navigation has no session, and anybody can make an address with any number, so the settings page
+ * checks whether the installation is one of the person's. A request to an owner has no number yet.
  */
 function afterInstall({ setup_action: action, installation_id: id }: z.infer<typeof Installation>): string {
   const failed = (error: SignInError) => `/auth/callback?error=${error}`

@@ -1,7 +1,7 @@
 /**
- * Tickets for connecting an account: a navigation carries no bearer token, so the person first requests a ticket with their token. Half of the ticket
- * is in the address and half in a cookie. Without the cookie, somebody could send another person's browser here with a ticket of their own, and so
- * get that person's account.
+ * Tickets for connecting an account. A navigation has no bearer token, so the person requests a ticket with that token and navigates with the ticket.
+ * One half of a ticket is in the address and the other in a cookie. Without the cookie, somebody could send another person's browser here with a
+ * ticket of their own, and have that person's account connected to themselves.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'
@@ -14,12 +14,12 @@ import { signedClaims } from './signedClaims.ts'
 export const ticketCookie = 'flightdeck_link'
 export const ticketSeconds = 60
 
-/** The person who connects an account, and the task from which they come and to which they return. */
+/** Who connects an account, and the task that they came from and return to. */
 export interface Linking extends Identity {
   readonly taskId?: string | undefined
 }
 
-/** A ticket: one half is for the address, and the other is for the cookie. */
+/** The two halves of a ticket: one for the address, and one for the cookie. */
 interface Ticket {
   readonly ticket: string
   readonly proof: string
@@ -27,7 +27,7 @@ interface Ticket {
 
 interface Tickets {
   issue(linking: Linking): Promise<Ticket>
-  /** The holder of a ticket, which is valid once: `undefined` when the ticket is forged, expired, used, or lacks its other half. */
+  /** Returns the holder of a ticket, only once; `undefined` when the ticket is forged, expired, used, or comes without its other half. */
   use(ticket: string, proof: string | undefined): Promise<Linking | undefined>
 }
 
@@ -61,7 +61,7 @@ export function tickets(
       const digest = digestOf(proof)
       const expected = Buffer.from(claims.proof, 'hex')
       if (expected.length !== digest.length || !timingSafeEqual(expected, digest)) return undefined
-      // The first use wins, at whichever gateway. It is remembered for longer than a ticket is valid.
+      // The first use counts, at whichever gateway. Uses are remembered for longer than a ticket is valid.
       const { again } = await recentKeys.remember({ id: claims.jti, person: claims.sub }, claims.proof)
       return again ? undefined : { userId: claims.sub, sessionId: claims.sid, taskId: claims.taskId }
     },

@@ -1,25 +1,25 @@
-/** Slows down password guessing: after some failures each further try has to wait, twice as long as the one before. */
+/** Slows down password guessing: after some failed attempts, each further one has to wait twice as long as the one before. */
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Fault } from '#domain/kernel/errors.ts'
 import { networkOf } from '#platform/http/network.ts'
 
-/** Where an attempt comes from, and which account it is for; without an account, it counts for the address alone. */
+/** Where an attempt comes from, and the account it is for. An attempt without an account counts for the address alone. */
 export interface Trying {
   readonly address: string
   readonly account?: string
 }
 
 export interface LoginThrottle {
-  /** Throws `rate_limited`, with the time to wait, when the account or the client's address has failed too often. */
+  /** Throws `rate_limited`, with the time to wait, when attempts on the account or from the address have failed too often. */
   check(trying: Trying): Promise<void>
   failed(trying: Trying): Promise<void>
-  /** Reports a successful attempt: the failures of the account are forgotten, but not those of the address. */
+  /** Records a successful attempt: failures of the account are forgotten, those of the address are not. */
   succeeded(trying: Trying): Promise<void>
 }
 
-/** How many attempts may fail, and the wait that follows. Times are in seconds. */
+/** How many attempts may fail, and how long to wait then. Times are in seconds. */
 export interface Patience {
-  /** How many may fail within `window` before one has to wait. */
+  /** How many attempts may fail within `window` before the next one has to wait. */
   readonly free: number
   readonly window: number
   readonly firstWait: number
@@ -32,7 +32,7 @@ const usual = {
   address: { free: 20, window: quarterOfAnHour, firstWait: 60, longestWait: quarterOfAnHour },
 } as const
 
-/** Creates a throttle in memory: each gateway counts its own requests, and a restart starts from zero. */
+/** Counts in memory: each gateway counts its own requests, and a restart begins at zero. */
 export function loginThrottle(patience: { account: Patience; address: Patience } = usual): LoginThrottle {
   const accounts = counting(patience.account)
   const addresses = counting(patience.address)
@@ -65,7 +65,7 @@ function counting({ free, window, firstWait, longestWait }: Patience) {
       const { consumedPoints: count } = await failures.penalty(key)
       if (count < free) return
       const wait = Math.min(firstWait * 2 ** (count - free), longestWait)
-      // Failures are remembered for longer than the wait, so that the waits grow while the attempts go on.
+      // Failures are remembered for longer than the wait, so that waits grow while the guessing continues.
       await Promise.all([waits.set(key, 1, wait), failures.set(key, count, wait + window)])
     },
     async forget(key: string): Promise<void> {

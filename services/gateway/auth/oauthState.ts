@@ -1,4 +1,4 @@
-/** The state of the OAuth flow, in a signed cookie of the browser: what the code host's answer must match, and for whom the flow was begun. */
+/** The state of an OAuth flow in a signed cookie: what the code host's answer must match, and who began the flow. */
 import { z } from 'zod'
 import { TaskId } from '#domain/kernel/ids.schema.ts'
 import type { Linking } from './linkTickets.ts'
@@ -10,11 +10,11 @@ export const refusalCookie = 'flightdeck_refused'
 
 const OAuthState = z.object({
   state: z.string(),
-  /** The verifier of PKCE. */
+  /** The code verifier of PKCE. */
   verifier: z.string(),
-  /** The client's nonce: it accepts a token only together with this. */
+  /** A nonce of the client, which accepts a token only together with this nonce. */
   nonce: z.string().optional(),
-  /** The person who connects an account; absent when somebody signs in. */
+  /** The person who connects an account; absent for a sign-in. */
   link: z.object({ userId: z.string(), sessionId: z.string(), taskId: TaskId.optional() }).optional(),
 })
 export type OAuthState = z.infer<typeof OAuthState> & { readonly link?: Linking | undefined }
@@ -23,10 +23,10 @@ const Refused = z.object({ refused: z.string() })
 
 export interface OAuthStates {
   cookieOf(state: OAuthState): Promise<string>
-  /** The state of a cookie that we signed within the last ten minutes. */
+  /** The state in a cookie that we signed within the last ten minutes. */
   of(cookie: string | undefined): Promise<OAuthState | undefined>
   refusalOf(login: string): Promise<string>
-  /** The account that was refused within the last ten minutes, by its cookie. */
+  /** The account in a cookie that we signed within the last ten minutes because the account was refused. */
   refused(cookie: string | undefined): Promise<string | undefined>
 }
 

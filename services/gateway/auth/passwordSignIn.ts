@@ -16,7 +16,8 @@ const route = routeWith<GatewayServices>()
 const projectionTimeoutMs = 2_000
 
 /**
- * Routes for passwords. `slow` is checked before a password is, and again when its turn has come, because other attempts may have failed meanwhile.
+ * The routes for registering and signing in. `slow` is checked twice: before a password is queued for checking, and before it is checked, since other
+ * attempts may have failed in between.
  */
 export function passwordRoutes(
   { passwordSignIn }: Pick<GatewayOptions, 'passwordSignIn'>,
@@ -29,14 +30,14 @@ export function passwordRoutes(
   return [
     route(register, turnedOn, async ({ body, client, commandId, requestId }, services) => {
       const { name, email, password } = body
-      // The list is of accounts at the code host, and a new account here has none.
+      // The list names accounts at the code host, and an account with a password has none.
       if (!services.accessControl.isOpen) throw new Fault('not_allowed', services.accessControl.refusal(null))
       const from = { address: client.ip }
       await slow.check(from)
       const userId = await userIdOf(email, services)
       const { state } = await services.commands.load(user, userStream(userId))
       if (state.kind === 'user') {
-        // Registering many addresses would reveal which of them are taken.
+        // Counts as a failure, because registering many addresses would reveal which ones are taken.
         await slow.failed(from)
         throw new Fault('already_exists', addressTaken, 'email')
       }
@@ -60,7 +61,7 @@ export function passwordRoutes(
       const userId = await userIdOf(email, services)
       const { state } = await services.commands.load(user, userStream(userId))
       const credentialId = state.kind === 'user' ? state.credentialId : null
-      // An unknown address causes the same work, so that its answer does not come sooner.
+      // Does the same work for an unknown address, so that the answer takes equally long.
       const hash = await services.vault.getSecret(scopeOf(userId), secretOf(credentialId ?? 'none'))
       const isRight = await passwords.limited(async (hashing) => {
         await slow.check(trying)
@@ -98,8 +99,8 @@ export function passwordRoutes(
 const addressTaken = 'An account with this email address already exists. Sign in instead.'
 
 /**
- * The user id for an e-mail address: always the same, so that two people who register the same address meet in one stream. Without the master key,
- * nobody can tell the address from the id.
+ * The user id for an email address: always the same, so that two people who register the same address meet in one stream. Without the master key
+ * nobody can derive the address from the id.
  */
 function userIdOf(
   email: string,
@@ -117,7 +118,7 @@ interface Credential {
   readonly credentialId: string
 }
 
-/** Stores the hash before the log says that it is valid, and removes it if the log never does. */
+/** Stores the hash before the event that refers to it, and removes it if that event is not recorded. */
 async function keepingHash<T>(
   { userId, credentialId }: Credential,
   hash: string,
@@ -128,7 +129,7 @@ async function keepingHash<T>(
   try {
     return await record()
   } catch (fault) {
-    // The append may have succeeded nevertheless. If that is unknown, an unused hash does no harm.
+    // The append may have succeeded despite the error. If that cannot be determined, the unused hash stays, which does no harm.
     const now = await commands.load(user, userStream(userId)).catch(() => undefined)
     const counts = now?.state.kind === 'user' && now.state.credentialId === credentialId
     if (now !== undefined && !counts) await vault.removeSecret(scopeOf(userId), secretOf(credentialId))

@@ -1,4 +1,4 @@
-/** Sessions of people: who a bearer token names, and the answer to a sign-in. */
+/** Sessions of people: reading bearer tokens, and the answer to a sign-in. */
 import type { Middleware } from 'koa'
 import type { User } from '#domain/api/auth.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
@@ -13,11 +13,11 @@ export interface SignedIn {
   readonly token: string
   readonly user: User
   readonly position?: Position
-  /** The projection has not got there in time. */
+  /** Set when the projection did not catch up in time. */
   readonly stale?: true
 }
 
-/** The token of a session that has just begun. Waits until the session can be read, for `withinMs` at most. Throws when there is no such person. */
+/** Returns the token of a new session. Waits until the session can be read, for `withinMs` at most. Throws when the person does not exist. */
 export async function signedInWith(
   executed: Executed<unknown>,
   { userId, sessionId, expiresAt }: { userId: string; sessionId: string; expiresAt: string },
@@ -37,8 +37,8 @@ export async function signedInWith(
 }
 
 /**
- * Reads the bearer token: `state.identity` is the person that it names, or `null`. Throws `not_allowed` for a person who was removed from the list of
- * people who may sign in.
+ * Reads the bearer token and sets `state.identity` to its session, or to `null`. Throws `not_allowed` for a person who was removed from the list of
+ * those who may sign in.
  */
 export function authenticate({
   sessions,

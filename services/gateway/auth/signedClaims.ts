@@ -1,4 +1,4 @@
-/** Claims in a cookie or an address that only this server can have signed, and only recently. */
+/** Claims in a cookie or an address. The signature proves that this server made them recently. */
 import { jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import type { z } from 'zod'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -6,11 +6,11 @@ import type { Vault } from '#platform/ports/vault.ts'
 
 export interface SignedClaims {
   sign(claims: JWTPayload): Promise<string>
-  /** The claims; `undefined` when they are missing, forged, expired, or of another form. */
+  /** The claims; `undefined` when they are missing, forged, expired, or do not match the schema. */
   read<Claims>(signed: string | undefined, schema: z.ZodType<Claims>): Promise<Claims | undefined>
 }
 
-/** Claims for one purpose, signed with a key of their own and valid for this many seconds. */
+/** Signs and reads claims for one purpose, with a separate key. Claims are valid for `seconds`. */
 export function signedClaims(
   { vault, clock }: { readonly vault: Pick<Vault, 'deriveKey'>; readonly clock: Clock },
   purpose: string,
@@ -32,7 +32,7 @@ export function signedClaims(
   }
 }
 
-/** The options of a cookie that is sent only to `path`, and that no script can read. `origin` is the address by which the browser reaches us. */
+/** Options of a cookie that is only sent to `path`, and that no script can read. `origin` is our address as the browser sees it. */
 export const cookieOptions = (
   origin: string,
   { path, seconds, sameSite }: { path: string; seconds: number; sameSite: 'lax' | 'strict' },

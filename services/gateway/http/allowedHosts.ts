@@ -1,19 +1,19 @@
-/** The host names that we answer to, and the origin that a browser knows us by. */
+/** Checks host names and origins of requests against our own. */
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
 import type { Context, Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
 
 export interface Names {
-  /** The address by which people reach us, if the operator has configured it. */
+  /** The address at which people reach the server, if the operator has set it. */
   readonly publicUrl: string | null
-  /** The host name or address on which we listen. */
+  /** The host that the server listens on. */
   readonly host: string
 }
 
 /**
- * Whether a `Host` header names us: by the public address, by what we listen on, by a name of loopback, or by any numeric address, because nobody can
- * make a numeric address resolve to us.
+ * Whether a `Host` header names this server: by the public address, by the host that it listens on, by a loopback name, or by any numeric address,
+ * since nobody can make those resolve to another machine.
  */
 export function isOurHost(hostHeader: string, { publicUrl, host }: Names): boolean {
   const name = hostnameOf(hostHeader)
@@ -26,7 +26,7 @@ export function isOurHost(hostHeader: string, { publicUrl, host }: Names): boole
   )
 }
 
-/** Whether a page of `origin` is ours, for a request with this `Host` header. */
+/** Whether `origin` is ours, for a request with this `Host` header. */
 export function isOurOrigin(
   origin: string,
   hostHeader: string,
@@ -35,7 +35,7 @@ export function isOurOrigin(
   if (!URL.canParse(origin)) return false
   const from = new URL(origin)
   if (publicUrl !== null && from.origin === new URL(publicUrl).origin) return true
-  // The page may be served from another port of the same machine while it is developed.
+  // During development, another port of the same machine may serve the page.
   const bothHere = isLoopbackName(from.hostname) && isLoopbackName(hostnameOf(hostHeader) ?? '')
   return bothHere || from.host === hostHeader.toLowerCase()
 }
@@ -44,7 +44,7 @@ function isLoopbackName(name: string): boolean {
   return name === 'localhost' || name === '[::1]' || /^127(\.\d{1,3}){3}$/.test(name)
 }
 
-/** A host without its port; `undefined` when the text is no host. */
+/** The host name without port; `undefined` for an invalid host. */
 function hostnameOf(host: string): string | undefined {
   return /^(\[[0-9a-f:.]+\]|[^\s:@/?#\\,]+)(?::\d{1,5})?$/.exec(host.toLowerCase())?.[1]?.replace(/\.$/, '')
 }
@@ -57,7 +57,7 @@ export function refuseForeignHosts(names: Names): Middleware {
   }
 }
 
-/** Whether the request may open the socket: it must name us as its host and, if a browser names the page's origin, that page must be ours. */
+/** Whether the request may open the socket: it must use a name of ours, and if it has an origin, that must be ours. */
 export function mayOpenSocket(request: IncomingMessage, names: Names): boolean {
   const { origin } = request.headers
   const hosts = hostsOf(request)
@@ -67,7 +67,7 @@ export function mayOpenSocket(request: IncomingMessage, names: Names): boolean {
   )
 }
 
-/** The `Host` header, and the host in the request's address if that has one. */
+/** The `Host` header, and the host in the request's address if there is one. */
 function hostsOf({ headers, url = '' }: IncomingMessage): readonly string[] {
   const [, named] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url) ?? []
   return [headers.host ?? '', ...(named === undefined ? [] : [named])]
@@ -75,10 +75,7 @@ function hostsOf({ headers, url = '' }: IncomingMessage): readonly string[] {
 
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?$/
 
-/**
- * The address by which the browser reaches us: `publicUrl` when it is set, otherwise the loopback name that the request used. No other `Host` header
- * is trusted.
- */
+/** Our address as the browser sees it: `publicUrl` if set, else the loopback name that the request used. Other `Host` headers are not trusted. */
 export function originOf(
   context: Pick<Context, 'host'>,
   options: { publicUrl: string | null; port: number },

@@ -1,8 +1,8 @@
-/** Paths of the API: accepted in one spelling only. */
+/** Ensures that each path of the API has only one spelling. */
 import type { Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
 
-/** Refuses paths that decode or normalize to one below `/api` but are not written so: the guards of `/api` would not recognise them. */
+/** Refuses paths that become a path below `/api` only after decoding or normalizing, since the guards of `/api` would not recognise them. */
 export const refuseDisguisedApiPaths: Middleware = (context, next) => {
   const { path } = context
   if (!isBelowApi(path) && isBelowApi(normalized(path)))
@@ -10,7 +10,7 @@ export const refuseDisguisedApiPaths: Middleware = (context, next) => {
   return next()
 }
 
-/** Refuses addresses whose percent-encoding is broken or not UTF-8, because decoders would silently insert other characters. */
+/** Refuses addresses with invalid percent-encoding or UTF-8, because decoders would silently replace it. */
 export const refuseUndecodable: Middleware = (context, next) => {
   for (const [part, text] of [
     ['path', context.path],
@@ -33,15 +33,15 @@ function isDecodable(text: string): boolean {
   }
 }
 
-/** Whether a path, as written, is of the API. */
+/** Whether a path, exactly as written, belongs to the API. */
 export function isBelowApi(path: string): boolean {
   return path === '/api' || path.startsWith('/api/')
 }
 
-/** The path as the most lenient reader understands it: decoded, in lower case, with dots and double slashes resolved. */
+/** The path as the most lenient server would read it: decoded, in lower case, with dots and double slashes resolved. */
 function normalized(path: string): string {
   let decoded = path
-  // Twice, as a proxy in between may decode once.
+  // Decodes twice, since a proxy may decode once.
   for (const _ of [1, 2])
     decoded = decoded.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
   const parts: string[] = []

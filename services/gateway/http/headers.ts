@@ -1,11 +1,11 @@
-/** Headers: those that protect every response, and the forwarded ones that are trusted. */
+/** Security headers of responses, and forwarded headers of trusted proxies. */
 import type { Context, Middleware } from 'koa'
 
 const contentPolicy = (pictureOrigins: readonly string[], formTarget: string | null) =>
   [
     "default-src 'self'",
     "script-src 'self'",
-    // Overlays lock the page's scroll with a style element of their own.
+    // Overlays add a style element to lock the page's scrolling.
     "style-src 'self' 'unsafe-inline'",
     ['img-src', "'self'", 'data:', 'blob:', ...pictureOrigins].join(' '),
     "connect-src 'self'",
@@ -17,8 +17,8 @@ const contentPolicy = (pictureOrigins: readonly string[], formTarget: string | n
   ].join('; ')
 
 /**
- * Sets the security headers of every response. `pictureOrigins` are the origins of people's pictures; `formTarget` is the only other origin to which
- * a page may post a form, if any.
+ * Sets the security headers of every response. `pictureOrigins` are the origins of people's pictures; `formTarget` is the one other origin to which a
+ * page may post a form, if any.
  */
 export const securityHeaders =
   (pictureOrigins: readonly string[], formTarget: (context: Context) => string | null): Middleware =>
@@ -27,7 +27,7 @@ export const securityHeaders =
       'content-security-policy': contentPolicy(pictureOrigins, formTarget(context)),
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
-      // A sign-in's token is in an address once: nothing that the page loads may learn that address.
+      // The token of a sign-in is once in an address, which nothing that the page loads may learn.
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',
     })
@@ -35,13 +35,13 @@ export const securityHeaders =
   }
 
 /**
- * Keeps only the forwarded headers that the outermost of our `proxies` wrote: each proxy appends, so only the last entries are trusted. Never keeps a
- * forwarded host.
+ * Keeps only those values of forwarded headers that the outermost of our `proxies` wrote: each proxy appends one, so only the last ones are trusted.
+ * Never keeps a forwarded host.
  */
 export function trustProxies(proxies: number): Middleware {
   return (context, next) => {
     const { headers } = context.req
-    // The name we are reached by is `Host`, or the public address.
+    // The host is taken from `Host` or from the public address.
     delete headers['x-forwarded-host']
     for (const name of ['x-forwarded-for', 'x-forwarded-proto']) {
       const value = headers[name]

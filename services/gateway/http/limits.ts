@@ -6,12 +6,12 @@ import { networkOf } from '#platform/http/network.ts'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Counts a request under a name; throws `rate_limited` with the seconds to wait once there are too many. */
+/** Counts a request under a name. Throws `rate_limited` with the seconds to wait when there are too many. */
 export type Rate = (name: string) => Promise<void>
 
 const windowSeconds = 60
 
-/** Limits requests to `aMinute` per minute, counted in this process: each of several gateways counts its own. With `null`, nothing is counted. */
+/** Allows `aMinute` requests a minute, counted in this process: each of several gateways counts its own. `null` means no limit. */
 export function rate(aMinute: number | null): Rate {
   if (aMinute === null) return async () => undefined
   const limiter = new RateLimiterMemory({ points: aMinute, duration: windowSeconds })
@@ -27,7 +27,7 @@ export function rate(aMinute: number | null): Rate {
   }
 }
 
-/** Limits requests before the person is known: by the address, which several people may share. */
+/** Limits requests before the person is known, by their address, which several people may share. */
 export function limitAddresses(allowed: Rate): Middleware {
   return async (context, next) => {
     await allowed(networkOf(context.ip))
@@ -35,7 +35,7 @@ export function limitAddresses(allowed: Rate): Middleware {
   }
 }
 
-/** Limits requests by the person; used after `authenticate`. */
+/** Limits requests by person. Runs after `authenticate`. */
 export function limitPeople(allowed: Rate): Middleware {
   return async (context, next) => {
     const userId: string | undefined = context.state.identity?.userId
@@ -44,7 +44,10 @@ export function limitPeople(allowed: Rate): Middleware {
   }
 }
 
-/** Refuses a body that is not announced as JSON, instead of treating it as missing. If `elsewhere` is true, other code reads the body. */
+/**
+ * Refuses a body with another media type than JSON instead of ignoring it. Requests for which `elsewhere` is true are skipped: their route reads the
+ * body.
+ */
 export function onlyJson(elsewhere: (context: Context) => boolean): Middleware {
   return async (context, next) => {
     const hasBody = (context.request.length ?? 0) > 0 || context.get('transfer-encoding') !== ''
@@ -53,7 +56,7 @@ export function onlyJson(elsewhere: (context: Context) => boolean): Middleware {
   }
 }
 
-/** Begins at most `aTurn` requests in a turn of the event loop, so that a burst of one person leaves time for other requests. */
+/** Starts at most `aTurn` requests in a turn of the event loop, so that a burst of one person does not delay everybody else. */
 export function spreadBursts(aTurn: number): Middleware {
   let waiting: (() => void)[] = []
   let begun = 0
@@ -74,22 +77,22 @@ export function spreadBursts(aTurn: number): Middleware {
   }
 }
 
-/** Connections on which nobody has signed in yet, by the address that they came from. */
+/** Connections on which nobody has signed in yet, by address. */
 export interface Strangers<One> {
-  /** Whether another connection may come from the address. */
+  /** Whether one more connection may come from the address. */
   mayCome(address: string): boolean
   came(one: One, address: string): void
-  /** Reports that somebody has signed in on the connection, or that it is closed, so that it no longer counts. */
+  /** Stops counting a connection because somebody has signed in on it, or because it is closed. */
   gone(one: One): void
 }
 
 export interface StrangersLimit {
   readonly ofAddress: number
-  /** Behind proxies all addresses are theirs, so only the sum is limited. */
+  /** Behind proxies, all connections come from their addresses, so only the total is limited. */
   readonly isProxied: boolean
 }
 
-/** The number of addresses that share the total: one address may have a quarter of all connections. */
+/** A single address may have a quarter of all connections. */
 const addresses = 4
 
 export function limitStrangers<One>({ ofAddress, isProxied }: StrangersLimit): Strangers<One> {
@@ -115,7 +118,7 @@ export function limitStrangers<One>({ ofAddress, isProxied }: StrangersLimit): S
   }
 }
 
-/** Closes connections beyond the limits. The code that finds that somebody has signed in on a connection calls `gone`. */
+/** Closes connections beyond the limits. Call `gone` when somebody has signed in on a connection. */
 export function limitConnections(http: Server, limit: StrangersLimit): Pick<Strangers<Socket>, 'gone'> {
   const strangers = limitStrangers<Socket>(limit)
   http.on('connection', (connection: Socket) => {

@@ -1,6 +1,6 @@
 /**
- * The built client, read once at the start, so that neither another build nor a file that cannot be opened disturbs a server that runs. The page
- * itself is the answer for every address that is no file.
+ * The built client, read once at the start, so that neither another build nor an unreadable file disturbs a running server. Every address that is not
+ * a file gets the page itself.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { extname, join, relative, sep } from 'node:path'
 import type { Middleware } from 'koa'
 
 const yearSeconds = 31_536_000
-/** The compressions of a file, the smallest first, with the endings of the files that the build has compressed. */
+/** Compressed forms of a file that the build makes, the smallest first, with their file endings. */
 const packings = [
   ['br', '.br'],
   ['gzip', '.gz'],
@@ -19,7 +19,7 @@ interface Served {
   readonly bodies: ReadonlyMap<string, Buffer>
 }
 
-/** @throws when the folder cannot be read: there is no page to show then. */
+/** Serves the files in a folder. Throws when the folder cannot be read. */
 export function client(folder: string): Middleware {
   const files = filesIn(folder)
   const page = files.get('/index.html')
@@ -33,7 +33,7 @@ export function client(folder: string): Middleware {
     if (body === undefined) return next()
     context.vary('accept-encoding')
     if (packing !== false && packing !== 'identity') context.set('content-encoding', packing)
-    // The names of assets contain the hash of their content; the page itself is requested each time.
+    // Names of assets contain a hash of their content, so they can be cached for ever; the page itself is always requested.
     const kept = path.startsWith('/assets/') ? `public, max-age=${yearSeconds}, immutable` : 'no-cache'
     context.set('cache-control', kept)
     context.etag = file.etag
@@ -45,8 +45,8 @@ export function client(folder: string): Middleware {
 }
 
 /**
- * Serves the verifier of audit bundles as a file that anybody may download and run. It is created by the build, so it is missing when the product
- * runs from its sources.
+ * Serves the verifier of audit bundles as a file that anybody may download and run. Only a build has this file; when run from the sources, the answer
+ * is 404.
  */
 export function verifierDownload(path: string): Middleware {
   const program = existsSync(path) ? readFileSync(path) : undefined
@@ -62,7 +62,7 @@ export function verifierDownload(path: string): Middleware {
 }
 const verifierAddress = '/flightdeck-verify.mjs'
 
-/** Files by address. Those that begin with a dot are the build's own. */
+/** The files of a folder by address. Files that begin with a dot belong to the build itself. */
 function filesIn(folder: string): ReadonlyMap<string, Served> {
   const contents = new Map<string, Buffer>()
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {

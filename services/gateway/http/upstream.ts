@@ -1,4 +1,4 @@
-/** The reverse proxy from the gateway to the services behind the API: writes go to one service, and reads to the other. */
+/** The reverse proxy from the gateway to the services of the API: one for writes, one for reads. */
 import {
   Agent as HttpAgent,
   request as httpRequest,
@@ -16,7 +16,7 @@ import type { Logger } from '#platform/log.ts'
 import { passedOnAs, takeRoute } from '#platform/telemetry/requests.ts'
 
 export interface Upstream {
-  /** Passes the service's requests below `/api` on, and its answers back; other requests fall through. */
+  /** Forwards requests below `/api` that the service answers; other requests pass. */
   readonly middleware: Middleware
   /** Throws when the service does not answer. */
   ready(): Promise<void>
@@ -27,7 +27,7 @@ export interface UpstreamOptions {
   readonly service: Callee
   /** The address of the service, `http` or `https`. */
   readonly url: string
-  /** How long a request may be silent, in ms; 30,000 by default. */
+  /** How long an answer may take without any data, in ms; 30,000 by default. */
   readonly silenceMs?: number
 }
 
@@ -39,10 +39,10 @@ const maxUnderWay = 1_000
 const maxIdleConnections = 64
 const idleMs = 30_000
 
-/** Headers that stay at the gateway: they say who the person is, and by which credentials. */
+/** Headers that are not forwarded, since they are for the gateway only. */
 const notPassedOn = ['authorization', 'cookie', 'expect', 'host'] as const
 
-/** Why there is no answer: never connected, connection broken, or silent for too long. */
+/** There was no answer: no connection, a broken connection, or too long a silence. */
 class NoAnswer extends Error {
   readonly kind: 'unreachable' | 'broken' | 'silent'
   constructor(kind: NoAnswer['kind'], cause?: unknown) {
@@ -60,13 +60,13 @@ interface Proxy {
   readonly open: typeof httpRequest
   readonly tokens: ServiceTokens
   readonly logger: Logger
-  /** Requests that have no answer yet. */
+  /** The number of requests without an answer. */
   underWay: number
 }
 
 /**
- * A proxy to one service. A service token tells the service who the person is; the person's own credentials stay here. A read is tried once more when
- * the connection fails, a write never. Answers 503 when the service cannot be reached, and 504 when it is silent for `silenceMs`.
+ * A proxy to one service. A service token tells the service who sent the request; the person's credentials are not forwarded. A read is tried a
+ * second time when the connection fails, a write never. Answers 503 when the service cannot be reached, 504 when it is silent for `silenceMs`.
  */
 export function upstream(
   options: UpstreamOptions,
@@ -92,13 +92,13 @@ export function upstream(
   }
 }
 
-/** Passes a request to the service on, and its answer back. */
+/** Forwards a request and its answer, if the request is for this service. */
 async function passOn(proxy: Proxy, context: Context, next: () => Promise<unknown>): Promise<unknown> {
   const { service, logger } = proxy
   if (calleeOf(context.method) !== service || !context.path.startsWith('/api/')) return next()
   if (proxy.underWay >= maxUnderWay)
     throw new Fault('engine_unavailable', 'The server is too busy. Try again in a moment.')
-  // The client has disconnected already, so this request would never be counted down.
+  // The client has already disconnected, so the `close` event that would decrease the count never comes.
   if (!context.writable) return undefined
   proxy.underWay += 1
   context.res.once('close', () => {
@@ -121,7 +121,7 @@ async function passOn(proxy: Proxy, context: Context, next: () => Promise<unknow
   return undefined
 }
 
-/** Sends a request; `write` gives it its body and ends it. */
+/** Sends a request; `write` writes the body and ends it. */
 function send(
   proxy: Proxy,
   outgoing: { method: string; path: string; headers: Record<string, string | string[]>; silenceMs: number },
@@ -153,7 +153,7 @@ function send(
     })
     request.once('timeout', () => request.destroy(new NoAnswer('silent')))
     request.once('close', () => clearTimeout(connecting))
-    // This listener must stay: faults after the answer has begun are reported by the answer's own stream.
+    // The listener stays after the answer has begun; later errors are reported by the answer's own stream.
     request.on('error', (fault) =>
       reject(
         fault instanceof NoAnswer ? fault : new NoAnswer(hasConnected ? 'broken' : 'unreachable', fault),
@@ -170,7 +170,7 @@ async function ask(proxy: Proxy, context: Context): Promise<IncomingMessage> {
   context.res.once('close', () => gone.abort())
   const once = async () => {
     const headers = { ...passedOn(context.headers), ...passedOnAs(context) }
-    // No body is passed on with a read: one that was announced would be waited for.
+    // A read is forwarded without its body, so the service must not wait for one.
     if (isRead(method)) delete headers['content-length']
     headers['authorization'] =
       `Bearer ${await proxy.tokens.issue(proxy.service, context.state.identity ?? null)}`
@@ -187,7 +187,7 @@ async function ask(proxy: Proxy, context: Context): Promise<IncomingMessage> {
   }
 }
 
-/** A read can simply be repeated; a write whose connection broke may have been carried out. */
+/** The fault for a failed request. A read can be repeated; a write may have been carried out although its connection broke. */
 function faultOf(proxy: Proxy, fault: unknown, method: string): unknown {
   if (!(fault instanceof NoAnswer)) return fault
   if (fault.kind === 'unreachable' || isRead(method)) {
@@ -206,7 +206,7 @@ function faultOf(proxy: Proxy, fault: unknown, method: string): unknown {
 
 const isRead = (method: string): boolean => calleeOf(method) === 'query'
 
-/** Writes the body as it was received: from the parser if that has read it already, otherwise as it streams in. */
+/** Writes the body: what a parser has already read, or else the incoming stream. */
 function writeBody(context: Context, request: ClientRequest): void {
   if (isRead(context.method)) {
     request.end()
@@ -218,7 +218,7 @@ function writeBody(context: Context, request: ClientRequest): void {
     request.end(rawBody)
     return
   }
-  // The faults of the stream are those of the request, or the client has disconnected.
+  // Errors here are those of the request, or mean that the client has disconnected; both are handled elsewhere.
   pipeline(context.req, request, () => {})
 }
 
@@ -231,7 +231,7 @@ function passBack(context: Context, answer: IncomingMessage): void {
   for (const [name, value] of Object.entries(headers)) context.set(name, value)
 }
 
-/** Headers without those that belong to one connection, or to the gateway. */
+/** Headers without those that belong to one connection or to the gateway. */
 function passedOn(headers: IncomingMessage['headers']): Record<string, string | string[]> {
   return Object.fromEntries(
     Object.entries(endToEndHeaders(headers, notPassedOn)).flatMap(([name, value]) =>

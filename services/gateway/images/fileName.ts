@@ -1,4 +1,4 @@
-/** The name of an image: that of its file, without characters that no name should have. */
+/** Names of uploaded images: the file name without unsafe characters. */
 import { imageLimits } from '#domain/api/images.ts'
 import type { MediaType } from '#domain/image.ts'
 
@@ -9,10 +9,10 @@ const endings: Record<MediaType, readonly [string, ...string[]]> = {
   'image/webp': ['webp'],
 }
 
-/** The last part of the name, in one line, at most 200 characters, with an ending that matches the type. */
+/** The last part of the file name, on one line, at most 200 characters, with an ending that matches the media type. */
 export function nameOf(told: string, type: MediaType): string {
   const last = told.split(/[\\/]/).at(-1) ?? ''
-  // Control and format characters, which may turn the direction of text, and halves of characters.
+  // Removes control and format characters, which may change the direction of text, and halves of characters.
   const plain = last.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, '').trim()
   const ending = /\.([^.]*)$/.exec(plain)?.[1]?.toLowerCase() ?? ''
   const [usual] = endings[type]
@@ -22,7 +22,7 @@ export function nameOf(told: string, type: MediaType): string {
   return `${cutStem || 'image'}.${isTrue ? ending : usual}`
 }
 
-/** The header that shows the image `inline`, and names the file when it is saved: https://www.rfc-editor.org/rfc/rfc6266 */
+/** A header that shows the image in the page and names the file for saving: https://www.rfc-editor.org/rfc/rfc6266 */
 export function dispositionOf(name: string): string {
   const encoded = encodeURIComponent(name).replace(/['()*!]/g, hexOf)
   return `inline; filename*=UTF-8''${encoded}`

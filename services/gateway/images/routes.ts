@@ -20,8 +20,8 @@ export function imageRoutes(services: GatewayServices, bodies: Bodies): Middlewa
 }
 
 /**
- * Answers `GET /api/images/:imageId` to everybody with a valid link, because an `<img>` sends no token. 404 both for an invalid link and for bytes
- * that are gone.
+ * Answers `GET /api/images/:imageId` to anybody with a valid link, since an `<img>` sends no token. 404 for an invalid link and for deleted bytes,
+ * without saying which.
  */
 function showImage({
   blobs,
@@ -39,7 +39,7 @@ function showImage({
     context.set({
       'content-type': opened.image.mediaType,
       'content-disposition': dispositionOf(opened.image.name),
-      // Opened on its own, the file is a picture and nothing else, whatever a browser would take it for.
+      // When opened by itself, the answer can only be a picture, whatever a browser makes of it.
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',

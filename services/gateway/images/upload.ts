@@ -1,4 +1,4 @@
-/** An upload from its first byte to its answer: limits, form, image check, blob and event. */
+/** Handles an upload: limits, form, image check, blob, event and answer. */
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Context, Middleware } from 'koa'
@@ -22,12 +22,12 @@ import { readImageForm, type ImageFile } from './uploadForm.ts'
 import { nameOf } from './fileName.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
 
-/** The time limit for the form, in milliseconds: shorter than that of the request, so that the answer says that the form was too slow. */
+/** Shorter than the request's own time limit, so that the answer can say that the form was too slow. */
 const formMs = 25_000
 const lettingGoMs = 5_000
 const projectionTimeoutMs = 2_000
 
-/** The person who uploads, and the ids under which the upload takes effect. */
+/** The person who uploads, and the ids of the image and the command. */
 interface Upload {
   readonly userId: string
   readonly imageId: string
@@ -59,7 +59,7 @@ export function receiveImage(parts: {
       requestId: requestIdOf(context) ?? services.ids.uuid(),
     }
     return limits.upload(user.id, async () => {
-      // A repeated upload only gets the first answer again.
+      // Only a new upload counts; a repeated one gets the first answer again.
       if ((await load(upload.imageId)).state.kind === 'none') await refuseTooMany(user.id)
       const file = await readImageForm(context.req, formMs, (refuse) => bodies.watch(context, refuse))
       if (keyed !== undefined) await accept(upload, file)
@@ -100,7 +100,7 @@ export function receiveImage(parts: {
     const command = { type: 'UploadImage', image: facts, name: nameOf(file.name, mediaType) } as const
     const cause = { actor: { kind: 'user', userId }, commandId, correlationId: requestId } as const
     const executed = await commands.execute(image, stream, command, cause)
-    // The same upload arrived twice at the same time, and the other one was first.
+    // The same upload arrived twice at once, and the other one was recorded first.
     if (executed.repeated) await blobs.remove(blob)
     return executed
   }
@@ -121,7 +121,7 @@ export function receiveImage(parts: {
   }
 }
 
-/** After responding, drains the rest of the body briefly, so that the client gets to read the response. */
+/** Reads the rest of the body for a short time after responding, so that the client can read the response. */
 function letGo(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return
   request.resume()
@@ -130,12 +130,12 @@ function letGo(request: IncomingMessage): void {
 }
 
 interface UploadLimits {
-  /** Does the work as one more upload of the person; throws `rate_limited` when there are too many. */
+  /** Runs the work as another upload of the person. Throws `rate_limited` when there are too many at once. */
   upload<T>(userId: string, work: () => Promise<T>): Promise<T>
   decode<T>(work: () => Promise<T>): Promise<T>
 }
 
-/** The most uploads at a time. Each holds a whole file in memory, 10 MB at most, so this also limits what waits to be decoded. */
+/** The most uploads at once. Each holds a whole file of up to 10 MB in memory, also while it waits to be decoded. */
 const underWay = { ofAll: 20, ofOnePerson: 5 }
 const decodedAtOnce = 2
 const retryAfterSeconds = 5

@@ -1,21 +1,21 @@
-/** Reads the multipart form of an image upload: one file, whole or not at all, within its limits. */
+/** Reads the multipart form of an image upload: exactly one complete file, within the limits. */
 import type { IncomingMessage } from 'node:http'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import { imageLimits, imageTexts } from '#domain/api/images.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 
 export interface ImageFile {
-  /** The name in the form, which may be any text. */
+  /** The file name in the form, which can be any text. */
   readonly name: string
   readonly bytes: Buffer
 }
 
 const field = 'image'
-/** The maximum size in bytes of the rest of the form, including boundaries and headers. */
+/** The most bytes that the form may have in addition to the file, for boundaries and headers. */
 const besideBytes = 256 * 1_024
 const limits = {
   fileSize: imageLimits.bytes,
-  // Files in other fields are ignored.
+  // Files in other fields are ignored, up to this number.
   files: 4,
   fields: 20,
   fieldNameSize: 100,
@@ -30,9 +30,9 @@ const noForm = 'Upload the image as multipart/form-data, in the form field image
 const broken = 'The form is incomplete or malformed.'
 
 /**
- * Reads the file in the field `image`. Throws `unsupported_type` when there is no form, `too_large` above 10 MB, `too_slow` when it does not arrive
- * in time, and `invalid_input` for anything missing, superfluous or broken. The rest of the request is then not read. `watch` may refuse the form
- * too, until the function that it returns is called.
+ * Reads the file in the field `image`. Throws `unsupported_type` when there is no form, `too_large` above 10 MB, `too_slow` when the form takes too
+ * long, and `invalid_input` for missing, surplus or broken parts. After an error, the rest of the request is not read. `watch` can also refuse the
+ * form, until the function that it returns is called.
  */
 export async function readImageForm(
   request: IncomingMessage,
@@ -49,7 +49,7 @@ export async function readImageForm(
         bytes += chunk.length
         if (bytes > imageLimits.bytes + besideBytes) reject(tooLarge())
       }
-      // The request also closes when it was read to its end.
+      // The request also closes after it was read to its end.
       const gone = () => request.complete || reject(new Fault('invalid_input', broken))
       const unwatch = watch(reject)
       const timer = setTimeout(() => reject(new Fault('too_slow')), withinMs)
@@ -60,7 +60,7 @@ export async function readImageForm(
         request.off('close', gone)
       }
       form.on('file', (name, stream, fileName) => {
-        // A file stream fails when the form does, and the form reports the fault.
+        // When a file stream fails, the form fails too and reports the error.
         stream.on('error', () => undefined)
         if (name !== field) return void stream.resume()
         if (file !== undefined) return reject(new Fault('invalid_input', oneImage, field))
@@ -92,7 +92,7 @@ function openForm(headers: IncomingMessage['headers']): BusboyInstance {
   try {
     return new Busboy({ headers: { ...headers, 'content-type': type }, limits })
   } catch {
-    // For example, the form has no boundary.
+    // For example, the boundary is missing.
     throw new Fault('unsupported_type', noForm)
   }
 }

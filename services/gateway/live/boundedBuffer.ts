@@ -1,12 +1,9 @@
 /** A buffer that drops all its items once there are too many. */
 
 export interface BoundedBuffer<T> {
-  /** Adds the items of one event, with the event's size in characters. Once the limits are exceeded nothing is kept. */
+  /** Adds the items of one event and the event's size in characters. When the limits are exceeded, all items are dropped. */
   add(items: readonly T[], characters: number): void
-  /**
-   * The items in the order in which they arrived; `null` when they exceed the limits together with the given numbers of events and characters before
-   * them.
-   */
+  /** The items in the order of arrival; `null` when they exceed the limits together with the given number of earlier events and characters. */
   items(events?: number, characters?: number): readonly T[] | null
 }
 

@@ -1,4 +1,4 @@
-/** What turning an event into socket messages requires in addition to the event: its task, and the chat message that it is about. */
+/** The context that turns an event into socket messages: its task, and the chat message that it is about. */
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
@@ -8,13 +8,13 @@ import { project } from '#domain/views/view.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Around, ExecutionEvent } from './socketMessages.ts'
 
-/** The parts that are neither in the event nor in its task. */
+/** The data for socket messages that is neither in the event nor in its task. */
 export type EventContext = Pick<Around, 'isCommand' | 'edited' | 'ended' | 'question'>
 export const noContext: EventContext = { isCommand: false }
 
 type Reads = Pick<Documents, 'asOf'>
 
-/** The task after the event: `before`, if it is known, with the event folded in. */
+/** The task after the event: `before` with the event applied, or read if `before` is unknown. */
 export async function taskAfter(
   documents: Reads,
   known: { readonly task: TaskDocument | undefined } | undefined,
@@ -26,7 +26,7 @@ export async function taskAfter(
   return documents.asOf(tasksView, event.stream, taskId, head)
 }
 
-/** Reads what the messages of the event need. */
+/** Reads the context for the messages of an event. */
 export async function contextOf(
   documents: Reads,
   event: AnyRecorded,
@@ -65,7 +65,7 @@ function messageAsOf(documents: Reads, event: AnyRecorded, taskId: string, messa
   return documents.asOf(chatView, taskStream(taskId), messageDocumentId(taskId, messageId), head)
 }
 
-/** Whether an execution is a command. The task knows its current execution; for an earlier one, the message that it worked on is read. */
+/** The task has only its current execution. For an earlier execution, the message that it worked on is read. */
 async function isOfCommand(
   documents: Reads,
   event: AnyRecorded,

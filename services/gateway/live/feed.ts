@@ -1,7 +1,7 @@
 /**
- * Sends viewers the events of tasks, in the order of the log. One subscription to the log serves all rooms of this gateway, so that one position says
- * exactly what a viewer has seen. A viewer who joins is in the room at once. The history is read up to that moment while new messages are held back
- * for this viewer, so that nothing is missed or sent twice, and nobody else waits.
+ * Sends the events of tasks to viewers, in the order of the log. All rooms of this gateway share one subscription to the log, so that a single
+ * position says what a viewer has seen. A viewer who joins enters the room at once. Its history is read up to that moment while new messages are held
+ * back for it, so that it misses nothing, gets nothing twice, and delays nobody else.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ResumeCursor } from '#domain/api/socket.schema.ts'
@@ -31,24 +31,24 @@ import { throttle, type Throttle } from './throttle.ts'
 /** A connection that messages are sent to. */
 export interface Viewer {
   send(message: SocketMessage): void
-  /** Called when a session of the person that this viewer follows has ended. */
+  /** Called when a session of the followed person has ended. */
   sessionEnded(sessionId: string): void
 }
 
 export interface Feed {
   /**
-   * Sends the viewer everything of the task from now on, preceded by what came after `last`. The history includes everything up to the answer's
-   * position. When more was missed than `replayLimits`, nothing is replayed and `resync` is true.
+   * Sends the viewer everything about the task from now on, and before that everything after `last`. The history holds everything up to the answer's
+   * position. If more was missed than `replayLimits` allows, nothing is sent again and `resync` is true.
    */
   join(taskId: string, viewer: Viewer, last: ResumeCursor | null): Promise<Joined>
   leave(taskId: string, viewer: Viewer): void
   /**
-   * Sends the viewer each change of status of the person's tasks, their progress, and each end of a session of theirs. Progress of a task is
-   * sent at once and then at most every `progressIntervalMs`; the latest is always sent.
+   * Sends the viewer each change of status and progress of the person's tasks, and each end of a session of theirs. Progress of a task is sent at
+   * once and then at most every `progressIntervalMs`; the latest progress is always sent.
    */
   follow(userId: string, viewer: Viewer): void
   unfollow(userId: string, viewer: Viewer): void
-  /** Who follows, and which tasks have a viewer. */
+  /** The people with a connected viewer, and the tasks that are being viewed. */
   present(): { readonly userIds: readonly string[]; readonly taskIds: readonly string[] }
   stop(): Promise<void>
 }
@@ -60,12 +60,12 @@ export interface Joined {
 
 interface Room {
   readonly viewers: Map<Viewer, ViewerState>
-  /** The task, at least as new as what was sent: it may have been read ahead. */
+  /** At least as new as the last sent event; it may already contain later ones. */
   task: TaskDocument | undefined
 }
 
 interface ViewerState {
-  /** The place up to which the viewer received messages before it joined, perhaps from another gateway, which may be ahead of this one. */
+  /** How far the viewer had got before it joined, perhaps at another gateway, which may be ahead of this one. */
   readonly last: ResumeCursor | null
   /** New messages while the viewer's history is read; `null` when messages are sent at once. */
   held: BoundedBuffer<SocketMessage> | null
@@ -85,26 +85,26 @@ export interface FeedEngines {
 interface FeedState extends FeedEngines {
   readonly addressOf: AddressOf
   readonly rooms: Map<string, Room>
-  /** Rooms being opened, with the events that their tasks had meanwhile. */
+  /** Rooms that are being opened, with the events that their tasks have had since. */
   readonly opening: Map<string, { readonly held: BoundedBuffer<StoredEvent>; readonly done: Promise<void> }>
-  /** The viewers that follow each person, by user id. */
+  /** Viewers by the id of the person whose tasks they follow. */
   readonly followers: Map<string, Set<Viewer>>
   readonly owners: Owners
   readonly changes: ListChanges
   readonly progress: Throttle<StoredEvent>
-  /** Batches of events, and opening rooms, run one after the other. */
+  /** Runs batches of events, and openings of rooms, one after the other. */
   readonly serialized: Serialize
-  /** Every event up to here was sent. */
+  /** The position up to which every event was sent. */
   reached: Position | null
 }
 
 const batch = 500
-/** How many joins run at a time: each keeps what it reads in memory, and takes processor time from those who follow live. */
+/** The most joins at once: each keeps what it reads in memory, and takes processor time from live viewers. */
 const joinsAtOnce = 8
-/** How often progress is sent, in milliseconds: often enough for a progress bar, and not too often for somebody with hundreds of running tasks. */
+/** Frequent enough for a progress bar, and rare enough for somebody with hundreds of running tasks. */
 export const progressIntervalMs = 250
 
-/** Starts at the end of the log. */
+/** Starts a feed at the end of the log. */
 export async function startFeed(engines: FeedEngines): Promise<Feed> {
   const { eventStore, documents, log, words, bus } = engines
   const serialized = serialize()
@@ -138,7 +138,8 @@ export async function startFeed(engines: FeedEngines): Promise<Feed> {
   return {
     join: (taskId, viewer, last) =>
       limited(async () => {
-        // Yields, because an engine in this process answers within a turn: live events are sent between two steps of a join.
+        // An engine in this process answers within the same turn of the event loop. Yields, so that live events can be sent between two steps of a
+        // join.
         await nextTurn()
         return join(feed, taskId, viewer, last)
       }),
@@ -164,7 +165,7 @@ export async function startFeed(engines: FeedEngines): Promise<Feed> {
 async function sendBatch(feed: FeedState, events: readonly LogRecord[]): Promise<void> {
   if (feed.followers.size > 0) await feed.owners.learn(intact(events).filter(mayChangeLists))
   for (const event of events) {
-    // A batch that failed half way is delivered again, and what was already sent must not be sent twice.
+    // A batch that failed halfway is delivered again: events that were already sent are skipped.
     if (isCovered(event.position, feed.reached)) continue
     const send = await prepare(feed, event).catch((fault: unknown) => {
       skipUnreadable(feed, event, fault)
@@ -176,7 +177,7 @@ async function sendBatch(feed: FeedState, events: readonly LogRecord[]): Promise
   }
 }
 
-/** A task's record was found to be damaged, or was repaired: its viewers must read it again, and its owner's lists show its status. */
+/** Reports that a task's record was found damaged, or was repaired: viewers of the task read it again, and its owner's lists show the new status. */
 async function tellQuarantine(feed: FeedState, stream: string): Promise<void> {
   const { kind, id: taskId } = { id: '', ...parseStream(stream) }
   if (kind !== 'task' && kind !== 'terminal') return
@@ -192,20 +193,23 @@ async function tellQuarantine(feed: FeedState, stream: string): Promise<void> {
     viewer.send(['global_task_status_changed', change])
 }
 
-/** Sends words, which come outside of the order of the log. What the log records of their message replaces them. */
+/** Sends pieces of text that are outside the order of the log. They are replaced when the log has recorded their message. */
 function sendWords({ rooms }: FeedState, words: Parameters<Parameters<LiveWords['hear']>[1]>[0]): void {
-  // A viewer whose history is still being read needs no words, because the next ones include these.
+  // Skips a viewer whose history is still being read: the next pieces contain this text too.
   for (const [viewer, { held }] of rooms.get(words.taskId)?.viewers ?? [])
     if (held === null) viewer.send(['chat_message_words', words])
 }
 
-/** An event that cannot be read is sent to nobody and delays nobody. */
+/** Logs an event that cannot be read. It is sent to nobody and does not stop the feed. */
 function skipUnreadable({ logger }: FeedState, { stream, revision }: LogRecord, fault: unknown): void {
   if (!(fault instanceof UnreadableEvent)) throw fault
   logger.warn({ stream, revision, reason: fault.reason }, 'skipped an unreadable event on the socket')
 }
 
-/** Does all that may fail before the first message, so that an event is sent whole or not at all. */
+/**
+ * Prepares an event: everything that can fail comes before the first message is sent, so that an event is sent completely or not at all. Returns the
+ * function that sends.
+ */
 async function prepare(feed: FeedState, record: LogRecord): Promise<() => void> {
   const { log, documents, followers, rooms, progress } = feed
   if (isDamaged(record)) {
@@ -222,7 +226,7 @@ async function prepare(feed: FeedState, record: LogRecord): Promise<() => void> 
   const room = rooms.get(stream.id)
   const change = stream.kind === 'task' ? await changeOf(feed, stored, stream.id) : null
   const isDue = change === 'status' || (change === 'progress' && progress.isFree(stream.id))
-  // Progress that has to wait is only determined when it is sent.
+  // Progress that has to wait is only read when it is sent.
   if (!room && !isDue) return () => noteProgress(feed, change, isDue, stored, stream.id)
   const event = await log.open(stored)
   const task = stream.kind === 'task' ? await taskAfter(documents, room, event, stream.id) : room?.task
@@ -234,7 +238,7 @@ async function prepare(feed: FeedState, record: LogRecord): Promise<() => void> 
   }
 }
 
-/** What the event changes in the lists of the task's owner; `null` when the owner has no viewer at this gateway. */
+/** The effect of the event on the lists of the task's owner; `null` when the owner has no viewer here. */
 async function changeOf(feed: FeedState, stored: StoredEvent, taskId: string): Promise<ListChange | null> {
   const { followers, owners, changes } = feed
   if (followers.size === 0 || !mayChangeLists(stored)) return null
@@ -242,7 +246,7 @@ async function changeOf(feed: FeedState, stored: StoredEvent, taskId: string): P
   return owner === null || !followers.has(owner) ? null : changes.of(stored, taskId)
 }
 
-/** A change of status carries the progress as well. */
+/** Sends the progress now or later. A change of status contains the progress too. */
 function noteProgress(
   { progress }: FeedState,
   change: ListChange | null,
@@ -271,7 +275,7 @@ function sendToRoom(
 ): void {
   const isOfTask = event.stream === taskStream(room.task?.id ?? '')
   const isAhead = isOfTask && (room.task?.version ?? -1) >= event.revision
-  // A document that was read ahead of the event no longer shows what the event has changed.
+  // A document that is ahead of the event no longer shows what the event has changed.
   const before = isAhead ? undefined : room.task
   room.task = after
   const messages = socketMessagesOf(event, { before, after, ...context }, feed.addressOf)
@@ -325,7 +329,7 @@ async function join(
   const state: ViewerState = { last, held: last === null ? null : boundedBuffer(replayLimits) }
   room.viewers.set(viewer, state)
   feed.emit({ kind: 'rooms', open: feed.rooms.size })
-  // Without a cursor there is nothing to replay.
+  // A viewer without a cursor gets nothing again.
   if (last === null) return { resync: isForeign, position: feed.reached }
   try {
     return await replay(feed, { taskId, viewer, task: room.task, last, state })
@@ -335,7 +339,7 @@ async function join(
   }
 }
 
-/** Sends what was missed, and then what was held back meanwhile; nothing of either when there is too much. */
+/** Sends the missed messages, then those that were held back; none of either when there are too many. */
 async function replay(
   feed: FeedState,
   joining: {
@@ -348,7 +352,7 @@ async function replay(
 ): Promise<Joined> {
   const { taskId, viewer, task, last, state } = joining
   const missed = await missedEvents(feed.log, taskId, last, feed.reached)
-    // The client reads the history again, as far as it is readable.
+    // The client then reads the history again, as far as it can be read.
     .catch(orElse(UnreadableEvent, undefined))
   await nextTurn()
   const before = missed && (await missedMessages(feed, taskId, task, missed.events, last))
@@ -362,14 +366,14 @@ async function replay(
   return { resync: !isWhole, position: feed.reached }
 }
 
-/** Whether the cursor is of events that the log does not have, as after a restore to an earlier state. */
+/** Whether the log does not have the cursor's event, for example after a restore to an earlier state. */
 async function isBeyondTheLog({ reached, eventStore }: FeedState, last: ResumeCursor): Promise<boolean> {
   const position = typeof last === 'string' ? last : last.position
-  // Another gateway may already have sent what comes next here.
+  // Another gateway may have sent events that are the next to arrive here.
   return !isCovered(position, reached) && !isCovered(position, await eventStore.head())
 }
 
-/** Holds the events of a task whose room is being opened, and folds them in before anybody enters. */
+/** Keeps the events of tasks whose room is being opened. They are applied before anybody enters. */
 function holdForOpeningRoom({ opening }: FeedState, event: StoredEvent): void {
   const { kind, id } = { id: '', ...parseStream(event.stream) }
   if (kind === 'task') opening.get(id)?.held.add([event], event.content?.length ?? 0)
@@ -386,7 +390,7 @@ async function readRoom(feed: FeedState, taskId: string, held: BoundedBuffer<Sto
   const { documents, log, rooms } = feed
   const read = () => documents.now(tasksView, taskStream(taskId), taskId)
   const early = await read()
-  // Between two events, so that none is lost between the document and the subscription.
+  // Runs between two events, so that none is lost between reading the document and the subscription.
   await feed.serialized(async () => {
     const items = held.items()
     let task = items === null ? await read() : early

@@ -1,4 +1,4 @@
-/** Determines which events change what lists of tasks show: the status of a task and of its pull request, what it waits for, or its progress. */
+/** Finds events that change what lists of tasks show: the status of a task and of its pull request, what the task waits for, and its progress. */
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { StoredEvent } from '#domain/kernel/event.ts'
@@ -22,9 +22,9 @@ const statusEvents = new Set([
   'PullRequestUnreadable',
   'PullRequestStandingObserved',
 ])
-/** Events that move the progress, in addition to tool calls. */
+/** Events that change the progress, besides tool calls. */
 const progressEvents = new Set(['WorkspacePrepared', 'AgentStarted'])
-/** Tasks whose tool calls are counted: more than run at once. */
+/** The number of tasks whose tool calls are counted, which is more than run at once. */
 const countedTasks = 1_000
 
 /** Whether the event may concern the followers of its task's owner. */
@@ -36,13 +36,11 @@ export function mayChangeLists({ type, stream }: StoredEvent): boolean {
 }
 
 export interface ListChanges {
-  /** What the event changes; `null` when it changes nothing. */
+  /** The effect of the event on lists; `null` for none. */
   of(stored: StoredEvent, taskId: string): ListChange | null
 }
 
-/**
- * Creates the list changes. Counts tool calls by turn: only the first of them move the progress, because a sandbox can make tool calls without end.
- */
+/** Counts tool calls per turn. Only the first ones change the progress, because a sandbox can call tools without end. */
 export function listChanges(): ListChanges {
   const counted = new LRUCache<string, { readonly executionId: string; readonly count: number }>({
     max: countedTasks,

@@ -1,11 +1,11 @@
-/** Tells the other processes which people are looking at what, so that it is kept up to date. */
+/** Tells the other processes who is connected, so that the data which these people look at is kept up to date. */
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Feed } from './feed.ts'
 
 const announceIntervalMs = 10_000
-/** How long announcements are gathered, in milliseconds: a newcomer is announced soon, and a thousand newcomers in one message. */
+/** A new viewer is announced soon, and many who come at once are announced in one message. */
 const announceDelayMs = 500
-/** The most people in one message. */
+/** The most people or tasks in one message. */
 const maxInMessage = 1_000
 
 export interface Presence {

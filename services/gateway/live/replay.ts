@@ -1,4 +1,4 @@
-/** Reads from the log what a viewer missed while it was away. */
+/** Reads from the log what a viewer missed while it was disconnected. */
 import type { ResumeCursor } from '#domain/api/socket.schema.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
@@ -12,12 +12,12 @@ import { socketMessagesOf, statusOf, type SocketMessage } from './socketMessages
 
 const page = 500
 /**
- * An event becomes at most four messages, which contain its text at most twice, and all are sent at once: together they must fit into what may wait
+ * An event becomes at most four messages, with its text at most twice, and all are sent at once. Together, they must fit into what may be buffered
  * for a socket.
  */
 export const replayLimits = { events: 1_000, characters: 4 * 1_048_576 }
 
-/** Missed events, and the characters of their contents. */
+/** Missed events, and the number of characters in their contents. */
 export interface Missed {
   readonly events: readonly AnyRecorded[]
   readonly characters: number
@@ -38,7 +38,7 @@ export async function missedEvents(
       const found = await log.readBackwards(stream, from, page, upTo ?? undefined)
       for (const event of found) {
         if (receivedOf(event.position, last) === Infinity) break reading
-        // Later events come through the subscription.
+        // Later events arrive through the subscription.
         if (!isCovered(event.position, upTo)) continue
         events.push(event)
         characters += charactersOf(event)
@@ -52,7 +52,7 @@ export async function missedEvents(
   return { events: events.sort((a, b) => comparePositions(a.position, b.position)), characters }
 }
 
-/** The messages of missed events. The statuses in between are not known, so the latest status is sent with the last event of the task. */
+/** The messages for missed events. The statuses in between are unknown, so the latest one is sent with the last event of the task. */
 export async function missedMessages(
   { documents, addressOf }: { readonly documents: Documents; readonly addressOf: AddressOf },
   taskId: string,
@@ -65,7 +65,7 @@ export async function missedMessages(
   for (const event of events) {
     const context = await contextOf(documents, event, task, taskId)
     const ofEvent = socketMessagesOf(event, { before: task, after: task, ...context }, addressOf)
-    // The status is the last message of an event, as it is live, because a cursor counts the messages of its event.
+    // The status is the last message of an event, as it is live: a cursor counts the messages of its event.
     if (event === lastOfTask && task) ofEvent.push(['task_status_changed', statusOf(event, task)])
     messages.push(...ofEvent.slice(receivedOf(event.position, last)))
   }
@@ -86,7 +86,7 @@ export function isCovered(position: Position, by: Position | null): boolean {
   return by !== null && comparePositions(position, by) <= 0
 }
 
-/** The characters of an event, as limits count them. */
+/** The number of characters of an event that count towards the limits. */
 export function charactersOf({ content }: AnyRecorded): number {
   return JSON.stringify(content).length
 }

@@ -25,47 +25,47 @@ type SocketServices = Pick<
   GatewayServices,
   'sessions' | 'accessControl' | 'documents' | 'logger' | 'emit'
 > & {
-  /** Refuses a person who connects too often. */
+  /** Throws when a person connects too often. */
   readonly mayConnect: Rate
-  /** Whether a request may open the socket at all, by the host and origin that it names. */
+  /** Whether a request may open the socket, judged by its host names. */
   readonly mayOpen: (request: IncomingMessage) => boolean
-  /** Called for a connection on which somebody has signed in. */
+  /** Called when somebody has signed in on a connection. */
   readonly known: (connection: Connection) => void
   /** How many sockets one person may have open. */
   readonly socketsOfPerson: number
-  /** Counts the sessions on which nobody has signed in yet. */
+  /** Counts the connections on which nobody has signed in yet. */
   readonly strangers: Strangers<object>
-  /** Called when somebody has connected, or opened a task. */
+  /** Called when somebody has connected or opened a task. */
   readonly onPresence: () => void
 }
 
 const Handshake = z.object({ token: z.string() })
 
-/** How much may be buffered for a slow client. A slower one is disconnected, and catches up when it reconnects. */
+/** The most that is buffered for a slow client. A slower client is disconnected, and catches up when it reconnects. */
 const maxWaiting = { packets: 5_000, characters: 16 * 1_048_576 }
-/** When more packets than this are waiting, words are dropped: a later piece of the message contains them again. */
+/** With more waiting packets, unrecorded pieces of text are dropped, because later pieces contain them too. */
 const waitingWithWords = 100
-/** How often connected people are checked against the list of who may sign in. */
+/** How often connected people are checked against the list of those who may sign in. */
 const checkIntervalMs = 30_000
-/** Rooms that one socket may be in at once. */
+/** The most rooms that one socket may be in. */
 const roomsAtOnce = 50
-/** New connections that are authenticated at once. */
+/** The most new connections that are authenticated at once. */
 const enteringAtOnce = 16
-/** Joins and leaves of one socket that may wait. */
+/** The most joins and leaves of one socket that may wait. */
 const maxPendingRequests = 200
 
-/** A connection without a sign-in is closed after this time, in milliseconds, and gone after ten seconds in total. */
+/** A connection without a sign-in is closed after this time, and destroyed after ten seconds in all. */
 const signInMs = 9_000
-/** How long the other end of a WebSocket may take to close, in milliseconds; the default is half a minute. */
+/** How long to wait for the other end of a WebSocket to confirm the close; the default would be half a minute. */
 const leaveMs = 1_000
 
-/** The class of WebSocket servers, which engine.io calls with `new`. */
+/** A constructor for engine.io, which calls it with `new`. */
 function webSockets(options: ServerOptions): WebSocketServer {
   const prompt = { ...options, closeTimeout: leaveMs }
   return new WebSocketServer(prompt)
 }
 
-/** Opens the socket on the gateway's server; the caller closes it. */
+/** Opens the socket on the gateway's HTTP server. The caller closes it. */
 export function openSocket(http: HttpServer, feed: Feed, services: SocketServices): LiveServer {
   const { strangers } = services
   const io: LiveServer = new Server(http, {
@@ -80,7 +80,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
       else if (strangers.mayCome(addressOf(request))) decide(null, true)
       else decide('Too many connections are open from there on which nobody has signed in.', false)
     },
-    // A connection that died silently is shown as doubtful within three seconds, and closed within seven.
+    // With these values, the client shows a silently dead connection as doubtful within three seconds, and closes it within seven.
     pingInterval: 2_000,
     pingTimeout: 5_000,
   })
@@ -92,7 +92,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
   io.use(async (socket, next) => {
     try {
       await inLine(async () => {
-        // Connected viewers get live events between two new connections.
+        // Yields, so that connected viewers get live events between two new connections.
         await nextTurn()
         await enter(socket, services)
       })
@@ -107,7 +107,7 @@ export function openSocket(http: HttpServer, feed: Feed, services: SocketService
   io.on('connection', (socket) => serve(socket, feed, services))
   if (!services.accessControl.isOpen) {
     const timer = setInterval(() => void checkAll(io, services), checkIntervalMs)
-    // A server that never listens never closes either, and this timer must not keep its process alive.
+    // Without `listen`, the server never emits `close`, and the timer would keep its process alive.
     timer.unref()
     http.once('close', () => clearInterval(timer))
   }
@@ -158,16 +158,16 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       if (name === 'chat_message_words' && waiting.packets >= waitingWithWords) return
       waiting.packets += 1
       waiting.characters += charactersOf(payload)
-      // Disconnected at once, because waiting for a client that does not read would last for ever.
+      // Disconnects immediately, because a client that does not read would never be finished.
       if (waiting.packets > maxWaiting.packets || waiting.characters > maxWaiting.characters) cutOff()
-      // A message pairs a name with its own payload, which the compiler does not see over the union.
+      // Each name belongs to the type of its payload, but TypeScript does not see that in a union.
       else socket.emit(name, ...([payload] as never))
     },
     sessionEnded(ended) {
       if (ended === sessionId) socket.disconnect(true)
     },
   }
-  /** Messages to a disconnected client find it closed. */
+  /** Closes the connection; messages sent later do nothing. */
   function cutOff(): void {
     if (socket.conn.readyState === 'open') services.emit({ kind: 'socket', change: 'cut_off' })
     socket.conn.close(true)
@@ -178,7 +178,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   services.onPresence()
   let turn: Promise<void> = Promise.resolve()
   let pendingRequests = 0
-  /** Runs requests in order, so that a client that leaves a room while joining it has left it in the end. */
+  /** Runs requests in order, so that a client that leaves a room while it is joining it is outside in the end. */
   function serialized(work: () => Promise<void> | void): void {
     pendingRequests += 1
     if (pendingRequests > maxPendingRequests) return void socket.disconnect(true)
@@ -186,7 +186,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   }
 
   socket.on('join_task', (taskId, last, answer) => {
-    // A client may leave out its cursor and pass only the callback.
+    // A client may leave out its cursor and pass the callback as second argument.
     const reply = typeof last === 'function' ? last : answer
     const heard = typeof last === 'function' ? null : last
     serialized(async () => {
@@ -204,7 +204,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       const task = await services.documents.get(tasksView, id)
       if (task?.owner !== userId) throw new Fault('not_found', 'There is no such task.')
       const joining = await feed.join(id, viewer, heard ?? null)
-      // A client that disconnected meanwhile has left already: nothing may stay in the room.
+      // A client that disconnected in the meantime must not stay in the room.
       if (socket.disconnected) feed.leave(id, viewer)
       else joined.add(id)
       services.onPresence()
@@ -231,7 +231,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   })
 }
 
-/** The approximate size of the text of a message; everything else in it is small. */
+/** The approximate length of the payload's text; everything else is small. */
 function charactersOf(payload: SocketMessage[1]): number {
   if ('content' in payload && typeof payload.content === 'string') return payload.content.length
   if ('output' in payload) return payload.output.length

@@ -1,4 +1,4 @@
-/** The socket messages for a recorded event: the spec's events, made from ours. Pure. */
+/** Turns recorded events into the socket messages of the product specification. Pure. */
 import type { ServerEvents, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import { taskEvents } from '#domain/task/events.ts'
 import { chatMessageOf, chatView, faredIn, type MessageDocument } from '#domain/views/chat.ts'
@@ -13,20 +13,20 @@ export type SocketMessage = {
   [Name in keyof ServerEvents]: readonly [name: Name, payload: Parameters<ServerEvents[Name]>[0]]
 }[keyof ServerEvents]
 
-/** What surrounds an event of a task: the task's document before and after it. Without the former, the status counts as changed. */
+/** The context of an event: the task's document before and after it. Without the document before it, the status counts as changed. */
 export interface Around {
   readonly before: TaskDocument | undefined
   readonly after: TaskDocument | undefined
-  /** Whether the execution of the event runs a command. */
+  /** Whether the event belongs to an execution that runs a command. */
   readonly isCommand: boolean
-  /** The message that the event edited or withdrew, as it was before. */
+  /** The message that the event edited, or the message that the event withdrew, as it was before. */
   readonly edited?: MessageDocument | undefined
   readonly ended?: MessageDocument | undefined
   /** The question that the event is about, as it is after the event. */
   readonly question?: QuestionDocument | undefined
 }
 
-/** The messages for an event; `addressOf` creates the addresses of a message's images. */
+/** The messages for an event; `addressOf` makes the addresses of a message's images. */
 export function socketMessagesOf(
   event: AnyRecorded,
   { before, after, isCommand, edited, ended, question }: Around,
@@ -81,7 +81,7 @@ function isTaskEvent(event: AnyRecorded): event is TaskEventMessage {
   return typesOfTasks.has(event.type)
 }
 
-/** A message that replaces its event, because it contains all of it, at the event's position and revision. */
+/** A message that contains everything about its event, with the event's position and revision. */
 function messageSaying(
   message: MessageDocument,
   event: AnyRecorded,
@@ -133,7 +133,7 @@ function statusSayings(
   return [['task_status_changed', statusOf(event, after)]]
 }
 
-/** The task's status after an event. */
+/** The `task_status_changed` message for the task after an event. */
 export function statusOf(event: AnyRecorded, task: TaskDocument): TaskStatusChanged {
   return { taskId: task.id, status: task.status, progress: task.progress, ...placeOf(event) }
 }

@@ -1,7 +1,4 @@
-/**
- * The owners of tasks, for events that do not name them. An owner never changes, so owners are cached, and events of other people's tasks cost no
- * read.
- */
+/** The owners of tasks, for events that do not name them. An owner never changes, so owners are cached, and each task is read at most once. */
 import { LRUCache } from 'lru-cache'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { parseStream, taskStream } from '#domain/kernel/streams.ts'
@@ -13,20 +10,20 @@ import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 
 export interface Owners {
-  /** Learns the owners of the events' tasks: from their first events, or in one read for all. */
+  /** Finds out the owners of the events' tasks, from the tasks' first events or in one read for all. */
   learn(events: readonly StoredEvent[]): Promise<void>
-  /** The owner, `null` when the task's owner cannot be read; `undefined` when it is not known yet. */
+  /** The owner; `null` when it cannot be read, `undefined` when it was not read yet. */
   known(taskId: string): string | null | undefined
   read(taskId: string): Promise<string | null>
 }
 
-/** Tasks that are remembered: more than are at work at once, in some 10 MB. */
+/** The number of tasks that are remembered, in some 10 MB: more than are active at once. */
 const remembered = 50_000
 
 export function ownersOfTasks(documents: Pick<Documents, 'getMany'>, log: Pick<EventLog, 'read'>): Owners {
   const owners = new LRUCache<string, { readonly owner: string | null }>({ max: remembered })
 
-  /** Reads the owner from the beginning of the task's stream, which the read models may not have yet. */
+  /** Reads the owner from the beginning of the task's stream, since the read models may not have the task yet. */
   async function read(taskId: string): Promise<string | null> {
     const [first] = await log.read(taskStream(taskId), 0, 1).catch(orElse(UnreadableEvent, []))
     const owner = first?.type === 'TaskCreated' ? first.data.ownerId : null

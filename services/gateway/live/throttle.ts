@@ -1,18 +1,18 @@
-/** Limits how often something is sent under a key: the first at once, and then the latest, at most once in a while. */
+/** Limits how often items are sent under a key: the first at once, and then only the latest after each interval. */
 
 export interface Throttle<T> {
-  /** Whether something may be sent under the key at once. */
+  /** Whether an item may be sent under the key now. */
   isFree(key: string): boolean
-  /** Records that something was sent under the key, so that the next item waits. */
+  /** Records that an item was sent under the key, so that the next ones have to wait. */
   sent(key: string): void
-  /** The item waits, in place of the one that waited before. */
+  /** Lets the item wait, in place of an earlier one that waits under the key. */
   wait(key: string, item: T): void
   /** Drops the item that waits under the key. */
   forget(key: string): void
   stop(): void
 }
 
-/** Creates a throttle. `send` sends an item that has waited; it runs in `serialized`, and again later when it fails. */
+/** Creates a throttle. `send` sends a waiting item; it runs in `serialized`, and again later if it fails. */
 export function throttle<T>(
   everyMs: number,
   serialized: (work: () => Promise<void>) => Promise<void>,

@@ -1,4 +1,4 @@
-/** The HTTP contract as an OpenAPI 3.1 document, made from the schemas that the server and the client check by. */
+/** The HTTP contract as an OpenAPI 3.1 document, made from the schemas by which server and client validate. */
 import { z } from 'zod'
 import { faults, type FaultCode } from '#domain/kernel/errors.ts'
 import { authRoutes, otherSignInRoutes } from '#domain/api/auth.ts'
@@ -54,7 +54,7 @@ export interface Response {
 }
 type Content = Readonly<Record<string, { readonly schema: Json }>>
 
-/** Schemas that get a name of their own. */
+/** Schemas that have a name in the document. */
 const named = {
   User,
   Project,
@@ -74,7 +74,7 @@ const named = {
   CommandEnded,
 }
 
-/** The codes with which any call may be refused. */
+/** Refusals that every call can have. */
 const always: readonly FaultCode[] = [
   'invalid_input',
   'rate_limited',
@@ -90,13 +90,13 @@ const ofWrites: readonly FaultCode[] = ['key_reused', 'unsupported_type', 'too_l
 
 const bearer = [{ bearer: [] }]
 const refOf = (name: string): Json => ({ $ref: `#/components/schemas/${name}` })
-/** The path of a route in the form of OpenAPI. */
+/** The path of a route in the notation of OpenAPI. */
 const documentedPath = ({ path }: Route): string => `/api${path.replace(/:(\w+)/g, '{$1}')}`
 const nameOfAnswer = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}Answer`
 
 /**
- * The OpenAPI document. A client may receive members that its document does not know yet; with `exact`, which is for the tests, answers must have no
- * other members than these.
+ * Makes the document. By default, clients must accept unknown members in answers; with `exact`, which is for the tests, answers have only these
+ * members.
  */
 export function openApi({ version, exact = false }: { version: string; exact?: boolean }): OpenApi {
   const paths: Record<string, Record<string, Operation>> = {}
@@ -143,7 +143,7 @@ function operationOf({ name, about, call }: NamedCall): Operation {
   const isWrite = call.method !== 'GET'
   const body = bodyOf(call.body)
   const codes = new Set<FaultCode>([...always, ...(isWrite ? ofWrites : []), ...call.faults])
-  // The access of every signed-in person is checked, which may take a question to the code host.
+  // Every request of a signed-in person may ask the code host whether the person may still sign in.
   if (call.open !== 'anybody')
     for (const code of ['sign_in_required', 'not_allowed', 'code_host_unavailable'] as const) codes.add(code)
   if (call.open === 'onboarded') codes.add('onboarding_incomplete')
@@ -208,7 +208,7 @@ function parametersOf(where: 'path' | 'query', schema: z.ZodType): readonly Para
   }))
 }
 
-/** One response per status, with the codes that it may have. */
+/** One response for each status, with the codes that it can have. */
 function refusals(codes: readonly FaultCode[]): Record<string, Response> {
   const statuses = [...new Set(codes.map((code) => faults[code].status))].toSorted((a, b) => a - b)
   const responses = statuses.map((status) => {
@@ -227,7 +227,7 @@ const retryAfter = {
   'Retry-After': { description: 'Seconds to wait before trying again.', schema: { type: 'integer' } },
 }
 
-/** The named schemas, and the answer of each call. */
+/** The named schemas, and the schema of each call's answer. */
 function schemas(exact: boolean): Record<string, Json> {
   const registry = z.registry<{ id: string }>()
   for (const [id, schema] of Object.entries(named)) registry.add(schema, { id })
@@ -239,13 +239,13 @@ function schemas(exact: boolean): Record<string, Json> {
   )
 }
 
-/** The schema without the members that name its dialect and its place, which an OpenAPI document states itself. */
+/** The schema without dialect and id, which the OpenAPI document has itself. */
 function plain(schema: Json): Json {
   const { $schema: _dialect, $id: _place, ...rest } = schema
   return rest
 }
 
-/** Further members are allowed, at any depth. */
+/** Allows additional members at every level. */
 function tolerant(schema: Json): Json {
   return JSON.parse(
     JSON.stringify(schema, (key, value: unknown) =>
@@ -266,7 +266,7 @@ const inQuery = (name: string, description: string): Parameter => ({
   schema: { type: 'string' },
 })
 
-/** An address that anybody may open in a browser. */
+/** An address that browsers open, without authentication. */
 const navigation = (
   operation: Pick<Operation, 'operationId' | 'summary' | 'responses'> & {
     readonly tag: string
@@ -282,7 +282,7 @@ const content = (type: string, schema: Json, description: string) => ({
 })
 const redirect = (where: string) => ({ '302': found(where), ...refusals(['rate_limited', 'internal']) })
 
-/** Addresses that are no calls, because browsers navigate to them. */
+/** Addresses that are not calls of the API: browsers navigate to them. */
 const besideCalls: OpenApi['paths'] = {
   [documentedPath(authRoutes.signInWithGitHub)]: navigation({
     operationId: 'signInWithGitHub',

@@ -1,4 +1,4 @@
-/** The OpenAPI document as a page for people: one file without scripts, light or dark like the browser. */
+/** The OpenAPI document as an HTML page: one file without scripts, in the light or dark scheme of the browser. */
 import type { OpenApi, Operation, Parameter } from './openapi.ts'
 import { html, type Html } from '#platform/http/html.ts'
 import type { z } from 'zod'
@@ -11,7 +11,7 @@ interface AddressedOperation {
   readonly operation: Operation
 }
 
-/** The whole page. */
+/** The HTML of the whole page. */
 export function referencePage(document: OpenApi): string {
   const { info, tags, paths, components } = document
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -135,13 +135,13 @@ function contentOf(
     ${schemaLines(answerIn(schema, schemas) ?? schema)}`
 }
 
-/** The answer of a call, which is shown with it; the schemas that the answer uses have a section of their own. */
+/** The schema of an answer, which is shown with its call. The schemas that it refers to have their own section. */
 function answerIn({ $ref }: Schemas[string], schemas: Schemas): Schemas[string] | undefined {
   const name = $ref?.slice($ref.lastIndexOf('/') + 1)
   return name?.endsWith('Answer') ? schemas[name] : undefined
 }
 
-/** Paragraphs with `code` and **strong**: the Markdown that our own sentences use. */
+/** Paragraphs of our own texts, which use only `code` and **strong** of Markdown. */
 function markedUp(text: string): readonly Html[] {
   return text.split('\n\n').map(
     (paragraph) =>
@@ -156,11 +156,11 @@ function markedUp(text: string): readonly Html[] {
 
 type Schema = z.core.JSONSchema.JSONSchema
 
-/** Returns `{}`, which allows anything, for what our schemas do not contain: a boolean as a schema, and tuples. */
+/** The schema of a member. Booleans and tuples, which our schemas do not have, count as `{}`, which means anything. */
 const schemaOf = (member: Schema['items']): Schema =>
   typeof member === 'object' && !Array.isArray(member) ? member : {}
 
-/** The schema as HTML; named ones are links to their place on the page. */
+/** The schema as HTML. Named schemas are links to their section. */
 function schemaLines(schema: Schema): Html {
   const members = Object.entries(schema.properties ?? {})
   if (members.length === 0) return html`<span class="type">${word(schema)}</span>${inner(schema)}`
@@ -175,7 +175,7 @@ function schemaLines(schema: Schema): Html {
   </ul>`
 }
 
-/** Nested schemas that have members of their own. */
+/** Nested schemas that have members. */
 function inner({ items, anyOf, oneOf }: Schema): readonly Html[] {
   return [schemaOf(items), ...(anyOf ?? oneOf ?? [])].filter(({ properties }) => properties).map(schemaLines)
 }
@@ -213,7 +213,7 @@ const either = (choices: readonly Html[]): Html =>
 
 const literal = (value: unknown): Html => html`<code>${JSON.stringify(value)}</code>`
 
-/** The style of the reference page: the client's colours, without its style sheet. */
+/** The style of the page: the client's colours, without its style sheet. */
 const style = `
 :root{color-scheme:light dark;--page:#fbfbfc;--card:#fff;--line:#d9dce2;--text:#16181d;--muted:#5b6270;--link:#4a45c9;--get:#146c38;--post:#0b5cad;--put:#835200;--delete:#b3261e}
 @media (prefers-color-scheme:dark){:root{--page:#0e1013;--card:#15181d;--line:#2b3038;--text:#eceef1;--muted:#a3abb8;--link:#a9a6ff;--get:#5fd38d;--post:#79b8ff;--put:#f0b849;--delete:#ff8a80}}

@@ -1,4 +1,4 @@
-/** The contract, served: the OpenAPI document, and the same as a page. */
+/** Serves the contract as an OpenAPI document and as an HTML page. */
 import type { Middleware } from 'koa'
 import { openApi } from './openapi.ts'
 import package_ from '../../../package.json' with { type: 'json' }
@@ -16,8 +16,8 @@ const isAddress = (path: string): path is keyof ReturnType<typeof answers> =>
   path === '/api/openapi.json' || path === '/api/docs'
 
 /**
- * Serves `GET /api/openapi.json` and `GET /api/docs` to anybody; other addresses fall through. Both are created once, at the first request, so that
- * no start waits for them.
+ * Serves `GET /api/openapi.json` and `GET /api/docs` to anybody; other requests pass. Both are made at the first request, so that the start does not
+ * wait.
  */
 export function reference(): Middleware {
   let made: ReturnType<typeof answers> | undefined
@@ -25,7 +25,7 @@ export function reference(): Middleware {
     if (!isAddress(context.path) || (context.method !== 'GET' && context.method !== 'HEAD')) return next()
     made ??= answers()
     const answer = made[context.path]
-    // No router answers here, so the route for the metrics is set by hand.
+    // No router handles this request, so the route for the metrics is set here.
     context.state.route = context.path
     context.type = answer.type
     context.body = answer.body

@@ -1,4 +1,4 @@
-/** What the operator is told about the GitHub App or GITHUB_TOKEN when the product starts. */
+/** The lines about the GitHub App or GITHUB_TOKEN that the operator gets at the start. */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setupPath } from '#domain/api/setup.ts'
@@ -16,8 +16,8 @@ interface Announcing extends Pick<Engines, 'hostApp' | 'logger'> {
 }
 
 /**
- * The line that is printed, or `null` once there is an App. The code is also written into a file that only the operator can read. In the address it
- * follows the `#`, which browsers send to nobody.
+ * The line that is printed as long as there is no App; `null` otherwise. The code is also in a file that only the operator can read. In the address
+ * it is behind the `#`, which browsers send to nobody.
  */
 export async function setupLine(
   {
@@ -42,15 +42,15 @@ export async function setupLine(
   return `Connect this server to GitHub: ${address}${setupPath}#code=${code}`
 }
 
-/** How long the start waits for the code host. */
+/** How long a start waits for the code host. */
 const tokenCheckTimeoutMs = 3_000
 
 const fineGrained =
   'The rights of a fine-grained token cannot be listed. The one in GITHUB_TOKEN needs Contents, Pull requests and Issues (read and write), Actions and Commit statuses (read), and Workflows (read and write) for changes of workflow files.'
 
 /**
- * A line for the operator about GITHUB_TOKEN, so that a token that is refused or lacks rights is reported before somebody signs in; `null` if there
- * is nothing to say, or no such token. Never throws a fault of the code host.
+ * The operator's line about GITHUB_TOKEN, so that a token that is refused or lacks permissions is reported before somebody signs in. `null` if there
+ * is nothing to report, or no such token. Never throws a fault of the code host.
  */
 export async function ownTokenLine(
   { ownToken, tokenScopes }: Pick<CodeHost, 'ownToken' | 'tokenScopes'>,
@@ -73,8 +73,8 @@ export async function ownTokenLine(
 }
 
 /**
- * The code that authorizes somebody to set this server up: derived from the master key, so that every process knows it. It has 144 bits, in
- * characters that are valid in addresses. It never changes and is valid while there is no App, so a log of a start must be kept secret.
+ * The code that authorizes somebody to set up this server: derived from the master key, so that every process knows it. 144 bits, in characters that
+ * are valid in addresses. The code is the same at every start and valid while there is no App, so logs of a start must be kept secret.
  */
 const setupCodeOf = ({ deriveKey }: Pick<Vault, 'deriveKey'>): string =>
   Buffer.from(deriveKey('setup-code')).toString('base64url').slice(0, 24)

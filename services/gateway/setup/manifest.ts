@@ -11,7 +11,7 @@ type AppOptions = Pick<
   'name' | 'publicUrl' | 'hooks' | 'isPublic' | 'workflows' | 'members'
 >
 
-/** The manifest of the App that is requested. Its addresses come from what the person confirmed, never from a request's headers. */
+/** The manifest. Its addresses are made from what the administrator confirmed, never from headers of a request. */
 export function manifestOf({ name, publicUrl, hooks, isPublic, workflows, members }: AppOptions) {
   const { origin } = new URL(publicUrl)
   const at = (path: string): string => `${origin}${path}`
@@ -24,7 +24,7 @@ export function manifestOf({ name, publicUrl, hooks, isPublic, workflows, member
     setup_url: callback,
     setup_on_update: true,
     public: isPublic,
-    // Left out without an address that GitHub reaches: with the block, GitHub would require one.
+    // Without an address that GitHub can reach, the whole block is left out: if it is present, GitHub requires the address.
     ...(hooks && isReachable(origin) ? { hook_attributes: { url: at(webhookPath), active: true } } : {}),
     default_permissions: {
       ...neededPermissions,
@@ -35,7 +35,7 @@ export function manifestOf({ name, publicUrl, hooks, isPublic, workflows, member
   }
 }
 
-/** Whether GitHub accepts the address for a webhook: it refuses names and numeric addresses of this machine and of private networks. */
+/** Whether GitHub accepts the address for a webhook. It refuses names and numeric addresses of local machines and private networks. */
 export function isReachable(origin: string): boolean {
   const { hostname } = new URL(origin)
   const isPrivate =

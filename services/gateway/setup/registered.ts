@@ -1,4 +1,4 @@
-/** The audit log's event of the App that was made at `/setup`. */
+/** The event in the audit log about the App that was created at `/setup`. */
 import { randomUUID } from 'node:crypto'
 import { CodeHostAppRegistered } from '#domain/audit.ts'
 import { recordAudit, type AuditServices } from '#platform/access/auditLog.ts'
@@ -8,7 +8,7 @@ import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import { alone } from '#platform/async/alone.ts'
 
-/** Records the registration. `by` is the administrator's id, or `null` for somebody with the printed code. Throws when it cannot be recorded. */
+/** Records the creation. `by` is the administrator's id; `null`: somebody with the printed code. Throws when it cannot be recorded. */
 async function recordRegistered(
   services: AuditServices,
   { webhookSecret }: Pick<AppRegistration, 'webhookSecret'>,
@@ -22,7 +22,10 @@ async function recordRegistered(
 
 const recording = 'record of the code host app'
 
-/** Stores the created App and records it, so that no start in between takes it for an unrecorded one. `false` when there is an App already. */
+/**
+ * Stores the new App and records its creation, so that a start in between does not take the App for an unrecorded one. `false` when there already is
+ * an App.
+ */
 export async function keepRegistered(
   services: AuditServices & {
     readonly hostApp: Pick<HostApp, 'keep'>
@@ -44,10 +47,7 @@ interface StartServices extends AuditServices {
   readonly leases: Pick<Leases, 'hold'>
 }
 
-/**
- * At a start of a server whose App is created by `/setup`: records an App whose process ended between storing and recording it. Throws if it cannot
- * be recorded.
- */
+/** For a start when `/setup` creates the App: records an App whose process ended between storing and recording it. Throws when it cannot be recorded. */
 export async function recordUnrecorded(services: StartServices): Promise<void> {
   const app = await services.hostApp.current()
   if (app === undefined) return

@@ -1,6 +1,6 @@
 /**
  * `/api/setup`: creates the GitHub App of this server by GitHub's manifest flow, once. The browser posts the manifest to the code host itself, and
- * returns with a code for which the code host gives the App's secrets.
+ * returns with a code that can be exchanged for the App's secrets.
  */
 import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { Router } from '@koa/router'
@@ -22,10 +22,10 @@ import { manifestOf } from './manifest.ts'
 import { keepRegistered } from './registered.ts'
 
 const cookie = 'flightdeck_setup'
-/** How long the code host allows for all steps, in seconds. */
+/** The code host allows this time for all steps together. */
 const seconds = 3_600
 
-/** The state of a set-up. `origin` is the confirmed address; `code` is the code host's code, when the App could not be fetched with it at once. */
+/** What a cookie keeps during the flow. `origin` is the confirmed address; `code` is the code host's code, if it could not be exchanged at once. */
 const Journey = z.object({
   state: z.string(),
   jti: z.uuid(),
@@ -41,7 +41,7 @@ const claimsOf = (services: GatewayServices) => signedClaims(services, 'setup-jo
 const route = routeWith<GatewayServices>()
 type Options = Pick<GatewayOptions, 'publicUrl' | 'port' | 'host'>
 
-/** The calls of the page. */
+/** The calls of the set-up page. */
 export function setupRoutes(options: Options): readonly Route<GatewayServices>[] {
   return [
     route(
@@ -80,12 +80,12 @@ export function setupRoutes(options: Options): readonly Route<GatewayServices>[]
   ]
 }
 
-/** Whether an App can be created; in single-user mode there is none to create. */
+/** Whether an App can be created; in single-user mode there is none. */
 async function isSetupOpen({ hostApp, codeHost }: GatewayServices): Promise<boolean> {
   return codeHost.ownToken === undefined && (await hostApp.current()) === undefined
 }
 
-/** The address to which the browser returns; without a query, it tries the same code again. Every outcome is a redirect to the page. */
+/** Handles the browser's return from the code host; a request without a query tries the earlier code again. Always redirects to the set-up page. */
 export function setupCallback(services: GatewayServices): Middleware {
   const router = new Router({ sensitive: true })
   router.get(`/api${paths.setupCallback.path}`, async (context) => {
@@ -98,18 +98,18 @@ export function setupCallback(services: GatewayServices): Middleware {
 
 const Answer = z.object({ code: z.string().regex(/^[\w-]{1,200}$/), state: z.string().max(200) })
 
-/** The code in an answer to this set-up, or that of an earlier answer that is tried again. */
+/** The code in the query if it belongs to this journey, or the earlier code when that is tried again. */
 function codeOf({ query }: Pick<Context, 'query'>, journey: Journey): string | undefined {
   if (Object.keys(query).length === 0) return journey.code ?? undefined
   const answer = Answer.safeParse(query)
   return answer.success && same(answer.data.state, journey.state) ? answer.data.code : undefined
 }
 
-/** Stores the App that was made; `null`, or why there is none. */
+/** Stores the created App. Returns `null`, or why there is no App. */
 async function finish(services: GatewayServices, { cookies, query }: Context): Promise<SetupError | null> {
   const journey = await claimsOf(services).read(cookies.get(cookie), Journey)
   const code = journey && codeOf({ query }, journey)
-  // An answer to another set-up leaves this one unchanged.
+  // An answer that belongs to another browser does not end this journey.
   if (journey === undefined || code === undefined) return 'session_lost'
   if ((await services.hostApp.current()) !== undefined) return null
   const { again } = await services.recentKeys.remember({ id: journey.jti, person: 'setup' }, journey.state)
@@ -129,7 +129,7 @@ async function finish(services: GatewayServices, { cookies, query }: Context): P
     if (!(fault instanceof CodeHostFault)) throw fault
     services.logger.warn({ err: fault }, 'the GitHub App was not made')
     if (fault.kind === 'unavailable' || fault.kind === 'rate_limited') {
-      // The code is valid for an hour, and the App is lost with it.
+      // The code is valid for an hour. If it were lost, the App would be lost too.
       await keep({ ...journey, jti: randomUUID(), code })
       return 'unavailable'
     }
@@ -145,7 +145,7 @@ const openedByHttp = (publicUrl: string): Fault =>
     'publicUrl',
   )
 
-/** Who sets the server up: the administrator, or `null` with the right code. Throws `forbidden`. */
+/** Who sets up the server: the administrator's id, or `null` with the right code. Throws `forbidden`. */
 async function allowed(
   { documents, accessControl, vault }: GatewayServices,
   identity: Identity | null,

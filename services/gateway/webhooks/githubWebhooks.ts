@@ -1,6 +1,6 @@
 /**
- * `POST /webhooks/github`: accepts a delivery of the code host if it is signed with a secret of ours, and answers once it is in the log. Everything
- * else follows from the log.
+ * `POST /webhooks/github`: accepts deliveries of the code host that are signed with one of our secrets, and answers when they are in the log.
+ * Everything else is done by readers of the log.
  */
 import { Webhooks } from '@octokit/webhooks'
 import type { Middleware } from 'koa'
@@ -14,13 +14,13 @@ import type { Bus } from '#platform/ports/bus.ts'
 import { rate } from '../http/limits.ts'
 import { hintOf, deliveryRecorder, type RecordingDeps } from './recordDelivery.ts'
 
-/** GitHub delivers nothing that is larger. */
+/** The size limit of GitHub's deliveries. */
 export const maxWebhookBytes = 25 * 1_024 * 1_024
-/** The most requests of one address per minute. A burst of 10,000 must pass, wherever it comes from. */
+/** The most requests per minute from one address. A burst of 10,000 must pass, wherever it comes from. */
 const aMinute = 30_000
 /**
- * The most bytes per minute with a wrong signature from one address. An address that sent more may be a proxy through which real deliveries come too,
- * so small bodies are still read.
+ * The most bytes per minute from one address in requests with a wrong signature. Beyond that, only small bodies are read. They are not refused, since
+ * the address may be a proxy through which real deliveries come too.
  */
 const forgedBytesAMinute = 64 * 1_024 * 1_024
 const smallBytes = 256 * 1_024
@@ -28,7 +28,10 @@ const smallBytes = 256 * 1_024
 const Guid = z.uuid()
 const EventName = z.string().regex(/^[a-z0-9_]{1,64}$/)
 
-/** While the secret is being changed, both secrets are valid until the code host has the new one. Without a secret, the address does not exist. */
+/**
+ * Handles deliveries. While the secret is being replaced, both secrets are valid until the code host has the new one. Without any secret, the answer
+ * is 404.
+ */
 export function githubWebhooks(
   secrets: () => Promise<readonly string[]>,
   deps: RecordingDeps & { readonly bus: Pick<Bus, 'publish'>; readonly bodies: Pick<Bodies, 'read'> },
@@ -52,7 +55,7 @@ export function githubWebhooks(
       throw new Fault('invalid_input', 'X-GitHub-Delivery and X-GitHub-Event are missing or not valid.')
     const isTooLarge = (context.request.length ?? Infinity) > smallBytes
     if (isSuspect && isTooLarge) throw new Fault('rate_limited')
-    // The raw bytes are read, because the signature is over them.
+    // The signature is over the raw bytes.
     const body = (await deps.bodies.read(context, maxWebhookBytes)).toString('utf8')
     if (!(await isSigned(verifiers, body, context.get('x-hub-signature-256')))) {
       await forged.penalty(sender, Buffer.byteLength(body))
@@ -70,7 +73,7 @@ export function githubWebhooks(
 
 const ofInstallations: ReadonlySet<string> = new Set(['installation', 'installation_repositories'])
 
-/** A verifier for each secret, made once. */
+/** Returns the verifiers for the given secrets, and reuses those of the last call. */
 function verifiersBySecret(): (secrets: readonly string[]) => readonly Webhooks[] {
   let made = new Map<string, Webhooks>()
   return (secrets) => {

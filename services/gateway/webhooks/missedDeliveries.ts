@@ -1,7 +1,6 @@
 /**
- * Deliveries that did not reach us: searched for at the code host at a start and every ten minutes, and recorded in the same way as by the webhook's
- * route. The host sends each once and remembers it for three days. What is in the log is not fetched again, so an interrupted round is continued by
- * the next one.
+ * Finds deliveries that did not reach us, at a start and every ten minutes, and records them like the webhook's route. The code host tries each
+ * delivery once and keeps it for three days. Recorded deliveries are not fetched again, so an aborted round is continued by the next.
  */
 import { z } from 'zod'
 import { deliveredEvents } from '#domain/delivery.ts'
@@ -23,17 +22,17 @@ export interface MissedDeliveriesDeps extends RecordingDeps {
 const intervalMs = 600_000
 const afterFaultMs = 60_000
 const rememberedMs = 3 * 86_400_000
-/** How many pages are read, with 10,000 deliveries in total. After a longer outage, missing deliveries are noticed when the host's state is read. */
+/** 10,000 deliveries. After a longer outage, the regular readings find what is missing. */
 const maxPages = 100
 const Guid = z.uuid()
 
-/** Searches at once and every ten minutes, until it is stopped. `hasHook` says whether anything is delivered to us. */
+/** Looks for missed deliveries at once and every ten minutes, until it is stopped. `hasHook` says whether the code host sends deliveries at all. */
 export const startMissedDeliveries = (
   deps: MissedDeliveriesDeps,
   hasHook: () => Promise<boolean>,
 ): RunningWork => repeat((signal) => round(deps, hasHook, signal))
 
-/** Searches once; returns how long to wait for the next search, in milliseconds. */
+/** One round; returns the time until the next in ms. */
 async function round(
   deps: MissedDeliveriesDeps,
   hasHook: () => Promise<boolean>,
@@ -53,7 +52,7 @@ async function round(
   }
 }
 
-/** Records the failed deliveries that are not in the log, oldest first; returns their number. Throws CodeHostFault. */
+/** Records failed deliveries that are not in the log, the oldest first. Returns their number. Throws CodeHostFault. */
 export async function recordMissed(
   deps: MissedDeliveriesDeps,
   signal: AbortSignal = new AbortController().signal,
@@ -74,7 +73,7 @@ export async function recordMissed(
   return count
 }
 
-/** The deliveries that failed in the last three days and are of a kind with consequences: each GUID once, newest first. */
+/** The deliveries of the last three days that failed and whose events we act on: each GUID once, newest first. */
 async function failedOnes(
   { codeHostApps, clock }: MissedDeliveriesDeps,
   signal: AbortSignal,
@@ -96,7 +95,7 @@ async function failedOnes(
   return [...byGuid.values()]
 }
 
-/** The payload of a delivery; `undefined` when the host has forgotten it meanwhile. */
+/** The content of a delivery; `undefined` when the code host no longer has it. */
 async function payloadOf({ codeHostApps }: MissedDeliveriesDeps, id: string): Promise<unknown> {
   try {
     return await codeHostApps.deliveryPayload(id)

@@ -1,4 +1,4 @@
-/** Records in the log what deliveries hint at, each GUID once in eight days. Deliveries that arrive together are appended together. */
+/** Records what deliveries hint at in the log, each GUID once in eight days. Deliveries that arrive together are appended together. */
 import {
   receivedDeliveries,
   DeliveryReceived,
@@ -34,15 +34,15 @@ const Payload = z.object({
     .object({ number, head: z.object({ sha: commit }).nullish().catch(null) })
     .nullish()
     .catch(null),
-  /** The issue; it has `pull_request` if it is a pull request. */
+  /** The issue, with `pull_request` if it is one. */
   issue: z.object({ number, pull_request: z.unknown().optional() }).nullish().catch(null),
   review: WithId,
   comment: WithId,
   check_run: Checked,
   check_suite: Checked,
-  /** The commit of a status. */
+  /** The commit of a `status` event. */
   sha: commit,
-  /** The new head after a push. */
+  /** The new head after a `push` event. */
   after: commit,
   sender: z
     .object({ id, type: z.enum(senderTypes).nullish().catch(null) })
@@ -52,7 +52,7 @@ const Payload = z.object({
 
 const DeliveredEvent = z.enum(deliveredEvents)
 
-/** What a delivery hints at: ids from its payload, whatever else the payload has or lacks. `null` for events without consequences. */
+/** The ids that a delivery hints at, from a payload of which nothing else is required. `null` for events that we do not act on. */
 export function hintOf(guid: string, name: string, payload: unknown): DeliveryReceived | null {
   const event = DeliveredEvent.safeParse(name)
   const read = Payload.safeParse(payload)
@@ -83,7 +83,7 @@ export interface RecordingDeps {
   readonly clock: Clock
 }
 
-/** How many days a GUID is remembered, in addition to the day of its delivery. */
+/** How many days a GUID is remembered, in addition to the day of its arrival. */
 const rememberedDays = 7
 const dayMs = 24 * 3_600_000
 const maxAtOnce = 250
@@ -96,7 +96,7 @@ interface Waiting {
   readonly failed: (fault: unknown) => void
 }
 
-/** Returns a function that resolves once the delivery is in the log, whether it was recorded now or before. Throws `EngineUnavailable`. */
+/** Resolves when the delivery is in the log, from now or from an earlier arrival. Throws `EngineUnavailable`. */
 export function deliveryRecorder(deps: RecordingDeps): (delivery: DeliveryReceived) => Promise<void> {
   const waiting: Waiting[] = []
   const past: PastDays = new Map()
@@ -143,7 +143,7 @@ async function append(
   )
 }
 
-/** Returns a function that says whether a GUID is in the log, on the days for which GUIDs are remembered. */
+/** Returns a function that says whether a GUID is in the log of today or of the remembered days before. */
 export async function recordedGuids(deps: RecordingDeps): Promise<(guid: string) => boolean> {
   const now = deps.clock.now().getTime()
   const [today, earlier] = await Promise.all([
@@ -154,7 +154,7 @@ export async function recordedGuids(deps: RecordingDeps): Promise<(guid: string)
   return (guid) => days.some(({ guids }) => guids.has(guid))
 }
 
-/** The days before today. They are over, so each is read once; yesterday may still be ending in another process. */
+/** The GUIDs of the days before today. Each of these days is read once, except yesterday, to which another process may still be adding. */
 function earlierDays(
   deps: RecordingDeps,
   past: PastDays,
