@@ -1,6 +1,6 @@
 /**
- * Chooses whose access reads a task's pull request at the code host: that of an installation of the App if the task's owner may read the same,
- * otherwise the owner's.
+ * Chooses the access by which a task's pull request is read at the code host: an installation of the App if the task's owner may read the same
+ * repository, else the owner's.
  */
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -14,40 +14,43 @@ import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import { limitConcurrency, serializeByKey } from '#platform/async/queue.ts'
 
-/** An access to the code host. All reads with one access share its rate limit. */
+/** An access to the code host. All reads through one access share its rate limit. */
 export type ReadAccess = OwnAccess | InstallationAccess
 
 interface Tokens {
   readonly holder: string
   /**
-   * A token for reads by the host's own ids. Throws as `HostAccess.tokenOf` does, and CodeHostFault `rate_limited` once only the last tenth of the
-   * limit is left, which is reserved for what people wait for.
+   * A token for reads by the code host's ids. Throws like `HostAccess.tokenOf`, and CodeHostFault `rate_limited` when only the last tenth of the
+   * limit is left: that is reserved for requests that people wait for.
    */
   token(): Promise<string>
-  /** A token for reads by the repository's name. Another repository may have taken that name, so an installation's token is for this one alone. */
+  /**
+   * A token for reads by the repository's name. Another repository may have taken over the name, so a token of an installation covers only this
+   * repository.
+   */
   repositoryToken(): Promise<string>
 }
 
-/** A person's own access. */
+/** The access of a person. */
 export interface OwnAccess extends Tokens {
   readonly kind: 'own'
 }
 
 /**
- * The access of an installation of the App. Getting a token throws CodeHostFault `unauthorized` once it must no longer be used, and
+ * The access of an installation of the App. Getting a token throws CodeHostFault `unauthorized` when the installation must no longer be used, and
  * `app_key_refused`.
  */
 export interface InstallationAccess extends Tokens {
   readonly kind: 'installation'
-  /** The owner's access, whose answer counts if the installation is shown nothing. */
+  /** The owner's access, which decides if the installation cannot see something. */
   readonly own: OwnAccess
-  /** The access to use now; called before each read, because it may have waited in the queue for long. */
+  /** Chooses the access again. Called before each read, since the wait in the queue may have been long. */
   again(): Promise<ReadAccess>
-  /** Reports that the host refused this access: everything known about the installation and its tokens is read again, at most every five minutes. */
+  /** Reports that the code host refused a token. The installation and its tokens are then requested again, at most every five minutes. */
   refused(): void
 }
 
-/** The purpose of the access: a task of `ownerId`, with the number and owner of its repository at the code host if they are known. */
+/** The purpose of an access: a task of `ownerId`, with the number and owner of its repository at the code host, if known. */
 export interface Read {
   readonly ownerId: string
   readonly repositoryId: string | null
@@ -57,7 +60,7 @@ export interface Read {
 /** Chooses the access for a task's pull request. */
 export type TokenFor = (of: Read) => Promise<ReadAccess>
 
-/** The parts that a person's own access needs. */
+/** The engines that a person's own access needs. */
 interface OwnAccessDeps {
   readonly access: Pick<HostAccess, 'tokenOf'>
   readonly codeHost: Pick<CodeHost, 'allowance'>
@@ -69,7 +72,7 @@ export interface AccessDeps extends OwnAccessDeps {
   readonly codeHost: Pick<CodeHost, 'allowance' | 'repositoryById'>
 }
 
-/** A person's own access, by their id. */
+/** Makes the own access of a person, by the person's id. */
 export function ownAccess(deps: OwnAccessDeps): (ownerId: string) => OwnAccess {
   const sparing = sparingOf(deps)
   return (ownerId) => {
@@ -78,7 +81,7 @@ export function ownAccess(deps: OwnAccessDeps): (ownerId: string) => OwnAccess {
   }
 }
 
-/** Keeps the last tenth of a limit for people. */
+/** A function that refuses a token whose limit is down to the last tenth, which is reserved for people. */
 function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'>) {
   return (token: string): string => {
     const left = codeHost.allowance(token)
@@ -91,10 +94,10 @@ function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'
 
 const renewalIntervalMs = 300_000
 const maxRefusals = 1_000
-/** An installation that was refused `times` in a row, with new tokens each time, is not used for `restMs`. */
+/** An installation whose tokens were refused `times` in a row, with new tokens each time, is not used for `restMs`. */
 const inVain = { times: 3, restMs: 3_600_000 }
 
-/** Consecutive refusals; `times` counts them, each after new tokens were requested since the one before. */
+/** Refusals of an installation's tokens: `times` in a row, each of them after new tokens were requested. */
 interface Refusal {
   readonly at: number
   readonly times: number
@@ -102,15 +105,15 @@ interface Refusal {
 }
 
 /**
- * The access of the App's installation that has the repository. It is the task's owner's if no installation has it, the host cannot be asked, or the
- * owner may not read the repository.
+ * Chooses the App's installation that has the repository, or the task's owner when there is no such installation, when it cannot be found out, or
+ * when the owner may not read the repository.
  */
 export function readAccess(deps: AccessDeps): TokenFor {
   const { codeHost, clock, installations } = deps
   const ownOf = ownAccess(deps)
   const sparing = sparingOf(deps)
   const mayOwnerRead = mayRead({ tokenOf: (ownerId) => ownOf(ownerId).token(), codeHost, clock })
-  /** For each repository: when tokens of its installation were last refused, and whether new ones were requested since. */
+  /** For each repository, when its installation's tokens were last refused, and whether new ones were requested since. */
   const refusals = new LRUCache<string, Refusal>({ max: maxRefusals })
   const now = () => clock.now().getTime()
 
@@ -162,13 +165,16 @@ export function readAccess(deps: AccessDeps): TokenFor {
   return choose
 }
 
-/** Reads nothing until the key of the App is accepted again. */
+/** An access with which every read fails until the code host accepts the App's key again. */
 function keyRefused(fault: Fault, own: OwnAccess, again: () => Promise<ReadAccess>): InstallationAccess {
   const token = async () => Promise.reject(fault)
   return { kind: 'installation', holder: 'app', own, token, repositoryToken: token, again, refused() {} }
 }
 
-/** If the host cannot be asked, the person's own access is tried, which shows the cause; only a refused key is final. */
+/**
+ * The fault if the App's key is refused, which is final. For other faults of the code host `undefined`: the person's own access is tried, which shows
+ * the cause.
+ */
 function unlessOfHost(fault: unknown): Fault | undefined {
   if (fault instanceof Fault && fault.code === 'app_key_refused') return fault
   if (!(fault instanceof CodeHostFault)) throw fault
@@ -176,14 +182,14 @@ function unlessOfHost(fault: unknown): Fault | undefined {
 }
 
 /**
- * Whether a person may read a repository. The host is asked with the person's own token, by the repository's number, which no other repository takes.
- * `true` if the host said so within the last five minutes. `false` if it refused or could not be asked: then only the person's own access may be
- * used, which shows the cause. Never throws.
+ * Whether a person may read a repository. Asks with the person's own token and by the repository's number, which no other repository can get. `true`
+ * if the code host said so within the last five minutes. `false` if it refused or gave no answer: then only the person's own access may be used,
+ * which shows the cause. Never throws.
  */
 type MayRead = (ownerId: string, repositoryId: string) => Promise<boolean>
 
 interface MayReadDeps {
-  /** A token of the person. A fault counts as `false`. */
+  /** A token of the person. If this throws, the answer is `false`. */
   readonly tokenOf: (ownerId: string) => Promise<string>
   readonly codeHost: Pick<CodeHost, 'repositoryById'>
   readonly clock: Clock
@@ -191,12 +197,12 @@ interface MayReadDeps {
 
 const answerLifeMs = 300_000
 const maxAnswers = 5_000
-/** How many questions, about different people, are asked at a time. */
+/** How many people are asked about at once. */
 const questionsAtOnce = 4
-/** While the host is down, callers fail at once for this long, instead of each running into its time-out. */
+/** While the code host is unavailable, requests fail at once for this long instead of each waiting for its timeout. */
 const hostDownPauseMs = 5_000
 
-/** Remembers the host's answers. Questions about one person are asked one after the other, and each question once. */
+/** Caches the code host's answers. Requests about one person run one after the other, and equal requests share one answer. */
 export function mayRead({ tokenOf, codeHost, clock }: MayReadDeps): MayRead {
   const known = new LRUCache<string, { readonly may: boolean; readonly at: number }>({ max: maxAnswers })
   const pending = new Map<string, Promise<boolean>>()
@@ -234,6 +240,6 @@ export function mayRead({ tokenOf, codeHost, clock }: MayReadDeps): MayRead {
 
 const keyOf = (ownerId: string, repositoryId: string) => `${ownerId} ${repositoryId}`
 
-/** Whether the host refuses this repository to this person, and not only temporarily. */
+/** Whether the code host refuses the repository to this person permanently. */
 const saysNo = (fault: unknown): boolean =>
   fault instanceof CodeHostFault && ['not_found', 'forbidden', 'unauthorized'].includes(fault.kind)

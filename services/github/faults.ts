@@ -3,7 +3,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 
-/** The access of a person or of the App is gone, or the person may not use this server. */
+/** Faults after which nothing can be read with an access: it was lost, or its person may not use this server. */
 export const refusals = ['github_not_connected', 'not_allowed', 'sign_in_required', 'app_key_refused']
 
 export const isFault = (fault: unknown, kinds: readonly CodeHostFault['kind'][]): boolean =>
@@ -13,12 +13,12 @@ export const isFault = (fault: unknown, kinds: readonly CodeHostFault['kind'][])
 export const isRefusal = (fault: unknown): boolean =>
   isFault(fault, ['unauthorized']) || (fault instanceof Fault && fault.code === 'github_not_connected')
 
-/** Whether the code host cannot be asked for now, because it is down or a limit there is used up. */
+/** Whether the code host cannot answer for now: it is unavailable, or a rate limit is used up. */
 export const isHostUnavailable = (fault: unknown): boolean =>
   (fault instanceof CodeHostFault && fault.isPassing) ||
   (fault instanceof Fault && fault.code === 'code_host_unavailable')
 
-/** Whether a retry may soon succeed: an engine or the code host is down, or somebody else wrote meanwhile. */
+/** Whether a repetition may soon succeed: an engine or the code host is unavailable, or somebody else wrote at the same time. */
 export const isTransient = (fault: unknown): boolean =>
   fault instanceof EngineUnavailable ||
   (fault instanceof Fault && fault.code === 'conflict') ||

@@ -1,7 +1,4 @@
-/**
- * The github service: follows what happens at the code host, and acts on it. Each part runs in one process at a time, however many processes there
- * are.
- */
+/** The github service: follows what happens at the code host, and reacts to it. Each part runs in only one process at a time. */
 import { admission } from '#platform/commands/admission.ts'
 import { addressForCodeHost } from '#platform/config/addresses.ts'
 import { codeHostName, type Config } from '#platform/config/config.ts'
@@ -18,7 +15,7 @@ import { startRelatedTasks } from './reactors/relatedTasks.ts'
 import { startRetriedUpdates } from './reactors/retriedUpdates.ts'
 import { startRevocations } from './reactors/revocations.ts'
 
-/** Starts all parts, in the reverse order in which they stop. */
+/** Starts all parts. They are stopped in the opposite order. */
 export function startGitHub(config: Config, engines: Engines): readonly RunningWork[] {
   const { leases } = engines
   const { everyMs, gatherMs } = config.following

@@ -1,7 +1,7 @@
 /**
- * Keeps projects in step with their repositories at the code host: those in a delivery within seconds, and all others from time to time. Only changes
- * are recorded. A repository is read by its number, with the access of the project's owner: an installation of the App may see what the owner no
- * longer sees, or the other way round.
+ * Keeps projects in step with their repositories at the code host: those that a delivery hints at within seconds, all others from time to time. Only
+ * changes are recorded. A repository is read by its number and with the access of the project's owner, since an installation of the App may see more
+ * or less than the owner.
  */
 import type { DeliveredEvent } from '#domain/delivery.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
@@ -40,10 +40,10 @@ const projectSyncTimes: ReadingTimes = {
   minIntervalMs: 60_000,
 }
 
-/** A push means little for a project, and happens often. */
+/** A push says little about a project and comes often, so it is followed only now and then. */
 const about: Partial<Record<DeliveredEvent, Hint>> = { repository: 'soon', push: 'now and then' }
 const aboutAll: ReadonlySet<DeliveredEvent> = new Set(['installation', 'installation_repositories'])
-/** Projects of one repository: one a person. */
+/** The most projects of one repository; each person can have one. */
 const maxOfRepository = 1_000
 
 /** Syncs projects until it is stopped. */
@@ -57,7 +57,7 @@ export function startProjectSync(
     times,
     failed: 'failed to sync projects with the code host',
     hintOf: ({ data, content }) => {
-      // The event names the account, not our projects.
+      // The event names the account and none of our projects.
       if (aboutAll.has(data.event)) return 'all'
       const repositoryId = content?.repositoryId ?? null
       const hint = about[data.event]
@@ -76,18 +76,18 @@ export interface RoundDeps extends Pick<Engines, 'clock' | 'logger'> {
   readonly access: Pick<HostAccess, 'tokenOf'>
 }
 
-/** For each project, the tag of the last reading. */
+/** For each project, the ETag of the last reading. */
 export type Tags = LRUCache<string, string>
 export const tags = (): Tags => new LRUCache({ max: maxTags })
 
 const maxTags = 5_000
-/** Failures in a row after which the host counts as away: a single one may be the repository's own. */
+/** After this many failures in a row, the code host counts as unavailable. A single one may be caused by the repository. */
 const maxUnavailable = 3
 
-/** Begins a round that records changes. A problem with one project, or one person, delays no other. `isStopped` ends the round. */
+/** Starts a round that records changes. A fault of one project, or of one person's access, does not stop the others. `isStopped` ends the round. */
 export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): Round<ProjectDocument> {
   const own = ownAccess(deps)
-  /** Owners whose limit is used up. */
+  /** Owners whose rate limit is used up. */
   const limited = new Set<string>()
   let unavailable = 0
   const isOver = () => isStopped() || unavailable >= maxUnavailable
@@ -122,7 +122,7 @@ export function round(deps: RoundDeps, known: Tags, isStopped: () => boolean): R
         return await sync(document)
       } catch (fault) {
         if (fault instanceof EngineUnavailable) throw fault
-        // The project was deleted meanwhile, or its history or secrets cannot be read.
+        // For example, the project was deleted in the meantime, or its history or secrets cannot be read.
         if (!(fault instanceof Fault && fault.code === 'not_found'))
           deps.logger.warn({ err: fault, projectId: document.id }, 'failed to sync a project')
         return 'done'

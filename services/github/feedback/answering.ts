@@ -1,6 +1,6 @@
 /**
- * Replies on the pull request with the result of its feedback, in the name of the task's owner. The log records that a reply is due. Before a reply
- * is written, the code host is searched for it by its marker, so that a crash in between leads to no second reply.
+ * Writes replies on the pull request about the work on its feedback, in the name of the task's owner. The log records that a reply is due. Before a
+ * reply is written, the code host is searched for its marker, so that a crash in between does not lead to a second reply.
  */
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -44,18 +44,18 @@ export type AnsweringEngines = WritingEngines &
 
 type Answering = AnsweringEngines & {
   readonly resting: RestingOwners
-  /** For each document: the number of unexpected failures in a row, and until when it is skipped. */
+  /** For each document, the number of unexpected failures in a row, and until when the document is skipped. */
   readonly failing: LRUCache<string, { readonly times: number; readonly until: number }>
 }
 
 const batch = 100
 const maxFailing = 2_000
-/** How long a document is skipped after an unexpected failure: doubling, for an hour at most. */
+/** How long a document is skipped after an unexpected failure; doubles with each, up to an hour. */
 const failingMs = { first: 60_000, longest: 3_600_000 }
-/** Which threads of an earlier process are checked: those answered within this time, and at most this many. */
+/** At a start, threads are resolved again for answers of the time before: those not older than this, and at most this many. */
 const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
 
-/** Answers feedback when the answer is due, and retries failed answers every `intervalMs`, until it is stopped. */
+/** Writes replies when they are due, and retries failed ones every `intervalMs`, until it is stopped. */
 export function startAnswering(engines: AnsweringEngines, intervalMs: number): Promise<RunningWork> {
   const answering: Answering = {
     ...engines,
@@ -75,7 +75,7 @@ export function startAnswering(engines: AnsweringEngines, intervalMs: number): P
   })
 }
 
-/** Goes page by page, so that answers that have to wait do not delay others. */
+/** Reads due replies page by page, so that those that have to wait do not block the others. */
 async function answerAll(answering: Answering, isOver: () => boolean): Promise<void> {
   const due = pagesOf(answering.documents, feedbackView, { where: { answer: 'due' }, limit: batch })
   for await (const page of due)
@@ -86,8 +86,8 @@ async function answerAll(answering: Answering, isOver: () => boolean): Promise<v
 }
 
 /**
- * Keeps an unexpected failure, such as a history or a secret that cannot be read, from delaying other answers. The failure is logged once as a
- * warning, and the answer is tried again after a while.
+ * Runs the work on one document. An unexpected failure, such as an unreadable history or secret, does not stop the other replies. It is logged once,
+ * and retried after a while.
  */
 async function withoutHoldingUp(
   { failing, logger }: Answering,
@@ -108,10 +108,10 @@ async function withoutHoldingUp(
   }
 }
 
-/** Answers of an earlier process that ended before it could resolve their threads. */
+/** Answered feedback whose threads an earlier process did not resolve before it ended. */
 interface LeftOpen {
   waiting: readonly FeedbackDocument[]
-  /** How many answers could not be resolved, and the fault of the first of them. */
+  /** How many threads could not be resolved, and the first fault. */
   failures: number
   fault: unknown
 }
@@ -126,7 +126,10 @@ async function leftOpenBefore({ documents, clock }: AnsweringEngines): Promise<L
   return { waiting, failures: 0, fault: undefined }
 }
 
-/** Resolving a resolved thread again does no harm. Threads of an owner who has to wait are kept for later; failures are logged once, at the end. */
+/**
+ * Resolves the threads left by an earlier process; resolving twice does no harm. Threads whose owner has to wait are kept for later; failures are
+ * logged once, at the end.
+ */
 async function resolveLeftOpen(answering: Answering, left: LeftOpen, isOver: () => boolean): Promise<void> {
   if (left.waiting.length === 0) return
   const later: FeedbackDocument[] = []
@@ -146,7 +149,7 @@ async function resolveLeftOpen(answering: Answering, left: LeftOpen, isOver: () 
     answering.logger.warn({ err, count }, 'left threads open that an earlier process had answered in')
 }
 
-/** Resolves one of them; `false` if it has to wait. */
+/** `false` when the owner of the feedback has to wait. */
 async function resolveOneLeft(answering: Answering, feedback: FeedbackDocument): Promise<boolean> {
   const { documents, access } = answering
   const of = await documents.get(tasksView, feedback.task)
@@ -180,7 +183,7 @@ async function answerOne(answering: Answering, feedback: FeedbackDocument): Prom
   if (answer.on !== undefined) await resolveWhereWanted(answering, feedback, answer.on)
 }
 
-/** A pull request that was answered on. */
+/** The pull request on which replies are written. */
 interface AnsweredOn {
   readonly token: string
   readonly nodeId: string
@@ -208,7 +211,7 @@ async function settle(
   }
 }
 
-/** The answer, or why there is none; `null` if it should be tried again later. Throws faults that are not the code host's. */
+/** The outcome of a reply; `null` if it must be tried again later. Throws faults that are not the code host's. */
 async function answerOf(
   answering: Answering,
   feedback: FeedbackDocument,
@@ -236,7 +239,7 @@ async function writeAnswer(
   if (!inProject || number === null) return gone
   const pull = await documents.get(pullRequestsView, taskId)
   const token = await access.tokenOf(owner)
-  // The pull request is found by its id, which outlives a rename, unless the feedback is on an earlier pull request than the known one.
+  // Uses the id, which outlives a rename, unless the feedback belongs to an earlier pull request.
   const key: PullRequestKey =
     pull?.number === number && pull.nodeId !== null
       ? { nodeId: pull.nodeId }
@@ -253,9 +256,7 @@ async function writeAnswer(
   return { outcome: { kind: 'answered', replyIds }, on: { token, nodeId, projectId } }
 }
 
-/**
- * Writes the replies that are missing: one in each thread, or one on the pull request as a whole for all threads that are gone. Returns their ids.
- */
+/** Writes the missing replies: one in each thread, and a single one on the pull request for all threads that no longer exist. Returns the ids. */
 async function replies(
   codeHost: AnsweringEngines['codeHost'],
   at: { readonly token: string; readonly repository: RepositoryName; readonly number: number },
@@ -292,13 +293,13 @@ async function replies(
   return [...ids]
 }
 
-/** The threads to reply in: each that the agent was given; or `null` for the pull request as a whole, if there is none. */
+/** The threads to reply in: each thread that the agent was given. Without threads `null`, which stands for the pull request as a whole. */
 function threadsOf({ comments }: FeedbackDocument): readonly (string | null)[] {
   const threads = new Set(comments.filter(isInFull).map(({ threadId }) => threadId))
   return threads.size === 0 ? [null] : [...threads]
 }
 
-/** The agent's words at the end of its turn, the commit with the work, and the person for whom it speaks. */
+/** The text of the reply: the agent's last message, the commit, and for whom the agent works. */
 async function wordsFor(
   { documents }: Pick<AnsweringEngines, 'documents'>,
   { task: taskId, executionId, commit }: FeedbackDocument,
@@ -316,7 +317,7 @@ async function wordsFor(
   })
 }
 
-/** Resolves threads; the answer is valid even if this fails. */
+/** Resolves the threads if the project wants that. A failure does not undo the reply. */
 async function resolveWhereWanted(
   answering: AnsweringEngines,
   feedback: FeedbackDocument,
@@ -331,7 +332,7 @@ async function resolveWhereWanted(
   }
 }
 
-/** Resolves the threads of the feedback if the project wants that. Throws CodeHostFault. */
+/** Resolves the threads if the project wants that. Throws CodeHostFault. */
 async function resolve(
   answering: AnsweringEngines,
   feedback: FeedbackDocument,

@@ -1,4 +1,4 @@
-/** Reads the feedback on a pull request (reviews, comments and failed checks), and records what is new on its task. */
+/** Reads reviews, comments and failed checks of a pull request, and records new ones on its task. */
 import { LRUCache } from 'lru-cache'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'
@@ -20,21 +20,21 @@ import type { ReadRequest } from '../pullRequests/readQueue.ts'
 
 export interface FeedbackReader {
   /**
-   * Reads the feedback if the pull request has changed since it was last read. Returns after how many milliseconds to read it again, because more may
-   * still come; `null` when nothing more is expected. Throws `CodeHostFault`, and other faults that prevent reading.
+   * Reads the feedback, if the pull request has changed since the last reading. Returns in how many ms to read again because more may come; `null`
+   * when nothing more is expected. Throws `CodeHostFault`, and other faults that prevent the reading.
    */
   read(request: ReadRequest, reading: ReadPullRequest): Promise<number | null>
-  /** Reports a hint about this task's pull request: the next read takes place whether or not it seems to have changed. */
+  /** After a hint about this task's pull request: makes the next reading take place even if nothing seems to have changed. */
   forget(taskId: string): void
 }
 
-/** How long a right is remembered. */
+/** How long the permission of an account is cached. */
 const rightsMs = 60_000
 const remembered = 5_000
-/** The least time between two reads of one pull request that hints cause, however many hints there are. */
+/** The least time between two readings of one pull request that are caused by hints. */
 const hintedMs = 10_000
 
-/** Creates a reader that waits for the rest of a review for `gatherMs` after it first saw a part of it. */
+/** Makes a reader. After it has first seen a part of a review, it waits `gatherMs` for the other parts. */
 export function feedbackReader(deps: FeedbackDeps, gatherMs: number): FeedbackReader {
   const reader: Reader = {
     ...deps,
@@ -58,7 +58,7 @@ async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest)
   const { seen } = reader
   const { state } = await reader.commands.load(task, taskStream(taskId))
   if (state.kind !== 'task' || pull.pullRequest.state !== 'open') return null
-  // Nothing is recorded for an earlier pull request, or beyond what a task may have.
+  // Skips a pull request that the task no longer has, and a task that already has the most feedback.
   if (state.pullRequest?.number !== request.number || state.feedback.items.size >= feedbackLimits.items)
     return null
   const rule = await ruleOf(reader, state.projectId)
@@ -82,7 +82,7 @@ async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest)
     rule.reviews === 'off' ? null : await readWords(reader, reading),
     rule.checks === 'off' ? null : await readChecks(reader, reading),
   )
-  // The code host's times have whole seconds: a later change within the same second would look like none.
+  // The code host's times have a resolution of one second, so a later change within the same second would go unnoticed.
   const age = reader.clock.now().getTime() - Date.parse(updatedAt)
   const isFresh = age < freshMs && age > -freshMs
   if (again === null && !isFresh) seen.set(taskId, now)
@@ -91,7 +91,7 @@ async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest)
 
 const freshMs = 3_000
 
-/** Forgets what was seen if there was a hint since. Returns after how many milliseconds that is due; 0 if it is done, or there was no hint. */
+/** Discards what was seen if there was a hint since. Returns in how many ms the next reading is due; 0 for at once, or when there was no hint. */
 function followHint({ hints, seen }: Reader, taskId: string): number {
   const hint = hints.get(taskId)
   if (!hint?.isNew) return 0
@@ -127,9 +127,7 @@ async function readWords(reader: Reader, reading: Reading): Promise<number | nul
   return again
 }
 
-/**
- * How much longer to wait for the rest of a review, in milliseconds, counted from when we first saw it, because other clocks may differ from ours.
- */
+/** How many ms to wait for the rest of a review. Counts from when we first saw a part of it, because clocks of others differ from ours. */
 function awaited({ waiting, gatherMs }: Reader, taskId: string, { kind, content }: Piece): number {
   if (kind !== 'review') return 0
   const key = `${taskId} ${content.reviewId ?? keysOf(content).join(' ')}`

@@ -1,4 +1,4 @@
-/** Determines what the author of a review or a comment may do, in the repository and on this server. */
+/** Permissions of the author of a review or a comment, in the repository and on this server. */
 import { identity } from '#domain/identity.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
@@ -13,8 +13,8 @@ import type { HostAuthor } from '#platform/ports/codeHostFeedback.ts'
 import type { Reader, Reading } from './feedbackReading.ts'
 
 /**
- * The right of an account in a repository; `null` if the code host does not reveal it to this token. Throws `CodeHostFault` if the same question may
- * be answered later. `about` is named in the log.
+ * The permission of an account in a repository; `null` if the code host does not reveal it to this token. Throws `CodeHostFault` if asking again may
+ * succeed. `about` is for the log.
  */
 export async function toldRight(
   { codeHost, logger }: { readonly codeHost: Pick<CodeHost, 'repositoryRight'>; readonly logger: Logger },
@@ -32,8 +32,8 @@ export async function toldRight(
 }
 
 /**
- * The author's right in the repository; `none` if the code host does not reveal it to this token. If an agent may start because of it, the host is
- * asked in this very reading. Throws `CodeHostFault` if the right is not known for now.
+ * The author's permission in the repository; `none` if the code host does not reveal it to this token. If an agent may start because of it, no cached
+ * answer is used. Throws `CodeHostFault` if it is unknown for now.
  */
 export async function rightOf(
   reader: Reader,
@@ -41,7 +41,7 @@ export async function rightOf(
   author: HostAuthor,
 ): Promise<RepositoryRight> {
   const { rights } = reader
-  // Keyed by the account's number, since a login can pass to another account.
+  // Cached by the account's number, since a login can pass to another account.
   const key = `${pull.pullRequest.repositoryId} ${author.id}`
   const known = rights.get(key)
   if (known !== undefined && (rule.reviews !== 'automatic' || known.at >= begunAt)) return known.right
@@ -56,13 +56,13 @@ type StandingDeps = Pick<Reader, 'vault' | 'codeHostName' | 'accessControl'> & {
   readonly commands: Pick<Commands, 'load'>
 }
 
-/** Whether the account belongs to somebody who may use this server now. Throws `code_host_unavailable` when that is not known for now. */
+/** Whether the account belongs to somebody who may use this server now. Throws `code_host_unavailable` when that is unknown for now. */
 export async function isOurs(deps: StandingDeps, githubId: string): Promise<boolean> {
-  // A person who has to sign in again does not count until they have.
+  // A person who has to sign in again does not count until then.
   return (await standingOf(deps, githubId)) === 'known'
 }
 
-/** The user to whom an account belongs, by the log alone; `null` when it belongs to nobody. */
+/** The user to whom the account belongs, according to the log; `null` if to nobody. */
 export async function userOf(
   { commands, vault, codeHostName }: Omit<StandingDeps, 'accessControl'>,
   githubId: string,
@@ -73,7 +73,7 @@ export async function userOf(
   return (await commands.load(user, userStream(userId))).state.kind === 'user' ? userId : null
 }
 
-/** The user of an account, and whether they must sign in again before their access can be determined. */
+/** Whether the account belongs to a user who may use this server, or whether the user has to sign in again before that is known. */
 export async function standingOf(
   { commands, vault, codeHostName, accessControl }: StandingDeps,
   githubId: string,

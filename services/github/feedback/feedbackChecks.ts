@@ -1,19 +1,19 @@
-/** Reads the failed checks of a pull request, and records those that are new. */
+/** Reads the failed checks of a pull request, and records new ones. */
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { HostFailedCheck, HostLog } from '#platform/ports/codeHostFeedback.ts'
 import { cut, record, type Reader, type Reading } from './feedbackReading.ts'
 
-/** How many checks one reading records: each takes a few requests, and others wait. */
+/** The most checks that one reading records, since each needs a few requests. */
 const maxAtOnce = 10
 const moreMs = 1_000
-/** How long to wait for a check's log after the check's end, in milliseconds: if there is none yet, and if it cannot be read for now. */
+/** How many ms after the end of a check to wait for its log: if there is none yet, and if it cannot be read for now. */
 const logWaits = { missing: 60_000, unavailable: 600_000 }
-/** How long to wait before the log is requested again, in milliseconds. */
+/** How many ms to wait between two attempts to read the log. */
 const retryPauseMs = { missing: 15_000, unavailable: 60_000 }
 const longest = { name: 200, path: 1_000, message: 2_000 }
 
-/** Returns in how many ms to read more; `null` when nothing is awaited. Throws `CodeHostFault`. */
+/** Returns in how many ms to read again; `null` when nothing more is expected. Throws `CodeHostFault`. */
 export async function readChecks(reader: Reader, reading: Reading): Promise<number | null> {
   const { token, pull, state } = reading
   const { headCommit, standing } = pull.pullRequest
@@ -74,7 +74,7 @@ async function recordCheck(
   await record(reader, reading, { data, content, mode: rule.checks })
 }
 
-/** The log of a check; `null` when it has none; `missing` or `unavailable` when it may have one later. Throws `CodeHostFault`. */
+/** The end of the log; `null` when there is none; `missing` and `unavailable` when there may be one later. Throws `CodeHostFault`. */
 async function logOf(
   { codeHost, clock, logger }: Reader,
   { token, pull, request: { taskId }, redaction }: Reading,
@@ -87,7 +87,7 @@ async function logOf(
     const found = await codeHost.jobLog(token, pull.repository, jobId, text)
     return found ?? (age < logWaits.missing ? 'missing' : null)
   } catch (fault) {
-    // A log that is too long to be read counts as none.
+    // A log that is too long is treated as none.
     const kind = fault instanceof RangeError ? null : fault instanceof CodeHostFault ? fault.kind : undefined
     if (kind === undefined || kind === 'rate_limited' || kind === 'unauthorized') throw fault
     logger.warn({ err: fault, taskId }, 'failed to read the log of a check')
@@ -95,7 +95,7 @@ async function logOf(
   }
 }
 
-/** The host's answer; `otherwise` if the host shows this token nothing. */
+/** The code host's answer, or `otherwise` if it does not reveal the resource to this token. */
 async function hidden<Answer>(asked: Promise<Answer>, otherwise: Answer): Promise<Answer> {
   try {
     return await asked

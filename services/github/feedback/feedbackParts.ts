@@ -1,4 +1,4 @@
-/** Gathers what was written on a pull request into pieces of feedback: a review with its comments, or a comment on its own. Pure. */
+/** Groups what was written on a pull request into pieces of feedback: a review with its comments, or a single comment. Pure. */
 import type { FeedbackReceived } from '#domain/task/codeHost/feedbackEvents.ts'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import { isMarked } from '#domain/task/visibleText.ts'
@@ -8,7 +8,7 @@ import type { HostAuthor, HostFeedback, HostLineComment } from '#platform/ports/
 
 type Content = EventOf<typeof FeedbackReceived>['content']
 
-/** A piece of feedback for which it is not yet known what its author may do. */
+/** A piece of feedback whose author's permissions are not known yet. */
 export interface Piece {
   readonly kind: 'review' | 'comment'
   readonly author: HostAuthor | null
@@ -17,8 +17,8 @@ export interface Piece {
 }
 
 /**
- * All pieces, oldest first, without texts by bots, our App or ourselves, and without reviews that say nothing. Comments on lines whose keys are
- * `known` are left out. A piece has a limited number of new comments in full, and the others only with their ids and places.
+ * All pieces, oldest first, without texts by bots, our App or ourselves, and without empty reviews. Line comments whose keys are `known` are left
+ * out. Only a limited number of a piece's new comments have their text, the others only ids and places.
  */
 export function piecesOf(
   feedback: HostFeedback,
@@ -46,7 +46,7 @@ export function piecesOf(
     }
     return [{ kind: 'review', author, verdict: state, content: { ...content, comments: linesOf(comments) } }]
   })
-  // A comment whose review the host does not list.
+  // A line comment whose review the code host does not list.
   const lone = lines
     .filter(({ reviewId }) => reviewId === null || !listed.has(reviewId))
     .map((line): Piece => {
@@ -81,7 +81,7 @@ export function piecesOf(
   )
 }
 
-/** The first comments in full, and the others with their places only, so that they are known and cause no turn of their own. */
+/** The first comments with their text, the others with their places only. These are recorded so that they count as known and do not start a turn. */
 const linesOf = (comments: readonly HostLineComment[]) =>
   comments.map((one, index) =>
     index < feedbackLimits.comments ? lineOf(one) : lineOf({ ...one, body: '', hunk: '' }),
@@ -99,7 +99,7 @@ function lineOf({ id, threadId, path, line, startLine, isOutdated, hunk, body }:
     line,
     startLine,
     isOutdated,
-    // The commented lines are at the end of the hunk.
+    // The commented lines are at the end of the hunk, so that end is kept.
     hunk: hunk.slice(-feedbackLimits.hunk),
     body: cut(body, feedbackLimits.body),
   }

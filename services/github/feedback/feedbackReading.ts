@@ -1,4 +1,4 @@
-/** The state of one reading of the feedback on a pull request, and how a piece of feedback is recorded. */
+/** The data of one reading of a pull request's feedback, and how a piece of feedback is recorded. */
 import { randomUUID } from 'node:crypto'
 import type { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -28,22 +28,22 @@ export interface FeedbackDeps extends Pick<Engines, 'projectSecrets' | 'vault' |
   readonly commands: Pick<Commands, 'execute' | 'load'>
   readonly accessControl: Pick<AccessControl, 'check'>
   readonly admission: Admission
-  /** The code host whose accounts these are. */
+  /** The name of the code host to which the accounts belong. */
   readonly codeHostName: string
 }
 
-/** A pull request that could be read. */
+/** A pull request that was read without a fault. */
 export type ReadPullRequest = Extract<PullRequestReading, { kind: 'read' }>
 
-/** The state that a reader of feedback keeps between two readings. */
+/** The memory of a feedback reader between two readings. */
 export interface Reader extends FeedbackDeps {
-  /** How long a review is awaited to be whole, in ms. */
+  /** How many ms to wait for the rest of a review. */
   readonly gatherMs: number
-  /** For each task: the state of its pull request when everything on it had been read. */
+  /** For each task, the state that its pull request had when everything on it was read. */
   readonly seen: LRUCache<string, string>
-  /** The rights by repository and account; `at` is in milliseconds of the monotonic clock. */
+  /** By repository and account; `at` is in ms of the monotonic clock. */
   readonly rights: LRUCache<string, { readonly right: RepositoryRight; readonly at: number }>
-  /** When a piece that waits was first seen. */
+  /** When an incomplete piece was first seen. */
   readonly waiting: LRUCache<string, number>
   /** For each task: whether there was a hint since the last reading, and when a hint last caused one. */
   readonly hints: LRUCache<string, { isNew: boolean; readAt: number }>
@@ -55,9 +55,9 @@ export interface Reading {
   readonly pull: ReadPullRequest
   readonly rule: FeedbackRule
   readonly state: LiveTask
-  /** When the reading began, in milliseconds of the monotonic clock. */
+  /** When the reading began, in ms of the monotonic clock. */
   readonly begunAt: number
-  /** The redaction, which is built once per reading, when it is first needed. */
+  /** Builds the redaction on the first call; later calls return the same. */
   readonly redaction: () => Promise<Redaction>
 }
 
@@ -66,8 +66,8 @@ type Receive = CommandOf<'ReceiveFeedback'>
 type Received = Pick<Receive, 'data' | 'content'> & { readonly mode: FeedbackRule['reviews'] }
 
 /**
- * Records a piece, and starts the agent in the same append if the rule says so. If the owner has no room for another task, or the piece is too large
- * for the log and has to be cut, the agent is not started and the decision is left to people.
+ * Records a piece, and starts the agent in the same append if the rule says so. The agent is not started, and people are asked instead, if the owner
+ * has no room for another task, or if the piece had to be cut because it was too large for the log.
  */
 export async function record(
   deps: FeedbackDeps,
@@ -111,14 +111,14 @@ export async function record(
         await receive(cutContent(content), null)
       })
   } catch (fault) {
-    // A task that was deleted, or whose history cannot be read, delays no other.
+    // A deleted task, or one with an unreadable history, does not stop the others.
     if (!(fault instanceof Fault || fault instanceof UnreadableEvent)) throw fault
     if (!(fault instanceof Fault && fault.code === 'not_found'))
       logger.warn({ err: fault, taskId }, 'failed to record feedback on a pull request')
   }
 }
 
-/** Characters of a piece that is too large for the log. */
+/** The most characters of each part in a piece that was too large for the log. */
 const small = { body: 4_000, comment: 600, hunk: 300, log: 8_000, annotation: 200 }
 
 function cutContent(content: Receive['content']): Receive['content'] {
@@ -126,7 +126,7 @@ function cutContent(content: Receive['content']): Receive['content'] {
   return {
     ...content,
     body: cut(body, small.body),
-    // All comments are kept, because each is known by its id from then on.
+    // All comments stay, so that each is known by its id from now on.
     comments: comments.map((one) => ({
       ...one,
       body: cut(one.body, small.comment),
@@ -142,6 +142,6 @@ function cutContent(content: Receive['content']): Receive['content'] {
   }
 }
 
-/** At most `length` characters of a text, marked if the text was longer. */
+/** The first `length` characters of a text, with a mark if it was longer. */
 export const cut = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1)}…`

@@ -1,4 +1,4 @@
-/** Removes secrets from the feedback on a pull request, before anything of it is cut or recorded. */
+/** Removes secrets from feedback, before anything of it is cut or recorded. */
 import { setImmediate } from 'node:timers/promises'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'
@@ -7,14 +7,14 @@ import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import type { HostFeedback } from '#platform/ports/codeHostFeedback.ts'
 import { diffWithout, soughtFor, textWithout } from '#platform/redaction/scan.ts'
 
-/** Removes the project's secrets, and whatever has the shape of a token. */
+/** Removes the project's secrets, and anything that looks like a token. */
 export interface Redaction {
   readonly text: (words: string) => string
-  /** Lines of a diff, which keep their marks. */
+  /** Redacts lines of a diff; their leading signs stay. */
   readonly hunk: (hunk: string) => string
 }
 
-/** The redaction of a project with its current secrets. */
+/** Makes the redaction for a project with its present secrets. */
 export async function redactionOf(
   {
     commands,
@@ -29,13 +29,13 @@ export async function redactionOf(
   const names = state.kind === 'project' ? [...state.secrets.keys()] : []
   const sought = soughtFor([...(await projectSecrets.valuesOf(projectId, names)).values()])
   const text = (words: string) => textWithout(sought, words)
-  // A diff has a head before its first hunk, which is returned unchanged.
+  // The diff is redacted with a hunk header in front, which is removed again.
   const hunk = (lines: string) =>
     lines.startsWith('@@ ') ? diffWithout(sought, `\n${lines}`).slice(1) : text(lines)
   return { text, hunk }
 }
 
-/** Removes secrets from new feedback. What `isKnown` by its key stays as it is, because it is not recorded again. */
+/** Removes secrets from new parts. Parts that are known by their key are skipped, since they are not recorded again. */
 export async function withoutSecrets(
   found: HostFeedback,
   isKnown: (key: string) => boolean,
@@ -51,7 +51,7 @@ export async function withoutSecrets(
       if (isKnown(`${kind} ${words.id}`)) some.push(words)
       else {
         some.push(change(words, await redaction()))
-        // Yields to other work: each redaction takes a millisecond at most, but all of them together take longer.
+        // Yields to other work: each part takes a millisecond at most, but all together may take longer.
         await setImmediate()
       }
     }

@@ -1,6 +1,6 @@
 /**
- * Creates tasks from issues for projects that want this. Issues in a delivery are read within seconds, and all such projects are read from time to
- * time, with conditional requests. Runs in one process. The log records which issues were accepted, so that each task is created once.
+ * Makes tasks from issues, for projects whose rule says so. Issues that a delivery hints at are read within seconds, all such projects from time to
+ * time with conditional requests. Runs in only one process. The log records accepted issues, so that each task is made once.
  */
 import { projectIssuesView } from '#domain/views/projectIssues.ts'
 import { projectsView } from '#domain/views/projects.ts'
@@ -12,13 +12,13 @@ import { round, type RoundDeps } from './round.ts'
 
 export type IssueEngines = RoundDeps & ReadingEngines
 
-/** The times of reading issues, in milliseconds. */
+/** Times in milliseconds. */
 export interface IssueTimes extends Omit<ReadingTimes, 'firstMs'> {
-  /** Between two checks of an issue that waits for a missing account or right. */
+  /** The time between two checks of an issue that waits for a missing account or permission. */
   readonly passingMs: number
 }
 
-/** The times for a given poll interval for pull requests whose page is open. */
+/** The times that suit a given poll interval for pull requests whose page is open. */
 export const issueTimes = (everyMs: number): IssueTimes => ({
   pollIntervalMs: everyMs * 2,
   burstPauseMs: 1_000,
@@ -28,7 +28,7 @@ export const issueTimes = (everyMs: number): IssueTimes => ({
 
 const maxOfRepository = 50
 
-/** Reads issues and creates tasks until it is stopped. */
+/** Reads issues and makes tasks until it is stopped. */
 export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<RunningWork> {
   const { documents } = engines
   const known = memories()
@@ -38,7 +38,7 @@ export function startIssues(engines: IssueEngines, times: IssueTimes): Promise<R
     hintOf: ({ data, content }) => {
       const { repositoryId = null, issue = null } = content ?? {}
       const isOfIssue = data.event === 'issues' || data.event === 'issue_comment'
-      // Many hints do not cause more reads, as with pushes.
+      // Hints about issues may come often, like those about pushes, so they only cause a reading now and then.
       return isOfIssue && issue !== null && repositoryId !== null
         ? { repositoryId, hint: 'now and then' }
         : undefined

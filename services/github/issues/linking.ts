@@ -1,8 +1,7 @@
 /**
- * Comments on an issue about the task that was created from it, and on the pull request of any other task whose agent works on what was written
- * there. There is one comment, by the App if there is one and otherwise by the task's owner, which is kept up to date as the task goes on. The log
- * records that it is due. Before it is written, the code host is searched for it by its marker, so that a crash in between leads to no second
- * comment.
+ * Writes one comment about a task: on the issue that the task was made from, or on the pull request of any other task whose agent works on feedback.
+ * The App writes it if there is one, otherwise the task's owner, and it is kept up to date. The log records that the comment is due. Before it is
+ * written, the code host is searched for its marker, so that a crash in between does not lead to a second comment.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -34,19 +33,19 @@ export type LinkingEngines = WritingEngines &
     readonly access: Pick<HostAccess, 'tokenOf'>
     readonly installations: Pick<Installations, 'tokenFor'>
     readonly codeHost: Pick<CodeHost, 'repositoryById' | 'issueComments' | 'writeComment' | 'editComment'>
-    /** The address by which people reach the product; `null` when readers at the code host cannot follow it. */
+    /** The address of the product; `null` when readers of the code host cannot open it. */
     readonly publicAddress: string | null
   }
 
 type Linking = LinkingEngines & { readonly resting: RestingOwners }
 
 const batch = 100
-/** How long changes of a task, or of its to-do list, are gathered for one update, in milliseconds. */
+/** Changes of a task, or of its to-do list, that happen within this time cause a single update. */
 const gatherMs = { state: 2_000, todos: 15_000 }
 /** How far the code host's clock may be behind ours. */
 const graceMs = 60_000
 
-/** Writes what is due at once, and retries what could not be written every `intervalMs`, until it is stopped. */
+/** Writes due comments at once, and retries failed ones every `intervalMs`, until it is stopped. */
 export function startLinking(engines: LinkingEngines, intervalMs: number): Promise<RunningWork> {
   const linking: Linking = { ...engines, resting: restingOwners() }
   return startWriting(engines, {
@@ -63,7 +62,7 @@ export function startLinking(engines: LinkingEngines, intervalMs: number): Promi
   })
 }
 
-/** Goes page by page, so that comments that have to wait do not delay others. */
+/** Reads due comments page by page, so that those that have to wait do not block the others. */
 async function linkAll(linking: Linking, comment: 'due' | 'stale', isOver: () => boolean): Promise<void> {
   const due = pagesOf(linking.documents, issueLinksView, { where: { comment }, limit: batch })
   for await (const page of due)
@@ -71,7 +70,7 @@ async function linkAll(linking: Linking, comment: 'due' | 'stale', isOver: () =>
       if (isOver()) return
       await linkOne(linking, link).catch((fault: unknown) => {
         if (fault instanceof EngineUnavailable) throw fault
-        // For example, a history or a secret that cannot be read must not delay the others.
+        // For example, a history or a secret that cannot be read, which must not stop the others.
         linking.logger.warn({ err: fault, taskId: link.id }, 'failed to tell an issue of its task')
       })
     }
@@ -94,7 +93,7 @@ async function linkOne(linking: Linking, link: IssueLinkDocument): Promise<void>
   }
 }
 
-/** The outcome of writing a comment; `null` if it should be tried again later. Throws faults that are not the code host's. */
+/** What was written, or why not; `null` if it must be tried again later. Throws faults that are not the code host's. */
 async function outcomeOf(
   linking: Linking,
   link: IssueLinkDocument,
@@ -125,13 +124,13 @@ async function write(engines: LinkingEngines, link: IssueLinkDocument, of: TaskD
   const installed = { id: repositoryId, owner: inProject.githubOwner }
   const found = await installations.tokenFor(installed, 'commenting')
   const token = found.kind === 'token' ? found.accessToken : await access.tokenOf(owner)
-  // Read by its number, because another repository may have the name by now.
+  // Reads by number, since another repository may have taken over the name.
   const read = await codeHost.repositoryById(token, repositoryId)
   if (read === 'unchanged') return failed('code_host_refused', 'GitHub does not show the repository.')
   const { owner: under, name } = read.repository
   const repository = { owner: under, name }
   const body = `${await wordsOf(engines, link, of)}\n\n${markerOf(taskId)}`
-  // Changes that the task's document does not have yet are shown in the next round.
+  // Changes that the task's document does not contain yet follow in the next round.
   const shows = Math.min(link.changedAt, of.version)
   if (link.commentId !== null) {
     await codeHost.editComment(token, repository, link.commentId, body)
@@ -143,7 +142,7 @@ async function write(engines: LinkingEngines, link: IssueLinkDocument, of: TaskD
     return { isCut, written: comments.find(({ body: said }) => answers(said, taskId)) }
   }
   const { isCut, written } = await look()
-  // The text of the comment may be outdated.
+  // The comment of an earlier attempt exists, but its text may be outdated, so it shows revision 0.
   if (written) return { kind: 'written', commentId: written.id, shows: 0 }
   if (isCut)
     return failed(
@@ -178,7 +177,7 @@ async function wordsOf(
   })
 }
 
-/** How many pieces of feedback and messages are searched for what a turn works on. */
+/** The most pieces of feedback, and messages, among which the turn's work is looked for. */
 const maxRead = 50
 
 async function feedbackOf(

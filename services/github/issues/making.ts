@@ -28,16 +28,16 @@ export interface IssueText {
   readonly title: string
   readonly body: string
   readonly author: { readonly login: string } | null
-  /** The comment that asked for the task; `null` when the request was not a comment. */
+  /** The comment that requested the task; `null` when the request was not a comment. */
   readonly comment: string | null
 }
 
-/** The SHA-256 of the texts. */
+/** SHA-256 of title, body and comment. */
 export function hashOf({ title, body, comment }: IssueText): string {
   return createHash('sha256').update(canonicalJson({ title, body, comment })).digest('hex')
 }
 
-/** Whether the task of an accepted issue exists, for example from before a crash. */
+/** Whether the task of an accepted issue exists already, for example since before a crash. */
 export async function isMade(
   { commands }: { readonly commands: Pick<Commands, 'load'> },
   taskId: string,
@@ -45,7 +45,7 @@ export async function isMade(
   return (await commands.load(task, taskStream(taskId))).state.kind !== 'none'
 }
 
-/** The project's rule was switched off after the issue was accepted. */
+/** The rule of the project was switched off after the issue was accepted. */
 class Unwanted extends Error {}
 
 async function isWanted(
@@ -57,7 +57,7 @@ async function isWanted(
   return state.kind === 'project' && !isNoLongerCovered(state.issues, taken)
 }
 
-/** Makes the task and settles the issue. `later` while the project's owner has too many tasks at once. */
+/** Creates the task and records the outcome. `later` while the project's owner has too many tasks at once. */
 export async function makeTask(
   deps: MakingDeps,
   of: Pick<ProjectDocument, 'id' | 'owner' | 'githubRepoId' | 'defaultBranch'>,
@@ -65,12 +65,12 @@ export async function makeTask(
   text: IssueText,
 ): Promise<'done' | 'later'> {
   const { taskId, trigger, right, words } = taken
-  // The texts were erased, because the project is being deleted.
+  // The content was erased because the project is being deleted.
   if (words === null) return 'done'
   const { issueId, number, url, author, commentId, textHash } = words
   if (hashOf(text) !== textHash) return settle(deps, of.id, taskId, 'changed')
   const admit: Admit<TaskEvent> = async (events) => {
-    // Checked at the last moment, because the reading may have begun before the rule was switched off.
+    // Checked at the last moment, since the rule may have been switched off during the reading.
     if (!(await isWanted(deps, of.id, taken))) throw new Unwanted()
     return events.some(({ type }) => type === 'ExecutionRequested')
       ? deps.admission.admit(of.owner)

@@ -1,4 +1,4 @@
-/** What the process remembers of projects between two rounds. */
+/** What the process remembers about projects between two rounds. */
 import { LRUCache } from 'lru-cache'
 import { issueLimits } from '#domain/project/issueRule.ts'
 import { readFrom, type ProjectIssues } from '#domain/project/issues.ts'
@@ -7,37 +7,35 @@ import type { Considered } from './reading.ts'
 
 interface Unasked {
   readonly number: number
-  /** When the issue changed, in the format of ISO 8601; `null` when the log has it among those that wait. */
+  /** When the issue changed; `null` if the log has it among those that wait. ISO 8601. */
   readonly updatedAt: string | null
 }
 
-/** What is remembered of a project. It may be forgotten, in which case more is read again. */
+/** The memory of one project. If it is lost, more is read again. */
 export interface Memory {
-  /** Under which rule: another rule starts with an empty memory. */
+  /** The rule that the memory was made under. With another rule, it starts empty. */
   readonly rule: string
-  /** The time up to which changes of issues were read. ISO 8601. */
+  /** The time up to which changed issues were read. ISO 8601. */
   since: string
-  /** The tag of the answer to the last query. */
+  /** The ETag of the answer to the query with `since`. */
   etag: string | undefined
-  /** The project's repository as it was last read, with the tag of that answer. */
+  /** The project's repository as last read, with the ETag of that answer. */
   repository: { readonly found: HostRepository; readonly etag: string | undefined } | undefined
-  /** For each of the issues that changed last, its state when it was last read. */
+  /** For issues that changed recently: the state, by issue id, in which each was last read. */
   readonly seen: LRUCache<string, string>
-  /**
-   * When issues that are checked from time to time were last checked: by the id of the issue or of its task, in milliseconds of `performance.now`.
-   */
+  /** When repeatedly checked issues were last checked: by id of the issue or of its task, in ms of `performance.now`. */
   readonly checkedAt: LRUCache<string, number>
-  /** Issues, by id, that were passed over because the people who ask for them could not be checked. */
+  /** Issues, by id, that were passed over because the accounts of the people who requested them could not be checked. */
   readonly unasked: Map<string, Unasked>
-  /** Issues, by id, that were accepted because of a mention that is no longer wanted, and were read again for their label. */
+  /** The ids of issues that were accepted because of a mention, and were read again for their label after mentions were switched off. */
   readonly reconsidered: Set<string>
-  /** Whether the project's owner had too many tasks at once. */
+  /** Whether the project's owner had too many tasks at the last check. */
   isFull: boolean
 }
 
 export interface Memories {
   readonly projects: LRUCache<string, Memory>
-  /** How often in a row a project could not be read for now. */
+  /** How many times in a row a project could not be read because of a temporary fault. */
   readonly failures: LRUCache<string, number>
 }
 export const memories = (): Memories => ({
@@ -46,10 +44,10 @@ export const memories = (): Memories => ({
 })
 
 const maxSeen = 500
-/** Room for all issues that are checked from time to time: one that is forgotten would have its turn before the others. */
+/** Large enough for all repeatedly checked issues: one that is dropped would be checked again too early. */
 const maxChecked = issueLimits.passed + 2 * issueLimits.waiting
 
-/** The memory of a project; an empty one if the project's rule was changed. */
+/** The memory of a project; an empty one if its rule has changed. */
 export function memoryOf({ projects }: Memories, projectId: string, issues: ProjectIssues): Memory {
   const now = JSON.stringify([issues.rule, issues.since])
   const before = projects.get(projectId)
@@ -69,7 +67,7 @@ export function memoryOf({ projects }: Memories, projectId: string, issues: Proj
   return memory
 }
 
-/** Records the outcome for an issue: one that `passes` or is `unasked` is checked again after a while. */
+/** Records the outcome for an issue in memory. Issues that `pass` or are `unasked` are checked again after a while. */
 export function noteOutcome(
   { checkedAt, unasked }: Pick<Memory, 'checkedAt' | 'unasked'>,
   { id, ...issue }: Unasked & { readonly id: string },
@@ -81,13 +79,13 @@ export function noteOutcome(
   else if (!unasked.has(id)) unasked.set(id, issue)
 }
 
-/** The time up to which nothing was left out. Issues that only this memory has are read again after a restart. */
+/** The time up to which all issues are done. Issues that wait only in this memory are not, so that they are read again after a restart. */
 export function readUpTo({ since, unasked }: Pick<Memory, 'since' | 'unasked'>): string {
   const times = [...unasked.values()].map(({ updatedAt }) => updatedAt ?? since)
   return times.reduce((first, time) => (Date.parse(time) < Date.parse(first) ? time : first), since)
 }
 
-/** The issues that are due to be checked again, beginning with the one that was checked longest ago. */
+/** The items that are due for another check, those that were checked longest ago first. */
 export function dueOf<One>(
   { checkedAt }: Pick<Memory, 'checkedAt'>,
   all: readonly One[],

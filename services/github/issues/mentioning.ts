@@ -1,35 +1,35 @@
-/** Which comments on an issue name the App. */
+/** Finds the comments on an issue that mention the App. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { IssueAsk } from '#domain/project/issues.ts'
 import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#domain/project/issueAsks.ts'
 
-/** How many people who mention the App on one issue are considered: each costs a question about their rights. */
+/** The most people who mention the App on one issue, since the permission of each must be requested. */
 const maxPeople = 10
-/** Comments of one issue that are read to see whether they name the App. */
+/** The most comments of one issue that are searched for a mention. */
 const maxRead = 100
-/** How many comments of one person are read: somebody else may have edited the mention out of the latest. */
+/** The most comments of one person. More than one, because somebody else may have edited the mention out of the latest. */
 const maxOfPerson = 3
-/** How many older comments of a person are read. */
+/** The most older comments of a person that are searched. */
 const maxEarlier = 10
 
 export interface Mentions<Comment> {
-  /** The comments, oldest first. */
+  /** The comments that mention the App, oldest first. */
   readonly comments: readonly Comment[]
   readonly leftOut: LeftOut
 }
 
-/** Whose comments were left out, as there were too many. */
+/** The authors of comments that were left out because there were too many. */
 export interface LeftOut {
-  /** People who are known here, the latest writer first. */
+  /** People with an account on this server, the latest writer first. */
   readonly known: readonly IssueAsk['author'][]
-  /** Whether anybody was left out, known here or not. */
+  /** Whether any comment was left out, by whomever. */
   readonly isAnybody: boolean
 }
 
 /**
- * Comments that may ask for the issue: the latest three of each person that name the App. If there are too many, those of people who are known here
- * come first, so that strangers cannot displace them, and everybody's last comment comes before earlier ones, so that nobody displaces others by
- * writing often.
+ * The comments that may request the issue: the latest three of each person that mention the App. If there are too many, comments of people with an
+ * account here come first, so that strangers cannot displace them. Each person's last comment comes before older ones, so that nobody displaces
+ * others by writing often.
  */
 export async function mentioning<Comment extends ListedComment>(
   comments: readonly Comment[],
@@ -56,7 +56,7 @@ export async function mentioning<Comment extends ListedComment>(
   }
 }
 
-/** Reads everybody's last comment first, then the one before it, until one of each person is found. Returns the people who had to be left out. */
+/** Searches the last comment of each person, then the one before it, and so on until each person has one. Returns the people who had to be left out. */
 async function readThrough<Comment extends ListedComment>(
   people: readonly Naming<Comment>[],
   slug: string,
@@ -71,7 +71,7 @@ async function readThrough<Comment extends ListedComment>(
       if (one === undefined) continue
       if (left.people === 0 || left.texts === 0) return [...next, ...open.slice(at)]
       left.texts -= 1
-      // Untrusted text: it may be crafted to be slow to parse.
+      // Yields, since an untrusted text may take long to parse.
       await nextTurn()
       if (isMentionedIn(one.body, slug)) {
         found.add(one)
@@ -83,7 +83,7 @@ async function readThrough<Comment extends ListedComment>(
   return []
 }
 
-/** Adds the earlier comments that name the App, of a person of whom one was found. */
+/** Adds earlier comments with a mention for a person of whom one was found. */
 async function readEarlier<Comment extends ListedComment>(
   { comments }: Naming<Comment>,
   slug: string,

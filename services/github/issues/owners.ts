@@ -1,4 +1,4 @@
-/** Owners of projects: whether they may push, and which project takes an issue. */
+/** Owners of projects: whether they may push, and whose project an issue belongs to. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { isTaken, type ProjectIssues } from '#domain/project/issues.ts'
@@ -25,7 +25,7 @@ export interface OwnerDeps {
 
 const maxOfRepository = 50
 
-/** The issues of a project; `null` when the project is gone. */
+/** `null` when the project no longer exists. */
 export async function issuesOf(
   { commands }: Pick<OwnerDeps, 'commands'>,
   projectId: string,
@@ -34,11 +34,11 @@ export async function issuesOf(
   return state.kind === 'project' ? state.issues : null
 }
 
-/** The rate limit of a project's owner is used up. Their access reads nothing else here, so this only delays their own projects. */
+/** The rate limit of a project's owner is used up. Only the owner's own projects depend on that limit, so only these have to wait. */
 export class OwnerLimited extends CodeHostFault {}
 
 /**
- * Whether a person may use this server and push to a repository: with their own access, as for a push of their task. Throws when that is not known
+ * Whether somebody may use this server and push to a repository, judged by their own access, as for a push of their task. Throws when that is unknown
  * for now.
  */
 export async function mayPush(deps: OwnerDeps, ownerId: string, githubRepoId: string): Promise<boolean> {
@@ -60,11 +60,11 @@ export async function mayPush(deps: OwnerDeps, ownerId: string, githubRepoId: st
 interface Other {
   readonly document: ProjectDocument
   readonly issues: ProjectIssues
-  /** Whether the project existed first. */
+  /** Whether the project is older than the one that is being read. */
   readonly isFirst: boolean
 }
 
-/** The other projects of a repository, oldest first. */
+/** The other projects of a repository, the oldest first. */
 async function othersOf(
   deps: Pick<OwnerDeps, 'commands' | 'documents'>,
   { id, githubRepoId }: Pick<ProjectDocument, 'id' | 'githubRepoId'>,
@@ -77,7 +77,7 @@ async function othersOf(
       document.id === id
         ? null
         : await issuesOf(deps, document.id)
-            // A damaged project takes no issue, and delays no other project.
+            // A damaged project accepts no issues, and does not stop the others.
             .catch(orElse(UnreadableEvent, null))
     if (issues !== null) others.push({ document, issues, isFirst: own === -1 || at < own })
   }
@@ -85,9 +85,9 @@ async function othersOf(
 }
 
 /**
- * Whether another project of the repository takes the issue. Of several projects whose issues become tasks, the first takes them. An issue from which
- * another project has created a task stays with it, whatever happens to its owner's access. A project that accepted an issue but has no task yet, or
- * that would accept it, counts only while its owner may push: otherwise it could keep issues from the repository's team.
+ * Whether an issue belongs to another project of the same repository. The oldest project with a rule gets new issues. An issue that became a task
+ * stays with its project, whatever happens to its owner's access. A project that accepted an issue without making the task yet, or that would accept
+ * it, counts only while its owner may push: otherwise it could keep issues from the repository's team.
  */
 export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId: string): Promise<boolean> {
   const others = await othersOf(deps, of)
@@ -97,8 +97,8 @@ export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId:
     const wouldTake = isFirst && issues.rule.on
     if (document.status === 'inactive' || !(hasTaken || wouldTake)) continue
     const counts = await mayPush(deps, document.owner, document.githubRepoId).catch((fault: unknown) => {
-      // An issue that was accepted stays with that project until it is known that its owner may not push. Apart from that, one owner's used-up limit
-      // delays nobody else.
+      // An accepted issue stays with the other project until its owner is known to have lost the permission. In all other cases, an owner whose limit
+      // is used up does not delay this project.
       if (isHostUnavailable(fault)) return hasTaken
       throw fault
     })
@@ -107,7 +107,7 @@ export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId:
   return false
 }
 
-/** Whether another project of the repository made a task of an issue, noted or not. */
+/** Whether another project of the repository made a task of an issue, even if that is not recorded yet. */
 export async function isMadeElsewhere(
   deps: Pick<OwnerDeps, 'commands' | 'documents'>,
   of: Pick<ProjectDocument, 'id' | 'githubRepoId'>,

@@ -1,4 +1,4 @@
-/** Reads one issue (who asks for it, with what right, and what it says), and lets the project decide. */
+/** Reads one issue (who requests it, with what permission, and what it says) and lets the project decide. */
 import { randomUUID } from 'node:crypto'
 import { projectStream } from '#domain/kernel/streams.ts'
 import {
@@ -56,30 +56,30 @@ export interface IssueReadingDeps extends MakingDeps, RightsDeps, Pick<Engines, 
   >
 }
 
-/** A project whose issues are read. */
+/** A project whose issues are read, with what the reading needs. */
 export interface ReadingOf {
   readonly document: ProjectDocument
   readonly issues: ProjectIssues
   readonly token: string
-  /** The current name of the repository. */
+  /** The present name of the repository. */
   readonly repository: RepositoryName
-  /** The App's name; `null` when there is none, or mentions do not count. */
+  /** The App's name; `null` when there is none, or when mentions do not count. */
   readonly slug: string | null
-  /** Whether the project's owner may write to the repository. Throws when that is not known for now. */
+  /** Whether the project's owner may write to the repository. Throws when that is unknown for now. */
   readonly ownerMayWrite: () => Promise<boolean>
-  /** Whether another project of this repository takes the issue. */
+  /** Whether the issue belongs to another project of this repository. */
   readonly isElsewhere: (issueId: string) => Promise<boolean>
-  /** Whether another project of this repository has created a task from the issue. */
+  /** Whether another project of this repository has made a task of the issue. */
   readonly isMadeElsewhere: (issueId: string) => Promise<boolean>
 }
 
 /**
- * The outcome for an issue: it `waits` for a limit; it `passes`, which means it is passed over for a reason that may go away; its task can be created
- * `later`; or it is `unasked`, because the people who ask for it could not be checked.
+ * The outcome for an issue: it `waits` for a limit; it `passes` for now, for a reason that may cease; its task can be made `later`; or it is
+ * `unasked` because the accounts of the people who request it could not be checked.
  */
 export type Considered = 'done' | 'waits' | 'later' | 'passes' | 'unasked'
 
-/** Reads an issue, and records the decision. Throws CodeHostFault. */
+/** Reads an issue and records the project's decision. Throws CodeHostFault. */
 export async function considerIssue(
   deps: IssueReadingDeps,
   of: ReadingOf,
@@ -98,7 +98,7 @@ export async function considerIssue(
     asks,
     isCut: read.isUnsure,
     editedAt,
-    // The host is only asked about the owner if somebody who counts asks for the issue.
+    // The owner's permission is requested only if somebody with permission requests the issue.
     ownerMayWrite: canStart && (await of.ownerMayWrite()),
     isElsewhere: canStart && (await of.isElsewhere(issueId)),
     taskId,
@@ -130,7 +130,7 @@ function outcomeOf(
   return isWaiting(issues, issueId) ? 'passes' : 'done'
 }
 
-/** Ends the waiting of an issue for which nobody asks any more, or that is gone. */
+/** Records that a waiting issue is no longer requested, or no longer exists. */
 export async function withdraw(
   { commands }: Pick<IssueReadingDeps, 'commands'>,
   { document, issues }: Pick<ReadingOf, 'document' | 'issues'>,
@@ -142,19 +142,19 @@ export async function withdraw(
   return 'done'
 }
 
-/** What was read of an issue that may be asked for. */
+/** The content of an issue that may be requested. */
 interface ReadIssue {
   readonly issue: HostIssue
   readonly said: HostIssueText
-  /** Comments that name the App, as they are now. */
+  /** Comments that mention the App, with their present text. */
   readonly comments: readonly AskingComment[]
   readonly events: readonly HostIssueEvent[]
   readonly asks: readonly IssueAsk[]
-  /** Whether somebody who asks for the issue may be missing from what was read. */
+  /** Whether a person who requests the issue may be missing from what was read. */
   readonly isUnsure: boolean
 }
 
-/** Reads the issue; `null` when nobody asks for it. */
+/** `null` when nobody requests the issue. */
 async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue): Promise<ReadIssue | null> {
   const { codeHost } = deps
   const { issues, token, repository, slug } = of
@@ -172,14 +172,15 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
     return text === undefined ? [] : [{ ...one, ...text }]
   })
   const mentions = asksOf(askingOf(issue, said, comments, []), { ...issues, slug })
-  // Read after the text, so that a change of the title in between shows among the events.
+  // Read after the text, so that a change of the title in between is among the events.
   const events =
     isLabelled || mentions.length > 0
       ? await codeHost.issueEvents(token, repository, issue.number)
       : { events: [], isCut: false }
   const asking = askingOf(issue, said, comments, events.events)
   const asks = asksOf(asking, { ...issues, slug })
-  // Anybody can write so many comments that some are left out, so that only counts if the issue waited, or one of the people left out may write.
+  // Anybody can write so many comments that some are left out. That only matters if the issue was waiting, or if one of the authors who were left out
+  // may write to the repository.
   const isUnclear =
     isUnsure(asking, events.isCut, issues.rule.label) ||
     (leftOut.isAnybody && isWaiting(issues, issue.id)) ||
@@ -188,10 +189,10 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
   return { issue, said, comments, events: events.events, asks, isUnsure: isUnclear }
 }
 
-/** How many of the known people who were left out are checked. */
+/** How many of the authors who were left out are checked, among those with an account here. */
 const maxLeftOut = 10
 
-/** The comments that may ask for the issue. */
+/** The comments that may request the issue. */
 async function mentionsOn(
   deps: IssueReadingDeps,
   { issues, token, repository, slug }: ReadingOf,
@@ -229,14 +230,14 @@ function askingOf(
 
 interface Judged {
   readonly asks: readonly JudgedAsk[]
-  /** Whether somebody asks who may write and uses this server. */
+  /** Whether anybody who requests the issue may write to the repository and uses this server. */
   readonly canStart: boolean
   readonly editedAt: string | null
   readonly title: string
   textFor(commentId: string | null): IssueText
 }
 
-/** Checks, in this very reading, what the people who ask may do, and removes secrets from what they wrote. */
+/** Checks what the people who request the issue may do, without cached answers, and removes secrets from their texts. */
 async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Promise<Judged> {
   const { said, comments, asks } = read
   const rights = new Map<string, RepositoryRight>()
@@ -257,12 +258,12 @@ async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Pr
   return { asks: judged, canStart, editedAt, title, textFor }
 }
 
-/** How many changes are checked one by one: each may cost a request. */
+/** How many changes are checked one by one, since each may need a request. */
 const maxEdits = 20
 
 /**
- * When the text or the title was last changed by somebody who may not write. If the author may not write, any change counts: a later change by
- * somebody else does not show what the author changed before.
+ * When somebody without write permission last changed the text or the title. If the author has no write permission, any change counts: a later change
+ * by somebody else does not show what the author changed before.
  */
 async function lastStrangeEdit(
   { issue, said, events }: ReadIssue,
@@ -280,7 +281,7 @@ async function lastStrangeEdit(
   return null
 }
 
-/** A comment in the form for the agent. */
+/** A comment as the agent will read it. */
 type Said = Pick<AskingComment, 'id' | 'body'>
 
 async function wordsOf(
@@ -300,8 +301,9 @@ async function wordsOf(
 }
 
 /**
- * Continues with an issue that was accepted and not settled, after a crash or while its owner had too many tasks. Checks all rights again. Returns
- * why it still waits: its owner is `full` of tasks, or the person who asked cannot be checked (`unasked`). Throws CodeHostFault.
+ * Continues with an accepted issue that has no outcome, after a crash or while its owner had too many tasks. Checks all permissions again. Returns
+ * why it still waits: its owner has too many tasks (`full`), or the account of the person who requested it cannot be checked (`unasked`). Throws
+ * CodeHostFault.
  */
 export async function resumeIssue(
   deps: IssueReadingDeps,
@@ -315,7 +317,7 @@ export async function resumeIssue(
   if (words === null) return 'done'
   try {
     const issue = await codeHost.issue(token, repository, words.number)
-    // The number of an issue leads to the place to which it was moved.
+    // The number of an issue that was moved redirects to another issue.
     if (issue.id !== words.issueId) return await settle(deps, document.id, taskId, 'gone')
     if (isByLabel(issues, taken) && !hasLabel(issue, issues.rule.label))
       return await settle(deps, document.id, taskId, 'unlabelled')
@@ -323,7 +325,7 @@ export async function resumeIssue(
     if (!said.isOpen) return await settle(deps, document.id, taskId, 'closed')
     const right = await askRight(deps, of, words.author)
     const standing = await standingNow(deps, right, words.author.id)
-    // A person who has to sign in again cannot be checked either.
+    // The account of a person who has to sign in again cannot be checked either.
     if (standing === 'signed_out' || standing === 'unasked') return 'unasked'
     if (standing === 'unknown' || !(await of.ownerMayWrite()))
       return await settle(deps, document.id, taskId, 'not_permitted')
@@ -340,7 +342,7 @@ export async function resumeIssue(
   }
 }
 
-/** Settles accepted issues that still wait, of a project whose rule was switched off since. Returns whether there were any. */
+/** After a project's rule was switched off: records an outcome for accepted issues that still wait. Returns whether there were any. */
 export async function settleUnwanted(
   deps: MakingDeps,
   projectId: string,

@@ -1,4 +1,4 @@
-/** Determines what the people who ask for an issue may do, in the repository and on this server, in the reading that counts. */
+/** Permissions of people who request an issue, in the repository and on this server. They are requested for each decision and never cached. */
 import { mayWrite, type IssueAsk, type JudgedAsk } from '#domain/project/issues.ts'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { Engines } from '#platform/compose.ts'
@@ -12,7 +12,7 @@ export interface RightsDeps extends Pick<Engines, 'vault' | 'logger'> {
   readonly commands: Pick<Commands, 'load'>
   readonly codeHost: Pick<CodeHost, 'repositoryRight'>
   readonly accessControl: Pick<AccessControl, 'check'>
-  /** The code host whose accounts these are. */
+  /** The name of the code host to which the accounts belong. */
   readonly codeHostName: string
 }
 
@@ -23,14 +23,14 @@ export interface RightsIn {
   readonly repository: RepositoryName
 }
 
-/** The right of an account; `none` when the host does not reveal it. Throws when the host cannot be asked for now. */
+/** `none` when the code host does not reveal the permission. Throws when it cannot answer for now. */
 export const askRight = async (
   deps: Pick<RightsDeps, 'codeHost' | 'logger'>,
   { document, ...of }: RightsIn,
   account: IssueAsk['author'],
 ): Promise<RepositoryRight> => (await toldRight(deps, of, account, { projectId: document.id })) ?? 'none'
 
-/** Whether one of these accounts may write. */
+/** Whether one of these accounts may write to the repository. */
 export async function mayAnyWrite(
   deps: Pick<RightsDeps, 'codeHost' | 'logger'>,
   of: RightsIn,
@@ -40,7 +40,7 @@ export async function mayAnyWrite(
   return false
 }
 
-/** Whether somebody with this right uses this server; `unasked` when that is not known for now, which delays nobody else. */
+/** Whether somebody with this permission uses this server. `unasked` when that is unknown for now, so that others do not have to wait. */
 export async function standingNow(
   deps: RightsDeps,
   right: RepositoryRight,

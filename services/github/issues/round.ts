@@ -1,4 +1,4 @@
-/** One round of reading the issues of projects: a problem with one project, or one access, delays no other. */
+/** One round of reading the issues of projects. A fault of one project, or of one access, does not stop the others. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { isLimit, issueLimits } from '#domain/project/issueRule.ts'
@@ -25,26 +25,26 @@ export interface RoundDeps extends IssueReadingDeps, OwnerDeps {
 }
 
 interface RoundOptions {
-  /** Whether the round is to end. */
+  /** Whether to end the round. */
   readonly isStopped: () => boolean
-  /** Between two checks of an issue that waits, in ms. */
+  /** The time between two checks of an issue that waits, in ms. */
   readonly passingMs: number
 }
 
-/** Failures in a row after which the host counts as away: a single one may be the repository's own. */
+/** After this many failures in a row, the code host counts as unavailable. A single one may be caused by the repository. */
 const maxUnavailable = 3
-/** Temporary failures in a row before they are reported. */
+/** After this many temporary failures in a row, they are reported on the project. */
 const maxFailures = 5
-/** The code host's times have whole seconds: a later change within the same second would look like none. */
+/** The code host's times have a resolution of one second, so a later change within the same second would go unnoticed. */
 const freshMs = 3_000
 
-/** Begins a round. */
+/** Starts a round. */
 export function round(
   deps: RoundDeps,
   known: Memories,
   { isStopped, passingMs }: RoundOptions,
 ): Round<{ readonly id: string }> {
-  /** Holders whose limit is used up, or whose access does nothing. */
+  /** Holders of accesses that are not used for the rest of the round: the limit is used up, or the access was refused. */
   const resting = new Set<string>()
   let unavailable = 0
   const isOver = () => isStopped() || unavailable >= maxUnavailable
@@ -59,7 +59,7 @@ export function round(
         if (fault instanceof EngineUnavailable) throw fault
         const isAway = isFault(fault, ['unavailable'])
         unavailable = isAway ? unavailable + 1 : 0
-        // A project that was deleted meanwhile, or whose access is gone, is expected: its page says so.
+        // No warning for a project that was deleted in the meantime, or whose access was lost: its page shows that.
         const level = isExpected(fault) ? 'info' : 'warn'
         deps.logger[level]({ err: fault, projectId }, 'failed to read the issues of a project')
         await noteUnread(deps, known, projectId, fault)
@@ -74,7 +74,10 @@ const isExpected = (fault: unknown): boolean =>
   fault instanceof CodeHostFault ||
   (fault instanceof Fault && ['not_found', 'conflict', ...refusals].includes(fault.code))
 
-/** Records on the project why its issues cannot be read: at once, or after several failures if the reason may pass. A rate limit resets by itself. */
+/**
+ * Records on the project why its issues cannot be read: at once for a lasting fault, after several failures for a temporary one. A used-up rate limit
+ * is not recorded, since it resets by itself.
+ */
 async function noteUnread(
   { commands, logger }: RoundDeps,
   { failures }: Memories,
@@ -137,13 +140,13 @@ async function readProject(
   if (access.kind === 'own') return read(access)
   return read(access).catch((fault: unknown) => {
     if (isFault(fault, ['unauthorized'])) access.refused()
-    // The person may be able to read what an installation may not.
+    // The person may be able to read what the installation cannot.
     if (isFault(fault, ['unauthorized', 'forbidden', 'not_found'])) return read(access.own)
     throw fault
   })
 }
 
-/** The issues of a project, like `issuesOf`, after those that are no longer wanted were settled. */
+/** Like `issuesOf`, after accepted issues that are no longer wanted got their outcome. */
 async function settledIssuesOf(deps: RoundDeps, projectId: string): Promise<ProjectIssues | null> {
   const issues = await issuesOf(deps, projectId)
   const isOther = issues !== null && (await settleUnwanted(deps, projectId, issues))
@@ -168,10 +171,7 @@ async function readWith(
   return isLater && again === 'done' ? 'later' : again
 }
 
-/**
- * The reading of a project; `null` when its repository accepts no work. The repository is read by its number, because another one may have its name
- * by now.
- */
+/** `null` when the repository is archived. Read by number, since another repository may have taken over the name. */
 async function readingOf(
   deps: RoundDeps,
   memory: Memory,
@@ -215,7 +215,7 @@ async function readIssues(
   const query = { label: of.slug === null ? issues.rule.label : null, since, ...(etag ? { etag } : {}) }
   const found = await codeHost.issues(token, repository, query)
   if (found === 'unchanged') return 'done'
-  // The tag is kept only once everything was read, so that the rest is requested again.
+  // The ETag is kept only when everything was read, so that the rest is requested again.
   memory.etag = undefined
   let count = 0
   const isWaiting = (id: string) => {
@@ -227,7 +227,7 @@ async function readIssues(
   for (const issue of found.issues) {
     if (!isTaken(issues, issue.id) && memory.seen.get(issue.id) !== keyOf(issue)) {
       if (count === maxIssues) return 'soon'
-      // Further issues are read once there is room for those that wait.
+      // The next issues are read when fewer wait.
       if (waiting >= issueLimits.waiting) return isLater ? 'later' : 'done'
       count += 1
       const wasWaiting = isWaiting(issue.id)
@@ -235,13 +235,13 @@ async function readIssues(
       noteOutcome(memory, issue, outcome)
       isLater ||= outcome === 'later'
       if ((outcome === 'waits' || outcome === 'unasked') && !wasWaiting) waiting += 1
-      // An issue is only marked as seen once it was read, so that it is read again after a fault.
+      // Remembered only after the reading, so that a fault leads to another attempt.
       if (isPast(issue, clock.now())) memory.seen.set(issue.id, keyOf(issue))
     }
     if (Date.parse(issue.updatedAt) > Date.parse(memory.since)) memory.since = issue.updatedAt
   }
   const isFresh = found.issues.some((issue) => !isPast(issue, clock.now()))
-  // A tag belongs to its query, and `since` may have moved.
+  // The ETag belongs to the query with this `since`, which may have changed.
   if (memory.since === since && !isFresh) memory.etag = found.etag ?? undefined
   if (isFresh || found.isCut) return 'soon'
   return isLater ? 'later' : 'done'
@@ -250,7 +250,7 @@ async function readIssues(
 const keyOf = ({ updatedAt, labels, comments }: HostIssue): string =>
   JSON.stringify([updatedAt, labels, comments])
 
-/** Whether the issue changed before this second, given that clocks may differ a little. */
+/** Whether the issue's last change is older than the resolution of the code host's times, with a tolerance for different clocks. */
 function isPast({ updatedAt }: HostIssue, now: Date): boolean {
   const age = now.getTime() - Date.parse(updatedAt)
   return age >= freshMs || age <= -freshMs

@@ -1,4 +1,4 @@
-/** Issues that wait: those that were accepted and are no tasks yet, and those that were passed over for now. */
+/** Issues that wait: accepted issues without a task yet, and issues that were passed over for now. */
 import { isLimit } from '#domain/project/issueRule.ts'
 import {
   hasRoom,
@@ -19,13 +19,13 @@ import {
   type ReadingOf,
 } from './reading.ts'
 
-/** How many issues of one project are read in one round, and how many of those that are checked from time to time. */
+/** The most issues of one project that are read in one round; of those that are checked repeatedly, the same number. */
 export const maxIssues = 30
 const maxPassing = 3
 
 /**
- * Continues with accepted issues: with all if their owner has room, and with some from time to time if not, or if the person who asked cannot be
- * checked. Returns whether they wait for room.
+ * Continues with accepted issues. If their owner has room for more tasks, with all of them; otherwise, or if the person who asked cannot be checked,
+ * with some from time to time. Returns whether they wait for room.
  */
 export async function resumeTaken(
   deps: IssueReadingDeps,
@@ -35,7 +35,7 @@ export async function resumeTaken(
 ): Promise<boolean> {
   const taken = unsettledOf(of.issues).filter((one) => !isNoLongerCovered(of.issues, one))
   if (taken.length === 0) return false
-  // Asked here, so that issues that wait for room cost no requests.
+  // Checked here, so that issues that wait for room need no requests.
   const isFull = !(await hasRoomFor(deps, of.document.owner))
   if (memory.isFull && !isFull) for (const { taskId } of taken) memory.checkedAt.delete(taskId)
   memory.isFull = isFull
@@ -63,8 +63,8 @@ async function hasRoomFor({ admission }: IssueReadingDeps, ownerId: string): Pro
 }
 
 /**
- * Reads waiting issues again: those that wait for a limit once there is room, and others from time to time. Returns whether a task could not be
- * created yet.
+ * Reads waiting issues again: those that wait for a limit when there is room, and the others from time to time. Returns whether a task could not be
+ * made yet.
  */
 export async function readWaiting(
   deps: IssueReadingDeps,
@@ -95,7 +95,10 @@ export async function readWaiting(
   return isLater
 }
 
-/** Issues accepted because of a mention that is no longer wanted, to be read once more: reading may also be past the label that asks for them. */
+/**
+ * Issues that were accepted because of a mention that is no longer wanted. They are read once more, since a label that requests them may have been
+ * set before `since`.
+ */
 function unwantedOf({ reconsidered, unasked }: Memory, issues: ProjectIssues) {
   const isDue = (id: string) => !reconsidered.has(id) && !unasked.has(id) && !issues.passed.has(id)
   return [...issues.taken].flatMap(([id, { words, ...one }]) =>
@@ -109,18 +112,18 @@ async function readAgain(
   of: ReadingOf,
   { id, number }: { readonly id: string; readonly number: number },
 ): Promise<Considered> {
-  // Recorded even if the check fails, so that the next issue has its turn.
+  // Recorded even if the reading fails, so that the next issue has its turn.
   memory.checkedAt.set(id, performance.now())
   const outcome = await unlessGone(deps, of, id, async () => {
     const found = await deps.codeHost.issue(of.token, of.repository, number)
-    // The number of an issue leads to the place to which it was moved.
+    // The number of an issue that was moved redirects to another issue.
     return found.id === id ? considerIssue(deps, of, found) : withdraw(deps, of, id)
   })
   noteOutcome(memory, { id, number, updatedAt: null }, outcome)
   return outcome
 }
 
-/** Keeps an issue that was deleted or moved after it was listed from delaying the others. */
+/** Runs the work on an issue, and ignores that it was deleted or moved after it was listed. */
 export async function unlessGone<Outcome>(
   deps: IssueReadingDeps,
   of: ReadingOf,

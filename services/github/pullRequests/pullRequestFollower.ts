@@ -1,6 +1,6 @@
 /**
- * Follows pull requests at the code host. A webhook only hints at what to read again, as does the time that has passed; only the code host's answers
- * are true. Therefore the order of hints does not matter, and a thousand of them cause one reading.
+ * Follows pull requests at the code host. Webhooks and elapsed time are only hints what to read again; facts come only from the answers of the code
+ * host. So the order of hints does not matter, and a thousand hints cause one reading.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { parseStream } from '#domain/kernel/streams.ts'
@@ -28,18 +28,18 @@ export type FollowerEngines = ReactorEngines &
     readonly feedback: FeedbackReader
   }
 
-/** The times of the follower, in milliseconds. */
+/** Times in milliseconds. */
 export interface FollowerTimes {
   /** The time from the start to the first reading of all pull requests. */
   readonly firstMs: number
   /** Poll intervals: for pull requests whose page is open, and for all others. */
   readonly lookedAtMs: number
   readonly pollIntervalMs: number
-  /** The time between two requests with one access; hints in between are served by the second. */
+  /** The time between two requests with one access. Hints that arrive in between share the second request. */
   readonly restMs: number
 }
 
-/** Default times for a given poll interval. */
+/** The times that suit a given poll interval. */
 export const timesFor = (everyMs: number): FollowerTimes => ({
   firstMs: everyMs,
   lookedAtMs: everyMs,
@@ -48,17 +48,17 @@ export const timesFor = (everyMs: number): FollowerTimes => ({
 })
 
 const maxWaiting = 5_000
-/** Requests under way at once, each with another access. */
+/** The most requests at once, each with another access. */
 const requestsAtOnce = 4
 const foldTimeoutMs = 2_000
-/** How long an access rests after a fault: doubling if the fault may pass, unless the code host says how long. */
+/** How long an access rests after a fault. Doubles for faults that may pass, unless the code host says how long to wait. */
 const rests = { limitedMs: 60_000, unavailableMs: 5_000, refusedMs: 240_000, longestMs: 900_000 }
 
 interface Rest {
   readonly until: number
   /** The number of failures in a row. */
   readonly failures: number
-  /** The access itself was refused, and not only for now. */
+  /** Whether the access itself was refused permanently. */
   readonly isRefused: boolean
 }
 
@@ -66,15 +66,15 @@ interface Follower {
   readonly engines: FollowerEngines
   readonly times: FollowerTimes
   readonly queue: ReadQueue
-  /** The rests by the holder of the access. */
+  /** Resting accesses by their holder. */
   readonly resting: Map<string, Rest>
   readonly busy: Set<string>
   readonly underWay: Set<Promise<void>>
-  /** Starts requests once an access has rested. */
+  /** Starts requests when an access has rested. */
   readonly waking: Rounds
-  /** For each person or task: when the pull requests that they look at were last queued. */
+  /** By person or task: when the pull requests that somebody looks at were last queued. */
   readonly lookedAt: Map<string, number>
-  /** Pull requests that are read again a little later, by task. */
+  /** By task, the pull requests that are to be read again a little later. */
   readonly later: Map<string, { readonly timer: NodeJS.Timeout; readonly at: number }>
   isStopped: boolean
 }
@@ -95,14 +95,14 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
   }
   const reactor = await startReactor(engines, {
     marks: ['followed'],
-    // Without a mark, the first reading of all pull requests finds what was hinted at before.
+    // No mark is needed: the first reading of all pull requests covers every earlier hint.
     from: 'head',
     filter: {
       streams: ['task-', 'delivery-'],
       types: ['PullRequestOpened', 'PullRequestUpdated', 'DeliveryReceived'],
     },
     handle: (events, upTo) => hear(follower, events, upTo),
-    // Hints are recorded as done once nothing waits: a process that dies earlier begins again.
+    // The mark is set only when nothing waits, so that after a crash the hints are handled again.
     isDone: follower.queue.isEmpty,
   })
   const stopListening = engines.bus.subscribe('presence', (presence) => {
@@ -126,7 +126,7 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
 }
 
 function logFault({ engines: { logger }, isStopped }: Follower, fault: unknown): void {
-  // Read models that are being built, and engines that are down, are tried again the next time.
+  // While read models are being built, or an engine is unavailable, the next poll tries again.
   if (isStopped || fault instanceof EngineUnavailable) return
   if (fault instanceof CodeHostFault || (fault instanceof Fault && fault.code === 'github_not_connected')) {
     logger.debug({ err: fault }, 'failed to read what came back on pull requests')
@@ -135,7 +135,7 @@ function logFault({ engines: { logger }, isStopped }: Follower, fault: unknown):
   logger.error({ err: fault }, 'failed to look for pull requests to read')
 }
 
-/** Queues what a batch of the log hints at: each pull request once. */
+/** Queues the pull requests that a batch of events hints at, each once. */
 async function hear(follower: Follower, events: readonly LogRecord[], upTo: Position): Promise<void> {
   const { engines } = follower
   const tasks = new Set<string>()
@@ -150,7 +150,7 @@ async function hear(follower: Follower, events: readonly LogRecord[], upTo: Posi
   }
   for (const taskId of tasks) queue(follower, await ofTask(engines, taskId))
   if (named.size > 0) {
-    // Observations from before a hint may not be in the read models yet.
+    // The read models may lack observations that were recorded just before the hint.
     await engines.projected.waitFor(upTo, foldTimeoutMs)
     for (const about of named.values()) {
       const { repositoryId } = about
@@ -165,7 +165,7 @@ async function hear(follower: Follower, events: readonly LogRecord[], upTo: Posi
 }
 
 type Hint = { readonly repositoryId: string } & ({ readonly number: number } | { readonly commit: string })
-/** Events that name a commit. GitHub names pull requests only with some of them, and never those of forks. */
+/** These events name a commit. GitHub adds pull requests only to some of them, and never those of forks. */
 const ofChecks: ReadonlySet<string> = new Set(['check_run', 'check_suite', 'status'])
 
 async function hintOf({ engines }: Follower, stored: LogRecord): Promise<Hint | undefined> {
@@ -180,7 +180,7 @@ async function hintOf({ engines }: Follower, stored: LogRecord): Promise<Hint | 
   return ofChecks.has(delivery.data.event) && commit !== null ? { repositoryId, commit } : undefined
 }
 
-/** Queues the pull requests of everybody who is looking, unless they were queued just now. */
+/** Queues the pull requests of everybody who is looking, unless they were queued a moment ago. */
 async function readLookedAt(
   follower: Follower,
   { userIds, taskIds }: { readonly userIds: readonly string[]; readonly taskIds: readonly string[] },
@@ -204,7 +204,7 @@ async function readLookedAt(
 async function readEverything(follower: Follower): Promise<void> {
   for await (const found of allFollowed(follower.engines)) {
     if (follower.isStopped) return
-    // If the queue is full, the next poll picks it up.
+    // If the queue is full, the next poll queues the rest.
     if (!queue(follower, found)) return
   }
 }
@@ -212,7 +212,7 @@ async function readEverything(follower: Follower): Promise<void> {
 /** Queues requests; `false` when the queue is full. */
 function queue(follower: Follower, found: readonly ReadRequest[]): boolean {
   const now = performance.now()
-  // An access that was just refused is tried again by a later reading.
+  // An access that was just refused is tried again only by a later reading.
   const isWelcome = ({ access: { holder } }: ReadRequest) => {
     const rest = follower.resting.get(holder)
     return rest === undefined || !rest.isRefused || rest.until <= now
@@ -224,7 +224,7 @@ function queue(follower: Follower, found: readonly ReadRequest[]): boolean {
   return false
 }
 
-/** Starts as many requests as may run at a time, and comes back when the next may start. */
+/** Starts as many requests as allowed, and runs again when the next one is allowed. */
 function pump(follower: Follower): void {
   const { busy, resting } = follower
   if (follower.isStopped) return
@@ -266,7 +266,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
       if (outcome.kind === 'wait') for (const request of mine) queue.add(request)
     }
   } catch (fault) {
-    // For example, the log is unavailable: what is not recorded now is read again with all others.
+    // For example, the log is unavailable. What is not recorded now is read again with all others.
     const isLimit = fault instanceof CodeHostFault && fault.kind === 'rate_limited'
     const ms = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
     const outcome: ReadOutcome = isRefusal(fault) ? { kind: 'refused' } : { kind: 'wait', ms, isLimit }
@@ -277,7 +277,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
   queue.done(taken)
 }
 
-/** The requests that this holder may still read; the others are queued for the access that they have now. */
+/** The requests that this holder still reads. The others are queued for the access that they have now. */
 async function stillOf(
   { queue }: Follower,
   holder: string,
@@ -294,12 +294,12 @@ async function stillOf(
   return now.filter(isMine)
 }
 
-/** True for faults of the credential or of our engines, as opposed to faults of a single pull request. */
+/** Whether a fault is one of the access or of our engines, rather than of a single pull request. */
 const concernsAll = (fault: unknown): boolean =>
   isRefusal(fault) || fault instanceof EngineUnavailable || isFault(fault, ['rate_limited'])
 
 /**
- * Reads the feedback on pull requests that were read, and queues those again on which more is expected. One that cannot be read delays no other.
+ * Reads the feedback on pull requests that were read, and queues those again on which more is expected. An unreadable one does not stop the others.
  * Throws faults that concern all of them.
  */
 async function readFeedback(follower: Follower, found: readonly Found[]): Promise<void> {
@@ -320,7 +320,7 @@ async function readFeedback(follower: Follower, found: readonly Found[]): Promis
   }
 }
 
-/** Queues the request once more after `ms`, or earlier if it is already due before that. */
+/** Queues the pull request again after `ms`, or at the planned time if that is earlier. */
 function later(follower: Follower, request: ReadRequest, ms: number): void {
   const at = performance.now() + ms
   const before = follower.later.get(request.taskId)

@@ -1,6 +1,6 @@
 /**
- * A bounded queue of pull requests to read: each occurs once, however often it is requested, and the repositories of one access take turns. Pure
- * except for the map that it keeps.
+ * A bounded queue of pull requests to read. Each is in it once, however often it is added, and the repositories of one access take turns. Pure except
+ * for its own map.
  */
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
 import type { ReadAccess } from '../access.ts'
@@ -10,25 +10,28 @@ export interface ReadRequest {
   readonly taskId: string
   readonly number: number
   readonly key: PullRequestKey
-  /** The access: reads with one access share its limits, and go into one request. */
+  /** The access to read with. Pull requests with the same access share its limits, and one request. */
   readonly access: ReadAccess
-  /** The repository; repositories take turns. */
+  /** The key by which repositories take turns. */
   readonly repository: string
 }
 
 export interface ReadQueue {
-  /** Queues a request, or keeps its place. A pull request that is being read is read once more afterwards. `false` when the queue is full. */
+  /**
+   * Adds a pull request; one that is in the queue keeps its place, and one that is being read is read once more afterwards. `false` when the queue is
+   * full.
+   */
   add(request: ReadRequest): boolean
-  /** The holders of an access with something to read. */
+  /** The holders of accesses with which something is to be read. */
   holders(): ReadonlySet<string>
   /**
-   * Takes the next requests of a holder, at most `max`, that one token may read: those that an installation reads by name must be of one repository.
-   * They count as being read until `done`.
+   * Takes at most `max` pull requests of a holder that one token can read: what an installation reads by name must be from one repository. They count
+   * as being read until `done`.
    */
   take(holder: string, max: number): readonly ReadRequest[]
-  /** Reports that these requests were read. */
+  /** Ends the reading of these pull requests. */
   done(taken: readonly ReadRequest[]): void
-  /** Whether no request waits or is being read. */
+  /** Whether nothing waits and nothing is being read. */
   isEmpty(): boolean
 }
 
@@ -36,11 +39,11 @@ interface State {
   readonly max: number
   /** Waiting requests by task, in the order of arrival. */
   readonly waiting: Map<string, ReadRequest>
-  /** Requests being read; `again` is set when the pull request was requested meanwhile. */
+  /** Tasks being read; `again` is the request that was added in the meantime. */
   readonly reading: Map<string, { again: ReadRequest | null }>
 }
 
-/** A queue of at most `max`. */
+/** Makes a queue for at most `max` pull requests. */
 export function readQueue(max: number): ReadQueue {
   const state: State = { max, waiting: new Map(), reading: new Map() }
   return {
@@ -86,7 +89,7 @@ function take(state: State, holder: string, count: number): readonly ReadRequest
   return taken
 }
 
-/** The name of the repository, if an installation is to read it by name. */
+/** The repository, if an installation has to read it by name; `null` otherwise. */
 const nameOf = ({ access, key, repository }: ReadRequest): string | null =>
   access.kind === 'own' || 'nodeId' in key ? null : repository
 

@@ -1,4 +1,4 @@
-/** Which pull requests are to be read: those that a hint names, those of people who are looking, and all that may still change. */
+/** Finds the pull requests to read: those that a hint names, those of people who are looking, and all that may still change. */
 import { taskStream } from '#domain/kernel/streams.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { pullRequestsView, type PullRequestDocument } from '#domain/views/pullRequests.ts'
@@ -14,14 +14,14 @@ export interface RequestDeps extends Pick<Engines, 'documents' | 'clock'> {
 }
 
 const page = 200
-/** The newest tasks of a person who is looking: as many as lists show. */
+/** How many of the newest tasks of a person who is looking: as many as lists show. */
 const newestTasks = 50
-/** How many tasks of one pull request are found: several people may have one each. */
+/** The most tasks with one pull request; several people may have one each. */
 const tasksOfOne = 20
-/** How long a closed pull request is followed, in milliseconds: it may be reopened; after that time only webhooks notice. */
+/** A closed pull request is followed for this time, in case it is reopened; after that, only webhooks report a reopening. */
 const closedFollowedMs = 14 * 24 * 3_600_000
 
-/** The requests for a pull request that a hint names. */
+/** The tasks of the pull request that a hint names. */
 export async function hinted(
   deps: RequestDeps,
   repositoryId: string,
@@ -31,7 +31,7 @@ export async function hinted(
   return requestsOf(deps, found)
 }
 
-/** The requests for followed pull requests whose head is this commit, since a check names no pull request. */
+/** The followed pull requests whose head is this commit, since a check names no pull request. */
 export async function ofCommit(
   deps: RequestDeps,
   repositoryId: string,
@@ -44,13 +44,13 @@ export async function ofCommit(
   )
 }
 
-/** The request for the pull request of one task, even before the read models have it. */
+/** The pull request of one task, even if the read models do not have it yet. */
 export async function ofTask(deps: RequestDeps, taskId: string): Promise<readonly ReadRequest[]> {
   const found = await deps.documents.now(pullRequestsView, taskStream(taskId), taskId)
   return found ? requestsOf(deps, [found]) : []
 }
 
-/** The requests for pull requests of a person's newest tasks, and of the tasks that somebody has open. */
+/** The pull requests of a person's newest tasks, and of the tasks that people have open. */
 export async function lookedAt(
   deps: RequestDeps,
   { owner, taskIds }: { readonly owner: string | null; readonly taskIds: readonly string[] },
@@ -64,7 +64,7 @@ export async function lookedAt(
   )
 }
 
-/** All that may still change, a page at a time. */
+/** All pull requests that may still change, one page at a time. */
 export async function* allFollowed(deps: RequestDeps): AsyncGenerator<readonly ReadRequest[]> {
   const followed = pagesOf(deps.documents, pullRequestsView, { where: { isFollowed: true }, limit: page })
   for await (const found of followed) {
@@ -82,7 +82,7 @@ async function requestsOf(
 ): Promise<readonly ReadRequest[]> {
   if (found.length === 0) return []
   const tasks = await tasksOf(documents, found)
-  // A pull request that was never read is found by its name; after that by its id, whatever happens to the name.
+  // A pull request is read by its name for the first time, and later by its id, which outlives a rename.
   const projects = await documents.getMany(projectsView, [
     ...new Set([...tasks.values()].map(({ projectId }) => projectId)),
   ])
@@ -105,7 +105,7 @@ async function requestsOf(
   return (await Promise.all(requests)).flat()
 }
 
-/** A task that was only just created may not be in the read models. */
+/** The task's documents. A new task may not be in the read models yet. */
 async function tasksOf(
   documents: RequestDeps['documents'],
   found: readonly PullRequestDocument[],

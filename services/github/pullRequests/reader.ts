@@ -18,14 +18,14 @@ export interface ReaderDeps {
   readonly logger: Logger
 }
 
-/** The outcome of a request: `wait` when it should be repeated later. */
+/** The outcome of a request; `wait`: the same must be requested again later. */
 export type ReadOutcome =
   | {
       readonly kind: 'read'
       readonly found: readonly Found[]
       /**
-       * Pull requests that were hidden from an installation, to be read with the owners' own access. Only what is hidden from the owners too is
-       * recorded.
+       * Pull requests that the installation cannot see, to be read with the owners' own accesses. It is recorded as missing only if the owner cannot
+       * see it either.
        */
       readonly unseen: readonly ReadRequest[]
     }
@@ -38,7 +38,7 @@ export interface Found {
   readonly reading: Extract<PullRequestReading, { kind: 'read' }>
 }
 
-/** Reads pull requests of one access in one request. Throws only faults that are not the code host's. */
+/** Reads the pull requests of one access in one request. Throws only faults that are not the code host's. */
 export async function readAll(deps: ReaderDeps, requests: readonly ReadRequest[]): Promise<ReadOutcome> {
   const [first] = requests
   if (!first) return { kind: 'read', found: [], unseen: [] }
@@ -97,7 +97,7 @@ async function ask(
     if (!(fault instanceof CodeHostFault)) throw fault
     const { kind, retryAfterMs } = fault
     if (access.kind === 'installation') {
-      // A refusal to an installation means nothing for the people whose tasks these are.
+      // A refusal of an installation says nothing about the people whose tasks these are.
       if (kind === 'unauthorized') {
         access.refused()
         return { outcome: { kind: 'wait', ms: undefined, isLimit: false } }
@@ -113,7 +113,7 @@ async function ask(
   }
 }
 
-/** Records an observation. A task that was deleted, or whose history cannot be read, delays no other. */
+/** Records on one task. A deleted task, or one with an unreadable history, does not stop the others. */
 async function record(
   { commands, logger }: ReaderDeps,
   { taskId, number }: ReadRequest,

@@ -1,6 +1,6 @@
 /**
- * Tasks that name each other: a task that was created from another is recorded in that one, and an alternative that was not created frees its place.
- * Requests do both themselves; this reactor does it for requests that a crash cut short.
+ * Completes records between related tasks: a task that was created from another is recorded there, and the place of an alternative that was not
+ * created is freed. Usually the requests do that; this catches up for requests that were cut short by a crash.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { v5 as uuidv5 } from 'uuid'
@@ -16,11 +16,11 @@ import type { LogRecord, Subscription } from '#platform/ports/eventStore.ts'
 
 type RelatedTasksEngines = ReactorEngines & Pick<Engines, 'log' | 'commands' | 'clock' | 'logger'>
 
-/** How long the request itself may take to do it, in milliseconds: a request ends after 30 s. */
+/** How long the request has for doing it itself, plus a margin: requests end after 30 s. */
 const creationTimeoutMs = 60_000
 const pollIntervalMs = 500
 
-/** Continues from where it last stopped, and never ends by itself. */
+/** Continues after the last handled event, until it is stopped. */
 export async function startRelatedTasks(engines: RelatedTasksEngines): Promise<Subscription> {
   const stopping = new AbortController()
   const reactor = await startReactor(engines, {
@@ -50,7 +50,7 @@ async function noteRelation(
   try {
     await settle(engines, event, signal)
   } catch (fault) {
-    // A task that is gone, or that cannot be read, is skipped.
+    // A task that no longer exists or cannot be read is skipped; the others are done.
     const isFinal = fault instanceof Fault ? fault.code !== 'conflict' : fault instanceof UnreadableEvent
     if (!isFinal) throw fault
     engines.logger.warn({ err: fault, stream: event.stream }, 'a related task could not be noted')
@@ -79,20 +79,20 @@ async function settle(engines: RelatedTasksEngines, stored: LogRecord, signal: A
   }
 }
 
-/** The title with which a task was created; `''` once it was erased. */
+/** The title that a task was created with; `''` when it was erased. */
 async function titleOf({ log }: RelatedTasksEngines, stream: string): Promise<string> {
   const [created] = await log.read(stream, 0, 1)
   return created?.type === 'TaskCreated' ? (created.content?.title ?? '') : ''
 }
 
-/** Waits until the alternative is created or has no place any more, for as long as the request may take; throws when the reactor is to stop. */
+/** Waits until the alternative is created or its place is freed, at most as long as a request may take. Throws when the reactor is stopped. */
 async function isSettledInTime(
   { commands, clock }: RelatedTasksEngines,
   { at, stream, data: { taskId } }: Extract<AnyRecorded, { type: 'AlternativeAdded' }>,
   signal: AbortSignal,
 ): Promise<boolean> {
   for (;;) {
-    // Read after the clock, so that a creation in between is seen.
+    // Read after the clock, so that an alternative which was created in between is seen.
     const isLate = clock.now().getTime() - Date.parse(at) > creationTimeoutMs
     const { state } = await commands.load(task, taskStream(taskId))
     if (state.kind !== 'none') return true
@@ -103,7 +103,7 @@ async function isSettledInTime(
   }
 }
 
-/** Acts in the name of whoever caused the event, as the request would have done. */
+/** Executes a command in the name of whoever caused the event, as the request would have done. */
 async function tell(
   { commands }: RelatedTasksEngines,
   { id, meta: { actor, correlationId } }: AnyRecorded,

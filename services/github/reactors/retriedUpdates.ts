@@ -1,6 +1,6 @@
 /**
- * Once a person has connected to the code host again, updates of pull requests that failed meanwhile are retried: the chats of their tasks say that
- * the work is kept, and nobody needs to go through them.
+ * When a person has connected to the code host again, updates of pull requests that failed in between are retried, since their chats promise that the
+ * work is kept.
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -27,23 +27,23 @@ type RetryEngines = ReactorEngines &
     readonly codeHost: Pick<CodeHost, 'account'>
   }
 
-/** Waits briefly: the event of a new connection can arrive before its tokens are stored. */
+/** Waits briefly, because the event of a new connection can arrive before its tokens are stored. */
 const usualTimes: HintTimes = { burstPauseMs: 1_000, minIntervalMs: 60_000 }
 const maxHinted = 1_000
 const foldTimeoutMs = 5_000
-/** The newest tasks of a person are looked through: as many as lists show, and more. */
+/** How many of a person's newest tasks are searched for failed updates. */
 const newestTasks = 200
 
-/** The outcome for a person; `refused` means that the host does not let them in. */
+/** The outcome for a person; `refused`: the code host does not accept their token. */
 type Outcome = 'done' | 'later' | 'refused'
 
-/** Runs until it is stopped. If a person connected while nobody listened, they can still retry in the task. */
+/** Runs until it is stopped. For a connection that was made while no process ran this, the person can retry in the task. */
 export async function startRetriedUpdates(
   engines: RetryEngines,
   times: HintTimes = usualTimes,
   max: number = maxHinted,
 ): Promise<RunningWork> {
-  /** People who were refused at the last attempt, and for whom there is another one: their new tokens may have arrived later than the event. */
+  /** People whose token was refused. They are tried once more, since the new tokens may be stored after the event. */
   const refused = new Set<string>()
   let heard: Position | null = null
   const looking = hintedWork({
@@ -62,7 +62,7 @@ export async function startRetriedUpdates(
   })
   const reactor = await startReactor(engines, {
     from: 'head',
-    // A sign-in at the code host brings new tokens even if the connection was not known to be lost.
+    // Signing in with the code host also brings new tokens, even if nobody had noticed that the old ones were invalid.
     filter: { streams: ['user-'], types: ['GitHubConnected', 'SessionStarted'] },
     async handle(events, upTo) {
       heard = upTo
@@ -99,7 +99,7 @@ async function retryFor(engines: RetryEngines, userId: string, upTo: Position | 
   }
 }
 
-/** Retries an update; `false` if it may be tried again. A fault of one task does not affect the others. */
+/** Returns `false` if it may be tried again. A fault of one task does not affect the others. */
 async function isRetried(engines: RetryEngines, taskId: string): Promise<boolean> {
   const command = { type: 'RetryUpdate', requestId: randomUUID() } as const
   try {

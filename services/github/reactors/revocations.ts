@@ -1,6 +1,6 @@
 /**
  * Ends connections whose grant a person revoked at the code host. A delivery only says whose token to check, since anybody who knows the webhook's
- * secret can send one: the connection ends when the host itself refuses the token.
+ * secret can send one: the connection is ended only if the code host itself refuses the token.
  */
 import { identity } from '#domain/identity.ts'
 import { identityStream, userStream } from '#domain/kernel/streams.ts'
@@ -21,11 +21,11 @@ type RevocationEngines = ReactorEngines &
   Pick<Engines, 'log' | 'vault' | 'logger'> & {
     readonly commands: Pick<Engines['commands'], 'load' | 'execute'>
     readonly access: Pick<HostAccess, 'endIfRefused'>
-    /** Accounts of one code host are not those of another. */
+    /** The name of the code host to which the accounts belong. */
     readonly codeHostName: string
   }
 
-/** The host is asked about a person once a minute at most, however many deliveries name them. */
+/** The token of a person is checked once a minute at most, however many deliveries name them. */
 const usualTimes: HintTimes = { burstPauseMs: 200, minIntervalMs: 60_000 }
 const maxHinted = 1_000
 
@@ -35,7 +35,7 @@ export async function startRevocations(
   times: HintTimes = usualTimes,
   max: number = maxHinted,
 ): Promise<RunningWork> {
-  /** Looks at people who were named, by their id here. */
+  /** Checks people who were named, by their user id. */
   const looking = hintedWork({ times, max, workOn: (userId) => lookAt(engines, userId) })
   const reactor = await startReactor(engines, {
     marks: ['revocations'],
@@ -44,7 +44,7 @@ export async function startRevocations(
     handle: async (events) => {
       for (const stored of events) {
         const userId = await namedBy(engines, stored)
-        // If the process ends before there is room, the next one hears the rest.
+        // If the process ends while this waits for room, the next one gets the event again.
         if (userId !== null && !(await looking.add(userId, 'now and then'))) return
       }
     },
@@ -57,7 +57,7 @@ export async function startRevocations(
   }
 }
 
-/** The person whose grant was revoked, according to a delivery. */
+/** The user whose grant a delivery reports as revoked. */
 async function namedBy(engines: RevocationEngines, stored: LogRecord): Promise<string | null> {
   const delivery = await openDelivery(engines, stored)
   const { event, action } = delivery?.data ?? {}
@@ -68,13 +68,13 @@ async function namedBy(engines: RevocationEngines, stored: LogRecord): Promise<s
     return (await engines.commands.load(identity, account)).state.userId
   } catch (fault) {
     if (!(fault instanceof UnreadableEvent)) throw fault
-    // An account whose record is damaged must not delay the others.
+    // An account with a damaged record does not stop the others.
     engines.logger.warn({ err: fault }, 'skipped a revocation of an account that cannot be read')
     return null
   }
 }
 
-/** Checks a person's token; `later` when it is not known now whether the host still accepts it. */
+/** Checks the person's token; `later` when the code host cannot answer for now. */
 async function lookAt(
   { commands, access, logger }: RevocationEngines,
   userId: string,
@@ -83,7 +83,7 @@ async function lookAt(
   try {
     const { state, head } = await commands.load(user, stream)
     if (state.kind !== 'user') return 'done'
-    // A sign-in stores its tokens before it is recorded, so the refused token may no longer be the person's.
+    // A sign-in stores its tokens before it is recorded, so the refused token may already be replaced.
     const end = { type: 'DisconnectGitHub', asOf: head.revision } as const
     await access.endIfRefused(userId, () => commands.execute(user, stream, end, bySystem('revocations')))
     return 'done'

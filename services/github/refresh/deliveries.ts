@@ -1,4 +1,4 @@
-/** Deliveries of the code host, as the log has them. */
+/** Reads deliveries of the code host from the log. */
 import type { DeliveryReceived } from '#domain/delivery.ts'
 import type { RecordedOf } from '#domain/kernel/event.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
@@ -7,7 +7,7 @@ import type { EventFilter, LogRecord } from '#platform/ports/eventStore.ts'
 
 export const deliveryFilter: EventFilter = { streams: ['delivery-'], types: ['DeliveryReceived'] }
 
-/** The delivery; `undefined` for one that cannot be read, which delays no other. */
+/** Decrypts a delivery; `undefined` for an unreadable one, which is skipped. */
 export async function openDelivery(
   { log, logger }: { readonly log: Pick<EventLog, 'open'>; readonly logger: Pick<Logger, 'warn'> },
   stored: LogRecord,

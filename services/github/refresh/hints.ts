@@ -1,15 +1,15 @@
-/** Keeps hints of the code host, by id, until they are due to be followed, and works on them. Times are in milliseconds. */
+/** Collects hints of the code host, by id, until the readings that they cause are due. Times are in ms. */
 import { rounds } from '#platform/async/rounds.ts'
 
-/** Hints that are frequent, or may be false, cause a reading only now and then. */
+/** How soon a hint causes a reading. Hints that come often, or may be false, do so only now and then. */
 export type Hint = 'soon' | 'now and then'
 
 export interface Hints {
-  /** Adds a hint. Without room for it, the next reading of all finds it. */
+  /** Adds a hint. It is dropped if there is no room; the next reading of all then covers it. */
   add(id: string, hint: Hint, now: number): void
-  /** Takes the ids that are due, which then count as read. */
+  /** Removes and returns the ids that are due; they count as read now. */
   take(now: number): readonly string[]
-  /** Reports an id that could not be read: it is due again after the same time as after a reading. `false` if there is no room for it. */
+  /** Puts an id back that could not be read: it is due again after the usual interval. `false` if there is no room. */
   keep(id: string, now: number): boolean
   size(): number
   /** When the next id is due; `undefined` when none waits. */
@@ -17,16 +17,16 @@ export interface Hints {
 }
 
 export interface HintTimes {
-  /** The time from a hint to the reading, so that a burst of hints causes one reading. */
+  /** The time between a hint and the reading, so that a burst of hints causes one reading. */
   readonly burstPauseMs: number
-  /** Between two readings of one that `now and then` hints lead to. */
+  /** The least time between two readings of an id that are caused by `now and then` hints. */
   readonly minIntervalMs: number
 }
 
-/** Keeps each id once, at most `max` of them. Pure except for the maps that it keeps. */
+/** Makes a collection that has each id once, and at most `max` ids. Pure except for its own maps. */
 export function hints({ burstPauseMs, minIntervalMs }: HintTimes, max: number): Hints {
   const due = new Map<string, number>()
-  /** When each repository was last read, in the order of reading. */
+  /** When each id was last read, in the order of these times. */
   const readAt = new Map<string, number>()
   const put = (id: string, at: number) => {
     const before = due.get(id)
@@ -62,26 +62,26 @@ export function hints({ burstPauseMs, minIntervalMs }: HintTimes, max: number): 
 }
 
 interface HintedWork {
-  /** Adds an id, and waits for room; `false` if it is stopped first. For one caller, who awaits it. */
+  /** Adds a hint after waiting for room; `false` if the work is stopped first. There must be only one caller, who awaits the result. */
   add(id: string, hint: Hint): Promise<boolean>
-  /** Whether no id waits or is worked on; `false` once it is stopped, because it then takes no more ids. */
+  /** Whether nothing waits and nothing is being worked on. `false` after it was stopped, because ids may then be left. */
   isIdle(): boolean
-  /** Takes no more ids from now on; resolves when running work has ended. */
+  /** Accepts nothing more; resolves when the current work has ended. */
   stop(): Promise<void>
 }
 
 export interface HintedWorkOptions {
   readonly times: HintTimes
-  /** How many may wait or be worked on. */
+  /** The most ids that may wait or be worked on. */
   readonly max: number
-  /** Works on an id; `later` means that it is due again. Must not throw. */
+  /** The work on an id; `later`: the id is due again. Must not throw. */
   readonly workOn: (id: string) => Promise<'done' | 'later'>
 }
 
-/** Works on one id after the other until it is stopped. Callers who add ids wait for room, so that nothing is lost in a burst. */
+/** Works on one id after the other until it is stopped. Adding waits for room, so that a burst loses nothing. */
 export function hintedWork({ times, max, workOn }: HintedWorkOptions): HintedWork {
   const hinted = hints(times, max)
-  /** The number of ids that were taken, and may have to wait again. */
+  /** How many ids were taken out, and may have to be put back. */
   let taken = 0
   let isStopped = false
   let rouse = (): void => undefined

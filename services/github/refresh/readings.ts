@@ -1,4 +1,7 @@
-/** Reads what projects have at the code host, in one process and one at a time: a repository after a delivery, and all projects from time to time. */
+/**
+ * Reads data of projects at the code host, one project at a time and in only one process: a repository after a hint about it, and all projects from
+ * time to time.
+ */
 import type { DeliveryReceived } from '#domain/delivery.ts'
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
@@ -24,35 +27,35 @@ export interface ReadingEngines extends ReactorEngines {
   readonly logger: Pick<Logger, 'error' | 'warn'>
 }
 
-/** The times of readings, in milliseconds. */
+/** Times in milliseconds. */
 export interface ReadingTimes {
-  /** The times from the start to the first reading of all, and between readings of all. */
+  /** The time from the start to the first reading of all projects, and between readings of all. */
   readonly firstMs: number
   readonly pollIntervalMs: number
-  /** The time from a hint to the reading, so that a burst of hints causes one reading. */
+  /** The time between a hint and the reading, so that a burst of hints causes one reading. */
   readonly burstPauseMs: number
-  /** The least time between two readings of all that hints cause, and between two of a repository that frequent hints cause. */
+  /** The least time between two readings of all projects that are caused by hints, and between two of a repository that are caused by frequent hints. */
   readonly minIntervalMs: number
 }
 
-/** A project, with its place in the order of all projects. */
+/** A project with its place in the order of all projects. */
 export interface OrderedDocument {
   readonly id: string
   readonly order: string
 }
 
-/** The place after which a page of all projects begins. */
+/** The project after which a page begins. */
 export type Behind = Find['after']
 
 /** One round of readings. */
 export interface Round<Project> {
-  /** The host seems to be away: nothing more is read. */
+  /** Whether to end the round because the code host seems to be unavailable. */
   isOver(): boolean
-  /** Reads a project: `soon` if it is known to have more, `later` if it could not be read for now. Throws EngineUnavailable. */
+  /** Reads a project. `soon`: there is more to read; `later`: it could not be read for now. Throws EngineUnavailable. */
   read(project: Project): Promise<'done' | 'soon' | 'later'>
 }
 
-/** What is read, and when. */
+/** The readings of one kind, and the hints that cause them. */
 export interface Readings<Project extends OrderedDocument> {
   readonly times: ReadingTimes
   /** The message for the log when a reading failed. */
@@ -62,9 +65,9 @@ export interface Readings<Project extends OrderedDocument> {
     delivery: RecordedOf<DeliveryReceived>,
   ) => { readonly repositoryId: string; readonly hint: Hint } | 'all' | undefined
   readonly ofRepository: (githubRepoId: string) => Promise<readonly Project[]>
-  /** The current state of a project; `undefined` when it is gone. */
+  /** Returns the present document of a project; `undefined` when there is none. */
   readonly one: (id: string) => Promise<Project | undefined>
-  /** All projects, a page of `limit` at a time. */
+  /** Returns all projects, in pages of at most `limit`. */
   readonly pages: (limit: number, after: Behind) => AsyncIterable<readonly Project[]>
   readonly begin: (isStopped: () => boolean) => Round<Project>
 }
@@ -73,30 +76,30 @@ const pageSize = 100
 const foldTimeoutMs = 2_000
 const maxHinted = 1_000
 const soonMs = 3_000
-/** How many faults in a row end a round: a single one may be the project's own, but more mean that an engine is down. */
+/** After this many faults in a row among hinted projects, an engine counts as unavailable. A single one may be caused by the project. */
 const maxFaults = 2
 
 interface Running<Project extends OrderedDocument> {
   readonly engines: ReadingEngines
   readonly of: Readings<Project>
   readonly hinted: Hints
-  /** Projects that are to be read again. */
+  /** Projects that have to be read again. */
   readonly again: Retries
-  /** Rounds for projects that were hinted at, and for those that are to be read again. */
+  /** Runs the readings of hinted projects, and of those that have to be read again. */
   readonly ofHinted: Rounds
   readonly ofAll: Rounds
-  /** When hints may next cause a reading of all, by the clock of `performance.now`. */
+  /** The earliest time at which hints may cause a reading of all, in ms of `performance.now`. */
   allAgainAt: number
-  /** Where the last reading of all stopped because the host or an engine was down; the next one continues there. */
+  /** Where the last reading of all stopped because the code host or an engine was unavailable. The next one continues there. */
   stoppedAt: Behind
-  /** How often a reading of all was hinted at: one that begins after a hint begins with the first project. */
+  /** Counts hints at all projects. A reading of all that begins after such a hint begins with the first project. */
   hintedAll: number
-  /** Hints come from events up to this position, which the read models must have before a hint is followed. */
+  /** The position of the last heard hint. The read models must have reached it before a hint is followed. */
   heard: Position | null
   isStopped: boolean
 }
 
-/** The projects of a repository, one a person, the oldest first. */
+/** The projects of a repository, the oldest first. Each person can have one. */
 export const projectsOf = (
   documents: Pick<Documents, 'find'>,
   githubRepoId: string,
@@ -124,7 +127,7 @@ export async function startReadings<Project extends OrderedDocument>(
     heard: null,
     isStopped: false,
   }
-  // The first reading of all finds what was hinted at before.
+  // Earlier hints are covered by the first reading of all projects.
   const reactor = await startReactor(engines, {
     from: 'head',
     filter: deliveryFilter,
@@ -148,12 +151,12 @@ function logFault<Project extends OrderedDocument>(
   { engines, of, isStopped }: Running<Project>,
   fault: unknown,
 ): void {
-  // Read models that are being built, and engines that are down, are tried again the next time.
+  // While read models are being built, or an engine is unavailable, the next reading tries again.
   if (isStopped || fault instanceof EngineUnavailable) return
   engines.logger.error({ err: fault }, of.failed)
 }
 
-/** When the next project is due that was hinted at, or is to be read again. */
+/** When the next reading is due, because of a hint or of an earlier failure. */
 const nextOf = <Project extends OrderedDocument>({ hinted, again }: Running<Project>): number =>
   Math.min(...[hinted, again].map((one) => one.dueAt() ?? Number.POSITIVE_INFINITY))
 
@@ -174,14 +177,14 @@ async function note<Project extends OrderedDocument>(
   if (hint !== 'all') return hinted.add(hint.repositoryId, hint.hint, now)
   running.hintedAll += 1
   running.stoppedAt = undefined
-  // After the burst of hints is over.
+  // Reads all projects when the burst of hints is over.
   ofAll.within(Math.max(of.times.burstPauseMs, running.allAgainAt - now))
 }
 
 const begun = <Project extends OrderedDocument>(running: Running<Project>): Round<Project> =>
   running.of.begin(() => running.isStopped)
 
-/** Reads projects that were hinted at. An engine's fault with one project delays no other; several faults in a row end the round. */
+/** Reads hinted projects. A fault at one project does not stop the others; several in a row end the round. */
 async function readHinted<Project extends OrderedDocument>(running: Running<Project>): Promise<void> {
   const { engines, of, hinted, again, heard } = running
   const round = begun(running)
@@ -214,7 +217,7 @@ async function readHinted<Project extends OrderedDocument>(running: Running<Proj
       if (isOver()) return
       repositories.delete(githubRepoId)
       const found = await of.ofRepository(githubRepoId).catch(failed)
-      // Added again at the end, so that it comes after those that were not tried.
+      // Goes to the end, so that repositories which were not tried come first the next time.
       if (found === undefined) repositories.add(githubRepoId)
       for (const one of found ?? [])
         if (isAway()) waiting.add(one.id)
@@ -231,7 +234,7 @@ async function readHinted<Project extends OrderedDocument>(running: Running<Proj
   }
 }
 
-/** Reads one project. `laterMs` is the pause after a reading that failed for now; `null` when the next reading of all comes soon enough. */
+/** Reads one project. `laterMs` is the pause before another attempt after a temporary failure; `null` when the next reading of all is early enough. */
 async function readOne<Project extends OrderedDocument>(
   { again }: Running<Project>,
   round: Round<Project>,
@@ -260,7 +263,7 @@ async function readAll<Project extends OrderedDocument>(running: Running<Project
     for await (const page of of.pages(pageSize, stoppedAt))
       for (const one of page) {
         if (round.isOver()) return stop(after)
-        // Projects that were hinted at go first, since nobody waits for a reading of all, and do not end it.
+        // Hinted projects come first, since nobody waits for a reading of all. Their faults do not end that reading.
         if (nextOf(running) <= performance.now())
           await readHinted(running).catch((fault: unknown) => logFault(running, fault))
         underWay = { value: one.order, id: one.id }
@@ -269,7 +272,7 @@ async function readAll<Project extends OrderedDocument>(running: Running<Project
         underWay = undefined
       }
   } catch (fault) {
-    // A project with which an engine fails each time is skipped, so that it does not delay the others for long.
+    // A project at which an engine fails every time is skipped, so that it does not delay the others for long.
     stop(after === stoppedAt && underWay ? underWay : after)
     throw fault
   } finally {

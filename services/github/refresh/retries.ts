@@ -1,14 +1,11 @@
-/**
- * Keeps what is to be read again, by id, with a pause that doubles each time in a row. Pure except for the map that it keeps; times are in
- * milliseconds.
- */
+/** Ids to be read again after a pause. The pause doubles with each failure in a row. Pure except for its own map; times are in ms. */
 
 export interface Retries {
-  /** Adds an id; the first pause is `pauseMs`. If the pause would last beyond the next reading of all, the id is left to that. */
+  /** Records a failure. The first pause is `pauseMs`. An id is dropped when its pause would last beyond the next reading of all. */
   put(id: string, pauseMs: number, now: number): void
-  /** Reports an id that was not tried: it is due after the same pause again, or after `pauseMs` if it had none. */
+  /** Puts back an id that was not tried. It is due after the same pause again, or after `pauseMs` if it had none. */
   keep(id: string, pauseMs: number, now: number): void
-  /** Reports that an id need not be read again, so that its next pause is a short one. */
+  /** Records a success: nothing has to be read again, and the next pause begins short. */
   settle(id: string): void
   take(now: number): readonly string[]
   /** When the next id is due; `undefined` when none waits. */
@@ -16,12 +13,12 @@ export interface Retries {
 }
 
 interface Waiting {
-  /** When the id is due; `undefined` while it is being read. */
+  /** `undefined` while the id is being read. */
   readonly dueAt: number | undefined
   readonly pauseMs: number
 }
 
-/** Keeps at most `max`, and no pause longer than `allMs`, the time between two readings of all. */
+/** Keeps at most `max` ids, and no pause longer than `allMs`, the time between two readings of all. */
 export function retries(allMs: number, max: number): Retries {
   const waiting = new Map<string, Waiting>()
   const wait = (id: string, now: number, pauseMs: number) => {

@@ -1,4 +1,4 @@
-/** Makes the writes at the code host that the log records as due: at once, and again from time to time if they had to wait. */
+/** Writes at the code host what is due according to the log: at once after an event, and again from time to time what had to wait. */
 import { LRUCache } from 'lru-cache'
 import { rounds } from '#platform/async/rounds.ts'
 import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
@@ -14,13 +14,13 @@ export interface WritingEngines extends ReactorEngines {
 }
 
 export interface Writing {
-  /** Events after which something may be due. */
+  /** The events after which something may be due. */
   readonly filter: EventFilter
-  /** How long to wait after them, so that several changes go into one comment. */
+  /** How long to wait after these events, so that several changes go into one comment. */
   readonly delayMs?: (events: readonly LogRecord[]) => number
-  /** Between two rounds without such an event. */
+  /** The time between two rounds without such an event. */
   readonly intervalMs: number
-  /** One round, which ends early once `isStopped`. */
+  /** Runs one round, which ends early when `isStopped` returns true. */
   readonly round: (isStopped: () => boolean) => Promise<void>
   /** The message for the log when a round failed. */
   readonly failed: string
@@ -29,7 +29,7 @@ export interface Writing {
 const batch = 100
 const foldTimeoutMs = 5_000
 
-/** Writes until it is stopped, one round at a time, so that no other round looks up what is just being written. */
+/** Runs rounds until it is stopped. Rounds never overlap, so that none searches for a comment that another is writing. */
 export async function startWriting(
   engines: WritingEngines,
   { filter, delayMs = () => 0, intervalMs, round, failed }: Writing,
@@ -68,15 +68,15 @@ export async function startWriting(
 const maxResting = 2_000
 const restMs = 60_000
 
-/** Owners whose requests the code host refuses for now. */
+/** Owners for whom the code host accepts no requests for now. */
 export interface RestingOwners {
   has(ownerId: string): boolean
-  /** Makes an owner wait for a minute, or as long as the code host says. */
+  /** Lets the owner wait: a minute, unless the code host says how long. */
   add(ownerId: string, ms: number | undefined): void
 }
 
 export function restingOwners(): RestingOwners {
-  /** When each owner's wait ends, in milliseconds of the monotonic clock. */
+  /** The end of each owner's wait, in ms of the monotonic clock. */
   const until = new LRUCache<string, number>({ max: maxResting })
   return {
     has: (ownerId) => (until.get(ownerId) ?? 0) > performance.now(),
