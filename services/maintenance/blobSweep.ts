@@ -1,6 +1,6 @@
 /**
- * Removes blobs that nothing refers to any more: of a process that was killed between a blob and its event, of an upload that came to nothing, of a
- * task whose erasure was given up. The log decides: a blob is kept as long as it is named by an event of a stream that has not ended.
+ * Removes blobs that nothing refers to any more: after a process was killed between storing a blob and its event, after an aborted upload, or after
+ * an erasure that was given up. The log decides: a blob is kept as long as an event names it whose stream has not ended.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
@@ -24,24 +24,24 @@ export interface BlobSweepEngines extends Pick<Engines, 'readStore' | 'clock' | 
 }
 
 const dayMs = 86_400_000
-/** Far longer than anybody takes from putting a blob to appending the event that names it. */
+/** Much longer than the time between storing a blob and appending the event that names it. */
 const keptMs = dayMs
 const intervalMs = dayMs
 const afterFaultMs = 3_600_000
-/** How long an operator has to notice that the log is an older one, or somebody else's. */
+/** How long an operator has to notice that the log is an older copy, or another log. */
 const otherLogMs = 7 * dayMs
-/** Blobs that are looked for in one reading of the log: some 50 MB of names. */
+/** The most blobs that are looked for in one reading of the log: some 50 MB of names. */
 const atOnce = 250_000
 const readBatch = 250
-/** Reading takes a quarter of the time: it holds the thread that also serves requests. */
+/** After each batch, pauses three times as long as the reading took, since it blocks the thread that also serves requests. */
 const restShare = 3
-/** After this many in a row it is the store that fails, and not single blobs. */
+/** After this many faults in a row, the store itself counts as faulty. */
 const maxFaults = 100
 
-/** Streams come to their end with these: nothing that they name is ever opened again. */
+/** The last events of streams. After them, nothing that the stream names is ever opened again. */
 const ends = new Set(['TaskDeleted', 'ImageDiscarded'])
 
-/** Sweeps at once and each day, until it is stopped. */
+/** Sweeps at once and then daily, until it is stopped. */
 export const startBlobSweep = (engines: BlobSweepEngines): RunningWork =>
   repeat(async (signal) => {
     try {
@@ -55,11 +55,11 @@ export const startBlobSweep = (engines: BlobSweepEngines): RunningWork =>
 
 export interface Sweeping {
   readonly signal?: AbortSignal
-  /** How many blobs are looked for in one reading of the log. */
+  /** The most blobs that are looked for in one reading of the log. */
   readonly blobsAtOnce?: number
 }
 
-/** Looks once at every blob that is older than a day. Throws what could not be listed, after all that could. */
+/** Checks every blob that is older than a day. If some could not be listed, throws after checking all others. */
 export async function sweepBlobs(
   engines: BlobSweepEngines,
   { signal = new AbortController().signal, blobsAtOnce = atOnce }: Sweeping = {},
@@ -74,7 +74,7 @@ export async function sweepBlobs(
   }
 }
 
-/** The list in batches of `size`; a fault comes after all that came before it. */
+/** The list in batches of `size`. A fault is thrown after the items that came before it. */
 async function* batches(
   listed: AsyncIterable<string>,
   size: number,
@@ -96,7 +96,8 @@ async function* batches(
 }
 
 /**
- * The hashes that no stream names which has not ended, by the log as it is after they were listed; none if there is a reason not to trust the log.
+ * Those of the hashes that no unfinished stream names, according to the log as it is after they were listed; none if there is a reason not to trust
+ * the log.
  */
 async function unnamedOf(
   engines: BlobSweepEngines,
@@ -104,7 +105,7 @@ async function unnamedOf(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const known = await knownMark(engines)
-  /** By hash, the stream that names it. */
+  /** For each hash, the stream that names it. */
   const namedIn = new Map<string, string | null>(hashes.map((hash) => [hash, null]))
   const naming = new Set<string>()
   const ended = new Set<string>()
@@ -122,7 +123,7 @@ async function unnamedOf(
     for (const hash of hashesIn(data)) {
       const before = namedIn.get(hash)
       if (before === undefined) continue
-      // A blob that a second stream names is kept, whatever becomes of either stream.
+      // A blob that a second stream names is kept, whether or not the streams have ended.
       if (before !== null && before !== stream) namedIn.delete(hash)
       else namedIn.set(hash, stream)
       naming.add(stream)
@@ -131,12 +132,12 @@ async function unnamedOf(
   }
   if (signal.aborted || last === undefined) return []
   const isTrusted = await mark(engines, { known, last, goesOn })
-  // A damaged record may have named any of them.
+  // A damaged record may have named any of the blobs.
   if (!isTrusted || !isWhole || (await isHurt(engines))) return []
   return [...namedIn].flatMap(([hash, stream]) => (stream === null || ended.has(stream) ? [hash] : []))
 }
 
-/** Every event there is, read slowly. */
+/** Reads all events of the log, slowly. */
 async function* wholeLog(
   { eventStore }: Pick<BlobSweepEngines, 'eventStore'>,
   signal: AbortSignal,
@@ -153,17 +154,17 @@ async function* wholeLog(
   }
 }
 
-/** Where the log ended when it was read last: a log without this event is another one, or an older copy. */
+/** Where the log ended at the last reading. If it does not contain this event, it is another log or an older copy. */
 const marks: Collection = { name: 'blob_sweeps', indexes: [] }
 const Mark = z.object({
   position: z.string(),
   eventId: z.string(),
-  /** Nothing is removed before this time: the log did not go on from the mark before this one. */
+  /** Set when the log did not contain the event of the previous mark: nothing is removed before this time. */
   waitsUntil: z.iso.datetime().nullable(),
 })
 type Mark = z.infer<typeof Mark>
 const markId = 'last'
-/** One mark takes the place of another also where its log is shorter. */
+/** The same position for every mark, so that a mark also replaces one of a longer log. */
 const markPosition: Position = '0'
 
 async function knownMark({ readStore }: BlobSweepEngines): Promise<Mark | undefined> {
@@ -171,7 +172,7 @@ async function knownMark({ readStore }: BlobSweepEngines): Promise<Mark | undefi
   return document && Mark.parse(document)
 }
 
-/** Remembers where the log ends now. Whether blobs may be removed by it: at once where it goes on from the last mark, else after a week. */
+/** Stores where the log ends now. Returns whether blobs may be removed: at once when the log contains the last mark, else after a week. */
 async function mark(
   { readStore, clock, logger }: BlobSweepEngines,
   read: { readonly known: Mark | undefined; readonly last: StoredEvent; readonly goesOn: boolean },
@@ -205,7 +206,7 @@ const hurting: readonly UnreadableReason[] = [
   'deleted',
 ]
 
-/** Whether events are known to be missing, or changed, that may have named blobs and may be restored from a backup. */
+/** Whether events are known to be missing or changed that may have named blobs, and that a backup may restore. */
 async function isHurt({ readStore, logger }: BlobSweepEngines): Promise<boolean> {
   const [found] = await readStore.find(quarantine.name, {
     where: { reason: hurting },
@@ -216,7 +217,7 @@ async function isHurt({ readStore, logger }: BlobSweepEngines): Promise<boolean>
   return found !== undefined
 }
 
-/** One that cannot be removed holds up none of the others. */
+/** Removes the blobs. A blob that cannot be removed does not stop the others. */
 async function removeEach(
   { blobs, logger }: Pick<BlobSweepEngines, 'blobs' | 'logger'>,
   hashes: readonly string[],
@@ -242,10 +243,7 @@ async function removeEach(
 
 const sha256 = /^[0-9a-f]{64}$/
 
-/**
- * Every hash in the data of an event, at any depth. Each may name a blob, also in kinds and versions of events that this version does
- * not know.
- */
+/** Every hash in the data of an event, at any depth. Each may name a blob, even in kinds and versions of events that this version does not know. */
 function* hashesIn(data: unknown): Generator<string> {
   if (typeof data === 'string') {
     if (sha256.test(data)) yield data

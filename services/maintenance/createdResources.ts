@@ -1,6 +1,6 @@
 /**
- * Everything that was created, by the log: after a deletion, nothing else leads from a person or a project to all that was ever theirs. It keeps
- * only ids, and later calls read only what came since.
+ * Lists everything that was ever created, from the log. After a deletion, nothing else leads from a person or a project to everything they had. Keeps
+ * only ids, and later calls only read new events.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
@@ -8,7 +8,7 @@ import type { Position, StoredEvent } from '#domain/kernel/event.ts'
 import { intact, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import { serialize } from '#platform/async/queue.ts'
 
-/** A task, or a request for a repository. */
+/** A created task, or a request that creates a repository. */
 export type Made =
   | {
       readonly kind: 'task'
@@ -19,7 +19,7 @@ export type Made =
     }
   | { readonly kind: 'request'; readonly stream: string; readonly ownerId: string }
 
-/** All that was made, the oldest first. */
+/** Returns everything that was created, the oldest first. */
 export type MadeInLog = () => Promise<readonly Made[]>
 
 const readBatch = 250
@@ -36,7 +36,7 @@ export function madeInLog({ eventStore }: { readonly eventStore: Pick<EventStore
       for (const event of intact(events)) made.push(...madeBy(event))
       after = events.at(-1)?.position ?? after
       if (events.length < readBatch) return
-      // Reading holds the thread that also serves requests.
+      // Pauses as long as the reading took, since it blocks the thread that also serves requests.
       await pause(performance.now() - begun)
     }
   }

@@ -1,6 +1,6 @@
 /**
- * Destroys the keys of old days' deliveries: the ids of people and repositories in them can no longer be opened, while GUIDs, kinds and the chain
- * of the log stay. A day's deliveries are read for seven days after it; its key is destroyed once eight days are over.
+ * Destroys the keys of old deliveries: the ids of people and repositories in them can no longer be decrypted, while GUIDs, kinds and the chain of the
+ * log stay. A day's deliveries are read for seven more days; its key is destroyed when eight days are over.
  */
 import { deliveryStream, parseStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import type { Engines } from '#platform/compose.ts'
@@ -13,10 +13,10 @@ export type DeliveryKeysEngines = Pick<Engines, 'eventStore' | 'vault' | 'clock'
 const dayMs = 86_400_000
 const keptDays = 8
 const intervalMs = 3_600_000
-/** The progress is kept where the keys are: a log that is restored without them has nothing to destroy. */
+/** The progress is stored with the keys, so that a log restored without keys has nothing to destroy. */
 const mark = { scope: 'delivery-keys', name: 'next-day' } as const
 
-/** Looks at once and each hour, until it is stopped. */
+/** Looks for old keys at once and then hourly, until it is stopped. */
 export const startDeliveryKeys = (engines: DeliveryKeysEngines): RunningWork =>
   repeat(async (signal) => {
     await destroyDeliveryKeys(engines, signal).catch((fault: unknown) => {
@@ -25,7 +25,7 @@ export const startDeliveryKeys = (engines: DeliveryKeysEngines): RunningWork =>
     return intervalMs
   })
 
-/** Destroys the keys of all days that are over for longer than eight days. Doing it again does no harm. */
+/** Destroys the keys of all days that ended more than eight days ago. Can be repeated. */
 export async function destroyDeliveryKeys(
   { eventStore, vault, clock }: DeliveryKeysEngines,
   signal: AbortSignal = new AbortController().signal,
@@ -40,7 +40,7 @@ export async function destroyDeliveryKeys(
   }
 }
 
-/** More than are damaged at the beginning. */
+/** More records than can be damaged at the beginning of the log. */
 const firstOfAll = 100
 
 async function firstDay(eventStore: Pick<EventStore, 'readAll'>): Promise<string | undefined> {

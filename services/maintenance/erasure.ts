@@ -1,9 +1,8 @@
 /**
- * Erases what was deleted: a task, a project with its tasks, an account with all that is its own. What runs for it is ended; then branches
- * at the code host go, as their names are sealed; then keys, without which nothing that was sealed opens; then blobs, documents, and the
- * pages that held them. The key of a project, and a person's access, go when no branch needs them any more.
- * Workspaces are the runners' to clear away.
- * Each step may be repeated, and a job that was broken off comes again.
+ * Erases what was deleted: a task, a project with its tasks, or an account with everything it owns. First the runs are ended. Then branches at the
+ * code host are deleted, since their names are sealed; then keys, without which nothing sealed can be opened; then blobs, documents, and the database
+ * pages that contained them. The key of a project, and a person's access, are deleted when no branch needs them any more. Runners remove workspaces.
+ * Each step may be repeated, and an interrupted job is delivered again.
  */
 import type { Position, RecordedOf } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
@@ -60,8 +59,8 @@ export interface ErasureEngines extends Pick<
 const deletionsOf: EventFilter = { streams: ['task-', 'project-', 'user-'], types: deletions }
 
 /**
- * Queues the erasure of all that was ever deleted, once for each queue: one without the mark is new, or was lost with the jobs that it had.
- * Jobs that it still has, or that are done, stay as they are, and erasing again does no harm.
+ * Queues the erasure of everything that was ever deleted, once for each queue: a queue without the mark is new, or was lost with its jobs. Jobs that
+ * the queue still has stay as they are, and erasing twice does no harm.
  */
 export async function sweepErasures({
   eventStore,
@@ -74,7 +73,7 @@ export async function sweepErasures({
 }): Promise<void> {
   const mark = `erasures-${logId}-${epoch}`
   if ((await jobs.marked(mark)) !== null) return
-  // What is deleted after the head is queued by the dispatcher.
+  // Later deletions are queued by the dispatcher.
   const head = await eventStore.head()
   if (head === null) return
   for (let after: Position | null = null; ;) {
@@ -92,14 +91,14 @@ const projectionTimeoutMs = 10_000
 const readBatch = 1_000
 const page = 100
 
-/** Works off what is to be erased, until it is stopped. */
+/** Handles erasure jobs until it is stopped. */
 export function startErasure(engines: ErasureEngines): Worker {
   const made = madeInLog(engines)
   return engines.jobs.work('erasure', { concurrency: 2, leaseMs }, async (delivery) => {
     const { stream = '', correlationId, causationId = null } = delivery.job.payload
     const origin = correlationId === undefined ? {} : { correlationId, causationId }
     const renewal = setInterval(() => {
-      // If the lease is lost, another process does the same, which does no harm.
+      // If the lease is lost, another process repeats the erasure, which does no harm.
       delivery.working().catch(() => clearInterval(renewal))
     }, renewMs)
     try {
@@ -112,7 +111,7 @@ export function startErasure(engines: ErasureEngines): Worker {
   })
 }
 
-/** Erases what a stream whose last event is a deletion is about. */
+/** Erases everything that belongs to a stream whose last event is a deletion. */
 async function erase(engines: Erasing, stream: string): Promise<void> {
   const [deletion] = await engines.log.readBackwards(stream, 'end', 1)
   if (!deletion || !isDeletion(deletion)) throw new Error(`${stream} was not deleted.`)
@@ -136,7 +135,7 @@ async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded
   await vault.destroy(scopeOfStream(stream))
   for await (const event of readableEvents(log, stream, deletion.revision)) {
     for (const ref of blobsOf(event)) await blobs.remove(ref)
-    // Otherwise the upload that was copied into the task would wait for other messages for a day.
+    // Otherwise the upload, of which the task had a copy, would be kept for a day in case another message uses it.
     if (event.type === 'MessageQueued')
       await eachAlone(event.data.images, ({ imageId }) => discardImage(engines, imageId), {
         logger: engines.logger,
@@ -145,7 +144,7 @@ async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded
       })
   }
   await folded(engines, deletion)
-  // The projection has removed them, unless the task was deleted before there was such a rule.
+  // The projection removes them itself, except for tasks that were deleted before it did.
   for (const view of views) {
     const { position } = deletion
     const ids = await goneWith(readStore, view, deletion)
@@ -158,7 +157,7 @@ async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded
   await readStore.scrub()
 }
 
-/** The events of a task up to its last revision, without those that cannot be read. */
+/** The events of a task up to its last revision, without unreadable ones. */
 async function* readableEvents(
   log: Pick<EventLog, 'read'>,
   stream: string,
@@ -166,7 +165,7 @@ async function* readableEvents(
 ): AsyncGenerator<RecordedOf<TaskEvent>> {
   for (let from = 0, limit = readBatch; from <= last;) {
     const events = await log.read(stream, from, limit).catch(orElse(UnreadableEvent, undefined))
-    // Around a damaged record they are read one at a time.
+    // Reads one event at a time around a damaged record.
     if (events === undefined && limit > 1) {
       limit = 1
       continue
@@ -199,7 +198,7 @@ async function eraseProject(engines: Erasing, projectId: string, deletion: AnyRe
   await deleteEach(engines, tasksView, { projectId }, taskStream, (id, cause) =>
     engines.commands.execute(task, taskStream(id), { type: 'DeleteTask' }, cause),
   )
-  // By the log: what was deleted before, or by an attempt that was interrupted, may not be erased yet.
+  // Taken from the log: tasks that were deleted earlier, or by an interrupted attempt, may not be erased yet.
   const made = (await engines.made()).filter((one) => one.kind === 'task' && one.projectId === projectId)
   await deletePushedBranches(engines, idsOf(made))
   await vault.destroy(scopeOfStream(deletion.stream))
@@ -219,7 +218,7 @@ async function eraseAccount(engines: Erasing, userId: string, deletion: AnyRecor
   const made = (await engines.made()).filter((one) => one.ownerId === userId)
   await deletePushedBranches(engines, idsOf(made))
   await access.end(userId).catch((fault: unknown) => {
-    // Here the access is lost with the keys of the account, below; at the host it expires, or the person ends it.
+    // The account's keys are destroyed below, so the access is lost in any case; at the code host it expires, or the person ends it.
     if (!(fault instanceof CodeHostFault)) throw fault
     logger.warn({ err: fault, userId }, 'failed to revoke the code host access of a deleted account')
   })
@@ -236,8 +235,8 @@ function idsOf(made: readonly Made[]): readonly string[] {
 type Causing = Parameters<Commands['execute']>[3]
 
 /**
- * Deletes all that a read model lists; what somebody else has deleted meanwhile counts as done. Nothing can be added to a damaged record: its words
- * are erased all the same.
+ * Deletes everything that a read model lists; what somebody else has deleted in the meantime counts as done. Nothing can be appended to a damaged
+ * stream, but its texts are erased all the same.
  */
 async function deleteEach<D extends ViewDocument & { readonly order: string }>(
   engines: Pick<ErasureEngines, 'documents' | 'ids' | 'vault' | 'logger'>,
@@ -258,7 +257,7 @@ async function deleteEach<D extends ViewDocument & { readonly order: string }>(
     }
 }
 
-/** Resolves when the read models are as of the deletion: what they do not show yet cannot be found in them. */
+/** Resolves when the read models contain the deletion; before that, they may lack documents that must be found. */
 async function folded(
   { projected }: Pick<ErasureEngines, 'projected'>,
   { position }: AnyRecorded,

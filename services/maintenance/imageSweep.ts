@@ -1,4 +1,4 @@
-/** Discards uploaded images when their time is over: bytes, key and name. What messages have are copies under their tasks' keys. */
+/** Discards uploaded images after some time: bytes, key and name. Messages have copies under their tasks' keys. */
 import { image } from '#domain/image.ts'
 import { imageStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import { imagesView } from '#domain/views/images.ts'
@@ -15,9 +15,9 @@ export type SweepEngines = Pick<
 >
 
 export interface SweepTimes {
-  /** Since the upload, in ms; a day by default. */
+  /** How long an upload is kept, in ms; a day by default. */
   readonly keptMs: number
-  /** Between two sweeps, in ms; a minute by default. */
+  /** The time between two sweeps, in ms; a minute by default. */
   readonly intervalMs: number
 }
 
@@ -28,13 +28,13 @@ const batch = 100
 export const startImageSweep = (engines: SweepEngines, times: SweepTimes = usual): RunningWork =>
   repeat(async (signal) => {
     await sweepImages(engines, times.keptMs, signal).catch((fault: unknown) => {
-      // Read models that are being built are looked through the next time.
+      // While read models are being built, the next sweep tries again.
       if (!(fault instanceof NotFolded)) engines.logger.error({ err: fault }, 'failed to discard images')
     })
     return times.intervalMs
   })
 
-/** Discards every image that was uploaded more than `keptMs` ago, the oldest first. A sweep that is interrupted is done again from the start. */
+/** Discards every image that was uploaded more than `keptMs` ago, the oldest first. An interrupted sweep is repeated from the start. */
 export async function sweepImages(
   engines: SweepEngines,
   keptMs: number,
@@ -52,7 +52,7 @@ export async function sweepImages(
   }
 }
 
-/** Does nothing when the image is gone. The event comes last, so that an interrupted attempt is found again; each step may be repeated. */
+/** Discards an image, unless that was done before. The event comes last, so that an interrupted attempt is repeated; each step may be repeated. */
 export async function discardImage(
   { commands, blobs, vault, ids }: Pick<SweepEngines, 'commands' | 'blobs' | 'vault' | 'ids'>,
   imageId: string,

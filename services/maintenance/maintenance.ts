@@ -1,4 +1,4 @@
-/** The maintenance service: erases what was deleted and sweeps up what is left over. Each part runs in one process at a time, however many there are. */
+/** The maintenance service: erases what was deleted, and sweeps leftovers. Each part runs in only one process at a time. */
 import type { Engines } from '#platform/compose.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import { startBlobSweep } from './blobSweep.ts'
@@ -7,7 +7,7 @@ import { startErasure } from './erasure.ts'
 import { startImageSweep } from './imageSweep.ts'
 import { startOpenWorkSweep } from './openWork.ts'
 
-/** Starts all of it but the sealer, in the order in which it stops last. */
+/** Starts all parts except the sealer. They are stopped in the opposite order. */
 export function startMaintenance(engines: Engines): readonly RunningWork[] {
   const { leases } = engines
   return [

@@ -1,6 +1,6 @@
 /**
- * Finds in the log what was requested and has no outcome yet. A sweep at start and each minute queues again what the queue does not have,
- * and ends what the queue gave up, so that nothing waits for ever, whatever became of the queue or of a runner.
+ * Finds requests in the log that have no outcome yet. A sweep at the start and every minute queues those that the queue does not have, and ends those
+ * that the queue gave up, so that nothing waits for ever, whatever happened to the queue or a runner.
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -27,7 +27,7 @@ const whileFoldedMs = 1_000
 const page = 200
 const givenUp = 'This failed too many times and was stopped. Try again.'
 
-/** Sweeps until it is stopped; a task that cannot be read does not hold up the others. */
+/** Sweeps until it is stopped. A task that cannot be read does not stop the others. */
 export const startOpenWorkSweep = (
   engines: OpenWorkEngines & Parameters<typeof sweepErasures>[0],
 ): RunningWork =>
@@ -36,7 +36,7 @@ export const startOpenWorkSweep = (
     try {
       await sweepOpenWork(engines, () => signal.aborted)
     } catch (fault) {
-      // Read models that are being built are looked through as soon as they are there.
+      // While read models are being built, the sweep is repeated soon.
       if (fault instanceof NotFolded) pauseMs = whileFoldedMs
       else engines.logger.warn({ err: fault }, 'failed to look for unfinished work')
     }
@@ -46,7 +46,7 @@ export const startOpenWorkSweep = (
     return pauseMs
   })
 
-/** Looks once at every task that is said to have something open; the log decides. */
+/** Checks every task that has open work according to the read models; the log decides. */
 export async function sweepOpenWork(
   engines: OpenWorkEngines,
   isStopped: () => boolean = () => false,
@@ -61,7 +61,7 @@ export async function sweepOpenWork(
   }
 }
 
-/** By the read models, which may be behind: what they do not have yet, the next sweep finds. */
+/** From the read models, which may be behind: the next sweep finds what they lack. */
 async function* tasksWithOpenWork(documents: Pick<Documents, 'find'>): AsyncGenerator<string> {
   for (const where of [{ status: 'queued' }, { status: 'running' }, { pullRequestPending: true }])
     for await (const found of pagesOf(documents, tasksView, { where, limit: page }))
@@ -79,11 +79,11 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
   for (const work of before.work) {
     const jobState = await jobs.stateOf(work.id)
     if (jobState === 'queued' || jobState === 'leased') {
-      // The queue may know of it and have lost it.
+      // The queue may have had the job and lost it.
       await jobs.put(jobFor(work, before.ownerId))
       continue
     }
-    // It may have ended since it was read.
+    // The work may have ended since it was read.
     const now = await open()
     if (!now?.work.some(({ id }) => id === work.id)) continue
     const told = { taskId, job: work.kind, id: work.id }
@@ -93,7 +93,7 @@ async function settle(engines: OpenWorkEngines, taskId: string): Promise<void> {
     } else {
       logger.error({ ...told, standing: jobState }, 'ended work that the queue gave up')
       await end(engines, work).catch((fault: unknown) => {
-        // Somebody ended it at the same moment.
+        // Another process ended it at the same moment.
         if (!(fault instanceof Fault)) throw fault
       })
     }
@@ -110,7 +110,7 @@ async function end({ commands, log }: OpenWorkEngines, work: OpenWork): Promise<
     await commands.execute(task, stream, { type: 'SettlePullRequest', ...settled }, cause())
     return
   }
-  // Claimed first, so that late reports for it are refused. The runner that ran the task last keeps its workspace.
+  // Claims the execution first, so that late reports are refused. The claim names the last runner, which keeps the workspace.
   const { executionId, attempt: afterAttempt } = work.execution
   const { state } = await commands.load(task, stream)
   const runnerId = (state.kind === 'task' ? state.lastRunnerId : null) ?? 'none'

@@ -1,7 +1,7 @@
 /**
- * Deletes the branches that erased tasks pushed: after their last run, before their keys and tokens are destroyed. Only our own branches go:
- * those with our name, at the files that the task recorded, in no open pull request. A branch that the host keeps, or cannot be asked about,
- * is logged and stays; nothing waits longer than a few tries take.
+ * Deletes the branches that erased tasks pushed: after their last run, and before their keys and tokens are destroyed. Only our own branches are
+ * deleted: those with our name, with the files that the task recorded, and in no open pull request. A branch that the code host keeps, or cannot be
+ * asked about, is logged and stays; nothing waits longer than a few tries take.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isOurBranch } from '#domain/kernel/names.ts'
@@ -26,33 +26,33 @@ export interface BranchEngines {
   readonly logger: Logger
 }
 
-/** What a task may have at the host. */
+/** What a task may have left at the code host. */
 interface Pushed {
   readonly ownerId: string
   readonly projectId: string
   readonly branches: readonly string[]
-  /** The jobs that pushed, or still do. */
+  /** The jobs that pushed, or still push. */
   readonly requestIds: readonly string[]
-  /** Commits that were pushed, and files that could be: a branch that stands elsewhere has somebody else's work. */
+  /** Commits that were pushed, and trees that may have been pushed. A branch with any other commit has somebody else's work. */
   readonly commits: ReadonlySet<string>
   readonly trees: ReadonlySet<string>
 }
 
-/** How one erasure waits, for all its tasks together. */
+/** How long one erasure waits, for all its tasks together. */
 export interface Patience {
-  /** How often the host is asked again, after how long, while it cannot be asked. */
+  /** The pauses between attempts while the code host is unavailable. */
   readonly pausesMs: readonly number[]
-  /** How long runs are waited for. */
+  /** How long to wait for runs to end. */
   readonly runEndTimeoutMs: number
 }
 
-// A push has 120 s, and its runner a moment to see that it is over.
+// A push may take 120 s, and the runner needs a moment to notice its end.
 const usualPatience: Patience = { pausesMs: [500, 2_000, 5_000], runEndTimeoutMs: 150_000 }
 const pollIntervalMs = 100
 
 /**
- * Deletes the branches of these tasks, which were deleted: what runs for them is being stopped. Never throws for what the code host
- * says, nor for a task whose history cannot be read.
+ * Deletes the branches of these deleted tasks, whose runs are being stopped. Never throws because of the code host, or of a task whose history cannot
+ * be read.
  */
 export async function deletePushedBranches(
   engines: BranchEngines,
@@ -60,7 +60,7 @@ export async function deletePushedBranches(
   { pausesMs, runEndTimeoutMs }: Patience = usualPatience,
 ): Promise<void> {
   const runsEndUntil = performance.now() + runEndTimeoutMs
-  // All tasks share these pauses: an account with hundreds of tasks must not wait for each of them.
+  // All tasks share these pauses, since an account with hundreds of tasks must not wait for each of them.
   const pauses = pausesMs.values()
   let isAway = false
   for (const taskId of taskIds) {
@@ -73,7 +73,7 @@ export async function deletePushedBranches(
       engines.logger.warn({ err: fault, taskId }, 'what a task pushed is left: its project cannot be read')
       return undefined
     })
-    // The name of the repository is lost with its project's key: the project was erased first.
+    // The project was erased first, so its key and the repository's name are lost.
     if (!repository) continue
     for (const branch of pushed.branches) {
       const told = { taskId, projectId: pushed.projectId }
@@ -98,8 +98,8 @@ export async function deletePushedBranches(
 }
 
 /**
- * Resolves once nothing runs for these requests: one that is begun from now on sees that its task was deleted, and pushes nothing. False
- * when something still runs at `until` (monotonic ms), as where a runner was lost and none came in its place.
+ * Resolves when nothing runs for these requests any more: a run that begins from now on sees the deletion and pushes nothing. False when something is
+ * still running at `until` (monotonic ms), for example because a runner was lost without a replacement.
  */
 async function haveEnded(
   { jobs }: Pick<BranchEngines, 'jobs'>,
@@ -115,7 +115,7 @@ async function haveEnded(
   return true
 }
 
-/** Why the branch is left, if it is. */
+/** Deletes a branch, or returns why it must stay. */
 async function deleteBranch(
   { access, codeHost }: BranchEngines,
   { ownerId, commits, trees }: Pushed,
@@ -135,7 +135,7 @@ const isPassing = (fault: unknown): boolean => fault instanceof CodeHostFault &&
 
 const page = 1_000
 
-/** `undefined` for a task that never pushed anything, or whose key is gone. */
+/** `undefined` for a task that never pushed anything, or whose key was destroyed. */
 async function pushedOf(engines: BranchEngines, taskId: string): Promise<Pushed | undefined> {
   try {
     const [created] = await engines.log.read(taskStream(taskId), 0, 1)
@@ -184,12 +184,12 @@ async function pushedBy({ log }: Pick<BranchEngines, 'log'>, taskId: string): Pr
     if (events.length < page) break
   }
   if (!ids || requestIds.length === 0) return undefined
-  // The first branch of an empty repository is the base itself, and stays.
+  // In an empty repository, the first branch is the base branch itself, which stays.
   const ours = [...branches].filter((name) => isOurBranch(name) && !bases.has(name))
   return { ownerId: ids.ownerId, projectId: ids.projectId, branches: ours, requestIds, commits, trees }
 }
 
-/** The repository as it was called last. */
+/** The repository under its last known name. */
 async function repositoryOf(
   { log }: Pick<BranchEngines, 'log'>,
   projectId: string,

@@ -1,6 +1,6 @@
 /**
- * Seals the log: follows all of it in its order, and every few seconds signs what it has come to. A seal is appended to the log and
- * written outside of it. Whatever was sealed before must be the beginning of the log as it is now; otherwise nothing is signed.
+ * Seals the log: reads all of it in order, and signs its state every few seconds. A seal is appended to the log and also written outside of it.
+ * Everything that was sealed before must be the beginning of the present log; otherwise nothing is signed.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { sealStream } from '#domain/kernel/streams.ts'
@@ -55,13 +55,13 @@ export interface SealerEngines extends Pick<
 }
 
 export interface Sealing {
-  /** How often the log is sealed at most, unless somebody asks for it. */
+  /** The time between two seals, unless somebody requests one earlier. */
   readonly intervalMs: number
-  /** Where seals are written outside of the database. */
+  /** The file outside of the database to which seals are written. */
   readonly file: string
-  /** Places beside the file that every seal is brought to. */
+  /** Additional places to which every seal is copied. */
   readonly places?: readonly SecondPlace[]
-  /** Told what an operator should know, whenever it changes. */
+  /** Called with what an operator should know, whenever that changes. */
   readonly tell: (sentences: readonly string[]) => void
 }
 
@@ -71,16 +71,16 @@ interface Sealer {
   readonly places: SecondPlaces
   readonly tell: Sealing['tell']
   readonly signal: AbortSignal
-  /** Damaged records whose hash was no longer known when they were added to the trees. */
+  /** Damaged records whose hash was already lost when they were added to the trees. */
   readonly unknown: string[]
   trees: SealTrees
-  /** Why nothing is signed; `null` while all is well. */
+  /** Why nothing is signed; `null` when sealing is allowed. */
   refusal: string | null
-  /** Second places have been asked about the newest seal. */
+  /** Whether the other places were asked about the newest seal. */
   isChecked: boolean
-  /** The newest that this process knows of. */
+  /** The newest seal that this process knows. */
   newest: RecordedSeal | undefined
-  /** When this process made its last seal, by `performance.now()`. */
+  /** When this process made its last seal, in ms of `performance.now()`. */
   sealedAt: number
 }
 
@@ -120,7 +120,7 @@ export async function startSealer(
   const inOrder = serialize()
   const round = () =>
     inOrder(async () => {
-      // However often somebody asks, seals do not become most of the log.
+      // Waits, so that many requests do not fill the log with seals.
       await pause(Math.max(0, sealer.sealedAt + shortestMs - performance.now()), undefined, { signal }).catch(
         () => undefined,
       )
@@ -147,7 +147,7 @@ export async function startSealer(
   }
 }
 
-/** Seals the log; `undefined` if that fails, which the operator is told. An engine that is away is reported elsewhere. */
+/** Seals the log; `undefined` if that fails, after telling the operator. An unavailable engine is reported elsewhere. */
 async function sealOrTell(sealer: Sealer): Promise<RecordedSeal | undefined> {
   try {
     return await sealNow(sealer)
@@ -160,7 +160,7 @@ async function sealOrTell(sealer: Sealer): Promise<RecordedSeal | undefined> {
   }
 }
 
-/** Follows the log to its end and seals it where something has happened. The newest seal; `undefined` while nothing may be signed. */
+/** Reads the log to its end and seals it if there are new events. Returns the newest seal; `undefined` while nothing may be signed. */
 async function sealNow(sealer: Sealer, attemptsLeft = 3): Promise<RecordedSeal | undefined> {
   const { engines, signal } = sealer
   if (engines.logDamage !== null) {
@@ -188,7 +188,7 @@ async function sealNow(sealer: Sealer, attemptsLeft = 3): Promise<RecordedSeal |
   if (sealer.trees.unsealed === 0) return newest
   const sealed = await appendSeal(sealer)
   if (sealed === undefined) {
-    // Another process has added a seal, which is followed; or the stream does not end where its records say.
+    // Another process has added a seal, which has to be read first; or the stream does not end where its records say.
     if (attemptsLeft > 1) return sealNow(sealer, attemptsLeft - 1)
     const stream = sealStream(engines.logIdentity.epoch)
     report(
@@ -210,8 +210,8 @@ async function sealNow(sealer: Sealer, attemptsLeft = 3): Promise<RecordedSeal |
 const mended = 'Put its own stream back from a backup, and restart Flightdeck.'
 
 /**
- * Adds what came since to the trees. A log that does not go on from where they end is followed from its beginning. A seal over the trees as they
- * are waits until something follows it: with it in the trees, the ends that it seals could no longer be proven.
+ * Adds new events to the trees. If the log does not continue where the trees end, it is read again from its beginning. The newest seal is added only
+ * together with a later event: if it were in the trees alone, the ends of streams that it seals could no longer be proven.
  */
 async function follow(sealer: Sealer): Promise<void> {
   const { engines, signal } = sealer
@@ -238,12 +238,12 @@ async function follow(sealer: Sealer): Promise<void> {
       notStored = 0
     }
     if (isEnd) return
-    // A long log leaves half of the thread to requests.
+    // With a long log, half of the thread's time is left for requests.
     await pause(performance.now() - begun, undefined, { signal }).catch(() => undefined)
   }
 }
 
-/** The records without a last one that seals the trees with all the others. */
+/** The records without the last one, if that is a seal over the trees with all the others. */
 function beforeOwnSeal({ identity, log }: SealTrees, records: readonly LogRecord[]): readonly LogRecord[] {
   const last = records.at(-1)
   if (last === undefined || isDamaged(last)) return records
@@ -252,7 +252,7 @@ function beforeOwnSeal({ identity, log }: SealTrees, records: readonly LogRecord
   return seal?.size === log.size + records.length - 1 ? records.slice(0, -1) : records
 }
 
-/** Whether the last event in the trees is still where it was. One that is damaged says nothing against it. */
+/** Whether the last event in the trees is still in the log at the same place. If it is damaged, that counts as yes. */
 async function goesOn({ engines, trees: { last } }: Sealer): Promise<boolean> {
   if (last === null) return true
   const { stream, revision: from } = last
@@ -262,7 +262,7 @@ async function goesOn({ engines, trees: { last } }: Sealer): Promise<boolean> {
   return digestsOf(event).hash !== event.meta.hash
 }
 
-/** What was sealed before and does not fit the log; `null` when all of it is the log's beginning. */
+/** Describes an earlier seal that does not fit the log; `null` when all of them are beginnings of the log. */
 async function reasonToRefuse(sealer: Sealer, newest: RecordedSeal | undefined): Promise<string | null> {
   const { engines, trees, file } = sealer
   const { logIdentity } = engines
@@ -283,7 +283,7 @@ async function reasonToRefuse(sealer: Sealer, newest: RecordedSeal | undefined):
   return sealer.places.contradiction()
 }
 
-/** Which damaged records may be why the trees are not those that were sealed: nothing tells what their hashes were. */
+/** Names damaged records whose hash is lost, and which may be the reason why the trees differ from those that were sealed. */
 function lostHashes({ unknown }: Sealer): string {
   if (unknown.length === 0) return ''
   const named = unknown.slice(0, maxNamed).join(', ')
@@ -300,7 +300,7 @@ async function contradiction(
   return contradictionIn(before, log)
 }
 
-/** Writes the seals that a kill, or a full disk, kept out of the file. */
+/** Adds seals to the file that are missing there because the process was killed, or because the disk was full. */
 async function completeFile(
   { engines: { eventStore, logIdentity, logger }, file }: Sealer,
   newest: RecordedSeal | undefined,
@@ -312,7 +312,7 @@ async function completeFile(
   if (next > newest.revision) return
   const missing: RecordedSeal[] = []
   for await (const seal of sealsFrom(eventStore, logIdentity, next)) missing.push(seal)
-  // A kill leaves out one at most.
+  // A killed process leaves out one at most.
   if (missing.length > 1)
     logger.warn(
       { missing: missing.length },
@@ -321,7 +321,7 @@ async function completeFile(
   await file.append(missing.map((seal) => outsideSeal(logIdentity.logId, seal)))
 }
 
-/** Signs the trees as they are. `undefined` when another process has appended a seal meanwhile. */
+/** Signs the present trees. `undefined` when another process has appended a seal in the meantime. */
 async function appendSeal({ engines, trees }: Sealer): Promise<RecordedSeal | undefined> {
   const { log, logIdentity, vault, clock } = engines
   const keys = await openSigningKeys(vault, logIdentity, clock)
@@ -338,14 +338,14 @@ async function appendSeal({ engines, trees }: Sealer): Promise<RecordedSeal | un
     keyId: hexOf(keys.verifiers[0]?.keyId ?? new Uint8Array(4)),
   }
   const stream = sealStream(logIdentity.epoch)
-  // As the trees have it: the last seal itself may be damaged.
+  // Taken from the trees, since the last seal in the log may be damaged.
   const head = trees.heads.get(stream) ?? emptyHead
   const appended = await log.append(stream, head, [LogSealed.of(seal)], bySystem('sealer'))
   const [event] = appended.kind === 'appended' ? appended.events : []
   return event && { revision: event.revision, at: event.at, hash: event.meta.hash, seal }
 }
 
-/** Tells metrics and `/readyz` how sealing stands, and the log of the process when that has changed. */
+/** Reports the state of sealing to metrics and `/readyz`, and logs it when it has changed. */
 function report(sealer: Sealer, refusal: string | null, newest: RecordedSeal | undefined): void {
   const { engines, tell } = sealer
   sealer.newest = newest ?? sealer.newest
