@@ -1,4 +1,4 @@
-/** What an operator's command is given, and what it says in the end. */
+/** The arguments of an operator's command, and its result. */
 import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 
@@ -7,10 +7,10 @@ export interface Answer {
   readonly failed?: boolean
 }
 
-/** What an operation has that opens the data folder by itself. */
+/** The services of an operation that opens the data folder itself. */
 export interface OperationContext {
   readonly config: Config
   readonly logger: Logger
-  /** Shows a line, which the next one replaces. */
+  /** Shows a line of progress in place of the previous one. */
   readonly progress: (line: string) => void
 }

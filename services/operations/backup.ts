@@ -1,7 +1,7 @@
 /**
- * Makes a copy of the essential part of the data folder while the product serves, and a data folder from such a copy. The log is copied first: what
- * is copied after it has all that its events name, and what is newer does no harm. Left out are read models and the queue, which follow from the
- * log, and workspaces, whose saved work is in blobs.
+ * Copies the essential part of the data folder while the product is running, and makes a data folder from such a copy. The log is copied first: what
+ * is copied later contains everything that its events name, and newer data does no harm. Read models and the queue are left out, since they follow
+ * from the log, and so are workspaces, whose saved work is in blobs.
  */
 import { constants, existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -38,30 +38,30 @@ import {
 } from './files.ts'
 import type { Answer } from './answer.ts'
 
-/** A backup cannot be made or restored; the message says why and what to do. */
+/** A backup cannot be made or restored. The message says why, and what to do. */
 export class BackupRefused extends Error {
   override readonly name = 'BackupRefused'
 }
 
-/** What backup and restore work with; `config.dataDir` is the folder that is copied, or the one that is made. */
+/** The arguments of backup and restore. `config.dataDir` is the folder to copy, or the one to create. */
 export interface BackupWork {
   readonly config: Pick<Config, 'dataDir' | 'engines' | 'masterKey' | 'seals'>
   readonly logger: Logger
   readonly digest: Digest
-  /** Told of each step, and how far a long one is. */
+  /** Called for each step, and with the progress of a long one. */
   readonly progress: (line: string) => void
 }
 
 const format = 1
 const manifestName = 'manifest.json'
 const keyName = 'master.key'
-/** The seals outside of the log, wherever they are kept. */
+/** The name, in a backup, of the seals that are stored outside of the log. */
 const sealsName = 'seals.ndjson'
-/** The log comes first, the keys last: an erasure destroys the key before the blobs, so that a blob that is missed then has no key either. */
+/** The log comes first, the keys last. An erasure destroys the key before the blobs, so a blob that is missing in the copy has no key there either. */
 const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
-/** The blobs are named by what they hold; of the local code host, which is none where GitHub is the host, all is summed up. */
+/** Folders to copy. Blobs are named by their hash; the local code host's folder, which does not exist with GitHub, gets one hash for everything. */
 const trees = ['blobs', 'codehost'] as const
-/** A private key in data folders of earlier versions, which is not encrypted there: it is copied only with the master key. */
+/** A private key in data folders of earlier versions, which is not encrypted there. It is copied only together with the master key. */
 const hostKeyName = 'app.private-key.pem'
 
 const Manifest = z.strictObject({
@@ -74,8 +74,8 @@ const Manifest = z.strictObject({
 type Manifest = z.infer<typeof Manifest>
 
 /**
- * Copies the data folder to `to`, which must be missing or empty, and checks the copy. The master key is included only if `withKey` says so. A
- * backup that is interrupted leaves nothing at `to`. Throws `BackupRefused`.
+ * Copies the data folder to `to`, which must be missing or empty, and checks the copy. The master key is included only if `withKey` is true. An
+ * interrupted backup leaves nothing at `to`. Throws `BackupRefused`.
  */
 export async function backup(to: string, withKey: boolean, work: BackupWork): Promise<Answer> {
   const { dataDir } = onlyEmbedded(work).config
@@ -88,7 +88,7 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
       work.progress(`Copying ${name}`)
       copySqlite(join(dataDir, name), join(part, name))
     }
-    // Copied before the log, so that the log has every seal of the copy.
+    // Copied before the log, so that the copy of the log has every seal in the copied file.
     const seals = await copySeals(work.config.seals.file, join(part, sealsName))
     copyDatabase(databases.log)
     for (const name of trees) {
@@ -126,8 +126,8 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
 }
 
 /**
- * Makes the data folder of a backup, under the next epoch of its log. The folder must not be there, or hold `master.key` alone. Nothing is
- * there before all of it is checked. Throws `BackupRefused`.
+ * Creates the data folder from a backup, in the next epoch of its log. The folder must not exist, or contain only `master.key`. Everything is checked
+ * before the folder appears. Throws `BackupRefused`.
  */
 export async function restore(from: string, work: BackupWork): Promise<Answer> {
   const { dataDir } = onlyEmbedded(work).config
@@ -168,14 +168,17 @@ export async function restore(from: string, work: BackupWork): Promise<Answer> {
   })
 }
 
-/** Whether there is a file of seals; it is copied then. */
+/** Copies the file of seals. Returns whether there is one. */
 async function copySeals(from: string, to: string): Promise<boolean> {
   const isThere = await copyFile(from, to).then(() => true, absentAs(false))
   if (isThere) await chmod(to, 0o600)
   return isThere
 }
 
-/** Puts the seals of the backup where the new folder's product looks for them. A file of seals that lies elsewhere has more than the backup, and stays. */
+/**
+ * Puts the seals of the backup where the restored product expects them. If that is outside of the data folder, an existing file stays, since it has
+ * newer seals too.
+ */
 async function keepSeals(file: string, part: string, target: string): Promise<readonly string[]> {
   if (isInside(file, target)) return []
   if (existsSync(file)) return [`The seals in ${file} are left as they are.`]
@@ -183,14 +186,14 @@ async function keepSeals(file: string, part: string, target: string): Promise<re
   return (await copySeals(join(part, sealsName), file)) ? [`The seals of the backup are in ${file}.`] : []
 }
 
-/** What `master.key` of the new folder is to hold: the backup's key, or the one that lies at the target. */
+/** The content of `master.key` in the new folder: the key in the backup, or else the one that is already in the folder. */
 async function keyOf(source: string, target: string, { config }: BackupWork): Promise<string | undefined> {
   const [included, there] = [await textOf(join(source, keyName)), await textOf(join(target, keyName))]
   if (included !== undefined && there !== undefined && included.trim() !== there.trim())
     throw new BackupRefused(
       `${join(target, keyName)} is not the master key that the backup contains. Move it away first.`,
     )
-  // With MASTER_KEY nothing is read from a file; one that lies there stays all the same, for nobody knows what else it opens.
+  // With MASTER_KEY, no file is read. An existing `master.key` stays all the same, since it may be needed for other data.
   const key = config.masterKey === undefined ? (included ?? there) : there
   if (key === undefined && config.masterKey === undefined)
     throw new BackupRefused(
@@ -216,7 +219,7 @@ const sentences: ReadonlyMap<unknown, (target: string) => string> = new Map<
   ['EACCES', (target) => `${dirname(target)} cannot be written.`],
 ])
 
-/** Closes the stores, so that the database files alone hold everything, and removes what the check has opened and left empty. */
+/** Closes the stores, so that the database files contain everything, and removes empty files that the check has created. */
 async function closeWhole(stores: OwnStores, folder: string): Promise<void> {
   await stores.close()
   for (const ending of ['', '-wal', '-shm']) await rm(join(folder, `views.sqlite${ending}`), { force: true })
@@ -228,13 +231,13 @@ async function closeWhole(stores: OwnStores, folder: string): Promise<void> {
   }
 }
 
-/** Reports what was made, and the faults of its source: a copy of a log with a fault is better than none. */
+/** The result for the operator: what was made, and the faults of the source. A copy of a damaged log is better than none. */
 function quoted({ said, faults }: Checked, made: string, more: readonly string[]): Answer {
   if (faults.length === 0) return { lines: [`${made}, and whole: ${said}`, ...more] }
   return { failed: true, lines: [...faults, `${made}, and not whole: ${said}`, ...more] }
 }
 
-/** Works in a folder beside the target, which takes the target's place when all is done; otherwise nothing is left of it. */
+/** Works in a temporary folder beside the target, which replaces the target when everything is done. After an error, the temporary folder is removed. */
 async function beside(
   target: string,
   what: 'backup' | 'restore',
@@ -247,14 +250,14 @@ async function beside(
   const release = await holdLock(lock)
   if (!release) throw new BackupRefused(`A ${what} to ${target} is under way.`)
   try {
-    // What a kill between the two renames below left aside: it may hold the only master key.
+    // A process that was killed between the two renames below may have left the target's old folder under this name, with the only master key.
     if (!existsSync(target)) await rename(before, target).catch(absentAs(undefined))
     await rm(before, { recursive: true, force: true })
     await rm(part, { recursive: true, force: true })
     await mkdir(part, { mode: 0o700 })
     const answer = await work(part)
     await syncAll(part)
-    // Looked at again: it may have been filled meanwhile.
+    // Checked again, since it may have been filled in the meantime.
     await refuseUnlessEmpty(target, what)
     if (existsSync(target)) await rename(target, before)
     await rename(part, target)
@@ -266,16 +269,16 @@ async function beside(
     throw sentence === undefined ? fault : new BackupRefused(sentence(target), { cause: fault })
   } finally {
     await rm(part, { recursive: true, force: true })
-    // Removed while it is held: whoever opened it before that finds that it is gone.
+    // The file is removed while the lock is held, so that a process that opened it before can see that it is gone.
     await rm(lock, { force: true })
     await release()
   }
 }
 
-/** Holds a lock whose file is removed by whoever held it last; `undefined` when another holds it. */
+/** Takes a lock on a file that the last holder removes; `undefined` when another process holds the lock. */
 async function holdLock(file: string): Promise<(() => Promise<void>) | undefined> {
   for (;;) {
-    // Open as long as the lock is held: when a process closes any handle of a file, the system takes all its locks on it away.
+    // Stays open as long as the lock is held: closing any handle of a file releases all locks that the process has on it.
     const handle = await open(file, 'a', 0o600)
     const release = lockFile(file)
     const [opened, there] = await Promise.all([handle.stat(), stat(file).catch(absentAs(undefined))])
@@ -284,7 +287,7 @@ async function holdLock(file: string): Promise<(() => Promise<void>) | undefined
         release()
         await handle.close()
       }
-    // The lock of a file that is gone keeps nobody out.
+    // A lock on a removed file does not keep others out.
     release?.()
     await handle.close()
     if (!release) return undefined
@@ -314,7 +317,7 @@ interface Checked {
   readonly faults: readonly string[]
 }
 
-/** Whether the log is whole, opens with the key, and has its blobs; `then` is done to stores that do. */
+/** Checks whether the log is complete, can be opened with the key, and has its blobs. If so, `then` is applied to the stores. */
 async function checkStores(
   { config, logger, digest, progress }: BackupWork,
   then: (stores: OwnStores) => Promise<void> = async () => undefined,
@@ -366,7 +369,7 @@ async function manifestOf(source: string): Promise<Manifest> {
   return parsed.data
 }
 
-/** The parts of the copy that are not as the manifest says. */
+/** The parts of the copy that differ from the manifest. */
 async function changedIn(part: string, { files, trees: summed }: Manifest): Promise<readonly string[]> {
   const changed: string[] = []
   for (const [name, made] of Object.entries(files)) {
@@ -378,7 +381,7 @@ async function changedIn(part: string, { files, trees: summed }: Manifest): Prom
   return changed
 }
 
-/** Also where links lead there. */
+/** Refuses if one folder is inside the other, even through links. */
 async function refuseOneInTheOther(one: string, other: string): Promise<void> {
   const [a, b] = [await placeOf(resolve(one)), await placeOf(resolve(other))]
   if (isInside(a, b) || isInside(b, a))

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Checks an audit bundle without a server and without its keys, or compares two. `usage` says how, and what the exit codes mean. It is built
+ * A program that checks an audit bundle without a server and its keys, or compares two bundles. `usage` has its arguments and exit codes. It is built
  * into one file without dependencies.
  */
 import { appendFileSync, existsSync, mkdirSync } from 'node:fs'
@@ -46,7 +46,10 @@ interface Checked {
   readonly pinned: Pinned
 }
 
-/** Checks a bundle by the keys that were given, else by those that are remembered, else by those of the bundle beside it. */
+/**
+ * Checks a bundle with the given keys; without any, with those in the file of known keys, and otherwise with the keys of the bundle that it is
+ * compared with.
+ */
 function check(
   file: string,
   { keys, seals, witnesses, knownKeys }: Given,
@@ -62,7 +65,7 @@ function check(
   const pinned = sources.find((each) => each.keys.length > 0) ?? { from: 'first_seen', keys: [] }
   const knows = { keys: pinned.keys, seals: allLines(seals), witnesses }
   const report = verifyBundle(textLines(file), cryptography, knows)
-  // The bundle beside it was not known either.
+  // The key of the first bundle was not known before either.
   const isNew = pinned.from === 'beside' && report.verdict === 'whole'
   return { report: isNew ? { ...report, verdict: 'intact' } : report, pinned: { ...pinned, file: knownKeys } }
 }
@@ -107,7 +110,7 @@ function answerOne(file: string, given: Given): Answer {
 
 function answerTwo(files: readonly [string, string], given: Given): Answer {
   const first = check(files[0], given, [])
-  // The manifest of the first signs the keys of its header.
+  // The first bundle's manifest covers the keys in its header, so they can be trusted for the second bundle.
   const second = check(
     files[1],
     given,
@@ -141,7 +144,7 @@ function codeOfComparison({ verdict }: BundleComparison, isFirstSeen: boolean): 
   return isFirstSeen ? 3 : 0
 }
 
-/** The keys that were given as text or in files. Throws when one is none, or a file has none: a check without keys would say too much. */
+/** The keys given as text or in files. Throws for an invalid key and for a file without keys, since the result would then promise too much. */
 function keysIn<T>(given: readonly string[], parse: (text: string) => T | undefined): readonly (T & {})[] {
   return given.flatMap((each) => {
     const texts = existsSync(each) ? [...textLines(each)].filter((line) => line.trim() !== '') : [each]
@@ -155,7 +158,7 @@ function keysIn<T>(given: readonly string[], parse: (text: string) => T | undefi
   })
 }
 
-/** Throws when there is no seal in a file: a check without it would say too much. */
+/** Throws when a file has no seal, since the result would then promise too much. */
 function checkSeals(files: readonly string[]): void {
   for (const file of files) {
     let hasSeal = false
@@ -196,7 +199,7 @@ function main(): number {
   }
   const { code, lines, json } =
     second === undefined ? answerOne(file, given) : answerTwo([file, second], given)
-  // What a bundle says is to make no line of its own and to move no cursor.
+  // A bundle may contain any text, so control characters are replaced.
   const shown = lines.map((line) => line.replaceAll(/\p{Cc}/gu, '\uFFFD')).join('\n')
   process.stdout.write(`${values.json ? JSON.stringify(json, null, 2) : shown}\n`)
   return code
@@ -209,14 +212,14 @@ try {
   process.exitCode = 2
 }
 
-/** The file of known keys of the person who runs this. */
+/** The path of the user's file of known keys. */
 function usualKnownKeys(configHome: string | undefined): string {
-  // A relative folder is to be ignored, as the XDG specification has it.
+  // The XDG specification says that a relative folder must be ignored.
   const folder = configHome?.startsWith('/') === true ? configHome : join(homedir(), '.config')
   return join(folder, 'flightdeck', 'known-keys')
 }
 
-/** The keys that are remembered for a log. Throws when a line is not one of this file: a check without it would say too much. */
+/** The known keys of a log. Throws when a line of the file is invalid, since the result would then promise too much. */
 function knownKeysOf(file: string, logId: string): readonly string[] {
   if (!existsSync(file)) return []
   return [...textLines(file)].flatMap((line) => {
@@ -228,7 +231,7 @@ function knownKeysOf(file: string, logId: string): readonly string[] {
   })
 }
 
-/** Remembers the key of a log. */
+/** Adds the key of a log to the file of known keys. */
 function rememberKey(file: string, logId: string, verifierKey: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   appendFileSync(file, `${logId} ${verifierKey}\n`, { mode: 0o600 })

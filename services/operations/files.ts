@@ -1,4 +1,4 @@
-/** Files and folders as backups need them: copied, summed up, and synced to the disk. */
+/** Copies, hashes and syncs files and folders for backups. */
 import { createHash } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
 import { chmod, copyFile, mkdir, open, readdir, readFile, realpath, stat } from 'node:fs/promises'
@@ -13,12 +13,12 @@ export const TreeSum = z.strictObject({
   sha256: Sha256,
 })
 
-/** Folders at the top that hold unfinished work, or what a killed process left. */
+/** Folders at the top level that contain unfinished work, or leftovers of a killed process. */
 const leftOut = new Set(['half-written', 'incoming'])
 
 /**
- * Copies the files below a folder; a file that is removed meanwhile is left out. Refs of git are copied before its objects, which are
- * only ever added, so that every object a ref names is in the copy. `without` names what is left out at the top.
+ * Copies the files below a folder; a file that is removed during the copy is left out. git's refs are copied before its objects, which are only ever
+ * added, so that the copy has every object that a ref names. `without` lists names at the top level to leave out.
  */
 export async function copyTree(
   from: string,
@@ -50,7 +50,7 @@ export async function copyTree(
   await copy(from, to)
 }
 
-/** One digest of a whole folder: of the names, sizes and digests of its files, in order. */
+/** One hash for a whole folder, over names, sizes and hashes of its files in order. */
 export async function sumOf(folder: string): Promise<z.infer<typeof TreeSum>> {
   const whole = createHash('sha256')
   let files = 0
@@ -84,10 +84,10 @@ export async function digestOf(file: string): Promise<z.infer<typeof FileSum>> {
   return { bytes, sha256: hash.digest('hex') }
 }
 
-/** A disk writes many files together in little more time than one. */
+/** The most files that are synced at once. A disk needs little more time for many files than for one. */
 const syncedAtOnce = 16
 
-/** Syncs a folder and all files below it to the disk. */
+/** Writes a folder and all files below it to the disk. */
 export async function syncAll(folder: string): Promise<void> {
   const files = filesBelow(folder)
   const syncInTurn = async () => {
@@ -106,7 +106,7 @@ export async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** The path without links; of a path that does not exist, as far as it does. */
+/** The path with links resolved; for a path that does not exist, the existing part is resolved. */
 export async function placeOf(path: string): Promise<string> {
   const found = await realpath(path).catch(absentAs(undefined))
   return found ?? join(await placeOf(dirname(path)), basename(path))

@@ -1,4 +1,4 @@
-/** An operator's commands: list jobs and streams that were set aside, take up one of them again, check the log, rebuild read models. */
+/** An operator's commands: list failed jobs and unreadable streams, retry one, check the log, rebuild read models. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { views } from '#domain/views/all.ts'
 import type { Engines } from '#platform/compose.ts'
@@ -14,14 +14,14 @@ import { verifyLog, type Verified } from '#platform/verify/verify.ts'
 import type { Answer } from './answer.ts'
 import { listSeals, replaceKey } from './seals.ts'
 
-/** The kinds of job there are; the queue keeps what was set aside by kind. */
+/** The kinds of jobs. The queue stores failed jobs by kind. */
 const kinds = ['execution', 'pull_request', 'erasure'] as const
 const maxShown = 1_000
 
 /** Thrown for an unknown command. */
 export class UnknownWords extends Error {
   override readonly name = 'UnknownWords'
-  /** The command that they belong to. */
+  /** The command that has the unknown words. */
   readonly command: string
   constructor(message: string, command: string) {
     super(message)
@@ -29,7 +29,7 @@ export class UnknownWords extends Error {
   }
 }
 
-/** What an operation works on; `progress` shows a line, which the next one replaces. */
+/** What an operation needs; `progress` shows a line in place of the previous one. */
 export interface Operating extends Pick<
   Engines,
   'jobs' | 'eventStore' | 'readStore' | 'vault' | 'logIdentity' | 'logDamage' | 'clock'
@@ -41,13 +41,13 @@ export interface Operating extends Pick<
   readonly progress: (line: string) => void
 }
 
-/** What an operator asked for, once there are engines. */
+/** A command of an operator that needs the engines. */
 export type Operation = (engines: Operating) => Promise<Answer>
 
 /**
- * `verify` checks the whole log; `seals` lists the keys that it is sealed with, and `seals new-key` makes another one; `restored` begins the next
- * epoch of a log that was restored from a backup; `jobs` gives a line for each job that was set aside, newest first of its kind; `jobs requeue
- * <id>` queues one again; no words are no operation. Throws `UnknownWords`, before anything is opened.
+ * The operation for the words of a command. `verify` checks the whole log. `seals` lists the keys that sign it, and `seals new-key` creates another.
+ * `restored` begins the next epoch of a log that was restored from a backup. `jobs` lists the failed jobs, newest first of each kind; `jobs requeue
+ * <id>` queues one again. `undefined` without words. Throws `UnknownWords` before anything is opened.
  */
 export function operationOf(words: readonly string[]): Operation | undefined {
   const [subject, verb, id, ...rest] = words
@@ -104,15 +104,15 @@ async function verified(operating: Operating): Promise<Answer> {
 const blobsOf = ({ blobs, erasedBlobs }: Pick<Verified, 'blobs' | 'erasedBlobs'>): string =>
   blobs + erasedBlobs === 0 ? '' : `${blobs} blobs are whole; ${erasedBlobs} were erased. `
 
-/** Seals in the log alone do not show that its end was cut. */
+/** A sentence about seals outside of the log. Without any, nothing shows whether the end of the log was cut off. */
 const outsideOf = (outside: number): string =>
   outside > 0
     ? ''
     : ' No seal was found outside of the log: if its end was cut, this cannot show it. Look for the file of seals (SEALS_FILE).'
 
-/** Chooses an epoch above that of the read models, so that restoring the same backup twice never reuses an epoch. */
+/** Begins an epoch above that of the read models, so that restoring the same backup twice never reuses an epoch. */
 async function restored({ readStore, ...operating }: Operating): Promise<Answer> {
-  // Nothing that was folded from the other log is served: it is folded from this one first.
+  // Read models of the previous log must not be used before they are rebuilt from this one.
   const { log } = await changeCatalog(readStore, (catalog) => ({ ...catalog, live: {}, building: null }))
   const { logId, epoch } = await restoreLog(operating, log?.epoch)
   return {
@@ -124,16 +124,16 @@ async function restored({ readStore, ...operating }: Operating): Promise<Answer>
 
 const names = views.map(({ collection }) => collection)
 const pollIntervalMs = 300
-/** The rebuilder reports its progress, and checks for requests, every second. */
+/** The rebuilder checks for requests and reports its progress every second, so a longer silence means that it is not running. */
 const defaultSilenceMs = 15_000
 
-/** What an operation needs that works on the read models alone, and so may run while the product has the data folder. */
+/** What an operation needs that only uses the read models, and can therefore run beside the product. */
 export interface Beside {
   readonly readStore: Pick<ReadStore, 'catalog' | 'replaceCatalog'>
   readonly progress: Operating['progress']
 }
 
-/** `rebuild` has all read models rebuilt, or the one that is named; other words are for `operationOf`. Throws `UnknownWords`. */
+/** The operation `rebuild`, which rebuilds one or all read models; `undefined` for other words, which are for `operationOf`. Throws `UnknownWords`. */
 export function operationBeside(
   [subject, name, ...rest]: readonly string[],
   maxSilenceMs = defaultSilenceMs,
@@ -146,7 +146,7 @@ export function operationBeside(
   return (beside) => rebuilt(beside, name === undefined ? names : [name], maxSilenceMs)
 }
 
-/** Asks for the rebuild, and reports its progress until it is done. The projector does the work. */
+/** Requests the rebuild and reports its progress until it is done. The projector does the work. */
 async function rebuilt(
   { readStore, progress }: Beside,
   collections: readonly string[],
@@ -184,7 +184,7 @@ async function listed({ jobs }: Operating): Promise<Answer> {
   for (const kind of kinds) {
     for (const { job, reason } of await jobs.rejected(kind, maxShown)) {
       const payload = Object.entries(job.payload).map(([name, value]) => `${name}=${value}`)
-      // A reason may be a stack: the first line names it.
+      // A reason may have a stack trace, of which only the first line is shown.
       lines.push([job.id, kind, ...payload, reason.split('\n')[0]].join('  '))
     }
   }

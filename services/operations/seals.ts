@@ -1,4 +1,4 @@
-/** What an operator asks of the seals: the keys to hand out, how far the log is sealed, and a new key. */
+/** An operator's commands about seals: list the keys and the newest seal, and create a new key. */
 import type { Engines } from '#platform/compose.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 import { knownIdentity, type KnowsIdentity } from '#platform/eventlog/logIdentity.ts'
@@ -13,7 +13,7 @@ export interface SealOperating extends Pick<Engines, 'logIdentity' | 'logDamage'
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
 }
 
-/** The newest seal, and a line for each key, newest first. */
+/** The lines about the newest seal, and one line for each key, newest first. */
 export async function listSeals({ eventStore, vault, logIdentity }: SealOperating): Promise<Answer> {
   const [seal, keys] = [await newestSeal(eventStore, logIdentity), await signingKeys(vault, logIdentity)]
   return {
@@ -27,7 +27,7 @@ export async function listSeals({ eventStore, vault, logIdentity }: SealOperatin
   }
 }
 
-/** A line for each key that the log is sealed with, newest first: its fingerprint, and the key itself. */
+/** One line for each key of the log, newest first: the fingerprint and the key. */
 export async function listKeys(
   stores: KnowsIdentity & {
     readonly commands: Pick<Commands, 'load'>
@@ -46,9 +46,9 @@ const linkLines = (links: readonly string[]) =>
     ? []
     : ['Each older key vouches for the next one:', ...links.flatMap((link) => link.trimEnd().split('\n'))]
 
-/** Makes a key that signs from now on; those before it stay in bundles and in what `listSeals` gives. */
+/** Creates a key that signs from now on. The older ones stay in bundles and in `listSeals`. */
 export async function replaceKey({ vault, logIdentity, logDamage, clock }: SealOperating): Promise<Answer> {
-  // The older key vouches for the next one under the log's name, which must be certain.
+  // The older key signs the next one under the log's name, so that name must be certain.
   if (logDamage !== null) return { failed: true, lines: [logDamage] }
   const { vkeys, links } = await replaceSigningKey(vault, logIdentity, clock)
   return {

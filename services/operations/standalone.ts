@@ -1,4 +1,7 @@
-/** What an operator asks for that opens the data folder by itself, whether the product has it or not: a backup, a restore, the log's keys, streams that are set aside. */
+/**
+ * An operator's commands that open the data folder themselves, whether or not the product is running: backup, restore, the log's keys, and
+ * quarantined streams.
+ */
 import type { Answer, OperationContext } from './answer.ts'
 import { UnknownWords } from './operate.ts'
 import { existsSync } from 'node:fs'
@@ -7,8 +10,8 @@ import type { OwnStores } from '#platform/compose.ts'
 import { inspectFlawed, listFlawed, releaseFlawed } from '#platform/eventlog/quarantine.ts'
 
 /**
- * `backup <folder>` and `restore <folder>` copy the data folder; `key` shows the keys of the log; `quarantine` is about streams that are set aside.
- * Other words are for `operationBeside` and `operationOf`. Throws `UnknownWords`.
+ * The operation for the words of a command. `backup <folder>` and `restore <folder>` copy the data folder; `key` shows the keys of the log;
+ * `quarantine` is about unreadable streams. `undefined` for other words, which are for `operationBeside` and `operationOf`. Throws `UnknownWords`.
  */
 export function standaloneOf(
   words: readonly string[],
@@ -50,7 +53,7 @@ async function keysOf(context: OperationContext): Promise<Answer> {
 
 type Stores = Pick<OwnStores, 'readStore' | 'eventStore' | 'log'>
 
-/** `quarantine list`, `quarantine inspect <stream>` or `quarantine release <stream>`. Throws `UnknownWords` for others. */
+/** The operation `quarantine list`, `quarantine inspect <stream>` or `quarantine release <stream>`. Throws `UnknownWords` for other words. */
 function quarantineOf(words: readonly string[]): (stores: Stores) => Promise<Answer> {
   const [, verb = 'list', stream, ...rest] = words
   if (verb === 'list' && stream === undefined)
@@ -65,7 +68,7 @@ function quarantineOf(words: readonly string[]): (stores: Stores) => Promise<Ans
       }
 }
 
-/** Works on the data folder or the engines, even while others have them open. Throws if there is no data folder, rather than create one. */
+/** Opens the data folder or the engines, even while another process uses them. Throws if there is no data folder, instead of creating one. */
 async function onOwnStores(
   { config, logger }: OperationContext,
   operation: (stores: OwnStores) => Promise<Answer>,

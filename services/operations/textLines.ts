@@ -1,12 +1,12 @@
-/** The lines of text files, however large the files are. */
+/** Reads the lines of text files of any size. */
 import { closeSync, openSync, readSync } from 'node:fs'
 
 const chunkBytes = 1_048_576
 const longestLine = 64 * chunkBytes
-/** Stands for a line that is too long or no text: nothing that a bundle may hold. */
+/** Replaces a line that is too long or not text. No line of a valid bundle is equal to it. */
 const noLine = '\u0000'
 
-/** The lines of a file, one at a time, without their newlines; the last is what follows the last newline, and may be empty. */
+/** The lines of a file, one at a time, without their newlines. The last one is the text after the last newline, which may be empty. */
 export function* textLines(file: string): Generator<string> {
   const descriptor = openSync(file, 'r')
   try {

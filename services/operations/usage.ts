@@ -1,4 +1,4 @@
-/** What `npm start -- --help` says of the commands. */
+/** The help text of `npm start -- --help`. */
 export const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
        npm start -- jobs [requeue <id>] [--data <folder>]
        npm start -- quarantine [list | inspect <stream> | release <stream>] [--data <folder>]
@@ -30,7 +30,7 @@ export const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
 Environment variables:
 `
 
-/** What the help says of one command; of all of them for one that it does not know. */
+/** The help text of one command; for an unknown command, that of all. */
 export function usageOf(command: string): string {
   const lines = usage.split('\n')
   const isOf = (line: string) => line.includes(`npm start -- ${command} `) || line.startsWith(`  ${command} `)

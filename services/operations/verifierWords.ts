@@ -1,4 +1,4 @@
-/** What the verifier says of a bundle, in lines. */
+/** The verifier's report about a bundle, as lines of text. */
 import type { BundleFault } from '../../domain/proof/bundleParts.ts'
 import type { GivenSeals } from '../../domain/proof/bundleSeals.ts'
 import type { BundleComparison } from '../../domain/proof/compareBundles.ts'
@@ -6,17 +6,17 @@ import { fingerprintOf } from '../../domain/proof/logKeys.ts'
 import type { BundleReport } from '../../domain/proof/verifyBundle.ts'
 import { cryptography } from '../platform/seals/cryptography.ts'
 
-/** Where the keys come from that a bundle was checked against. */
+/** The keys that a bundle was checked with, and where they come from. */
 export interface Pinned {
   readonly from: 'given' | 'remembered' | 'beside' | 'first_seen'
-  /** Verifier keys or fingerprints; none at first sight. */
+  /** Verifier keys or fingerprints; empty if no key of this log was known. */
   readonly keys: readonly string[]
   readonly file: string
 }
 
 const maxShown = 100
 
-/** The lines about one bundle; the first is the verdict. */
+/** The lines about one bundle. The first line is the verdict. */
 export function linesOf(report: BundleReport, pinned: Pinned): readonly string[] {
   switch (report.verdict) {
     case 'newer_format':
@@ -37,7 +37,7 @@ export function linesOf(report: BundleReport, pinned: Pinned): readonly string[]
   }
 }
 
-/** The lines about two bundles that have no faults by themselves; the first is the verdict. */
+/** The lines about two bundles that have no faults of their own. The first line is the verdict. */
 export function comparisonLines(comparison: BundleComparison, isFirstSeen: boolean): readonly string[] {
   const { verdict, contradictions, why, size, extension } = comparison
   switch (verdict) {
@@ -85,7 +85,7 @@ function firstSeen({ file }: Pinned): readonly string[] {
   ]
 }
 
-/** A verifier key with its fingerprint before it; a fingerprint as it is. */
+/** A verifier key with its fingerprint in front; a fingerprint is not changed. */
 function described(key: string): string {
   const fingerprint = fingerprintOf(cryptography.sha256, key)
   return fingerprint === undefined ? key : `${fingerprint}  ${key}`
