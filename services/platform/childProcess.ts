@@ -1,10 +1,13 @@
-/** Child processes, for every service: no shell, an explicit environment, limits on time and output, and a process group that ends as one. */
+/**
+ * Child processes for all services: without a shell, with an explicit environment, with limits on time and output, and in a process group that is
+ * ended as a whole.
+ */
 import { spawn } from 'node:child_process'
 import type { StdioOptions } from 'node:child_process'
 import { Duplex } from 'node:stream'
 import type { Readable, Writable } from 'node:stream'
 
-/** The program does not exist or may not be run; nothing was started. */
+/** The program does not exist or may not be run. Nothing was started. */
 export class CannotStart extends Error {
   override readonly name = 'CannotStart'
   readonly file: string
@@ -18,44 +21,44 @@ export class CannotStart extends Error {
 }
 
 export interface Exit {
-  /** The exit code; `null` when a signal ended the process. */
+  /** `null` when a signal ended the process. */
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
 }
 
-/** A user of this machine, by number; no account is needed. */
+/** A user of this machine, by number. The number need not have an account. */
 export interface HostUser {
   readonly uid: number
   readonly gid: number
 }
 
 export interface SpawnOptions {
-  /** The folder in which the child starts; `/` by default, never this process's own folder. */
+  /** The working folder; `/` by default, and never this process's own. */
   readonly cwd?: string
-  /** The whole environment of the child: nothing of this process's own is passed on. */
+  /** The complete environment of the child. Nothing of this process's environment is passed on. */
   readonly env: Readonly<Record<string, string>>
   readonly stdin: 'pipe' | 'ignore'
-  /** Another user who runs the child; only root can choose one. */
+  /** Another user to run as. Only root can do that. */
   readonly user?: HostUser | undefined
-  /** How many further pipes the child gets, as file descriptors from 3 on. */
+  /** The number of additional pipes that the child gets, as file descriptors from 3 on. */
   readonly extraPipes?: number
 }
 
 export interface SpawnedProcess {
   readonly pid: number
   readonly stdin: Writable | null
-  /** The output. The child waits when its output is not read, which is the back-pressure. */
+  /** If nobody reads these streams, the child waits. */
   readonly stdout: Readable
   readonly stderr: Readable
-  /** The further pipes, in order. Each works both ways. */
+  /** The additional pipes in order. Each can be read and written. */
   readonly pipes: readonly Duplex[]
   /** Settles when the process has ended, whether or not its output was read. */
   readonly exited: Promise<Exit>
-  /** Sends a signal to the child and all processes that stayed in its group. Does nothing when the group has ended. */
+  /** Sends a signal to all processes that are still in the child's group. Does nothing when there are none. */
   signalGroup(signal: NodeJS.Signals): void
 }
 
-/** Starts a child in a group of its own. Throws `CannotStart`. */
+/** Starts a child in its own process group. Throws `CannotStart`. */
 export function spawnProcess(file: string, args: readonly string[], options: SpawnOptions): SpawnedProcess {
   const extra = Array.from({ length: options.extraPipes ?? 0 }, () => 'pipe' as const)
   const stdio: StdioOptions = [options.stdin, 'pipe', 'pipe', ...extra]
@@ -65,7 +68,7 @@ export function spawnProcess(file: string, args: readonly string[], options: Spa
   const { pid, stdin, stdout, stderr } = child
   if (pid === undefined || !stdout || !stderr) throw new CannotStart(file, fault)
 
-  // A child may close its input early; its exit shows the consequences.
+  // A child may close its input early. Its exit shows whether that was an error.
   stdin?.on('error', ignore)
   const pipes = child.stdio.slice(3).filter((stream) => stream instanceof Duplex)
   for (const pipe of pipes) pipe.on('error', ignore)
@@ -82,8 +85,8 @@ export function spawnProcess(file: string, args: readonly string[], options: Spa
 }
 
 /**
- * Ends a child and all processes that stayed in its group: at once or, with `graceMs`, by SIGTERM first and SIGKILL after that time. With grace the
- * output is no longer read, since a full pipe would keep the child from ending.
+ * Ends a child and all that are still in its group. Without `graceMs` at once; with it, by SIGTERM first and SIGKILL after that time. In the second
+ * case its output is discarded, since a full pipe would keep it from ending.
  */
 export function endGroup(child: SpawnedProcess, graceMs = 0): void {
   if (graceMs === 0) return child.signalGroup('SIGKILL')
@@ -93,7 +96,7 @@ export function endGroup(child: SpawnedProcess, graceMs = 0): void {
   void child.exited.then(() => clearTimeout(forced))
 }
 
-/** Sends a signal to a process or, with a negative id, to a group; `false` when there is none any more. */
+/** Sends a signal to a process, or for a negative id to a group. False when there is no such process. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal)
@@ -106,20 +109,20 @@ export interface RunOptions {
   readonly cwd?: string
   readonly env: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
-  /** What the child reads from the descriptors from 3 on. */
+  /** Inputs for the file descriptors from 3 on. */
   readonly extraInputs?: readonly (string | Uint8Array)[]
   readonly user?: HostUser | undefined
   readonly timeoutMs: number
-  /** The time between SIGTERM and SIGKILL when the child is ended early, in milliseconds; without it, SIGKILL is sent at once. */
+  /** The time between SIGTERM and SIGKILL when the child is ended early; without it, SIGKILL is sent at once. */
   readonly graceMs?: number
-  /** The maximum output of stdout and of stderr, each. Output that `onStdout` takes is not kept and not counted. */
+  /** The limit of stdout and of stderr, each. Chunks for `onStdout` do not count. */
   readonly maxOutputBytes: number
-  /** Keeps only this many of the last bytes of stderr, however much there is. */
+  /** If given, only this many of the last bytes of stderr are kept, and stderr has no limit. */
   readonly stderrTailBytes?: number
   readonly signal?: AbortSignal | undefined
-  /** Takes stdout as it arrives; returning `enough` ends the child. */
+  /** Gets each chunk of stdout, which is then not kept. Returning `enough` ends the child. */
   readonly onStdout?: (chunk: Buffer) => 'more' | 'enough'
-  /** Sees stderr as it arrives; stderr is kept as well. */
+  /** Gets each chunk of stderr, which is also kept. */
   readonly onStderr?: (chunk: Buffer) => void
 }
 
@@ -128,11 +131,11 @@ export type EndedBy = 'itself' | 'time_limit' | 'output_limit' | 'aborted' | 're
 export interface Finished extends Exit {
   readonly stdout: Buffer
   readonly stderr: Buffer
-  /** Why the child ended. In all cases but `itself`, its whole group was ended. */
+  /** What ended the child. Unless it ended by `itself`, its whole group was ended. */
   readonly endedBy: EndedBy
 }
 
-/** Runs a child to its end and returns its output. Throws only `CannotStart`: any exit is a result. */
+/** Runs a child to its end and returns its output. Throws only `CannotStart`: every exit code is a result. */
 export async function run(file: string, args: readonly string[], options: RunOptions): Promise<Finished> {
   if (options.signal?.aborted)
     return { code: null, signal: null, stdout: nothing, stderr: nothing, endedBy: 'aborted' }
@@ -144,7 +147,7 @@ export async function run(file: string, args: readonly string[], options: RunOpt
   return runToEnd(child, options)
 }
 
-/** Writes the inputs of a child that runs already, and enforces its limits, like `run`. Never throws. */
+/** Like `run`, for a child that is already running: writes its inputs and applies the limits. Never throws. */
 export async function runToEnd(
   child: SpawnedProcess,
   options: Omit<RunOptions, 'cwd' | 'env' | 'user'>,
@@ -199,11 +202,11 @@ export async function runToEnd(
 interface Collecting {
   readonly limit: number
   readonly exceeded: () => void
-  /** Sees each chunk first. A chunk that it takes is neither kept nor counted. */
+  /** Gets each chunk first. A chunk that it takes is neither kept nor counted. */
   readonly first: ((chunk: Buffer) => 'taken' | 'seen') | undefined
 }
 
-/** Reads a stream to its end and keeps at most `limit` bytes of it. */
+/** Reads a stream to its end and returns at most its first `limit` bytes. */
 function collect(stream: Readable, { limit, exceeded, first }: Collecting): Promise<Buffer> {
   const kept: Buffer[] = []
   let size = 0
@@ -216,7 +219,7 @@ function collect(stream: Readable, { limit, exceeded, first }: Collecting): Prom
   return closed(stream).then(() => Buffer.concat(kept))
 }
 
-/** Reads a stream to its end and keeps its last bytes. */
+/** Reads a stream to its end and returns its last bytes. */
 function collectTail(stream: Readable, bytes: number, see: (chunk: Buffer) => void): Promise<Buffer> {
   let kept: Buffer = Buffer.alloc(0)
   stream.on('data', (chunk: Buffer) => {

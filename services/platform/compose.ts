@@ -1,7 +1,4 @@
-/**
- * Chooses the adapters: this is the only file that knows which engine is behind a port. The drivers of the shared engines are large, so they are
- * loaded only where they are used.
- */
+/** Chooses the adapter behind each port; no other file knows them. The drivers of the shared engines are large, and loaded only when they are used. */
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -79,7 +76,7 @@ interface Ports {
   readonly recentKeys: RecentKeys
 }
 
-/** Everything that services work with: the ports, and objects that are built on them once. */
+/** Everything that services work with: the ports, and shared parts that are built on them. */
 export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 'metrics'> {
   readonly codeHost: CodeHost
   readonly clock: Clock
@@ -87,7 +84,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly logger: Logger
   readonly log: EventLog
   readonly logIdentity: LogIdentity
-  /** Why the log's own stream cannot be read, in a sentence; `identity` then comes from outside of the log. */
+  /** In a sentence, why the log's own stream cannot be read; the identity is then taken from the copy outside of the log. */
   readonly logDamage: string | null
   readonly commands: Commands
   readonly idempotency: Idempotency
@@ -96,7 +93,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly blobs: SealedBlobs
   readonly words: LiveWords
   readonly imageAddresses: ImageAddresses
-  /** Our App at the code host: its registration, what the host knows about it, and where it is installed. */
+  /** Our App at the code host, what the host knows about it, and where it is installed. */
   readonly hostApp: HostApp
   readonly codeHostApps: CodeHostApps
   readonly installations: Installations
@@ -106,7 +103,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly mcpHeaders: ProjectSecrets
   readonly modelKeys: ModelKeys
   readonly sessions: Sessions
-  /** The credentials of the product at the local code host; `null` with GitHub itself. */
+  /** The product's credentials at the local code host; `null` with GitHub. */
   readonly localCodeHost: LocalCredentials | null
   readonly ballast: Ballast
   /** The checks of `/readyz`, by name. */
@@ -114,7 +111,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   close(): Promise<void>
 }
 
-/** The parts of the configuration that say where data is stored. */
+/** The part of the configuration that says where data is stored. */
 export type StoresConfig = Pick<Config, 'dataDir' | 'engines' | 'masterKey'>
 
 interface Opening {
@@ -122,15 +119,15 @@ interface Opening {
   readonly clock: Clock
   readonly onFault: ReportFault
   readonly onWaiting: (line: string) => void
-  /** Registers an engine to be closed after everything that is opened later. */
+  /** Registers an engine to be closed, after all engines that are registered later. */
   keep<T extends { close(): Promise<void> }>(engine: T): T
   at(name: string): string
 }
 
 /**
- * Opens the engines that the configuration names: shared ones at their addresses, and the others embedded, in the data folder. Waits for shared
- * engines that are not reachable yet, and reports that to `onWaiting` in a line. Throws sentences when the folder is in use, its format is newer, the
- * master key is wrong, or an address or credentials are refused.
+ * Opens the engines that the configuration names. Shared ones are at their addresses, and waited for if they are not available yet, which `onWaiting`
+ * reports in a line; the others are embedded, in the data folder. Throws sentences: the folder is in use, a newer format, a wrong master key, an
+ * address or credentials that are refused.
  */
 export async function openEngines(
   config: Config,
@@ -204,10 +201,10 @@ export async function openStores(config: StoresConfig, logger: Logger): Promise<
   }
 }
 
-/** Checks one blob of a folder that another process may have open. */
+/** Checks one blob in a folder that another process may have open. */
 export { checkBlob }
 
-/** Opens only the read models, whatever process has the data folder open. */
+/** Opens only the read models, even while another process has the data folder. */
 export async function openReadModels(
   config: StoresConfig,
   onWaiting: (line: string) => void,
@@ -232,7 +229,7 @@ export async function openReadModels(
   }
 }
 
-/** Whether a data folder is needed. Shared engines store everything except workspaces and the local code host's repositories. */
+/** Whether the process needs a data folder: shared engines hold everything but workspaces and the local code host's repositories. */
 function needsFolder({ engines, services }: Config): boolean {
   const hasEmbedded = engines.eventStore === null || engines.mongo === null || engines.nats === null
   return hasEmbedded || services.has('runner') || services.has('codehost')
@@ -293,7 +290,7 @@ async function keysAndViewsInMongo({ config, keep, at }: Opening, mongo: Mongo):
   const masterKey = await loadMasterKey({ configured: config.masterKey, file: at('master.key') })
   const { openMongoVault } = await import('#platform/vault/mongodb.ts')
   return {
-    // Opened first, so that a program with another key writes nothing.
+    // Opened first, so that a process with a wrong key writes nothing.
     vault: keep(await openMongoVault({ mongo, masterKey })),
     readStore: keep(await readStoreIn(mongo)),
   }
@@ -368,7 +365,7 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
   })
   const addresses = codeHostAddresses(config, config.codeHost)
   const { serverUrl } = addresses
-  // The local code host has no limits that have to be kept.
+  // Only GitHub requires a pace.
   const paced = config.codeHost.kind === 'github'
   const requests = requestsTo({ ...addresses, paced, hasOwnToken: tokenOf(config) !== undefined, bus })
   const codeHost = githubCodeHost({ serverUrl, requests, app: app.current, ownToken: tokenOf(config) })
@@ -431,7 +428,7 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
   }
 }
 
-/** Refuses to create a key when there is old data: the vault would only refuse the new key, which would stay behind as if it were the right one. */
+/** Throws when the master key is missing although there is data. A new key could not open the vault, but would remain as if it were the right one. */
 function refuseLostKey(config: StoresConfig, at: (name: string) => string): void {
   if (config.masterKey !== undefined || existsSync(at('master.key')) || !existsSync(at('vault.sqlite')))
     return

@@ -1,4 +1,4 @@
-/** The connected runners, by their last heartbeats: which agents can run on them, and which notices they want every page to show. */
+/** The connected runners, each by its last heartbeat: the agents that can run on them, and the notices that they show on every page. */
 import type { AgentState } from '#domain/api/server.schema.ts'
 import { agentNames, type AgentName } from '#domain/agents.ts'
 import type { ModelKeys, Paying } from '#platform/credentials/modelKeys.ts'
@@ -12,7 +12,7 @@ interface HeardRunners {
   stop(): void
 }
 
-/** How long a runner may be silent before it counts as disconnected, in milliseconds. A runner sends a heartbeat each second. */
+/** After this time without a heartbeat, a runner no longer counts as connected. Each runner sends one per second. */
 export const silentMs = 5_000
 
 /** Starts listening; `onHeard` is called after each heartbeat. `now` is monotonic, in milliseconds. */
@@ -41,18 +41,18 @@ function hearRunners(
 
 export interface Agents {
   /**
-   * Every agent, as the best-equipped connected runner reports it. If no runner has reported yet, waits for one, but no longer than a connected
-   * runner may be silent.
+   * Every agent, as reported by the connected runner that can do most for it. If no runner has reported yet, waits for one, at most as long as a
+   * connected runner may be silent.
    */
   read(): Promise<readonly AgentState[]>
-  /** Why no connected runner can run the agent, in the sentence of `read`; `null` when one can, or when none has reported yet. */
+  /** Why no connected runner can run the agent, in the same sentence as `read`; `null` when one can, or when none has reported yet. */
   whyNone(name: AgentName): string | null
-  /** Whether the agent lacks nothing but a key, and one of those who would pay for its run has one. */
+  /** Whether a key is all that the agent lacks, and somebody who would pay for its run has one. */
   runsWithOwnKey(name: AgentName, by: Paying): Promise<boolean>
   stop(): void
 }
 
-/** An agent for those who would pay for its run: with a key of their own, they may not need the server's. */
+/** The state of an agent for those who would pay for its run: with a key of their own, the agent may not need the server's. */
 export async function agentFor(
   state: AgentState,
   by: Paying,
@@ -114,7 +114,7 @@ function unknown(name: AgentName): AgentState {
 }
 
 export interface Notices {
-  /** The notices, each once; when no runner is connected, also a sentence about that. */
+  /** Returns each notice once; when no runner is connected, a sentence about that. */
   read(): readonly string[]
   stop(): void
 }

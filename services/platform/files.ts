@@ -1,7 +1,7 @@
-/** Files that must be on the disk when a call returns, and those that may be missing. */
+/** Writes files that must be on the disk when a call returns, and handles files that may be missing. */
 import { open } from 'node:fs/promises'
 
-/** A handler for `catch` that returns `undefined` for a file or folder that does not exist. */
+/** For a `catch`: returns `undefined` when the file or folder does not exist, and throws any other fault. */
 export function ifAbsent(fault: unknown): undefined {
   if (hasCode(fault, 'ENOENT')) return undefined
   throw fault
@@ -11,7 +11,7 @@ export function hasCode(fault: unknown, code: string): boolean {
   return fault instanceof Error && 'code' in fault && fault.code === code
 }
 
-/** Writes a new file that only its owner can read. Throws when the file exists. */
+/** Writes a new file that only its owner can access. Throws when the file exists. */
 export async function writeNewFile(path: string, content: string | Uint8Array): Promise<void> {
   const handle = await open(path, 'wx', 0o600)
   try {
@@ -22,7 +22,7 @@ export async function writeNewFile(path: string, content: string | Uint8Array): 
   }
 }
 
-/** Syncs a folder: only after this does a new name in it survive a power cut. */
+/** Writes a folder to the disk. Only after this does a new name in it survive a power cut. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

@@ -4,8 +4,8 @@ import { pino, type DestinationStream, type Logger } from 'pino'
 export type { Logger }
 
 /**
- * Creates the logger. Stdout is kept free for what a person reads. Secrets are never logged: only codes, ids and our own sentences are. `bindings`
- * are in every line; code that works for a request or a job uses a child with its ids.
+ * Makes the logger. Stdout stays free for what people read. Secrets are never logged: only codes, ids and our own sentences. `bindings` are in every
+ * line; work for a request or a job uses a child logger with its ids.
  */
 export function logger(
   level: string,
@@ -18,7 +18,7 @@ export function logger(
   )
 }
 
-/** A fault as it is logged. Libraries attach requests, headers and bodies to their errors, which are left out here. */
+/** The fields of a fault that are logged. Libraries attach requests, headers and bodies to their faults, which must not be logged. */
 interface LoggedFault {
   readonly type: string
   readonly message: string

@@ -13,7 +13,7 @@ import { namesOf, refusalSentence, type AllowList, type Named } from './allowLis
 
 export interface AccessControl {
   readonly isOpen: boolean
-  /** Whether the account's owner may sign in, according to the code host now. Throws `CodeHostFault`. */
+  /** Whether the account's owner may sign in, according to the list and the code host. Throws `CodeHostFault`. */
   allows(account: Pick<HostAccount, 'id' | 'login'>, accessToken: string): Promise<boolean>
   /**
    * Checks that the person still has access. Throws `not_allowed` for a person who has lost access, `sign_in_required` when the code host must be
@@ -44,16 +44,16 @@ interface Deps extends Engines {
 export const answersHold = {
   allowed: 300_000,
   refused: 30_000,
-  /** How long a person keeps access after the last confirmation while the code host is unavailable. */
+  /** How long after the last confirmation a person keeps access while the code host is unavailable. */
   withoutHost: 3_600_000,
 }
 const maxKept = 10_000
 
 interface Answer {
   readonly allowed: boolean
-  /** When the result was determined, in milliseconds of the clock. */
+  /** The time of the result, in milliseconds of the clock. */
   readonly since: number
-  /** When the code host, or the list, last confirmed the person's access. */
+  /** When the code host or the list last confirmed the access, in milliseconds of the clock. */
   readonly said: number
 }
 
@@ -87,7 +87,7 @@ export function openAccessControl(
   }
 }
 
-/** Decides by the token that the person works with, without asking the code host, which may be unavailable. */
+/** Whether the person owns the configured token, judged by their own token. The code host, which may be unavailable, is not asked. */
 async function isOwnerOfToken({ codeHost, access }: Deps, userId: string): Promise<boolean> {
   if (codeHost.ownToken === undefined) return false
   const token = await access.tokenOf(userId).catch((fault: unknown) => {
@@ -159,7 +159,7 @@ function cachedAnswers(deps: Deps): (userId: string) => Promise<Answer> {
 async function ask(deps: Deps, userId: string, last: Answer | undefined): Promise<Answer> {
   const now = deps.clock.now().getTime()
   const person = await deps.documents.get(usersView, userId)
-  // A request by a person who does not exist fails anyway.
+  // Requests by a person who does not exist fail anyway.
   if (person === undefined) return { allowed: true, since: now - answersHold.allowed, said: now }
   const known = personOf(person)
   try {
@@ -170,7 +170,7 @@ async function ask(deps: Deps, userId: string, last: Answer | undefined): Promis
     if (fault instanceof Fault && fault.code === 'github_not_connected') throw signInAgain()
     if (!(fault instanceof CodeHostFault)) throw fault
     if (fault.kind === 'unauthorized') throw signInAgain()
-    // An outage of the code host signs nobody out: the last confirmation stays valid for a while.
+    // An outage of the code host must sign nobody out, so the last confirmation stays valid for a while.
     if (last?.allowed === true && now - last.said < answersHold.withoutHost)
       return { ...last, since: now - answersHold.allowed + answersHold.refused }
     throw new Fault('code_host_unavailable', cannotAsk)

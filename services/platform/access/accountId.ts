@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto'
 import type { Vault } from '#platform/ports/vault.ts'
 
-/** The UUID of `text` under a secret key, which is always the same: version 8 (RFC 9562). Nobody can compute it without the key. */
+/** A UUID of version 8 (RFC 9562) that is always the same for a text. It cannot be computed without the key. */
 export function keyedId(key: Uint8Array, text: string): string {
   const digest = createHmac('sha256', key).update(text).digest()
   digest.writeUInt8(0x80 | (digest.readUInt8(6) & 0x0f), 6)
@@ -11,8 +11,8 @@ export function keyedId(key: Uint8Array, text: string): string {
 }
 
 /**
- * Our id for the account, which is also the id of the user that it registers. `id` is the code host's public id: without the master key, nobody can
- * tell from the log whose events these are.
+ * Our id for the account, which is also the id of the user that signs up with it. `id` is the code host's public id: without the master key, nobody
+ * can tell from the log whose events these are.
  */
 export function idOfAccount(vault: Pick<Vault, 'deriveKey'>, codeHostName: string, id: string): string {
   return keyedId(vault.deriveKey('account-identity'), `${codeHostName}:${id}`)

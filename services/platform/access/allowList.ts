@@ -3,18 +3,18 @@
 /** A person in the forms that the list may use: by login or, written as `id:1001`, by id at the code host. */
 export interface Named {
   readonly id: string
-  /** The login in lower case, because logins are case-insensitive. */
+  /** In lower case, since logins are case-insensitive. */
   readonly login: string
 }
 
-/** All members of an organization, or of one of its teams. The names are in lower case. */
+/** Allows all members of an organization, or of one of its teams. In lower case. */
 export interface AllowedOrganization {
   readonly organization: string
   readonly team: string | null
 }
 
 export interface AllowList {
-  /** Anyone with an account at the code host may sign in, and anyone may register with a password. */
+  /** Whether anyone with an account at the code host may sign in, and anyone may register with a password. */
   readonly everybody: boolean
   /** Logins in lower case, and ids as `id:1001`. */
   readonly users: readonly string[]
@@ -25,7 +25,7 @@ export interface AllowList {
 
 export const everybody: AllowList = { everybody: true, users: [], organizations: [], admins: [] }
 
-/** Whether a list names a person, and in which form. */
+/** Whether a list contains a person, and whether by id or login. */
 export function namesOf(list: readonly string[], person: Named): 'by_id' | 'by_login' | 'not' {
   if (list.includes(`id:${person.id}`)) return 'by_id'
   // A login with a colon is not accepted, so that a login can never pass for an id.

@@ -1,4 +1,4 @@
-/** Records the events that only the audit log has. Actions that other streams record appear in the audit log automatically. */
+/** Records events that are only in the audit log. Actions that other streams record appear there automatically. */
 import { audit, SignInRefused, type AuditEvent } from '#domain/audit.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor, Position } from '#domain/kernel/event.ts'
@@ -13,7 +13,7 @@ export interface AuditServices {
   readonly clock: Clock
 }
 
-/** Records the event in the stream of the day. Throws when that fails: the audited action must not happen then. */
+/** Records the event in the stream of the day. Throws when that fails, in which case the audited action must not happen. */
 export async function recordAudit(
   { commands, clock }: AuditServices,
   event: AuditEvent,

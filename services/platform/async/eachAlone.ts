@@ -1,4 +1,4 @@
-/** Works on many items so that a failing one does not hold up the others. */
+/** Works on many items in such a way that a failing one does not stop the others. */
 import type { Logger } from '../log.ts'
 import { EngineUnavailable } from '../ports/faults.ts'
 

@@ -1,4 +1,4 @@
-/** A handler for `catch` that returns this value for a fault of one kind, and throws any other fault again. */
+/** Makes a handler for `catch` that returns a value for faults of one class, and throws all others again. */
 export const orElse =
   <Value>(kind: abstract new (...args: never[]) => Error, value: Value) =>
   (fault: unknown): Value => {

@@ -1,9 +1,9 @@
-/** Work that is done again and again: with a pause in between, or in rounds that anybody may request. */
+/** Repeated work: with a pause in between, or in rounds that anybody may request. */
 import { setTimeout as pause } from 'node:timers/promises'
 
 /**
- * Does the work at once, and again after the number of milliseconds that it returns. `stop` ends the pause and resolves when the work has ended. The
- * work must not reject.
+ * Does the work at once, and again after the number of ms that it returns. `stop` ends the pause and resolves when the work has ended. The work must
+ * not reject.
  */
 export function repeat(work: (signal: AbortSignal) => Promise<number>): { stop(): Promise<void> } {
   const stopping = new AbortController()
@@ -22,20 +22,20 @@ export function repeat(work: (signal: AbortSignal) => Promise<number>): { stop()
   }
 }
 
-/** Work that can be requested at any time and is done in rounds, one at a time: however often it is requested, at most one more round waits. */
+/** Work that can be requested at any time and is done in rounds, one at a time. However often it is requested, at most one more round waits. */
 export interface Rounds {
-  /** Starts a round within this many milliseconds, or earlier if a round is already scheduled. During a round, schedules one more after it. */
+  /** Starts a round within this many ms, or earlier if one is already scheduled. During a round, schedules one more after it. */
   within(ms: number): void
   /** Resolves when the running round has ended. */
   stop(): Promise<void>
 }
 
-/** Creates rounds of `work`, which must not reject. */
+/** Makes rounds of some work, which must not reject. */
 export function rounds(work: () => Promise<void>): Rounds {
   let timer: NodeJS.Timeout | undefined
   let underWay: Promise<void> | undefined
   let isStopped = false
-  /** When the next round is due, by the clock of `performance.now`. */
+  /** When the next round is due, in ms of `performance.now`. */
   let dueAt = Number.POSITIVE_INFINITY
 
   function wait(): void {

@@ -12,7 +12,7 @@ import { DamagedBlob, EngineUnavailable } from '../ports/faults.ts'
 interface FileBlobs {
   readonly folder: string
   readonly halfWritten: string
-  /** Running operations, for which `close` waits. */
+  /** Running work, which `close` waits for. */
   readonly running: Set<Promise<unknown>>
   closed: boolean
 }
@@ -21,7 +21,7 @@ interface FileBlobs {
 export function openFileBlobs({ folder }: { folder: string }): Blobs {
   const halfWritten = join(folder, 'half-written')
   const blobs: FileBlobs = { folder, halfWritten, running: new Set(), closed: false }
-  // Checking a blob's age and acting on it must not be interleaved; locks in this process are enough, because a data folder has only one.
+  // Checking a blob's age and acting on the result must not be interleaved. Locks in this process suffice, since only one process uses a data folder.
   const serialized = serializeByKey()
   try {
     rmSync(halfWritten, { recursive: true, force: true })
@@ -50,7 +50,7 @@ export function openFileBlobs({ folder }: { folder: string }): Blobs {
   }
 }
 
-/** Tracks running work, so that `close` can wait for it, and converts disk errors. */
+/** Runs work that `close` waits for, and converts errors of the disk. */
 async function onDisk<T>(blobs: FileBlobs, work: () => Promise<T>): Promise<T> {
   if (blobs.closed) throw new EngineUnavailable(`The folder ${blobs.folder}`)
   const result = work()
@@ -81,7 +81,7 @@ async function write(blobs: FileBlobs, hash: string, bytes: Uint8Array): Promise
     await rm(draft, { force: true })
     throw fault
   }
-  // The name must survive a power cut too, and its folders may be new.
+  // The new name must survive a power cut too, and its folders may be new.
   await syncFolder(dirname(file))
   await syncFolder(dirname(dirname(file)))
   await syncFolder(blobs.folder)
@@ -114,7 +114,7 @@ async function isOlder(blobs: FileBlobs, hash: string, putBefore: Date): Promise
   }
 }
 
-/** Lists the blobs folder by folder, without `half-written`: at most 256 names at a time, apart from the blobs in the innermost folder. */
+/** Lists blobs folder by folder, without `half-written`. It keeps at most 256 names in memory, apart from the blobs in the innermost folder. */
 async function* list(blobs: FileBlobs, putBefore: Date): AsyncGenerator<string> {
   const faults: unknown[] = []
   const namesIn = async (...path: string[]): Promise<readonly string[]> => {
@@ -146,7 +146,7 @@ function getBlob(blobs: FileBlobs, hash: string): Promise<Uint8Array | undefined
   })
 }
 
-/** Whether the blob is in the folder and matches its hash; reads it in pieces. */
+/** Whether the folder has the blob, and whether the blob matches its hash. Reads it in pieces. */
 export async function checkBlob(folder: string, hash: string): Promise<'whole' | 'changed' | 'missing'> {
   if (!isBlobHash(hash)) return 'missing'
   const found = createHash('sha256')

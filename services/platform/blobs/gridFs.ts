@@ -37,10 +37,10 @@ export interface GridFsOptions {
 }
 
 const chunkBytes = 1024 * 1024
-/** How many chunks are sent at a time: a message to the server has at most 48 MB, and each call has a time-out. */
+/** Few enough that a message stays below MongoDB's 48 MB and a call within its timeout. */
 const chunksAtOnce = 8
 const listedAtOnce = 1_000
-/** The age after which an upload counts as abandoned, in milliseconds: longer than any upload can take. */
+/** Longer than any upload can take, so that an older upload was interrupted. */
 const abandonedAfterMs = 3_600_000
 
 type GridFs = GridFsOptions
@@ -88,7 +88,7 @@ async function write(blobs: GridFs, hash: string, bytes: Uint8Array): Promise<vo
   const length = bytes.byteLength
   const file = { _id, length, chunkSize: chunkBytes, uploadDate: since, filename: hash }
   await blobs.mongo.ask(async (db) => {
-    // Another process may have stored the same bytes meanwhile.
+    // Another process may have stored the same bytes in the meantime.
     const isOurs = await inserted(filesIn(db), file)
     if (!isOurs) await chunksIn(db).deleteMany({ files_id: _id })
     const { deletedCount } = await unfinishedIn(db).deleteOne({ _id })
@@ -129,7 +129,7 @@ async function check(blobs: GridFs, hash: string): Promise<'whole' | 'changed' |
   return (await blobs.mongo.ask((db) => fileOf(db, hash))) === null ? 'missing' : 'changed'
 }
 
-/** Lists blobs, oldest first, in our own pages, because a server cursor expires when it is not used for a while. */
+/** Lists blobs, oldest first. Uses pages of our own, because a server cursor expires when it is not used for a while. */
 async function* list(blobs: GridFs, putBefore: Date): AsyncGenerator<string> {
   for (let last: StoredFile | undefined; ;) {
     const after: Filter<StoredFile> = last
@@ -188,7 +188,7 @@ function chunksOf(fileId: ObjectId, bytes: Uint8Array): StoredChunk[] {
   }))
 }
 
-/** The time limit of a transfer in milliseconds: five seconds, and one more for each 4 MB. */
+/** The timeout of a transfer: five seconds, and one more for each 4 MB. */
 function transferMs(bytes: number): number {
   return 5_000 + bytes / 4_000
 }

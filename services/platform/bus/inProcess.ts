@@ -3,7 +3,7 @@ import type { Bus } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import { openListeners } from './listeners.ts'
 
-// Beyond this, the rest of a burst within one turn is dropped: hints may be lost, but memory is limited.
+// The most messages that wait in one turn of the event loop; further ones are dropped. Hints may be lost, but memory is limited.
 const maxWaiting = 10_000
 
 export function openInProcessBus({ onFault }: { onFault: ReportFault }): Bus {

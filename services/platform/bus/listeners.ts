@@ -3,7 +3,7 @@ import type { Bus, BusMessages, Topic } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
 
 export interface Listeners extends Pick<Bus, 'subscribe'> {
-  /** A function that tells a message to those who listen now and still do by then; `undefined` when nobody listens. */
+  /** Returns a function that passes a message to the present listeners, except to those that have unsubscribed by then; `undefined` when there are none. */
   tellingTo<T extends Topic>(topic: T): ((message: BusMessages[T]) => void) | undefined
   clear(): void
 }
@@ -21,7 +21,7 @@ export function openListeners(onFault: ReportFault): Listeners {
   }
   return {
     subscribe(topic, listen) {
-      // Wrapped, so that one function can subscribe twice.
+      // Wrapped in an object, so that one function can subscribe twice.
       const listener = { listen }
       listeners[topic].add(listener)
       return () => void listeners[topic].delete(listener)

@@ -7,7 +7,7 @@ import type { ReportFault } from '../ports/faults.ts'
 import { openListeners, type Listeners } from './listeners.ts'
 import type { Nats } from './natsConnection.ts'
 
-// Bytes sent but not confirmed: above the first limit the server is asked how far it is, above the second messages are dropped.
+// Bytes that were sent but not confirmed. Above the first limit, the server is asked to confirm; above the second, messages are dropped.
 const askBeyondBytes = 256 * 1_024
 const maxWaitingBytes = 16 * 1_024 * 1_024
 
@@ -19,10 +19,10 @@ interface NatsBus {
   readonly listeners: Listeners
   readonly subscriptions: Map<Topic, Subscription>
   isClosed: boolean
-  /** Bytes published and not known to have reached the server. */
+  /** Bytes that were published and not confirmed by the server. */
   waitingBytes: number
   isAsking: boolean
-  /** Dropped messages that are not reported yet. */
+  /** The number of dropped messages that were not reported yet. */
   lost: number
 }
 
@@ -69,7 +69,7 @@ function reportLost(bus: NatsBus): void {
   bus.lost = 0
 }
 
-/** Asks the server how far it is. The driver buffers without limit what the server does not accept, but the answer to a flush shows what was sent. */
+/** Flushes, because the driver buffers without limit what the server does not accept: the reply confirms everything sent before. */
 async function askHowFar(bus: NatsBus): Promise<void> {
   if (bus.isAsking) return
   bus.isAsking = true
@@ -79,7 +79,7 @@ async function askHowFar(bus: NatsBus): Promise<void> {
     bus.waitingBytes = Math.max(0, bus.waitingBytes - flushedBytes)
     reportLost(bus)
   } catch {
-    // The server went away and buffered messages are lost: the count restarts when it returns.
+    // If the server is unavailable, buffered messages are lost, and counting starts again when it returns.
   } finally {
     bus.isAsking = false
   }

@@ -1,4 +1,4 @@
-/** The connection to NATS: waits for the server at start, reconnects for ever, and gives every call a time-out. */
+/** The connection to NATS: waits for the server at the start, reconnects without limit, and gives every call a timeout. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { connect, ErrorCode, Events, NatsError, type ConnectionOptions, type NatsConnection } from 'nats'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
@@ -27,9 +27,9 @@ export interface Nats {
     call: (leftMs: number) => Promise<T>,
     options?: { refusals?: Refusals<R>; timeoutMs?: number | undefined },
   ): Promise<T | R>
-  /** Calls `listen` each time the server returns after an outage, until the returned function is called. */
+  /** Calls `listen` each time the server is reachable again after an outage, until the returned function is called. */
   onReturn(listen: () => void): () => void
-  /** Resolves once everything sent before has reached the server. */
+  /** Resolves when the server has received everything that was sent before. */
   ready(): Promise<void>
   close(): Promise<void>
 }
@@ -38,7 +38,7 @@ const connectMs = 5_000
 const retryPauseMs = 250
 const callTimeoutMs = 5_000
 const readyMs = 2_000
-// A silently dead connection is detected within three pings.
+// The time between pings. A silently dead connection is detected within three of them.
 const pingMs = 4_000
 const pingsUnanswered = 2
 
@@ -52,7 +52,7 @@ interface Connected extends Server {
   readonly returned: Set<() => void>
   readonly underWay: Set<(fault: Error) => void>
   isConnected: boolean
-  /** The last known maximum, because the driver forgets it while the server is away. */
+  /** The maximum message size. The driver forgets it during an outage. */
   maxBytes: number
   isClosing: boolean
   whenConnected: Promise<void>
@@ -131,7 +131,7 @@ async function connectOnce(server: Server): Promise<NatsConnection> {
       reconnectTimeWait: retryPauseMs,
       pingInterval: pingMs,
       maxPingOut: pingsUnanswered,
-      // While an operator changes the credentials, the connection must not end for good.
+      // Without this, the connection would end permanently while an operator changes the credentials.
       ignoreAuthErrorAbort: true,
       noAsyncTraces: true,
     })
@@ -153,7 +153,7 @@ async function followStatus(nats: Connected): Promise<void> {
   let told = ''
   for await (const status of nats.connection.status()) {
     const { type } = status
-    // Refusals outside of an answer: a subject that the user may not use, or the user itself, which the driver keeps retrying.
+    // Errors that belong to no call: a subject that the user may not use, or refused credentials, with which the driver tries again.
     if (type === Events.Error) {
       const of = status.permissionContext
       const refused = [String(status.data), of?.operation, of?.subject].filter(Boolean).join(' ')
@@ -177,7 +177,7 @@ async function followStatus(nats: Connected): Promise<void> {
   }
 }
 
-/** Rejects after `ms`, or when the connection is lost. */
+/** Settles like the promise, but rejects after `ms`, or when the connection is lost. */
 function untilLost<T>(nats: Connected, ms: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const settle = () => {
@@ -219,7 +219,7 @@ interface Address {
   readonly credentials: Pick<ConnectionOptions, 'user' | 'pass' | 'token' | 'tls'>
 }
 
-/** Parses the address. The driver only gets hosts: it does not read credentials from an address, and might print them. */
+/** Parses addresses. The driver only gets hosts, since it does not read credentials from an address, and might print them. */
 function parseAddress(text: string): Address {
   const urls = text.split(',').map((each) => parseUrl(each.trim()))
   const named = urls.find(({ username }) => username !== '')
@@ -243,7 +243,7 @@ function parseUrl(text: string): URL {
   return url
 }
 
-/** The credentials in an address. A user name without a password is a token, as is usual with NATS. */
+/** The credentials for the driver. As is usual with NATS, a user name without a password is a token. */
 function credentialsOf({ username, password }: URL): Pick<ConnectionOptions, 'user' | 'pass' | 'token'> {
   const name = decoded(username)
   return password === '' ? { token: name } : { user: name, pass: decoded(password) }

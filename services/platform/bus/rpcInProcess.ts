@@ -23,7 +23,7 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
 
   return {
     answer(question, know) {
-      // Wrapped, so that one function can answer twice.
+      // Wrapped in a new function, so that one function can be registered twice.
       const one = (request: Asked<typeof question>) => know(request)
       knowing[question].add(one)
       return () => void knowing[question].delete(one)

@@ -1,4 +1,4 @@
-/** Remote calls between processes, over core NATS: sent to every process that may answer; the first answer counts. */
+/** Remote calls between processes over core NATS. A request goes to every process that may answer; the first response counts. */
 import { createInbox, type Msg, type Subscription } from 'nats'
 import type { z } from 'zod'
 import { jsonOf } from '../json.ts'

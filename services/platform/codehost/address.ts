@@ -1,4 +1,4 @@
-/** Addresses of a code host: which names they may contain, and which repository they refer to. */
+/** Addresses of a code host: the valid names in them, and the repository that they refer to. */
 import { CodeHostFault, type RepositoryName } from '#platform/ports/codeHost.ts'
 
 export const isLoopback = (hostname: string): boolean =>
@@ -7,7 +7,7 @@ export const isLoopback = (hostname: string): boolean =>
 const ownerPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/
 const namePattern = /^(?!\.{1,2}$|-)[A-Za-z0-9._-]{1,100}$/
 
-/** The name of a repository; `undefined` when owner or name could not belong to a code host. */
+/** The owner and name as a repository name; `undefined` when one of them is not valid at a code host. */
 export function nameOf(owner: string, name: string): RepositoryName | undefined {
   return ownerPattern.test(owner) && namePattern.test(name) ? { owner, name } : undefined
 }
@@ -29,7 +29,7 @@ export function repositoryOf(text: string, serverUrl: string): RepositoryName | 
 }
 
 interface Address {
-  /** The host, with its port if there is one; in ssh addresses the port does not matter. */
+  /** The host name, and the port if there is one. For ssh addresses, the port does not matter. */
   readonly host: { readonly name: string; readonly port: string | undefined }
   readonly path: string
 }
@@ -46,7 +46,7 @@ function addressOf(text: string): Address | undefined {
       ? { host: { name: url.hostname, port: undefined }, path: url.pathname }
       : undefined
   }
-  // An address that contains a credential is refused rather than stored.
+  // An address with a password or token in it is refused rather than stored.
   const isPage = /^https?:$/.test(url.protocol) && url.username === '' && url.password === ''
   return isPage ? { host: { name: url.hostname, port: url.port }, path: url.pathname } : undefined
 }

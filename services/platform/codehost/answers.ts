@@ -47,7 +47,7 @@ export const PullRequest = z.object({
   body: z.string().nullish(),
 })
 
-/** Tokens, or the reason for none: GitHub answers 200 in both cases. */
+/** Tokens, or the reason for getting none. GitHub answers with status 200 in both cases. */
 export const TokenAnswer = z.union([
   z.object({
     access_token: z.string().min(1),
@@ -67,7 +67,7 @@ export const Refusal = z.object({
 })
 
 const Level = z.enum(['read', 'write', 'admin'])
-/** The value of a permission: any other than the three levels makes it unknown. */
+/** Permissions by name. A level that is none of the three is left out. */
 const Permissions = z.record(z.string(), z.unknown()).transform((all) =>
   Object.fromEntries(
     Object.entries(all).flatMap(([name, level]) => {

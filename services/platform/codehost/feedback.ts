@@ -1,4 +1,4 @@
-/** Reviews, comments and checks of a pull request, by REST; threads and drafts, for which REST has no call, by GraphQL. */
+/** Reviews, comments and checks of a pull request, from REST; threads and drafts from GraphQL, since REST has no calls for them. */
 import type { Octokit } from '@octokit/rest'
 import { z } from 'zod'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
@@ -17,7 +17,7 @@ import { endOfStream } from './jobLog.ts'
 import { pages } from './pages.ts'
 import { ask, faultOf, ifHidden, sentences, type TokenCalls } from './request.ts'
 
-/** An account, in the form that all answers use. */
+/** An account, in the form that all of these answers use. */
 export const Author = z
   .object({ id: z.number(), login: z.string(), type: z.string().default('User') })
   .nullish()
@@ -124,7 +124,7 @@ function readingCalls({
       const of = { ...at, pull_number: number }
       const reviews = await pages(Review, (page) => rest.pulls.listReviews({ ...of, ...page }))
       const lines = await pages(LineComment, (page) => rest.pulls.listReviewComments({ ...of, ...page }))
-      // Reading the comments needs a separate permission, for issues.
+      // Reading comments on the pull request as a whole needs another permission, the one for issues.
       const comments = await pages(Comment, (page) =>
         rest.issues.listComments({ ...at, issue_number: number, ...page }),
       ).catch(ifHidden({ items: [] }))
@@ -161,13 +161,13 @@ function checkCalls({
       const { check_runs: runs } = await ask(CheckRuns, () =>
         rest.checks.listForRef({ ...query, filter: 'latest' }),
       )
-      // Reading the statuses needs a separate permission.
+      // Reading commit statuses needs another permission than reading check runs.
       const { statuses } = await ask(Statuses, () => rest.repos.getCombinedStatusForRef(query)).catch(
         ifHidden({ statuses: [] }),
       )
       const ofRuns = runs.flatMap(failedFrom)
       const ofStatuses = statuses.flatMap((one) => failedStatusFrom(one, ref))
-      // A failure reported as both is returned once, as the check run, which has more details.
+      // A failure that is reported as a check run and as a status is returned only once, as the check run, which has more details.
       const names = new Set(ofRuns.map(({ name }) => name))
       return [...ofRuns, ...ofStatuses.filter(({ name }) => !names.has(name))]
     },
@@ -251,21 +251,21 @@ function writingCalls({
   }
 }
 
-/** Runs a mutation. Throws the first refusal of any part of it. */
+/** Runs a mutation with one or more parts. Throws the first refusal of a part. */
 async function done(octokit: Octokit, mutation: string, variables: Record<string, unknown>): Promise<void> {
   const { errors } = await askGraphql(octokit, mutation, variables)
   const [error] = errors
   if (error) throw new CodeHostFault(error.type === 'FORBIDDEN' ? 'forbidden' : 'invalid', error.message)
 }
 
-/** Converts a time of the host to UTC. */
+/** Converts a time of the code host to UTC. */
 export const utc = (time: string): string => new Date(time).toISOString()
 
 export function authorFrom(user: z.infer<typeof Author>): HostAuthor | null {
   return user ? { id: String(user.id), login: user.login, isBot: user.type === 'Bot' } : null
 }
 
-/** A comment; `slug` is that of our App. */
+/** A comment in our form; `slug` is our App's name. */
 export function commentFrom(one: z.infer<typeof Comment>, slug: string | undefined): HostComment {
   return {
     ...wordsFrom(one),
@@ -335,14 +335,14 @@ function failedFrom(run: z.infer<typeof CheckRun>): readonly HostFailedCheck[] {
       endedAt: utc(completed_at ?? new Date(0).toISOString()),
       url: run.html_url ?? run.details_url ?? null,
       summary: [output?.title, output?.summary].filter((text) => text != null && text !== '').join('\n\n'),
-      // A check of the host's own CI has the same id as its job.
+      // The code host's own CI gives a check the same id as its job.
       jobId: app?.slug === 'github-actions' ? id : null,
       hasAnnotations: true,
     },
   ]
 }
 
-/** The failed status of a commit. A repeated report is not new, because the id is made of the context and the commit. */
+/** A failed status. The id is made of the context and the commit, so that a repeated report is not new. */
 function failedStatusFrom(status: z.infer<typeof Status>, commit: string): readonly HostFailedCheck[] {
   const { context, state, description, target_url: url, updated_at } = status
   if (!['failure', 'error'].includes(state)) return []

@@ -30,12 +30,12 @@ import { pages } from './pages.ts'
 import { ask, askIfChanged, callsOf, ifHidden, limited, type Requests, type TokenCalls } from './request.ts'
 
 export interface GitHubOptions {
-  /** The base address of pages and git remotes, such as `https://github.com`. */
+  /** The base URL of pages and git remotes, such as `https://github.com`. */
   readonly serverUrl: string
   readonly requests: Requests
   readonly app: CurrentApp
   readonly clock?: Clock
-  /** The token that replaces an App. */
+  /** A token that is used instead of an App. */
   readonly ownToken?: string | undefined
 }
 
@@ -43,7 +43,7 @@ interface Host extends TokenCalls {
   readonly options: GitHubOptions
   readonly serverUrl: string
   readonly clock: Pick<Clock, 'now'>
-  /** The App. Throws `setup_required`. */
+  /** Returns the App. Throws `setup_required` when there is none. */
   app(): Promise<AppRegistration>
 }
 
@@ -119,7 +119,7 @@ function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode'
       return tokensFrom(await options.requests.postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
     },
     revoke: async (accessToken) => {
-      // A personal access token can only be revoked by its owner.
+      // A personal access token can only be revoked by its owner, so it is left.
       if (options.ownToken !== undefined) return
       const { clientId, clientSecret } = await host.app()
       const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
@@ -168,7 +168,7 @@ function accountCalls(
       const found = await pages(Repository, (page) =>
         repos.listForAuthenticatedUser({ type: 'all', sort: 'updated', direction: 'desc', ...page }),
       )
-      // A repository that was updated between two pages is in both.
+      // The list is deduplicated, since a repository that was updated between two pages is in both.
       return [
         ...new Map(found.items.map((answer) => [answer.id, repositoryFrom(answer, serverUrl)])).values(),
       ]
@@ -235,7 +235,7 @@ function branchCalls({
       ])
       const names = found.items.map((branch) => branch.name)
       const others = names.filter((name) => name !== first)
-      // If the list was cut, the default branch may be in the part that was not read.
+      // If the list was cut, the default branch may be missing in it.
       return names.includes(first) || found.cut ? [first, ...others] : others
     },
     branch: async (accessToken, repository, branch) => {
@@ -243,7 +243,7 @@ function branchCalls({
       const found = await ask(BranchWithCommit, () => rest.repos.getBranch({ ...at, branch })).catch(
         async (fault: unknown) => {
           if (!(fault instanceof CodeHostFault && fault.kind === 'not_found')) throw fault
-          // The 404 may be about the branch or about the whole repository.
+          // The 404 may be about the branch or about the whole repository, so the repository is requested too.
           await ask(Repository, () => rest.repos.get(at))
           return undefined
         },
@@ -329,7 +329,7 @@ function tokensFrom(answer: unknown, clock: Clock): HostTokens {
   }
 }
 
-/** The fault for an error of OAuth. Used or expired codes and tokens require a new sign-in; everything else is a fault of our configuration. */
+/** The kind of fault for an OAuth error: used or expired codes and tokens require a new sign-in, and everything else is a mistake in our configuration. */
 const tokenFault = (error: string): CodeHostFault['kind'] =>
   ['bad_verification_code', 'bad_refresh_token', 'access_denied'].includes(error) ? 'unauthorized' : 'invalid'
 

@@ -28,8 +28,8 @@ type Auth = ReturnType<typeof createAppAuth>
 const tokenTimeoutMs = 20_000
 
 /**
- * The calls of the App. There should be one object per process: octokit shares running token requests by the installation's id alone, whatever the
- * host.
+ * Creates the calls about the App. One process must create them only once: octokit shares running token requests by the installation's id alone,
+ * whatever the host.
  */
 export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions): CodeHostApps {
   const serverUrl = trimmed(url)
@@ -102,7 +102,7 @@ export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions)
   }
 }
 
-/** Whether the App is public: without a token, the host only shows public Apps. */
+/** Whether the App is public. Requests without a token see only public Apps. */
 async function isPublic(requests: Requests, app: AppRegistration | undefined): Promise<boolean | null> {
   if (!app) return null
   const { apps } = requests.octokit(undefined).rest
@@ -115,7 +115,7 @@ async function isPublic(requests: Requests, app: AppRegistration | undefined): P
   }
 }
 
-/** A page has a hundred items. These lists are for people: further items are counted but not read. */
+/** The most pages of these lists, with a hundred items each. The lists are for people: further items are counted but not read. */
 const maxPages = { installations: 2, repositories: 3 }
 
 function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf' | 'repositoryCount'> {
@@ -150,7 +150,7 @@ function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf
 interface SigningHost {
   readonly serverUrl: string
   hasKey(): Promise<boolean>
-  /** An octokit that authenticates as the App. Throws `setup_required`. */
+  /** Returns an octokit that authenticates as the App. Throws `setup_required`. */
   asApp(): Promise<ReturnType<Requests['octokit']>['rest']['apps']>
 }
 
@@ -211,7 +211,7 @@ function knownOfApp({
   }
 }
 
-/** Failed deliveries, which the host keeps for three days. */
+/** The calls about failed deliveries, which the code host keeps for three days. */
 function failedCalls(
   asApp: SigningHost['asApp'],
 ): Pick<CodeHostApps, 'failedDeliveries' | 'deliveryPayload'> {
@@ -237,7 +237,7 @@ function failedCalls(
   }
 }
 
-/** The cursor in a link header: `<https://...?cursor=v1_7&per_page=100>; rel="next"` */
+/** The cursor in a header such as `<https://...?cursor=v1_7&per_page=100>; rel="next"`. */
 function nextCursor(link: string | undefined): string | null {
   const [, next] = /<([^>]+)>; *rel="next"/.exec(link ?? '') ?? []
   return next !== undefined && URL.canParse(next) ? new URL(next).searchParams.get('cursor') : null
@@ -249,7 +249,7 @@ function authOfCurrent(requests: Requests): (app: AppRegistration) => Auth | und
   return ({ appId, privateKey }) => {
     if (appId === null || privateKey === null) return undefined
     if (made?.appId !== appId || made.privateKey !== privateKey) {
-      // In the paced queue, tokens for one account would wait for those of all others.
+      // Unpaced, since in the paced queue tokens for one account would wait for those of all others.
       const { request } = requests.unpaced()
       made = { appId, privateKey, auth: createAppAuth({ appId, privateKey, request }) }
     }

@@ -1,4 +1,4 @@
-/** GraphQL queries for what REST cannot answer, or only with many requests. If an answer has errors, the available data is used. */
+/** GraphQL queries for data that REST does not have, or only with many requests. If an answer has errors, the available data is used. */
 import type { Octokit } from '@octokit/rest'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
@@ -13,7 +13,7 @@ import {
 import { checkedName } from './address.ts'
 import { faultOf, limited, misunderstood, retryAfterMs, sentences } from './request.ts'
 
-/** How much of a pull request is read: less when a host or token refuses the whole request because of a part. */
+/** How much is requested, from most to least: a code host or token may refuse the whole request because of a part. */
 export const readings = ['checks', 'reviews', 'state'] as const
 export type Reading = (typeof readings)[number]
 
@@ -35,7 +35,7 @@ const checks = `
     }
   }`
 
-/** Without a branch rule that requires reviews there is no decision, so the reviewers' own verdicts count. */
+/** If no branch rule requires reviews, GitHub makes no decision, and the latest reviews decide. */
 const reviews = `
   reviewDecision
   reviews(last: 50, states: [APPROVED, CHANGES_REQUESTED]) {
@@ -55,7 +55,7 @@ const fieldsOf = (reading: Reading): string => `fragment shown on PullRequest {
   repository { databaseId nameWithOwner }${reading === 'state' ? '' : reviews}${reading === 'checks' ? checks : ''}
 }`
 
-/** The query that reads pull requests by id, and further ones by number. It costs one point of the rate limit. */
+/** A query that reads pull requests by id, and further ones by number. It costs one point of the rate limit. */
 export function pullRequestsQuery(byNumber: number, reading: Reading = 'checks'): string {
   const indexes = Array.from({ length: byNumber }, (_, index) => index)
   const variables = indexes.map(
@@ -74,7 +74,7 @@ export function pullRequestsQuery(byNumber: number, reading: Reading = 'checks')
   ].join('\n')
 }
 
-/** A check run has a conclusion when it is over, a commit status has a state. */
+/** A check of a commit: a finished check run has a conclusion, a commit status has a state. */
 const Context = z.object({
   name: z.string().nullish(),
   context: z.string().nullish(),
@@ -110,7 +110,7 @@ const PullRequest = z.object({
     })
     .nullish(),
 })
-/** A node of the answer; for a node of another type, this is an empty object. */
+/** For a node of another type, the answer is an empty object, which becomes `null`. */
 const Node = z.union([PullRequest, z.null(), z.object({}).transform(() => null)])
 const Answer = z.looseObject({ nodes: z.array(Node).nullish() })
 const InRepository = z.object({ pullRequest: PullRequest.nullable() }).nullish()
@@ -122,7 +122,7 @@ const GraphqlError = z.object({
 })
 type GraphqlError = z.infer<typeof GraphqlError>
 
-/** How long it is remembered what a token may read, in milliseconds: an hour, because a token may get more permissions. */
+/** An hour: after that, the token is tried with everything again, since it may have more permissions. */
 const rememberedMs = 3_600_000
 const rememberedTokens = 1_000
 
@@ -244,7 +244,7 @@ const decisions = {
 } as const
 const passing = ['SUCCESS', 'NEUTRAL', 'SKIPPED']
 const failing = ['FAILURE', 'ERROR', 'TIMED_OUT', 'STARTUP_FAILURE']
-/** Conclusions that mean nothing for the work. */
+/** Conclusions that say nothing about the commit. */
 const silent = ['CANCELLED', 'STALE']
 const fromBest = ['silent', 'passing', 'pending', 'failing'] as const
 type Says = (typeof fromBest)[number]
@@ -286,7 +286,7 @@ function standingFrom(
   return { review, checks: { state, ...counted }, checksReadable }
 }
 
-/** The texts of an issue and of comments on it, with their last editors and times. */
+/** A query for the texts of an issue and of its comments, with their last editors and times. */
 export const issueQuery = `query IssueText($id: ID!, $comments: [ID!]!) {
   node(id: $id) {
     ... on Issue { title body author { login } state lastEditedAt editor { ...Editor } }
@@ -329,7 +329,7 @@ const ErrorAnswer = z.object({
   headers: z.record(z.string(), z.unknown()).catch({}),
 })
 
-/** The data, and the errors about its missing parts. Throws CodeHostFault when there is no data, and at a rate limit. */
+/** Sends a query. Returns the data, and the errors about missing parts. Throws CodeHostFault when there is no data, and at a rate limit. */
 export async function askGraphql(
   octokit: Octokit,
   query: string,
@@ -338,7 +338,7 @@ export async function askGraphql(
   try {
     return { data: await octokit.graphql(query, variables), errors: [] }
   } catch (error) {
-    // An HTTP error is thrown by the request; GraphQL errors are in its answer.
+    // Octokit throws HTTP errors; the errors of GraphQL are in the answer.
     const partial = ErrorAnswer.safeParse(error)
     if (!partial.success) throw faultOf(error)
     const { data, errors, headers } = partial.data
@@ -352,7 +352,7 @@ export async function askGraphql(
   }
 }
 
-/** Why an answer lacks the data at this path: the host's error, or else `not_found`. */
+/** Why an answer lacks the data at this path: the code host's error, or else `not_found`. */
 export function faultAt(errors: readonly GraphqlError[], path: string): CodeHostFault {
   const error = errors.find(({ path: at = [path] }) => at[0] === path)
   const kind = error === undefined ? 'not_found' : kindOf(error)

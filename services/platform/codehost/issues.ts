@@ -1,4 +1,4 @@
-/** Issues, by REST; the last editor and time of a text, which REST does not have, by GraphQL. */
+/** Issues, from REST; the last editor and time of a text from GraphQL, since REST does not have them. */
 import type { Octokit } from '@octokit/rest'
 import { z } from 'zod'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
@@ -51,7 +51,7 @@ const Text = z.object({
   ...edited,
 })
 const CommentText = z.object({ id: z.string(), body: z.string(), ...edited })
-/** A node that exists but is not an issue or comment has no fields. */
+/** The answer for a node that exists but is neither an issue nor a comment. */
 const Nothing = z.strictObject({}).transform(() => null)
 const Texts = z.object({
   node: z.union([Text, Nothing]).nullable(),
@@ -89,7 +89,7 @@ export function issueCalls({ octokit, on, app }: IssuesHost): CodeHostIssues {
         ? { items: [], cut: false }
         : await pages(Issue, (page) => list({}, page.page), { from: 2 })
       const issues = [...found.data, ...later.items].map((one) => issueFrom(one, slug))
-      // With several pages, the first may be unchanged while others change.
+      // The ETag covers only the first page, which may be unchanged while others change.
       return { issues, isCut: later.cut, etag: isOne ? found.etag : null }
     },
     issue: async (accessToken, repository, number) => {
@@ -123,7 +123,7 @@ export function issueCalls({ octokit, on, app }: IssuesHost): CodeHostIssues {
     },
     mentionName: async () => {
       const registered = await app()
-      // The name of an App that is only known by an OAuth client is not confirmed.
+      // The name may come from an OAuth client without an App, in which case nobody has confirmed it.
       return registered === undefined || registered.appId === null ? null : registered.slug
     },
   }
@@ -139,9 +139,9 @@ async function issueText(
   const read = Texts.safeParse(data)
   if (!read.success) throw misunderstood(read.error)
   const { node, nodes } = read.data
-  // A token that may not read issues gets `null`, with an error about it.
+  // A token without the permission for issues gets `null`, with an error about that.
   if (node === null) throw faultAt(errors, 'node')
-  // Comments need the same permission as the issue, so a missing one was deleted.
+  // Comments need the same permission as the issue, so a missing comment was deleted.
   const comments = nodes.flatMap((one) => (one === null ? [] : [one]))
   const { title, body, author, state } = node
   return {
@@ -159,7 +159,7 @@ function editFrom({
   editor,
 }: Pick<z.infer<typeof Text>, 'lastEditedAt' | 'editor'>): HostEdit | null {
   if (lastEditedAt === null) return null
-  // An editor without a number cannot be any account named in other answers.
+  // An editor without a number cannot be compared with accounts in other answers.
   const id = editor?.databaseId
   const by =
     editor === null || id === null || id === undefined

@@ -1,17 +1,17 @@
-/** Reads the end of a job's log from a stream of any length, and finds where the failed step begins in it. */
+/** The end of a job's log: keeps it from a stream of any length, and finds where the failed step begins. */
 import { StringDecoder } from 'node:string_decoder'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import type { HostLog } from '#platform/ports/codeHostFeedback.ts'
 
-/** How many bytes of a log are kept while reading. */
+/** The number of bytes at the end of the log that are kept during the reading. */
 const kept = 256 * 1_024
 const maxBytes = 1_024 * 1_024 * 1_024
 
 type Shown = (text: string) => string
 
 /**
- * Reads a log in pieces and keeps its end, with `shown` applied to remove what must not be shown. Throws the stream's faults, and `RangeError` when
- * the log is too long.
+ * Reads a log in pieces and returns its end. `shown` is applied to remove secrets. Throws the stream's faults, and `RangeError` when the log is too
+ * long.
  */
 export async function endOfStream(stream: AsyncIterable<Uint8Array>, shown: Shown): Promise<HostLog> {
   let pieces: Buffer[] = []
@@ -32,11 +32,11 @@ export async function endOfStream(stream: AsyncIterable<Uint8Array>, shown: Show
 
 const stamp = /^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /gm
 
-/** The text from the failed step on, without the time before each line; `isCut` when the text is not the whole log. */
+/** The text from the failed step on, without the time before each line; `isCut` says whether `text` is only the end of the log. */
 export function endOfLog(text: string, isCut: boolean, shown: Shown): HostLog {
   const whole = isCut ? fromWholeLine(text) : text
   const raw = whole.replaceAll('\r\n', '\n').replaceAll(stamp, '')
-  // Applied before the second cut, because a secret that the cut splits could no longer be recognized.
+  // Redacted before the second cut, because a secret that is cut in two could no longer be recognized.
   const lines = shown(raw)
   const error = lines.lastIndexOf('##[error]')
   const group = error === -1 ? -1 : lines.lastIndexOf('##[group]', error)
@@ -45,5 +45,5 @@ export function endOfLog(text: string, isCut: boolean, shown: Shown): HostLog {
   return { text: end, isCut: isCut || end.length < lines.length }
 }
 
-/** Drops the first, incomplete line if there are others. */
+/** The text without its first, incomplete line, if there are others. */
 const fromWholeLine = (text: string): string => text.slice(text.indexOf('\n') + 1) || text

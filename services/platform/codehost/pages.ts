@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { ask } from './request.ts'
 
 const perPage = 100
-/** The most pages of a list that are read, with 1,000 items in total. */
+/** The most pages of a list that are read: 1,000 items. */
 const maxPages = 10
 
 const Headers = z.object({ headers: z.object({ link: z.string() }) })

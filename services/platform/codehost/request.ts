@@ -1,6 +1,6 @@
 /**
- * Requests to the code host: each has a time limit, reads are retried once, none is sent while the host asked its holder to wait, and faults are
- * those of the port.
+ * Requests to the code host. Each has a time limit, and reads are retried once. While the host has asked the holder of a token to wait, nothing is
+ * sent with it. Faults have the form of the port.
  */
 import { createHash } from 'node:crypto'
 import { Octokit } from '@octokit/rest'
@@ -17,12 +17,12 @@ import { acceptedPermissions, missingSentence, credentials, type Credential } fr
 
 const timeLimitMs = 15_000
 const pauseBeforeRetryMs = 200
-/** The longest wait that we accept, in milliseconds. No limit of GitHub lasts longer, so a longer wait comes from a proxy, or is an error. */
+/** No limit of GitHub lasts longer, so a longer wait comes from a proxy, or is a mistake. */
 const longestWaitMs = 86_400_000
-/** The wait, in milliseconds, when the host only says that requests come too fast. */
+/** The wait when the host only says that requests come too fast. */
 const untoldWaitMs = 60_000
 
-/** The version of the REST API that we were written for; without it, a host would use its default version. */
+/** The REST API version that this code is written for; without the header, a host uses its default version. */
 const apiVersion = '2022-11-28'
 
 const silent = {
@@ -33,43 +33,40 @@ const silent = {
 }
 
 export interface Requests {
-  /** An octokit with a token, or without one. */
+  /** Returns an octokit with a token, or without one. */
   octokit(accessToken: string | undefined): Octokit
-  /** An octokit that authenticates itself and is not paced: its requests wait for no others. */
+  /** Returns an octokit that authenticates itself, and whose requests do not wait for others. */
   unpaced(): Octokit
-  /** Names the holder of a token: rate limits and waits are tracked per holder. */
+  /** Sets the holder of a token. Rate limits and waits are tracked per holder. */
   named(accessToken: string, holder: string): void
-  /** What is left of the limit of the token's holder, as last reported: nothing while the host asked them to wait. */
+  /** What is left of the holder's rate limit, as last reported: nothing while the host asked the holder to wait. */
   allowance(accessToken: string): Allowance | undefined
-  /**
-   * How long the host asked the token's holder to wait, in milliseconds from now; 0 when it did not. An exhausted limit of the API does not affect
-   * git.
-   */
+  /** How many ms the token's holder has to wait because the host asked for it; 0 when it did not. An exhausted limit of the API does not affect git. */
   waitMs(accessToken: string, how?: { readonly ofGit?: boolean }): number
   /**
-   * Records that the host asked the token's holder to wait, as reported by git or another process. The wait is a minute when the host did not say how
-   * long.
+   * Records that the host asked the token's holder to wait, for example in an answer to git or to another process. Without a time, the wait is a
+   * minute.
    */
   told(accessToken: string, waitMs?: number): void
-  /** Sends an OAuth request, which counts against no holder's limit and has a separate wait. */
+  /** Sends an OAuth request, which counts for no holder's limit and has a separate wait. */
   postForm(url: string, form: Readonly<Record<string, string>>): Promise<unknown>
 }
 
 export interface Allowance {
   readonly limit: number
   readonly remaining: number
-  /** When the limit resets, in milliseconds since 1970. */
+  /** When the limit resets, in ms since the epoch. */
   readonly resetsAt: number
 }
 
 export interface RequestsOptions {
   readonly apiUrl: string
-  /** The base of the host's pages: only links to these are shown to people. */
+  /** The base URL of the host's pages. Only links to these pages are shown to people. */
   readonly serverUrl: string
   /** Whether people's requests use `GITHUB_TOKEN` instead of an App. */
   readonly hasOwnToken?: boolean
   readonly bus?: Pick<Bus, 'publish' | 'subscribe'>
-  /** Whether writes are paced as the host requires: a second apart, and three seconds if they notify people. */
+  /** Whether to send writes at the pace that GitHub requires: one second apart, and three seconds if they notify people. */
   readonly paced: boolean
   /** Called for each attempt that the host answered. */
   readonly onSpent?: (spent: {
@@ -79,7 +76,7 @@ export interface RequestsOptions {
   }) => void
 }
 
-/** More than the people and installations that work at the same time. Beyond this number, the holder that worked longest ago is dropped. */
+/** More than the number of people and installations that are active at once. Beyond that, the one that was idle longest is dropped. */
 const maxHolders = 2_000
 
 export function requestsTo({
@@ -96,7 +93,7 @@ export function requestsTo({
   const holderOf = (token: string | undefined) =>
     token === undefined ? 'nobody' : (holders.get(keyOf(token)) ?? `token:${keyOf(token)}`)
   const waitUntil = (holder: string) => Math.max(waits.get(holder) ?? 0, Date.now())
-  // Concurrent requests may be told different waits.
+  // Keeps the longest wait, since concurrent requests may get different ones.
   const keepWait = ({ holder, until }: BusMessages['hostWait']) => {
     if (until > waitUntil(holder)) waits.set(holder, until)
   }
@@ -118,7 +115,7 @@ export function requestsTo({
       if (allowance) left.set(holder, allowance)
       const pauseMs = pauseIn(url, response)
       if (pauseMs !== undefined) told(holder, pauseMs)
-      // An exhausted limit only blocks requests that count against it.
+      // An exhausted limit only blocks requests that count towards it.
       else if (allowance?.remaining === 0) told(counted, allowance.resetsAt - Date.now())
       return response
     }
@@ -130,7 +127,7 @@ export function requestsTo({
       log: silent,
       request: { fetch: fetchAs(holder) },
       retry: { retries: 1, retryAfterBaseValue: pauseBeforeRetryMs, doNotRetry: answeredForGood },
-      // Each holder has a queue; requests do not wait there for a limit to reset, but fail with the time until then.
+      // The throttling plugin. Each holder has a queue. Instead of waiting there until a limit resets, requests fail and say how long to wait.
       throttle: {
         enabled: isPaced,
         id: `${apiUrl} ${holder}`,
@@ -180,14 +177,14 @@ const refusedHere = (waitMs: number): Response =>
     { status: 429, headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } },
   )
 
-/** The key for a token is its hash, because tokens are only stored where they are used. */
+/** The key under which a token is tracked. Tokens are stored only where they are used, so the key is a hash. */
 const keyOf = (token: string): string => createHash('sha256').update(token).digest('base64url').slice(0, 22)
 
 function allowanceIn(headers: Headers): Allowance | undefined {
   const [limit, remaining, reset] = ['limit', 'remaining', 'reset'].map((name) =>
     Number(headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
   )
-  // Searches have a separate small limit, which says nothing about the others.
+  // Searches have a separate small limit, which is not tracked.
   if (headers.get('x-ratelimit-resource') === 'search') return undefined
   if (limit === undefined || remaining === undefined || reset === undefined) return undefined
   return [limit, remaining, reset].every((value) => Number.isFinite(value))
@@ -196,8 +193,8 @@ function allowanceIn(headers: Headers): Allowance | undefined {
 }
 
 /**
- * How long the host asks the holder to pause, in milliseconds, whatever is left of their limit: these are GitHub's 'secondary' limits. A minute when
- * it only says that requests come too fast.
+ * How many ms the host wants the holder to pause, whatever is left of the limit: GitHub's 'secondary' limits. A minute when it only says that
+ * requests come too fast.
  */
 function pauseIn(url: string, { status, headers }: Response): number | undefined {
   // GraphQL also refuses with status 200. In any other response, `retry-after` is about the resource, or about an unavailable host.
@@ -215,8 +212,8 @@ interface Requester {
 }
 
 /**
- * A plugin that retries only reads, and never after a time-out, because two waits take too long. Octokit's own plugin would also repeat writes. This
- * one is registered first, so that the other's hooks see its result.
+ * Lets only reads be retried, and never after a timeout, because waiting twice takes too long. Otherwise the plugin would repeat writes too. This
+ * must be registered first, so that the plugin's own hooks see its result.
  */
 function readsOnly(octokit: Core): object {
   octokit.hook.before('request', (request) => {
@@ -231,20 +228,20 @@ function readsOnly(octokit: Core): object {
 
 const LimitedOctokit = Octokit.plugin(readsOnly, retry, throttling)
 
-/** Gives each attempt its own time limit. This is not done in a hook, because octokit drops a hook's changes when a token is used. */
+/** A `fetch` with a time limit for each attempt. Not done in a hook, because octokit drops changes by hooks when a token is used. */
 function limitedFetch(url: string, { headers, ...init }: RequestInit): Promise<Response> {
   const named = new Headers(headers)
   named.set('x-github-api-version', apiVersion)
   return fetch(url, { ...init, headers: named, signal: AbortSignal.timeout(timeLimitMs) })
 }
 
-/** The calls that are made with a token. */
+/** Calls that are made with a token. */
 export type TokenCalls = ReturnType<typeof callsOf>
 
 export function callsOf(octokit: (accessToken: string) => Octokit) {
   return {
     octokit,
-    /** The REST calls, and the parameters that name the repository. Throws CodeHostFault `not_found` for an impossible name. */
+    /** Returns the REST calls, and the parameters that name the repository. Throws CodeHostFault `not_found` for an invalid name. */
     on(accessToken: string, repository: RepositoryName) {
       const { owner, name: repo } = checkedName(repository)
       return { rest: octokit(accessToken).rest, at: { owner, repo } }
@@ -252,7 +249,7 @@ export function callsOf(octokit: (accessToken: string) => Octokit) {
   }
 }
 
-/** Makes the request `call` and parses its data by `schema`. Throws CodeHostFault. */
+/** Sends the request `call` and parses its data with `schema`. Throws CodeHostFault. */
 export async function ask<Data>(
   schema: z.ZodType<Data>,
   call: () => Promise<{ readonly data: unknown }>,
@@ -263,7 +260,7 @@ export async function ask<Data>(
   return parsed(schema, answer.data)
 }
 
-/** Makes a request like `ask`, for data that may be unchanged since it had this ETag: in that case returns `unchanged`. */
+/** Like `ask`, for data whose ETag is known; returns `unchanged` if the data still has that ETag. */
 export async function askIfChanged<Data>(
   schema: z.ZodType<Data>,
   etag: string | undefined,
@@ -275,7 +272,7 @@ export async function askIfChanged<Data>(
     const { data, headers } = await call(etag === undefined ? {} : { 'if-none-match': etag })
     return { data: parsed(schema, data), etag: headers.etag ?? null }
   } catch (error) {
-    // Octokit throws a 304.
+    // Octokit throws for status 304 too.
     if (error instanceof Error && 'status' in error && error.status === 304) return 'unchanged'
     throw faultOf(error)
   }
@@ -287,7 +284,7 @@ function parsed<Data>(schema: z.ZodType<Data>, data: unknown): Data {
   return read.data
 }
 
-/** A handler for `catch`: returns the fallback when the host says that something does not exist, or that this token may not see it. */
+/** For a `catch`: returns the fallback when the host says that something does not exist, or that this token may not see it. */
 export const ifHidden =
   <Fallback>(fallback: Fallback) =>
   (fault: unknown): Fallback => {
@@ -298,7 +295,7 @@ export const ifHidden =
 export const misunderstood = (cause: unknown): CodeHostFault =>
   new CodeHostFault('unavailable', 'GitHub sent a response that Flightdeck does not understand.', cause)
 
-/** Posts a form to an OAuth address and returns its JSON. Throws CodeHostFault, without secrets. */
+/** Posts a form to an OAuth address and returns its JSON. The CodeHostFault that it may throw contains no secrets. */
 async function postForm(
   fetchIt: (url: string, init: RequestInit) => Promise<Response>,
   url: string,
@@ -317,7 +314,7 @@ async function postForm(
   throw refused(response.status, new Headers(response.headers), answer, undefined)
 }
 
-/** The parts of octokit's errors that are read. Their request contains tokens and must not be passed on. */
+/** The fields of octokit's errors that are read. The errors also contain requests with tokens, so they must not be passed on. */
 const HttpError = z.object({
   status: z.number(),
   response: z.object({ headers: z.record(z.string(), z.unknown()).catch({}), data: z.unknown() }).optional(),
@@ -343,7 +340,7 @@ export function faultOf(error: unknown): unknown {
 
 export const unreachable = (): CodeHostFault => new CodeHostFault('unavailable', sentences.unavailable)
 
-/** Sentences in place of the host's terse messages, such as 'Not Found' and 'Bad credentials'. */
+/** Sentences that replace short messages of the host, such as 'Not Found' and 'Bad credentials'. */
 export const sentences: Readonly<Record<CodeHostFault['kind'], string>> = {
   unauthorized: 'GitHub no longer accepts your sign-in. Connect your GitHub account again in Settings.',
   not_found: "GitHub can't find this, or your account has no access to it.",
@@ -393,13 +390,13 @@ function refused(
   }
 }
 
-/** The fault for an exhausted limit, or for requests that come too fast. It says until when, if the host says how long to wait. */
+/** The fault for an exhausted limit, or for requests that come too fast, with the time to wait if the host gives it. */
 export function limited(waitMs: number | undefined, cause?: unknown, now = Date.now()): CodeHostFault {
   if (waitMs === undefined)
     return new CodeHostFault('rate_limited', sentences.rate_limited, cause, untoldWaitMs)
-  // Rounded up to a full minute, so that nobody comes back too early.
+  // Rounded up to a full minute, so that nobody tries again too early.
   const until = Math.ceil((now + waitMs) / 60_000) * 60_000
-  // A time of day in the message means its next occurrence.
+  // Within a day, the time of day suffices: it means its next occurrence.
   const words =
     until - now < longestWaitMs
       ? `until ${new Date(until).toISOString().slice(11, 16)} UTC`
@@ -415,7 +412,7 @@ function forbidden(said: string, headers: Headers, requester: Requester | undefi
       `The organization wants this access to be authorized by its single sign-on. Open ${signOn}, then try again.`,
     )
   const missing = acceptedPermissions(headers.get('x-accepted-github-permissions'))
-  // People's tokens are also limited by the App's permissions.
+  // Tokens of people are also limited by the App's permissions.
   if (!/not accessible by (integration|personal access token)/i.test(said) || missing.length === 0)
     return new CodeHostFault('forbidden', `GitHub does not allow this: ${said}.`)
   const credential = /by personal access token/i.test(said)
@@ -425,7 +422,7 @@ function forbidden(said: string, headers: Headers, requester: Requester | undefi
   return Object.assign(fault, { missing })
 }
 
-/** The address of an organization's single sign-on, from `required; url=https://...`: only with https, and only at the code host itself. */
+/** The address of an organization's single sign-on, from a header `required; url=https://...`. Accepted only with https and at the code host itself. */
 function signOnLink(header: string | null, serverUrl: string): string | undefined {
   const [, address = ''] = /(?:^|;)\s*url=(\S+)/.exec(header ?? '') ?? []
   if (!URL.canParse(address)) return undefined
@@ -442,7 +439,7 @@ function kindOf(status: number, headers: Headers): CodeHostFault['kind'] {
   return status < 500 ? 'invalid' : 'unavailable'
 }
 
-/** How long the host asks us to wait, in milliseconds and at most a day: by `retry-after`, or until the limit resets when it is exhausted. */
+/** How many ms the host asks us to wait, at most a day: by `retry-after`, or until the limit resets if it is exhausted. */
 export function retryAfterMs(
   headers: Readonly<Record<string, unknown>>,
   now = Date.now(),
@@ -454,7 +451,7 @@ export function retryAfterMs(
   return ms === undefined ? undefined : Math.min(Math.max(0, ms), longestWaitMs)
 }
 
-/** The value of `retry-after` in milliseconds: the header has seconds, or an HTTP date. */
+/** The value of `retry-after` in ms. The header has seconds or an HTTP date. */
 function waitOf(after: string, now: number): number | undefined {
   if (/^\d+$/.test(after)) return Number(after) * 1_000
   const until = after.endsWith(' GMT') ? Date.parse(after) : Number.NaN

@@ -9,9 +9,9 @@ import { serializeByKey } from '#platform/async/queue.ts'
 
 export interface Admission {
   /**
-   * Admits one more task of the person, or throws `too_many_tasks`, or `disk_full` while the server's disk is too full. Tasks admitted by this
-   * process count at once; those admitted by other processes count when they are projected. The returned function must be called with the result of
-   * the append, `null` when it failed.
+   * Admits one more task of the person. Throws `too_many_tasks`, or `disk_full` while the server's disk is too full. Tasks that this process admits
+   * count at once; those of other processes count when they are projected. The returned function must be called with the result of the append, or
+   * with `null` when it failed.
    */
   admit(userId: string): Promise<(result: Appended | null) => void>
 }
@@ -23,12 +23,12 @@ export interface AdmissionOptions {
   readonly tasksAtOnce: number
 }
 
-/** Whether the fault is a refusal by `admit` that may not last. */
+/** Whether `admit` has refused for a reason that will pass. */
 export const hasNoRoomYet = (fault: unknown): fault is Fault =>
   fault instanceof Fault && (fault.code === 'too_many_tasks' || fault.code === 'disk_full')
 
 const active = ['queued', 'running']
-/** How long a client should wait before it retries, in seconds. Runs last minutes, so retrying sooner rarely helps. */
+/** Runs usually take minutes, so retrying sooner rarely helps. */
 const retryAfterSeconds = 30
 const projectionTimeoutMs = 10_000
 
@@ -45,7 +45,7 @@ export function admission({ documents, projected, ballast, tasksAtOnce }: Admiss
   return {
     admit: (userId) =>
       new Promise((resolve, reject) => {
-        // The next admission waits until the documents include this task, so that the task is counted exactly once.
+        // Only after the documents include this task may another one be admitted, so that each task is counted exactly once.
         void serialized(userId, async () => {
           await requireFree(userId)
           const result = await new Promise<Appended | null>((settle) => resolve(settle))

@@ -1,9 +1,9 @@
-/** Commands and the log for one request or job: everything that it causes is recorded with it as the cause. */
+/** Adds the cause, which is a request or a job, to everything that commands and the log record for it. */
 import { randomUUID } from 'node:crypto'
 import type { EventLog, Origin } from '../eventlog/eventLog.ts'
 import type { Commands } from './execute.ts'
 
-/** Commands that record `origin` as the cause, unless the caller gives another. */
+/** The same commands. They record `origin` as the cause unless the caller gives another. */
 export function commandsFrom(commands: Commands, origin: Origin): Commands {
   return {
     ...commands,
@@ -12,7 +12,7 @@ export function commandsFrom(commands: Commands, origin: Origin): Commands {
   }
 }
 
-/** A log whose appends have `origin` as the cause, unless the caller gives another. */
+/** The same log. Appends record `origin` as the cause unless the caller gives another. */
 export function logFrom(log: EventLog, origin: Origin): EventLog {
   return {
     ...log,
@@ -20,6 +20,6 @@ export function logFrom(log: EventLog, origin: Origin): EventLog {
   }
 }
 
-/** The cause for what a service does by itself. */
+/** The cause of everything that a service does by itself. */
 export const bySystem = (service: string) =>
   ({ actor: { kind: 'system', service }, commandId: randomUUID() }) as const

@@ -18,11 +18,11 @@ import {
   type Head,
 } from '../eventlog/eventLog.ts'
 
-/** The result of a command. `repeated`: the command had already taken effect, under the same command id. */
+/** The result of a command. `repeated`: a command with the same id had already taken effect. */
 export interface Executed<State> {
   readonly state: State
   readonly head: Head
-  /** The position at which the stream ends, or that of a repeated command; `null` when nothing was ever recorded in the stream. */
+  /** The position at which the stream ends, or that of a repeated command; `null` for a stream without events. */
   readonly position: Position | null
   readonly repeated: boolean
   readonly events: readonly AnyRecorded[]
@@ -35,15 +35,15 @@ export interface Loaded<State> {
 }
 
 /**
- * Checks conditions for an append that are outside of its stream: resolves, or throws a `Fault`. The returned function is called with the result of
- * the append, `null` when it failed.
+ * Checks conditions for an append that do not depend on its stream: resolves, or throws a `Fault`. The returned function is called with the result of
+ * the append, or with `null` when it failed.
  */
 export type Admit<E> = (events: readonly E[]) => Promise<(result: Appended | null) => void>
 
 export interface Commands {
   /**
-   * Loads, decides and appends. `admit` is called before each append. Throws `Fault` when the decider refuses, and `conflict` when other writers keep
-   * winning the race for the stream.
+   * Loads, decides and appends. `admit` is called before each append. Throws `Fault` when the decider refuses, and `conflict` when other processes
+   * keep appending to the stream.
    */
   execute<State, Command, E extends DomainEvent>(
     decider: Decider<State, Command, E>,
@@ -76,7 +76,7 @@ interface Snapshot {
   readonly state: unknown
   readonly head: Head
   readonly position: Position | null
-  /** People's commands that took effect in this stream, latest last, with which repeats are answered. */
+  /** Commands by people that took effect in this stream, the latest last. Repeats are answered from this map. */
   readonly commandIds: Map<string, Position>
 }
 
@@ -93,17 +93,17 @@ interface CommandLog {
 type Known<State> = Snapshot & { readonly state: State }
 
 /**
- * Commands over the log. The states of streams are cached and only newer events are read, so that loading a long stream costs only its growth. Each
- * command is reported through `emit` when it ends.
+ * Commands over the log. States of streams are cached and only newer events are read, so that loading a long stream costs only its growth. `emit` is
+ * called when a command ends.
  */
 export function commands(log: EventLog, emit: Emit = () => undefined): Commands {
   const snapshots = new LRUCache<string, Snapshot>({ max: rememberedStreams })
   const on: CommandLog = { log, snapshots }
-  // Commands run one at a time per stream in this process; the expected revision guards against other processes.
+  // Runs one command per stream at a time in this process. The expected revision protects against other processes.
   const serialized = serializeByKey()
   return {
     load: (decider, stream) => catchUp(on, decider, stream),
-    // Only `advance` stores states here, each from the decider of its stream.
+    // The cast holds because only `advance` stores states here, each from the decider of its stream.
     known: <State>(_decider: unknown, stream: string) => snapshots.get(stream)?.state as State | undefined,
     knownRevision: (stream) => snapshots.peek(stream)?.head.revision ?? -1,
     hasTakenEffect: async (decider, stream, commandId) =>
@@ -155,14 +155,14 @@ async function appendAdmitted<E>(
   }
 }
 
-/** Reads the events after the snapshot of the stream, and folds them in. */
+/** Reads the events after the snapshot of the stream, and applies them to it. */
 async function catchUp<State, Command, E extends DomainEvent>(
   on: CommandLog,
   decider: Decider<State, Command, E>,
   stream: string,
 ): Promise<Known<State>> {
   const known = on.snapshots.get(stream)
-  // Only `advance` stores states here, each from the decider of its stream.
+  // The cast holds because only `advance` stores states here, each from the decider of its stream.
   let snapshot: Known<State> = known
     ? { ...known, state: known.state as State }
     : { state: decider.initial, head: emptyHead, position: null, commandIds: new Map<string, Position>() }
@@ -198,10 +198,10 @@ function advance<State, Command, E extends DomainEvent>(
   return after
 }
 
-/** Adds the commands that took effect. Changes the map in place: it belongs to the snapshot of one stream. */
+/** Adds commands that took effect. Changes the map in place, since it belongs to the snapshot of one stream. */
 function remember(commandIds: Map<string, Position>, events: readonly AnyRecorded[]): Map<string, Position> {
   for (const { meta, position } of events) {
-    // Only people repeat commands. The thousands of reports of a run, each with its own id, would push people's command ids out.
+    // Only people repeat commands. The thousands of reports of a run would displace theirs from the map.
     if (meta.actor.kind === 'user') commandIds.set(meta.commandId, position)
   }
   for (const oldest of commandIds.keys()) {

@@ -1,4 +1,4 @@
-/** Remembers keyed writes: a repeated key must come with the same request, and a different request is refused. */
+/** Remembers writes that have a key: a repetition with the same key must have the same body. */
 import { createHmac } from 'node:crypto'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -7,12 +7,12 @@ import type { Vault } from '#platform/ports/vault.ts'
 
 export interface Idempotency {
   /**
-   * Records the request before it has any effect, and returns whether it was recorded before. `body` is the validated input: a different one under
-   * the same command id is refused as `key_reused`. The log ensures that the request takes effect once, because a stream knows the commands that it
-   * has accepted.
+   * Records the request before it has any effect, and returns whether it was recorded before. `body` is the validated input; another body under the
+   * same command id is refused as `key_reused`. The log ensures that the request takes effect once, because a stream knows the commands that it has
+   * accepted.
    */
   accept(commandId: string, userId: string, body: unknown): Promise<{ readonly again: boolean }>
-  /** A keyed digest of a body, SHA-256 in hex: without the key, nobody can guess the body from the digest once the body was erased. */
+  /** The keyed hash of a body, SHA-256 in hex. Without the key, nobody can guess the body from it after the body was erased. */
   digestOf(body: unknown): string
 }
 

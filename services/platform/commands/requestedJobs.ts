@@ -1,10 +1,10 @@
-/** The jobs that events of tasks and projects request. Pure. */
+/** Derives jobs from events of tasks and projects. Pure. */
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import type { Execution } from '#domain/task/phase.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import type { Job } from '#platform/ports/jobs.ts'
 
-/** A request without an outcome. */
+/** A request that has no outcome yet. */
 export type OpenWork =
   | {
       readonly kind: 'execution'
@@ -14,7 +14,7 @@ export type OpenWork =
     }
   | { readonly kind: 'pull_request'; readonly id: string; readonly taskId: string }
 
-/** The open requests of a task: an execution, a pull request, or both. */
+/** The requests of a task that have no outcome: an execution, a pull request, or both. */
 export function openWorkOf(state: TaskState): readonly OpenWork[] {
   if (state.kind !== 'task') return []
   const { taskId, phase, pullRequestRequest } = state

@@ -1,4 +1,4 @@
-/** The addresses of the product. */
+/** Addresses of the product and of its code host. */
 import type { CodeHostConfig } from './codeHost.ts'
 import { isLoopback } from './checks.ts'
 import type { Config } from './config.ts'
@@ -20,7 +20,7 @@ export function addressForCodeHost(config: Pick<Config, 'publicUrl' | 'port' | '
   return isHere || !isLoopback(new URL(address).hostname) ? address.replace(/\/+$/, '') : null
 }
 
-/** The addresses of the code host: of its pages, and of its API. */
+/** The addresses of the code host's pages and of its API. */
 export function codeHostAddresses(config: Pick<Config, 'codeHostPort'>, codeHost: CodeHostConfig) {
   if (codeHost.kind === 'github') return { serverUrl: codeHost.serverUrl, apiUrl: codeHost.apiUrl }
   return {

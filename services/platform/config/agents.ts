@@ -7,10 +7,10 @@ import type { AgentConfiguration } from '#domain/agents/agent.ts'
 import { address, hosts } from './values.ts'
 
 export interface AgentConfig {
-  /** The path of the agent's program; `undefined` when the program has to be searched for. */
+  /** The path of the agent's program; `undefined` to search for it. */
   readonly program: string | undefined
   readonly apiKey: string | undefined
-  /** The base URL of the model's API; `undefined` for an agent that knows it itself. */
+  /** The base URL of its model's API; `undefined` for an agent that has it built in. */
   readonly baseUrl: string | undefined
   /** Hosts that the agent's sandbox may reach, in addition to those that the project allows. */
   readonly hosts: readonly string[]
@@ -73,7 +73,7 @@ export function readAgents(
 function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK)
-    // Folders also have the execute permission, so it must be a file.
+    // Folders have the execute permission too, so the type is checked.
     return statSync(file).isFile()
   } catch {
     return false

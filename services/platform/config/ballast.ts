@@ -1,4 +1,4 @@
-/** Reserved disk space: a file that is deleted when the disk is full, so that deletions, sign-ins and a start can still be written. */
+/** Reserves disk space with a file that is deleted when the disk is full, so that deletions, sign-ins and a start can still be written. */
 import { randomBytes } from 'node:crypto'
 import { rmSync, statfsSync, statSync } from 'node:fs'
 import { open, rename } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 
 export interface Ballast {
-  /** Whether the disk is full: the free space, including the ballast, is then reserved for deletions and the like. */
+  /** Whether the disk is full. The remaining space, including the ballast, is then reserved for deletions and similar writes. */
   isFull(): boolean
   /** Throws while the disk is full. */
   ready(): Promise<void>
@@ -17,7 +17,7 @@ export interface Ballast {
   close(): Promise<void>
 }
 
-/** Below this many bytes of free space the next write may fail. */
+/** With fewer free bytes than this, the next write may fail. */
 export const leastFreeBytes = 16 * 1024 ** 2
 
 /** The size of the ballast for a disk of this size, in bytes. */
@@ -37,7 +37,7 @@ export function isUsedUp({ free, size, isThere }: DiskState): boolean {
   return free < leastFreeBytes + (isThere ? 0 : size)
 }
 
-/** Whether to delete or create the ballast. It is only created if the same amount of space stays free after that. Pure. */
+/** Whether to delete or create the ballast. It is only created if the same amount of space stays free besides. Pure. */
 export function nextStep(state: DiskState): 'release' | 'make' | 'none' {
   if (state.isThere) return isUsedUp(state) ? 'release' : 'none'
   return state.free >= leastFreeBytes + 2 * state.size ? 'make' : 'none'
@@ -50,10 +50,7 @@ function stateOf(folder: string): DiskState {
   return { free: bavail * bsize, size, isThere: found !== undefined }
 }
 
-/**
- * Deletes an unfinished ballast, and also the ballast if the disk is full. Called at a start, before anything else is opened; the folder may be
- * missing.
- */
+/** Called at a start before anything else is opened. Deletes an unfinished ballast, and the ballast if the disk is full. The folder may be missing. */
 export function releaseIfFull(folder: string): void {
   rmSync(halfIn(folder), { force: true })
   if (statSync(folder, { throwIfNoEntry: false }) && nextStep(stateOf(folder)) === 'release')
@@ -71,7 +68,7 @@ export const noBallast: Ballast = {
   close: async () => undefined,
 }
 
-/** Maintains the ballast of the data folder: deletes it when the disk is full, and creates it again once there is space. */
+/** Maintains the ballast in the data folder: deletes it when the disk is full, and creates it again when there is space. */
 export function keepBallast(
   { dataDir: folder, path }: Pick<Config, 'dataDir' | 'path'>,
   logger: Pick<Logger, 'warn'>,
@@ -87,7 +84,7 @@ export function keepBallast(
     const step = nextStep(state)
     const isFalling = state.free < lastFree
     lastFree = state.free
-    // While free space is still falling, whatever fills the disk would take this space as well.
+    // Not released while the free space is still falling, since whatever fills the disk would take this space as well.
     if (step === 'release' && !isFalling && making === undefined) rmSync(fileIn(folder), { force: true })
     if (step !== 'make' || performance.now() < notBefore) return
     notBefore = performance.now() + retryIntervalMs
@@ -119,7 +116,7 @@ export function keepBallast(
   }
 }
 
-/** Really allocates the space of the ballast: at once if the system supports that, otherwise by writing data that no file system can compress. */
+/** Allocates the space on the disk: at once if the system supports that, otherwise by writing data that no file system can compress. */
 async function make(folder: string, size: number, path: string): Promise<void> {
   const file = halfIn(folder)
   const handle = await open(file, 'w', 0o600)

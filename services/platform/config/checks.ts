@@ -16,7 +16,7 @@ export function servicesOf(
   const isNamed = (name: ServiceName) =>
     names.includes(name) || (withCommand.includes(name) && names.includes('command'))
   const services = new Set(serviceNames.filter(isNamed))
-  // A process with embedded engines is the whole product, whether all services are named or not.
+  // With embedded engines, a process that runs all other services is the whole product and needs the local code host, even if its name is not listed.
   if (codeHost.kind === 'local' && runsAll(services)) services.add('codehost')
   if (codeHost.kind === 'github') services.delete('codehost')
   if (services.size === 0)
@@ -48,7 +48,7 @@ export function sharingFaults(services: ReadonlySet<ServiceName>, values: Variab
   return faults
 }
 
-/** Faults of the access list: the operator must configure who may sign in, unless only this machine can reach the product. */
+/** Faults because the operator has not configured who may sign in. Required as soon as other machines can reach the product. */
 export function entryFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const isAsked = services.has('gateway') || services.has('runner')
   const isSaid =
@@ -72,7 +72,7 @@ export function reachedBy({ HOST, PUBLIC_URL, TRUST_PROXY }: Variables): string 
 
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 
-/** Faults of the code host's port: the local code host has no passwords, so an operator must open it to other machines explicitly. */
+/** Faults about the local code host's port. It has no passwords, so an operator must open it to other machines explicitly. */
 export function portFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const faults: string[] = []
   if (values.PORT !== undefined && values.PORT === values.CODEHOST_PORT)

@@ -13,7 +13,7 @@ export type CodeHostConfig =
       readonly apiUrl: string
       /** The configured App; `null` when it is created at `/setup`. */
       readonly app: AppRegistration | null
-      /** Single-user mode: the one person's own token, which replaces the App. */
+      /** The token of the only person in single-user mode, which replaces the App. */
       readonly token?: string
     }
 
@@ -55,7 +55,7 @@ export function codeHostOf(values: Variables, faults: string[]): CodeHostConfig 
   return { kind: 'github', serverUrl, apiUrl, app, token }
 }
 
-/** Faults of a token: everybody who reaches the server acts with the token, so only this machine may reach it. */
+/** Faults about `GITHUB_TOKEN`. Everybody who can reach the server acts with the token, so only this machine may reach it. */
 function tokenFaults(token: string, values: Variables): readonly string[] {
   const reached = reachedBy(values)
   return [

@@ -1,4 +1,4 @@
-/** The only place that reads the environment: everything is validated before anything starts. */
+/** Reads the environment; no other file does. Everything is validated before anything starts. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { engineSockets, proxiesOf, type allowedShortcomings } from './values.ts'
@@ -9,7 +9,7 @@ import { codeHostOf, isGitHubNamed, isTokenUnused, type CodeHostConfig } from '.
 import { readAgents, type AgentsConfig } from './agents.ts'
 import type { AllowList } from '../access/allowList.ts'
 
-/** Sandbox features whose absence does not prevent real models from running, if the operator allows that. */
+/** Features of the sandbox that may be missing if the operator allows it; otherwise real models are not run without them. */
 export type AllowedShortcoming = (typeof allowedShortcomings)[number]
 
 export type Config = Readonly<ReturnType<typeof configOf> & ReturnType<typeof limitsOf>>
@@ -60,12 +60,12 @@ export function readConfig(env: Environment): Config {
       if (!parsed.success) faults.push(`${name}: ${parsed.error.issues[0]?.message ?? 'is not valid'}.`)
       return [name, parsed.data]
     }),
-    // Each value comes from the schema of the same name.
+    // The cast holds because each value comes from the schema of the same name.
   ) as Variables
   const agents = readAgents(given, faults)
   const codeHost = codeHostOf(values, faults)
   const services = servicesOf(values.SERVICES, codeHost, faults)
-  // A variable with a fault of its own is not also reported as missing.
+  // A variable with an invalid value is not also reported as missing.
   const atFault = new Set(faults.map(variableOf))
   const missing = sharingFaults(services, values).filter((fault) => !atFault.has(variableOf(fault)))
   faults.push(...missing, ...entryFaults(services, values))
@@ -85,7 +85,7 @@ interface Read {
 function configOf({ values, services, codeHost, agents, env }: Read) {
   return {
     services,
-    /** The engines behind the ports: the address of an engine that may be shared, or `null` for the embedded one. */
+    /** The engines behind the ports: the address of a shared engine, or `null` for the embedded one. */
     engines: {
       eventStore: values.EVENTSTORE_URL ?? null,
       mongo: values.MONGODB_URL ?? null,
@@ -93,7 +93,7 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     },
     /** The addresses of services that run outside of the gateway's process. */
     upstreams: { command: values.COMMAND_URL ?? null, query: values.QUERY_URL ?? null },
-    /** The port of this process: the product's own for a gateway, otherwise the one for calls by other services. */
+    /** The port of this process: of the product itself if it has the gateway, otherwise for calls by other services. */
     port: values.PORT,
     codeHostPort: values.CODEHOST_PORT,
     codeHostHost: values.CODEHOST_HOST ?? values.HOST,
@@ -107,20 +107,20 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
       webhookSecretBefore: values.GITHUB_WEBHOOK_SECRET_BEFORE ?? null,
       /** The poll interval for pull requests whose page is open. */
       everyMs: values.GITHUB_POLL_SECONDS * 1_000,
-      /** How long to wait for a review to be complete. */
+      /** How long to wait until a review is complete. */
       gatherMs: values.FEEDBACK_GATHER_SECONDS * 1_000,
     },
     agents,
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     /** The operator's own environment, for programs that act on the operator's behalf, such as cloning `--repo`. */
     environment: env,
-    /** `auto` stands for bubblewrap or, if that is missing, an available container engine. */
+    /** `auto`: bubblewrap or, if that is not available, a container engine. */
     sandbox: values.SANDBOX,
-    /** The container engine for sandboxes, used when bubblewrap is not. */
+    /** The container engine for sandboxes that do not use bubblewrap. */
     containers: {
-      /** Sockets on which the engine may listen, in the order in which they are tried. */
+      /** Sockets of container engines, in the order in which they are tried. */
       sockets: values.CONTAINER_HOST === undefined ? engineSockets(env) : [values.CONTAINER_HOST],
-      /** The image; with `null`, our own image, which is built if the engine does not have it. */
+      /** The image for sandboxes; `null`: our own image, which is built if the engine does not have it. */
       image: values.CONTAINER_IMAGE ?? null,
       /** The proxies of this process, for building the image. */
       buildArguments: proxiesOf(env),
@@ -135,31 +135,31 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),
     /** The number of trusted proxies in front of the product: the client's address is taken from `X-Forwarded-For`, counted from the right. */
     proxies: values.TRUST_PROXY,
-    /** The most connections per address without a sign-in; four times as many are allowed in total. */
+    /** The most connections per address on which nobody has signed in; four times as many in total. */
     strangersOfAddress: values.STRANGERS_PER_ADDRESS,
-    /** The most requests below `/api` per person and minute; an address may make twice as many. `null` means unlimited. */
+    /** The most requests below `/api` per person and minute; an address may make twice as many. `null`: unlimited. */
     requestsAMinute: values.REQUESTS_PER_MINUTE || null,
-    /** The most tasks of one person that may run or be queued at once. */
+    /** The most tasks of one person that run or are queued at once. */
     tasksAtOnce: values.TASKS_AT_ONCE,
-    /** How many agents may wait for their next message. With 0, none is started ahead; with `null`, memory is the limit. */
+    /** How many started agents may wait for a message; 0: none is started ahead; `null`: limited by memory. */
     warmAgents: values.WARM_AGENTS ?? null,
     seals: {
-      /** How often the log is sealed, in milliseconds; `null` if never. */
+      /** The time between seals; `null`: the log is not sealed. */
       everyMs: values.SEAL_SECONDS * 1_000 || null,
       /** A file outside of the database, to which seals are written. */
       file: resolve(values.SEALS_FILE ?? join(values.DATA_DIR, 'seals.ndjson')),
-      /** A git repository that gets a commit for each seal, and the address of a witness; `null` if there is none. */
+      /** A git repository that gets a commit for each seal, and below, the address of a witness; `null`: none. */
       git: values.SEAL_GIT ?? null,
       witness: values.SEAL_WITNESS ?? null,
     },
     /** Whether git notes with the origin of lines are pushed with commits. */
     originNotes: values.ORIGIN_NOTES,
-    /** The key with which our commits are signed; `null` if they are not signed. */
+    /** The signer of our commits, and the key; `null`: commits are not signed. */
     commitSigner: signerOf(values),
-    /** The port of `/metrics`; `null` if it is not served. */
+    /** The port of `/metrics`; `null`: metrics are not served. */
     metricsPort: values.METRICS_PORT ?? null,
     metricsHost: values.METRICS_HOST,
-    /** The endpoint for traces by OTLP over HTTP; `null` if none are sent. */
+    /** The endpoint to which traces are sent, by OTLP over HTTP; `null`: none are sent. */
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT?.replace(/\/+$/, '') ?? null,
     /** Whether traces also follow the conventions for generative AI. */
     genAiTraces: values.OTEL_GENAI,
@@ -173,7 +173,7 @@ function signerOf({ COMMIT_SIGNING_KEY: key, COMMIT_SIGNER: signer }: Variables)
   return key === undefined || signer === undefined ? null : { key, ...signer }
 }
 
-/** The faults of a signer. Both variables are needed, because the code host counts a signature as the committer's. */
+/** Faults about signing commits. Both variables are needed, because the code host counts a signature as the committer's. */
 function signerFaults(values: Variables, atFault: ReadonlySet<string>): readonly string[] {
   const both = ['COMMIT_SIGNING_KEY', 'COMMIT_SIGNER'] as const
   const missing = both.filter((name) => values[name] === undefined && !atFault.has(name))
@@ -185,11 +185,11 @@ function signerFaults(values: Variables, atFault: ReadonlySet<string>): readonly
 
 function limitsOf(values: Variables) {
   return {
-    /** The most output that is recorded per run, and per person and day (UTC). With `null`, a day has no limit. */
+    /** The most recorded output per run, and per person and day (UTC). `null` for a day: unlimited. */
     recording: { runBytes: values.RUN_OUTPUT_MB * 1e6, dayBytes: values.DAY_OUTPUT_MB * 1e6 || null },
     /** Limits on disk use, in bytes. */
     disk: {
-      /** The space for mirrors and workspaces of a runner. */
+      /** The most bytes that mirrors and workspaces of a runner may use. */
       budget: values.WORKSPACE_BUDGET_GB,
       workspace: values.WORKSPACE_GB,
       project: values.PROJECT_DISK_GB,
@@ -197,7 +197,7 @@ function limitsOf(values: Variables) {
       leastFree: values.MIN_FREE_DISK_GB,
     },
     checkout: { entries: values.REPOSITORY_ENTRIES, bytes: values.REPOSITORY_GB },
-    /** Limits on model usage; `null` means unlimited. Prices are in US dollars per million tokens, by prefix of the model's name. */
+    /** Limits on model usage; `null`: unlimited. Prices are in US dollars per million tokens, by prefix of model names. */
     budgets: {
       run: { tokens: values.RUN_TOKENS || null, dollars: values.RUN_DOLLARS || null },
       day: { tokens: values.DAY_TOKENS || null, dollars: values.DAY_DOLLARS || null },
@@ -206,12 +206,12 @@ function limitsOf(values: Variables) {
     /** The number of runs per runner, and time limits within a run, in milliseconds. */
     runs: {
       atOnce: values.RUNS_AT_ONCE,
-      /** How long an agent may print nothing before it counts as stuck. */
+      /** After this time without output, an agent counts as stuck. */
       silentMs: values.SILENT_AGENT_SECONDS * 1_000,
       longestMs: values.RUN_SECONDS * 1_000,
-      /** How long an agent waits for a person to answer it. */
+      /** How long an agent waits for a person's answer. */
       questionMs: values.QUESTION_HOURS * 3_600_000,
-      /** How long after a temporary fault of the model a turn asks the model once more; 0 for never. */
+      /** How long after a temporary fault of the model a turn asks the model again; 0: never. */
       modelRetryMs: values.MODEL_RETRY_SECONDS * 1_000,
       /** How long an agent waits in its sandbox for the next message of its task; 0 for not at all. */
       idleMs: values.IDLE_AGENT_SECONDS * 1_000,
@@ -225,7 +225,7 @@ function isEmbedded(values: Variables): boolean {
   return !isGitHubNamed(values) && [EVENTSTORE_URL, MONGODB_URL, NATS_URL].every((url) => url === undefined)
 }
 
-/** The secrets that are given in files. Faults never contain the content of a file. */
+/** Secrets that are given in files. Faults never contain the content of a file. */
 function secretsOfFiles(env: Environment, faults: string[]): Readonly<Record<string, string>> {
   const found: Record<string, string> = {}
   for (const name of inFiles) {
@@ -250,7 +250,7 @@ function variableOf(fault: string): string {
   return fault.slice(0, fault.indexOf(':')).replace(/_FILE$/, '')
 }
 
-/** The access list. If nobody is listed, everybody who can reach the product may sign in. */
+/** The list of people who may sign in. If it is empty, everybody who can reach the product may sign in. */
 function allowListOf({ ALLOWED_USERS, ALLOWED_ORGANIZATIONS, ADMINS }: Variables): AllowList {
   const users = ALLOWED_USERS === '*' ? [] : (ALLOWED_USERS ?? [])
   const isNobodyNamed = users.length + ALLOWED_ORGANIZATIONS.length + ADMINS.length === 0

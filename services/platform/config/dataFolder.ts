@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { lockFile } from '../engines/sqlite.ts'
 import { releaseIfFull } from './ballast.ts'
 
-/** The folder cannot be used; the message says what to do. */
+/** The folder cannot be used. The message says what to do. */
 export class UnusableDataFolder extends Error {
   override readonly name = 'UnusableDataFolder'
 }
 
 /**
- * Creates the folder, restricts it to its owner (mode 0700), and locks it. The lock is the system's own file lock, so it is released as soon as the
- * process ends in any way. The returned function releases it. Throws `UnusableDataFolder`.
+ * Creates the folder, restricts it to its owner (mode 0700), and locks it. The lock is a file lock of the system, so it is released as soon as the
+ * process ends, in whatever way. The returned function releases it. Throws `UnusableDataFolder`.
  */
 export function holdDataFolder(folder: string): () => void {
   const lock = join(folder, 'lock')
@@ -20,9 +20,9 @@ export function holdDataFolder(folder: string): () => void {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const trial = join(folder, '.writable')
     writeFileSync(trial, '', { mode: 0o600 })
-    // The lock's journal gets the mode of the lock. A lock file that exists is not opened, because closing it would release the lock.
+    // The journal of the lock gets the same mode as the lock. An existing lock is not opened, because closing it would release it.
     if (!existsSync(lock)) writeFileSync(lock, '', { mode: 0o600 })
-    // Existing paths may be accessible to other users of the machine.
+    // Existing paths may be accessible to other users of the machine, so their mode is changed too.
     for (const path of [folder, trial, lock, join(folder, 'blobs')]) closeToOthers(path)
   } catch (fault) {
     throw new UnusableDataFolder(

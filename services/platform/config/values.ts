@@ -1,10 +1,10 @@
-/** The types of values in environment variables, each with the end of the sentence about an invalid one. */
+/** The types of values in environment variables. Each error is the end of a sentence that begins with the variable. */
 import { resolve } from 'node:path'
 import { z } from 'zod'
 
 const isPort = { error: 'is a port: 1 to 65535' }
 export const anyPort = z.coerce.number(isPort).int(isPort).min(1, isPort).max(65_535, isPort)
-/** A port, with `fallback` as the default. */
+/** A port number; `fallback` when the variable is not set. */
 export const port = (fallback: number) => anyPort.default(fallback)
 /** A whole number, 0 or more. */
 export const count = z.coerce.number({ error: 'is a number' }).int({ error: 'is a whole number' }).min(0, {
@@ -25,13 +25,13 @@ export const sshKey = pem.refine(
     error: 'is an SSH private key without a passphrase; `ssh-keygen -t ed25519 -N "" -f key` makes one',
   },
 )
-/** A name and an email address, in the form that git writes. */
+/** A name and an email address, as git writes them. */
 export const person = z.string().transform((text, { addIssue }) => {
   const [, name = '', email = ''] = /^([^<>\p{Cc}]+) <([^<>\s@]+@[^<>\s@]+)>$/u.exec(text) ?? []
   if (email === '') addIssue('is a name and an address, as Flightdeck <bot@example.com>')
   return { name, email }
 })
-/** A list of host names. A name that begins with `*.` stands for everything below that domain. */
+/** Host names; a name that begins with `*.` stands for every host below it. */
 export const hosts = z.string().transform((listed, { addIssue }) => {
   const named = listed.split(',').flatMap((name) => name.trim().toLowerCase() || [])
   const wrong = named.filter((name) => !/^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(name))
@@ -73,7 +73,7 @@ export const unixSocket = z
   .transform((url) => url.slice('unix://'.length))
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Sockets on which a container engine may listen on this machine: that in `DOCKER_HOST`, or else the usual ones of Docker and Podman. */
+/** Sockets of container engines on this machine: `DOCKER_HOST`, else the usual ones of Docker and Podman. */
 export function engineSockets(env: Environment): readonly string[] {
   const host = env['DOCKER_HOST']
   if (host !== undefined && host !== '')
@@ -99,7 +99,7 @@ export function proxiesOf(env: Environment): Readonly<Record<string, string>> {
   )
 }
 
-/** A list of folders with their paths on the engine's machine: `/here=/there`, separated by commas. */
+/** Pairs of folders such as `/here=/there`, separated by commas. */
 export const folders = z.string().transform((listed, { addIssue }) => {
   const pairs = listed.split(',').map((pair) => pair.trim().split('='))
   const isPair = ([here, there, ...more]: readonly string[]) =>
@@ -107,7 +107,7 @@ export const folders = z.string().transform((listed, { addIssue }) => {
   if (!pairs.every(isPair)) addIssue('is a list of folders, here and at the engine, as /data=/srv/flightdeck')
   return Object.fromEntries(pairs.map(([here = '', there = '']) => [resolve(here), resolve(there)]))
 })
-/** A size in gigabytes of 10^9 bytes, converted to bytes; `fallback` is in gigabytes. */
+/** A size in gigabytes of 10^9 bytes, converted to bytes; `fallback` is in gigabytes too. */
 export const gigabytes = (fallback: number) =>
   z.coerce
     .number({ error: 'is a number' })
@@ -137,7 +137,7 @@ export const prices = z
       pricesError,
     ),
   )
-/** Features that sandboxes guarantee, and that an operator may allow to be missing by name. */
+/** Features that sandboxes guarantee, unless an operator lists them as allowed to be missing. */
 export const allowedShortcomings = ['seccomp', 'user_namespaces'] as const
 export const shortcomings = z.string().transform((listed, { addIssue }) => {
   const named = listed.split(',').flatMap((name) => name.trim() || [])
@@ -146,5 +146,5 @@ export const shortcomings = z.string().transform((listed, { addIssue }) => {
     addIssue(`is a list with commas of ${allowedShortcomings.join(', ')}`)
   return known
 })
-/** The address of an engine, which each adapter validates itself. */
+/** The address of an engine, which is validated by its adapter. */
 export const engine = z.string().optional()

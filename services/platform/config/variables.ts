@@ -37,7 +37,7 @@ export type ServiceName = (typeof serviceNames)[number]
 /** Services that always run with `command`, named or not. */
 export const withCommand: readonly ServiceName[] = ['github', 'maintenance']
 
-/** The services as an operator names them, without those that run with `command` anyway. */
+/** The services as an operator names them, without those that always run with `command`. */
 export function namedServices(services: ReadonlySet<ServiceName>): readonly ServiceName[] {
   return [...services].filter((name) => !services.has('command') || !withCommand.includes(name))
 }
@@ -199,7 +199,7 @@ export const variables = {
     'an agent that produces no output for this long is stopped (900)',
   ],
   QUESTION_HOURS: [
-    // At most 24 days, because a timer of Node cannot wait for 25.
+    // Timers of Node cannot wait longer than 25 days, which limits this number of hours.
     count.min(1, { error: 'is at least 1' }).max(576, { error: 'is at most 576' }).default(24),
     'how long an agent waits for a person to answer it; its turn ends then, and an answer starts the next (24)',
   ],

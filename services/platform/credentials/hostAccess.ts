@@ -1,4 +1,4 @@
-/** A person's tokens for the code host: stored in the vault, and refreshed before they expire. */
+/** People's tokens for the code host: stored in the vault, and refreshed before they expire. */
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { CodeHostFault, HostTokens, type CodeHost } from '#platform/ports/codeHost.ts'
@@ -9,22 +9,22 @@ import { alone } from '../async/alone.ts'
 export interface HostAccess {
   keep(userId: string, tokens: HostTokens): Promise<void>
   /**
-   * An access token of the person that is valid for at least a minute. Throws `github_not_connected` when there is none, or when an expired one can
-   * never be renewed, and the host's fault when it cannot be renewed now.
+   * An access token that is valid for at least one more minute. Throws `github_not_connected` when there is none, or when an expired one can never be
+   * renewed, and the host's fault when it cannot be renewed now.
    */
   tokenOf(userId: string): Promise<string>
-  /** Revokes the person's tokens at the host, and then drops them here. */
+  /** Revokes the tokens at the host, and then deletes them here. */
   end(userId: string): Promise<void>
   /**
-   * Checks whether the host still accepts the person's token. If not, runs `record` and then drops the tokens, unless others were stored meanwhile;
-   * if `record` throws, they stay. Throws CodeHostFault when the host neither accepts nor refuses it, and `EngineUnavailable`.
+   * Checks whether the host still accepts the person's token. If not, runs `record` and then deletes the tokens, unless others were stored in the
+   * meantime; if `record` throws, they stay. Throws CodeHostFault when the host neither accepts nor refuses the token, and `EngineUnavailable`.
    */
   endIfRefused(userId: string, record: () => Promise<unknown>): Promise<void>
 }
 
 const secretName = 'code-host'
 const marginMs = 60_000
-/** The host's error code for a refresh token that was used, has expired or was revoked. No other code ends a grant. */
+/** The host's code for a refresh token that was used, has expired or was revoked. Only this code ends a grant. */
 const usedUp = 'bad_refresh_token'
 
 const scope = (userId: string): string => `user:${userId}`
@@ -49,8 +49,8 @@ export function hostAccess(engines: {
     expiresAt === null || Date.parse(expiresAt) - marginMs > clock.now().getTime()
 
   /**
-   * Runs work on a person's tokens in turn. A refresh token works only once, so only one process at a time uses or ends it, and the next process
-   * reads what that one stored.
+   * Runs work on a person's tokens, only one at a time among all processes: a refresh token works only once. Each then reads what the one before it
+   * stored.
    */
   const inTurn = <T>(userId: string, work: () => Promise<T>): Promise<T> =>
     alone(leases, `code host access of ${userId}`, work)
@@ -61,7 +61,7 @@ export function hostAccess(engines: {
     if (!tokens || tokens.refreshToken === null) throw new Fault('github_not_connected')
     try {
       const fresh = await codeHost.refresh(tokens.refreshToken)
-      // A sign-in takes no lease: tokens that it stored meanwhile are newer.
+      // A sign-in does not wait for the lease, so the stored tokens may be newer.
       const now = await kept(userId)
       if (now && now.refreshToken !== tokens.refreshToken) return now.accessToken
       await keep(userId, fresh)
@@ -94,14 +94,14 @@ export function hostAccess(engines: {
     tokenOf,
     async end(userId) {
       if (!(await kept(userId))) return
-      // In turn after a running refresh, which would otherwise store tokens again.
+      // Waits for a running refresh, which would otherwise store tokens again.
       await inTurn(userId, async () => {
-        // A sign-in takes no lease, and may store other tokens meanwhile.
+        // Repeats, since a sign-in does not wait for the lease and may store other tokens in the meantime.
         for (;;) {
           const secret = await secretOf(userId)
           const tokens = tokensIn(secret)
           if (!tokens) return
-          // If the revocation fails, the tokens stay here, so that it can be retried.
+          // If revoking fails, the tokens stay here, so that it can be retried.
           await codeHost.revoke(tokens.accessToken)
           await vault.removeSecret(scope(userId), secretName, secret)
         }
@@ -118,7 +118,7 @@ export function hostAccess(engines: {
         if (!isRefusal(fault)) throw fault
       }
       await inTurn(userId, async () => {
-        // The host has not refused tokens that a sign-in stored meanwhile.
+        // The refusal is not about tokens that a sign-in stored in the meantime.
         const secret = await secretOf(userId)
         if (tokensIn(secret)?.accessToken !== refused) return
         await record()

@@ -1,4 +1,4 @@
-/** Caches answers of the code host that take many requests: for some minutes, or until a webhook reports a change of installations. */
+/** Caches answers of the code host that need many requests, for some minutes or until a webhook reports a change of installations. */
 import { LRUCache } from 'lru-cache'
 import type { GitHubAccess, InstallationsOfApp } from '#domain/api/github.schema.ts'
 import type { Bus } from '#platform/ports/bus.ts'
@@ -7,8 +7,8 @@ import type { InstallationRequest } from '#platform/ports/codeHostApp.ts'
 
 export interface HostAnswers<Answer extends object> {
   /**
-   * The cached answer for this name, or else that of `read`. Simultaneous callers share one read, and faults are not cached. `again` reads once more,
-   * unless a read is running or began only seconds ago.
+   * The cached answer for this name, or else the result of `read`. Simultaneous callers share one read, and faults are not cached. With `again`, the
+   * answer is read again, unless a read is running or began only seconds ago.
    */
   of(name: string, read: () => Promise<Answer>, how: { readonly again: boolean }): Promise<Answer>
   /** Makes the next caller read again, unless another answer is cached or being read by now. */
@@ -16,9 +16,9 @@ export interface HostAnswers<Answer extends object> {
 }
 
 const keptMs = 300_000
-/** The minimum interval between two requested reads, in milliseconds: a read takes up to a hundred requests of a limit of 5,000 an hour. */
+/** The least time between two requested reads, each of which may take a hundred requests of a limit of 5,000 an hour. */
 const againMs = 10_000
-/** The minimum interval for reads with the App's own rate limit, which everybody shares. */
+/** The same for reads with the App's own rate limit, which everybody shares. */
 const againOfAppMs = 30_000
 const maxKept = 500
 
@@ -29,7 +29,7 @@ interface Kept<Answer> {
   countsMs: number
 }
 
-/** A cache for one kind of answer, in memory. `soonestMs`: the minimum interval between two requested reads. */
+/** A cache for one kind of answer, in memory. `soonestMs` is the least time between two requested reads. */
 export function hostAnswers<Answer extends object>({
   bus,
   clock,
@@ -49,7 +49,7 @@ export function hostAnswers<Answer extends object>({
     of(name, read, { again }) {
       const known = kept.get(name)
       if (known && counts(known, again)) {
-        // The running read may have begun before the change that the caller wants to see.
+        // The running read may have begun before the change that the caller wants to see, so its answer is kept only for a short time.
         if (again) known.countsMs = soonestMs
         return known.answer
       }
@@ -67,10 +67,10 @@ export function hostAnswers<Answer extends object>({
 }
 
 export interface GitHubAnswers {
-  /** What each person can reach through the App, by the person's id. */
+  /** For each person, what they can reach through the App. */
   readonly access: HostAnswers<GitHubAccess>
   readonly installations: HostAnswers<InstallationsOfApp>
-  /** Requests to install the App, for everybody; `null` when the host does not say. */
+  /** Requests to install the App, by anybody; `null` when the host does not say. */
   readonly requests: HostAnswers<{ readonly found: readonly InstallationRequest[] | null }>
 }
 

@@ -1,6 +1,6 @@
 /**
- * The GitHub App that the product uses: the configured one, or else the one that `/setup` stored in the vault. Processes learn of a new one from the
- * log, or within seconds.
+ * The GitHub App that the product uses: the configured one, else the one that `/setup` stored in the vault. Other processes learn about a new one
+ * from the log, or within seconds.
  */
 import type { Bus } from '#platform/ports/bus.ts'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -12,15 +12,15 @@ import type { Config } from '#platform/config/config.ts'
 
 export interface HostApp {
   readonly current: CurrentApp
-  /** Stores a new registration atomically. `false` when a registration exists, which is kept. */
+  /** Stores a new App atomically. `false` when there already is one, which is kept. */
   keep(app: AppRegistration): Promise<boolean>
   close(): void
 }
 
 interface HostAppDeps {
-  /** The configured App, which takes precedence; `null` if none is configured. */
+  /** The configured App, which takes precedence; `null` when none is configured. */
   readonly configured: AppRegistration | null
-  /** The name of the code host: an App of one host is unknown at another. */
+  /** The name of the code host, since an App of one host is unknown at another. */
   readonly codeHostName: string
   readonly vault: Pick<Vault, 'getSecret' | 'putSecret'>
   readonly bus: Pick<Bus, 'subscribe'>
@@ -29,7 +29,7 @@ interface HostAppDeps {
 }
 
 const scope = 'code-host-app'
-/** How long a result is cached, in milliseconds: an existing App does not change, but one may be created at any time. */
+/** How long a result is cached, in ms. An existing App does not change, but one may be created at any time. */
 const counts = { found: 60_000, missing: 2_000 }
 
 export function hostApp({ configured, codeHostName, vault, bus, clock, leases }: HostAppDeps): HostApp {
@@ -68,7 +68,7 @@ export function hostApp({ configured, codeHostName, vault, bus, clock, leases }:
   }
 }
 
-/** The current secrets for verifying deliveries: a configured secret takes precedence over the registered one. */
+/** The secrets for verifying deliveries now. A configured secret takes precedence over the one of the created App. */
 export function webhookSecrets(
   { current }: Pick<HostApp, 'current'>,
   configured: { readonly webhookSecret: string | null; readonly webhookSecretBefore: string | null },
@@ -83,7 +83,7 @@ export function webhookSecrets(
 
 const localClientId = 'flightdeck-local'
 
-/** The credentials of the product at the local code host. Everything except `clientId` is secret. */
+/** Credentials at the local code host. All except `clientId` are secret. */
 export interface LocalCredentials {
   readonly clientId: string
   readonly clientSecret: string
@@ -100,7 +100,7 @@ export function localCredentials({ following }: Config, vault: Vault): LocalCred
   }
 }
 
-/** The registration of the local code host's app. It has neither a key nor installations, so only people's own access counts. */
+/** The local code host's app. It has neither a key nor installations, so everything is done with people's own access. */
 export const localApp = (local: LocalCredentials): AppRegistration => ({
   ...local,
   appId: null,

@@ -22,7 +22,7 @@ export interface InstalledRepository {
  */
 export type RepositoryWork = 'git' | 'git with workflows' | 'reading' | 'commenting'
 
-/** Why there is no installation token. In that case the person's own token is used, if it can do the work. */
+/** Why there is no token of an installation. The person's own token is then used, if it suffices for the work. */
 export type NoToken = 'no_key' | 'not_installed' | 'suspended' | 'not_selected' | 'not_granted'
 
 export type RepositoryToken =
@@ -34,7 +34,7 @@ export interface Installations {
   list(): Promise<readonly Installation[]>
   /**
    * A token for work on the repository. `fresh` creates a new one, after a cached one was refused. Throws `app_key_refused` when the host refuses the
-   * App's key, since no person's token may replace it, and CodeHostFault when the host cannot be asked.
+   * App's key, since no person's token may then be used instead, and CodeHostFault when the host gives no answer.
    */
   tokenFor(
     repository: InstalledRepository,
@@ -42,7 +42,7 @@ export interface Installations {
     how?: { readonly fresh: boolean },
   ): Promise<RepositoryToken>
   /**
-   * A token that can read everything in the installation, after checking that the repository is in it: only for reads by id, since a name may lead to
+   * A token that can read everything in the installation, after checking that the repository is in it. Only for reads by id, since a name may lead to
    * another repository. `fresh` renews both, after a cached one was refused.
    */
   readingToken(repository: InstalledRepository, how?: { readonly fresh: boolean }): Promise<RepositoryToken>
@@ -55,10 +55,7 @@ export interface Installations {
 type Apps = Pick<CodeHostApps, 'hasKey' | 'installations' | 'installationToken'>
 
 const listLifeMs = 30_000
-/**
- * How long a missing installation is cached, in milliseconds: it may have been created since the list was read, and many simultaneous calls share one
- * request.
- */
+/** A missing installation may have been created since the list was read. Many calls at once share one request. */
 const missingLifeMs = 2_000
 
 const needs = {
@@ -68,7 +65,7 @@ const needs = {
   commenting: { issues: 'write' },
 } as const satisfies Record<RepositoryWork, AppPermissions>
 
-/** Permissions that a token gets for reading, if they were granted. */
+/** Permissions to read, as far as they were granted. */
 const readable = ['contents', 'pull_requests', 'issues', 'checks', 'statuses', 'actions'] as const
 
 interface InstallationsDeps {
@@ -78,7 +75,7 @@ interface InstallationsDeps {
   readonly logger: Pick<Logger, 'error'>
 }
 
-/** Caches what is known about installations, in memory, until closed. */
+/** Caches installations and tokens in memory, until it is closed. */
 export function installations({ apps, bus, clock, logger }: InstallationsDeps): Installations {
   /** The kind of call for which the key was last refused, until that kind succeeds again. */
   let keyRefusedFor: 'list' | 'token' | undefined
@@ -94,7 +91,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
     known = listing
     found.then(
       () => void (keyRefusedFor = keyRefusedFor === 'list' ? undefined : keyRefusedFor),
-      // A refused key is not tried again on each call.
+      // A refused key is remembered, so that not each call tries it.
       (fault: unknown) => {
         if (isRefusalOfKey(fault)) tellOfKey('list', fault)
         else if (known === listing) forget()
@@ -104,7 +101,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
   }
   const readAll = async () => ((await apps.hasKey()) ? apps.installations() : [])
 
-  /** Tells the operator only once, until the key is accepted again. */
+  /** Logs a refused key only once, until the key is accepted again. */
   function tellOfKey(refusedFor: 'list' | 'token', fault: unknown): void {
     if (!keyRefusedFor) logger.error({ err: fault }, 'GitHub does not accept the key of the App')
     keyRefusedFor = refusedFor
@@ -136,7 +133,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
       return { kind: 'token', accessToken, installation }
     } catch (fault) {
       if (!(fault instanceof CodeHostFault)) throw fault
-      // The cached data about the installation may be outdated.
+      // The cached installation may be outdated.
       if (['forbidden', 'not_found', 'invalid'].includes(fault.kind)) forget()
       if (fault.kind === 'not_found') return none('not_installed')
       if (fault.kind === 'forbidden') return none('suspended')
@@ -167,7 +164,7 @@ export function installations({ apps, bus, clock, logger }: InstallationsDeps): 
   }
 }
 
-/** The host's answer to a key that is not, or no longer, an App's. */
+/** Whether the host's answer means that the key is not, or no longer, an App's. */
 const isRefusalOfKey = (fault: unknown): boolean =>
   fault instanceof CodeHostFault && (fault.kind === 'unauthorized' || fault.kind === 'not_found')
 
@@ -179,7 +176,7 @@ function readsOf({ permissions }: Installation): AppPermissions {
   ])
 }
 
-/** Whether the needed permissions are granted. We only request `read`, which every level includes, and `write`, which `read` does not include. */
+/** Whether the granted permissions suffice. We only need `read`, which every level includes, and `write`, which only `read` does not include. */
 function isGranted(needed: AppPermissions, granted: AppPermissions): boolean {
   return Object.entries(needed).every(
     ([name, level]) =>

@@ -7,14 +7,14 @@ import { LeadsInside, publicLookup } from '#platform/http/reach.ts'
 import { isInNumbers, keyHeaders, useOf, type StoredKey } from './modelKeys.ts'
 
 /**
- * `refused`: the provider does not know the key. `unknown`: the provider was not reached, or its answer is not about the key, since a key may be for
- * models only. `inside`: the name leads into the server's own network.
+ * `refused`: the provider does not know the key. `unknown`: the provider was not reached, or its answer says nothing about the key, which may be
+ * valid for models only. `inside`: the address is in the server's own network.
  */
 export type KeyCheck = 'accepted' | 'refused' | 'unknown' | 'inside'
 
 const patienceMs = 10_000
 
-/** Tries a key. `address` is where the server reaches the provider, for a key without an address of its own. */
+/** Checks a key. `address` is where the server reaches the provider, for a key without an address of its own. */
 export function checkKey(
   provider: KeyProvider,
   key: StoredKey,
@@ -25,7 +25,7 @@ export function checkKey(
   }: {
     readonly address: string
     readonly withinMs?: number
-    /** Resolves host names in addresses that are not the operator's. */
+    /** Resolves the host names of addresses that the operator has not configured. */
     readonly lookup?: LookupFunction
   },
 ): Promise<KeyCheck> {

@@ -1,4 +1,4 @@
-/** The keys for models that people and projects bring: stored in the vault only, each with everything that determines how it is used. */
+/** The keys for models that people and projects bring, stored in the vault only, each with everything that decides how it is used. */
 import { isIP } from 'node:net'
 import { z } from 'zod'
 import { keyKinds, keyProviders, type KeyProvider } from '#domain/agentKeys.ts'
@@ -10,8 +10,8 @@ const StoredKey = z.object({
   kind: z.enum(keyKinds),
   value: z.string(),
   /**
-   * The address to which a project's key is sent; `null` for the one where the server reaches the provider. Stored with the key, so that the key is
-   * sent nowhere else.
+   * The address for which a project's key is used; `null`: the server's address of the provider. It is stored with the key, so that the key is never
+   * sent elsewhere.
    */
   baseUrl: z.string().nullable(),
 })
@@ -22,7 +22,7 @@ export interface KeyHolder {
   readonly id: string
 }
 
-/** The owner of a task and its project, in the order in which they pay. */
+/** A task's owner and its project, in the order in which their keys are used. */
 export interface Paying {
   readonly ownerId: string
   readonly projectId: string
@@ -30,11 +30,11 @@ export interface Paying {
 
 export interface ModelKeys {
   keyOf(holder: KeyHolder, provider: KeyProvider): Promise<StoredKey | undefined>
-  /** The key that a run uses instead of the server's: the person's, or else the project's. */
+  /** The key that a run uses instead of the server's: the person's or, without one, the project's. */
   paying(by: Paying, provider: KeyProvider): Promise<{ payer: KeyHolder['kind']; key: StoredKey } | undefined>
-  /** The values of all keys of the person and the project. */
+  /** All keys of the person and the project. */
   valuesOf(by: Paying): Promise<readonly string[]>
-  /** Stores a key, replacing an older one. Stores nothing and returns `false` when the holder was deleted meanwhile. */
+  /** Stores a key, replacing an older one. Returns false, without storing anything, when the holder was deleted in the meantime. */
   set(holder: KeyHolder, provider: KeyProvider, key: StoredKey): Promise<boolean>
   remove(holder: KeyHolder, provider: KeyProvider): Promise<void>
 }
@@ -74,11 +74,11 @@ export function modelKeys({
   }
 }
 
-/** The vault scope of a holder's keys, which is destroyed with the holder. */
+/** The vault scope of a holder's keys, which is destroyed together with the holder. */
 const scopeOf = ({ kind, id }: KeyHolder): string =>
   kind === 'person' ? `user:${id}` : `project-secrets:${id}`
 
-/** The name of a key in the vault. No variable can have this name, so it never clashes with a project's secret. */
+/** The name of a key in the vault. No variable can have such a name, so it never collides with a project's secret. */
 const nameOf = (provider: KeyProvider): string => `agent-key:${provider}`
 
 const holdersOf = ({ ownerId, projectId }: Paying): readonly KeyHolder[] => [
@@ -120,8 +120,8 @@ export const leadsInside =
   "This address leads to the server's own machine or into a private network. The operator of the server can allow such addresses, in numbers, with PRIVATE_EGRESS=1."
 
 /**
- * Why a project's key may not be sent to an address, in a sentence. As with the hosts of sandboxes, an address on this machine or in a private
- * network must be numeric and allowed by the operator; a name is checked when it is resolved.
+ * Why a project's key may not be sent to an address, in a sentence. As for the hosts of sandboxes, an address in this machine or a private network
+ * must be numeric and allowed by the operator. Names are checked when they are resolved.
  */
 export function addressFault(
   baseUrl: string,
@@ -135,7 +135,7 @@ export function addressFault(
   return protocol === 'https:' ? undefined : 'Enter an https address: without TLS, others could read the key.'
 }
 
-/** Whether the address is numeric and not in the public network. */
+/** Whether an address is numeric and outside of the public network. */
 export function isInNumbers(baseUrl: string): boolean {
   const host = hostOf(baseUrl)
   return isLoopback(host) || (isIP(host) !== 0 && reachOf(host) !== 'public')

@@ -10,16 +10,16 @@ export interface ScryptCost {
   readonly p: number
 }
 
-/** The operations for work whose turn it is. */
+/** The operations that are available while work runs in `limited`. */
 export interface Hashing {
-  /** The hash of a password with a new salt, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. */
+  /** Returns the hash of a password with a new salt, as `$scrypt$ln=17,r=8,p=1$<salt>$<hash>`. */
   hash(password: string): Promise<string>
-  /** Whether the hash is of this password. Without a hash, does the same work and returns `false`. */
+  /** Whether the hash belongs to this password. Without a hash, does the same work and returns false. */
   matches(password: string, hash: string | undefined): Promise<boolean>
 }
 
 export interface Passwords {
-  /** Runs work that hashes passwords when it is its turn: only a few run at once, in order. Throws `rate_limited` when too many wait. */
+  /** Runs work that hashes. Only a few run at once, in order. Throws `rate_limited` when too many wait. */
   limited<T>(work: (hashing: Hashing) => Promise<T>): Promise<T>
 }
 
@@ -29,9 +29,7 @@ const hashBytes = 32
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([\w+/]+)\$([\w+/]+)$/
 const waitAgainSeconds = 5
 
-/**
- * Creates a limited hasher: at most `atOnce` hashes run at a time, each with 128 MiB and some tenths of a second, and up to `waiting` more may wait.
- */
+/** Hashes at most `atOnce` passwords at a time, each with 128 MiB and some tenths of a second; up to `waiting` more may wait. */
 export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): Passwords {
   const limited = limitConcurrency(atOnce, (inLine) => {
     if (inLine < waiting) return
@@ -59,7 +57,7 @@ export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): 
 function derived(password: string, salt: Uint8Array, cost: ScryptCost, length: number): Promise<Buffer> {
   const { ln, r, p } = cost
   const N = 2 ** ln
-  // The limit is twice the size of the table, because Node counts other memory as well.
+  // Twice the size of the table, because Node counts other memory too.
   const options = { N, r, p, maxmem: 256 * N * r }
   return new Promise((resolve, reject) => {
     // Normalized, so that the same characters match in whatever way the keyboard composed them.

@@ -1,15 +1,15 @@
-/** The values of projects' secrets, and of headers for MCP servers: stored in the vault only, with a separate key for each owner. */
+/** The values of projects' secrets, and of headers for MCP servers, stored in the vault only, under a separate key for each owner. */
 import { KeyDestroyed } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
-/** For headers of MCP servers, `projectId` is the id of a project or a person. */
+/** Secrets by owner. For headers of MCP servers, `projectId` is the id of a project or a person. */
 export interface ProjectSecrets {
-  /** Stores a value, replacing an older one. Stores nothing and returns `false` when the project was deleted meanwhile. */
+  /** Stores a value, replacing an older one. Returns false, without storing anything, when the project was deleted in the meantime. */
   set(projectId: string, name: string, value: string): Promise<boolean>
-  /** The values of these names; names without a value are left out. */
+  /** The values of these names. Names without a value are left out. */
   valuesOf(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>
   remove(projectId: string, name: string): Promise<void>
-  /** Destroys all values permanently, with their key. Idempotent. */
+  /** Destroys all of them permanently, with their key. Can be repeated. */
   destroy(projectId: string): Promise<void>
 }
 
@@ -17,7 +17,7 @@ export function projectSecrets({ vault }: { readonly vault: Vault }): ProjectSec
   return secretsUnder(vault, 'project-secrets')
 }
 
-/** The values of headers for MCP servers, by the ids of the servers. */
+/** Values of headers for MCP servers, under the ids of the servers. */
 export function mcpHeaders({ vault }: { readonly vault: Vault }): ProjectSecrets {
   return secretsUnder(vault, 'mcp-headers')
 }

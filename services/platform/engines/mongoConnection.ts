@@ -7,10 +7,10 @@ import { EngineUnavailable, UnusableEngine } from '../ports/faults.ts'
 import { Late, named, refusal } from './mongoFaults.ts'
 
 export interface Mongo {
-  /** The engine and its address, for messages: never with a user name or a password. */
+  /** The engine and its address for messages, without user name and password. */
   readonly name: string
   /**
-   * Runs work on the database. Throws `EngineUnavailable` when the engine is unavailable or did not answer within `withinMs`; the outcome of a write
+   * Runs work on the database. Throws `EngineUnavailable` when the engine is unavailable or does not answer within `withinMs`. The outcome of a write
    * is then unknown, and running work is not cancelled.
    */
   ask<T>(work: (db: Db) => Promise<T>, withinMs?: number): Promise<T>
@@ -20,19 +20,19 @@ export interface Mongo {
 }
 
 export interface MongoOptions {
-  /** The address: `mongodb://` or `mongodb+srv://`, with all options that the driver knows. */
+  /** An address with `mongodb://` or `mongodb+srv://`, with any option that the driver knows. */
   readonly url: string
-  /** Replaces the database in the address. */
+  /** The name of the database, instead of the one in the address. */
   readonly database?: string
-  /** Called with a sentence about what is being waited for: after a second, then every half minute. */
+  /** Called with a sentence about what is being waited for: first after a second, then every half minute. */
   readonly onWaiting: (line: string) => void
-  /** Ends the waiting: `openMongo` throws the reason. */
+  /** Ends the waiting. `openMongo` then throws the reason of the signal. */
   readonly signal?: AbortSignal
-  /** The time limit of a usual call (10 s); it waits at most 5 s for an unavailable server. */
+  /** The time limit of a usual call (10 s), of which at most 5 s are spent waiting for an unavailable server. */
   readonly timeoutMs?: number
 }
 
-/** The time limit for operations that may be slow on a large collection, such as creating an index or emptying it. */
+/** The time limit of operations that may be slow on a large collection, such as creating an index or emptying it. */
 export const longMs = 600_000
 
 const usualDatabase = 'flightdeck'
@@ -46,8 +46,8 @@ const nextLineMs = 30_000
 const betweenAttemptsMs = 500
 
 /**
- * Connects, waiting for an engine that is not reachable yet. Throws `UnusableEngine` when waiting does not help: an invalid address, wrong
- * credentials, or a server that is too old. Reconnects by itself when the connection is lost later.
+ * Connects, and waits for an engine that cannot be reached yet. Throws `UnusableEngine` when waiting does not help: an invalid address, wrong
+ * credentials, or a server that is too old. The connection reconnects by itself when it is lost later.
  */
 export async function openMongo(options: MongoOptions): Promise<Mongo> {
   const { url, onWaiting, signal, timeoutMs = usualMs } = options
@@ -56,16 +56,16 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   const db = client.db(options.database ?? databaseOf(url), {
     // An acknowledged write must survive the loss of any one server, because the projector does not repeat what was applied.
     writeConcern: { w: 'majority', journal: true },
-    // Overrides the address: a secondary could return old data.
+    // Overrides the address, because a secondary could return old data.
     readPreference: 'primary',
-    // Fields without a value are left out, as in JSON; bytes are read as a Buffer.
+    // Leaves out fields without a value, as JSON does; bytes are read as a Buffer.
     ignoreUndefined: true,
     promoteBuffers: true,
   })
   try {
     await connected(client, { name, onWaiting, signal }, async () => {
       await client.connect()
-      // Any query that requires permissions would do.
+      // This query needs permissions, so it shows whether the user has them.
       await within(timeoutMs, db.collection('checkpoints').findOne(), () => new Late(timeoutMs))
     })
   } catch (fault) {
@@ -79,7 +79,7 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
     try {
       return await within(withinMs, work(db), () => new Late(withinMs))
     } catch (fault) {
-      // The driver has many errors for a connection that was closed during a call.
+      // For a connection that was closed during a call, the driver has many different errors.
       throw closed ? new EngineUnavailable(name) : named(name, fault)
     }
   }
@@ -95,7 +95,7 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   }
 }
 
-/** The same connection for one adapter: closing it ends only the adapter's own calls. */
+/** The same connection for one adapter. Closing it ends only that adapter's calls. */
 export function share(mongo: Mongo): Mongo {
   const running = new Set<Promise<unknown>>()
   let closed = false
@@ -123,16 +123,16 @@ export function share(mongo: Mongo): Mongo {
 function clientOf(url: string, timeoutMs: number): MongoClient {
   const options: MongoClientOptions = {
     appName: 'flightdeck',
-    // Further calls of a burst wait here instead of reaching the server all at once.
+    // The calls of a burst wait here instead of reaching the server all at once.
     maxPoolSize: maxConnections,
     serverSelectionTimeoutMS: Math.min(awayMs, timeoutMs),
     connectTimeoutMS: Math.min(awayMs, timeoutMs),
-    // The heartbeat detects a server that hangs, and then also ends the calls that wait for it.
+    // The heartbeat detects a server that hangs, and then ends the calls that wait for it.
     heartbeatFrequencyMS: 5_000,
   }
   try {
     const client = new MongoClient(url, options)
-    // The driver also reports topology changes here, and an error event without a listener ends the process.
+    // The driver reports topology changes here too. Without a listener, an error event would end the process.
     client.on('error', () => {})
     return client
   } catch (fault) {
@@ -144,7 +144,7 @@ function clientOf(url: string, timeoutMs: number): MongoClient {
   }
 }
 
-/** Whether a message contains any part of the address's credentials. */
+/** Whether a message contains a part of the credentials in the address. */
 function repeats(message: string, url: string): boolean {
   const credentials = /\/\/(.*)@/s.exec(url)?.[1] ?? ''
   return credentials.split(/[/:@?#%]/).some((part) => part !== '' && message.includes(part))
@@ -157,7 +157,7 @@ async function connected(
 ): Promise<void> {
   const { name, onWaiting, signal } = waiting
   let reason = ''
-  // The driver would continue to wait for another answer.
+  // The driver would go on waiting for another answer.
   const tooOld = new Promise<never>((_, reject) => {
     client.on('serverHeartbeatFailed', ({ failure }) => {
       reason = ` (${failure.message})`
@@ -190,7 +190,7 @@ async function connected(
   }
 }
 
-/** Closes the client without waiting for a server that hangs. */
+/** Closes the client, without waiting for a server that hangs. */
 async function closeClient(client: MongoClient): Promise<void> {
   await within(closeMs, client.close(), () => new Late(closeMs)).catch(() => {})
 }

@@ -44,7 +44,7 @@ export async function inserted<T extends Document>(
   }
 }
 
-/** Repeats an upsert once: of two concurrent upserts of the same document, one may fail, and finds the document when it is repeated. */
+/** Runs an upsert, and repeats it once if it fails because another process inserted the document at the same time; the second attempt finds it. */
 export async function onceMoreIfDuplicate(upsert: () => Promise<unknown>): Promise<void> {
   try {
     await upsert()
@@ -54,7 +54,7 @@ export async function onceMoreIfDuplicate(upsert: () => Promise<unknown>): Promi
   }
 }
 
-/** The fault that a port may throw; a fault that comes from neither the engine nor the network is returned unchanged. */
+/** The fault that a port may throw. A fault that comes from neither the engine nor the network is returned unchanged. */
 export function named(engine: string, fault: unknown): unknown {
   const root = rootOf(fault)
   if (root instanceof Late || isOfDns(root) || isAway(root)) return new EngineUnavailable(engine, plain(root))
@@ -64,7 +64,7 @@ export function named(engine: string, fault: unknown): unknown {
   return fault
 }
 
-/** The sentence for a fault that waiting does not fix; `undefined` for any other fault. */
+/** The fault to throw, with a sentence, if waiting does not help; otherwise `undefined`. */
 export function refusal(engine: string, fault: unknown): UnusableEngine | undefined {
   if (fault instanceof MongoServerError && fault.code === unauthenticated) {
     return new UnusableEngine(
@@ -83,7 +83,7 @@ export function refusal(engine: string, fault: unknown): UnusableEngine | undefi
   return undefined
 }
 
-/** The innermost fault: the driver wraps faults that occur within a bulk write. */
+/** The original fault, which the driver wraps if it occurs within a bulk write. */
 function rootOf(fault: unknown): unknown {
   return fault instanceof MongoBulkWriteError && fault.errorResponse instanceof MongoError
     ? fault.errorResponse
@@ -107,7 +107,7 @@ function isAway(fault: unknown): fault is MongoError {
   )
 }
 
-/** The name, message and code of a fault, without the fields in which the driver keeps sent data. */
+/** A copy of the fault with name, message and code, without the fields in which the driver keeps data that was sent. */
 function plain(fault: Error): Error {
   const code = 'code' in fault ? ` (${String(fault.code)})` : ''
   return new Error(`${fault.name}: ${fault.message}${code}`)

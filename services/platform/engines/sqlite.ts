@@ -1,18 +1,18 @@
-/** SQLite, as the embedded adapters use it: the only file that uses the driver. Everything is synchronous. */
+/** SQLite for the embedded adapters. No other file uses the driver. Everything is synchronous. */
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { DamagedData, EngineUnavailable, NewerData, OlderData } from '../ports/faults.ts'
 
 export type SqlValue = string | number | null | Uint8Array
 
-/** A prepared statement. Rows are tuples in the order of SELECT or RETURNING; their types are stated next to the SQL. */
+/** A prepared statement. Rows are tuples in the order of SELECT or RETURNING, with the types given next to the SQL. */
 export interface Statement<Values extends readonly SqlValue[], Row extends readonly SqlValue[] = never> {
   get(...values: Values): Row | undefined
   all(...values: Values): Row[]
   run(...values: Values): { readonly changes: number; readonly rowid: number }
 }
 
-/** An open database. All functions throw `EngineUnavailable` when the disk fails or the database was closed. */
+/** An open database. All calls throw `EngineUnavailable` when the disk fails or the database was closed. */
 export interface Sqlite {
   prepare<Values extends readonly SqlValue[], Row extends readonly SqlValue[] = never>(
     sql: string,
@@ -20,10 +20,10 @@ export interface Sqlite {
   exec(sql: string): void
   /** Runs everything or nothing. `run` must not await, or other work would become part of the transaction. */
   transaction<T>(run: () => T): T
-  /** Moves the write-ahead log into the file and empties it, which removes old versions of pages. */
+  /** Moves the write-ahead log into the database file and empties it, which removes old versions of pages. */
   truncateLog(): void
   /**
-   * Writes everything into the database file and closes it; a second call does nothing. The driver keeps its other files (empty by then) open until
+   * Writes everything into the database file and closes it; a second call does nothing. The driver keeps the other files (empty by then) open until
    * the statements are garbage-collected.
    */
   close(): void
@@ -31,25 +31,22 @@ export interface Sqlite {
 
 export interface SqliteOptions {
   readonly file: string
-  /**
-   * FULL survives a power cut after each commit, NORMAL may lose the last commits, and OFF may lose everything. None of them loses a commit to `kill
-   * -9`.
-   */
+  /** FULL survives a power cut after each commit, NORMAL may lose the last commits, OFF may lose everything. None of them loses a commit to `kill -9`. */
   readonly synchronous: 'FULL' | 'NORMAL' | 'OFF'
-  /** The SQL that migrates format n to n + 1, oldest first. Never changed once it was released. */
+  /** The SQL that migrates format n to n + 1, oldest first. It must not change once released. */
   readonly formats: readonly string[]
   /** The format that the first of `formats` creates; older formats are refused. 1 by default. */
   readonly firstFormat?: number
-  /** Whether deleted and replaced data is overwritten, for people's words and keys; false by default. */
+  /** Whether deleted and replaced data is overwritten, as is necessary for people's texts and keys; false by default. */
   readonly overwrites?: boolean
 }
 
-/** The migration of a format that differs from the one before only in that free pages were overwritten. */
+/** The migration to a format that differs from the one before only in that free pages were overwritten. */
 export const overwriteFreed = '-- vacuum'
 
 /**
  * The settings of a connection. A checkpoint of the write-ahead log blocks everything: up to 119 ms were measured at this size. At the default of
- * 1,000 pages it was 46 ms, but so frequent that it determined the 95th percentile of writes, the more so the larger the file was.
+ * 1,000 pages it was 46 ms, but so frequent that it determined the 95th percentile of writes, increasingly so with the size of the file.
  */
 function pragmas({ synchronous, overwrites }: Required<Pick<SqliteOptions, 'synchronous' | 'overwrites'>>) {
   return `
@@ -63,8 +60,8 @@ function pragmas({ synchronous, overwrites }: Required<Pick<SqliteOptions, 'sync
 }
 
 /**
- * Opens the database, creates the file (mode 0600) if missing, and migrates older formats. Throws `NewerData` and `OlderData` for unsupported
- * formats, which stay untouched, and `DamagedData` when the file is not a database.
+ * Opens the database, creates the file (mode 0600) if it is missing, and migrates older formats. Throws `NewerData` and `OlderData` for unsupported
+ * formats, which are not changed, and `DamagedData` when the file is not a database.
  */
 export function openSqlite({
   file,
@@ -115,7 +112,7 @@ export function openSqlite({
         commit.run()
         return result
       } catch (fault) {
-        // Some faults (a full disk) have already ended the transaction.
+        // Some faults, such as a full disk, have already ended the transaction.
         if (driver.isTransaction) db.exec('ROLLBACK')
         throw fault
       }
@@ -129,7 +126,7 @@ export function openSqlite({
       try {
         driver.exec('PRAGMA wal_checkpoint(TRUNCATE)')
       } catch {
-        // Nothing is lost if this fails, because the next opening reads the remaining log.
+        // If this fails, nothing is lost: the next opening reads the remaining log.
       } finally {
         driver.close()
       }
@@ -138,9 +135,9 @@ export function openSqlite({
   const begin = db.prepare<[]>('BEGIN IMMEDIATE')
   const commit = db.prepare<[]>('COMMIT')
 
-  // Run separately, since VACUUM cannot be in a transaction. If the process is killed before the new format is stored, it is repeated.
+  // VACUUM cannot run in a transaction. If the process is killed before the new format is stored, it is repeated.
   if (found > 0 && missing.includes(overwriteFreed)) db.exec('VACUUM')
-  // An up-to-date file is opened without a write, which might fail on a full disk.
+  // Opens an up-to-date file without a write, which could fail on a full disk.
   if (found < latest)
     db.transaction(() => {
       for (const format of missing) db.exec(format)
@@ -150,8 +147,8 @@ export function openSqlite({
 }
 
 /**
- * Writes the current content of a database into a new file (mode 0600), without free pages and write-ahead log, while others may go on writing.
- * Throws like `openSqlite`.
+ * Writes the current content of a database into a new file (mode 0600), without free pages and write-ahead log. Others may continue to write. Throws
+ * like `openSqlite`.
  */
 export function copySqlite(from: string, to: string): void {
   try {
@@ -167,7 +164,7 @@ export function copySqlite(from: string, to: string): void {
   }
 }
 
-/** The format of the file, read without changing it; 0 for a new one. */
+/** The format of the file; 0 for a new one. The file is only read. */
 function formatOf(file: string): number {
   const driver = new DatabaseSync(file, { readOnly: true })
   try {
@@ -199,7 +196,7 @@ function named(file: string, fault: unknown): unknown {
 }
 
 /**
- * Holds an exclusive lock on a file until the returned function is called or the process ends; `undefined` when another process holds it. Throws
+ * Locks a file exclusively until the returned function is called or the process ends; `undefined` when another process holds the lock. Throws
  * `EngineUnavailable` when the file cannot be used at all.
  */
 export function lockFile(file: string): (() => void) | undefined {

@@ -7,8 +7,8 @@ const pollMs = 500
 const readBatch = 500
 
 /**
- * The first event from revision `from` on that `match` accepts, or `undefined` after `withinMs`. The bus only wakes the search; the event is read
- * from the log.
+ * The first event from revision `from` on that `match` accepts, or `undefined` after `withinMs`. A message of the bus only causes another look at the
+ * log.
  */
 export async function awaitEvent<T extends AnyRecorded>(
   { log, bus }: { log: EventLog; bus: Bus },

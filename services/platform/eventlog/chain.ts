@@ -1,4 +1,4 @@
-/** The hash chain of a stream, and the proof of a content without its key: version 1 of the format in `docs/log-format.md`. */
+/** The hash chain of a stream, and the digests that prove a content without its key: version 1 of the format in `docs/log-format.md`. */
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'
@@ -6,10 +6,10 @@ import type { EventMeta, StoredEvent } from '#domain/kernel/event.ts'
 import type { EventToAppend } from '#platform/ports/eventStore.ts'
 import { sha256 } from '#platform/hashes.ts'
 
-/** The version of the hash, to be increased when it covers other data or has another form. */
+/** Must be increased when the hash covers other data or has another form. */
 export const scheme = 1 as const
 
-/** The event's link in the chain of its stream, as SHA-256 in hex. The position is not included, because a log may move to another engine. */
+/** The event's hash in its stream's chain, SHA-256 in hex. The position is not included, because a log may be moved to another engine. */
 export function hashOf(
   event: Omit<EventToAppend, 'meta'> & { readonly meta: Omit<EventMeta, 'hash'> },
 ): string {
@@ -18,7 +18,7 @@ export function hashOf(
   return sha256(canonicalJson({ scheme, id, stream, revision, type, version, at, data, meta }))
 }
 
-/** The sealed form of an event's content: the salt prevents guessing a short content from its commitment. */
+/** The plaintext that is sealed for an event's content. The salt prevents guessing a short content from its commitment. */
 export const SaltedContent = z.strictObject({
   scheme: z.literal(scheme),
   content: z.unknown(),
@@ -31,12 +31,12 @@ export function salted(content: unknown): SaltedContent {
   return { scheme, content, salt: randomBytes(16).toString('base64url') }
 }
 
-/** The bytes that are sealed, and whose hash is the commitment. */
+/** The bytes that are sealed. Their hash is the commitment. */
 export function bytesOf(salted: SaltedContent): Buffer {
   return Buffer.from(canonicalJson(salted))
 }
 
-/** The public digests of a sealed content, by which whoever is shown the plaintext can verify that it is what was recorded. */
+/** The public digests of a sealed content. Whoever is shown the plaintext can verify that it is what was recorded. */
 export function proofOf(plain: Uint8Array, sealed: Uint8Array): NonNullable<EventMeta['content']> {
   return { sealed: sha256(sealed), commitment: sha256(plain) }
 }

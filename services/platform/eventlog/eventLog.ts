@@ -1,6 +1,6 @@
 /**
- * The log as services use it: appended events get their content sealed and their hash chained, and events are opened when read. `append` always names
- * the exact revision that it builds on.
+ * The log as services use it. Appended events get their content sealed and their hash chained, and events are decrypted when they are read. `append`
+ * always names the exact revision that it builds on.
  */
 import { randomUUID } from 'node:crypto'
 import { backOff, retry } from '#platform/async/retry.ts'
@@ -23,26 +23,26 @@ import { CannotOpen, EngineUnavailable, RemovedStream } from '#platform/ports/fa
 import type { Vault } from '#platform/ports/vault.ts'
 import { bytesOf, digestsOf, hashOf, proofOf, salted, SaltedContent } from './chain.ts'
 
-/** The end of a stream, on which the next append builds. */
+/** The last event of a stream, on which the next append builds. */
 export interface Head {
   readonly revision: number
   readonly hash: string
 }
 export const emptyHead: Head = { revision: -1, hash: '' }
 
-/** Who caused an event: the actor, the command, and what led to it. */
+/** Who caused an event, by which command, and what led to that command. */
 export interface Cause {
   readonly actor: Actor
   readonly commandId: string
   readonly correlationId?: string
   readonly causationId?: string | null
-  /** For an event of a task's terminal: the revision of the task's stream that the event comes after. */
+  /** For an event of the terminal: the revision of the task's stream that it comes after. */
   readonly follows?: number
   /** How long to wait for an unavailable engine, in milliseconds; 2,000 by default. */
   readonly patienceMs?: number
 }
 
-/** The origin of a command: the request that started everything, and the event that asked for the command, if there is one. */
+/** The origin of a command: the request that started everything, and the event that caused the command, if there is one. */
 export type Origin = Pick<Cause, 'correlationId' | 'causationId'>
 
 export type Appended =
@@ -55,18 +55,18 @@ export interface EventLog {
    * `EngineUnavailable` when the engine stays unavailable.
    */
   append(stream: string, head: Head, events: readonly DomainEvent[], cause: Cause): Promise<Appended>
-  /** Opened events of a stream from a revision on, at most `limit`. Throws `UnreadableEvent`, as all reads do. */
+  /** Decrypted events of a stream from a revision on, at most `limit`. Like all reads, throws `UnreadableEvent`. */
   read(stream: string, from: number, limit: number): Promise<readonly AnyRecorded[]>
-  /** The last events of a stream, newest first: at most `limit`, starting at a revision or at the end. `asOf` is as for `ReadStream`. */
+  /** The last events of a stream, newest first: at most `limit`, beginning at a revision or at the end. For `asOf` see `ReadStream`. */
   readBackwards(
     stream: string,
     from: number | 'end',
     limit: number,
     asOf?: Position,
   ): Promise<readonly AnyRecorded[]>
-  /** Opens a stored record: converted to the current version of its kind, with `null` for erased content. */
+  /** Decrypts a stored record and converts it to the current version of its kind. Erased content is `null`. */
   open(record: LogRecord): Promise<AnyRecorded>
-  /** The end of a stream. Throws `UnreadableEvent` when its last record is damaged. */
+  /** The last event of a stream. Throws `UnreadableEvent` when its record is damaged. */
   headOf(stream: string): Promise<Head>
 }
 
@@ -79,7 +79,7 @@ interface LogEngines {
   readonly vault: Vault
   readonly bus: Bus
   readonly clock: Clock
-  /** Called for each event that cannot be read, whoever reads it, except for those of a newer version. */
+  /** Called for each event that cannot be read, by whomever it is read, except for events of a newer version. */
   readonly setAside?: (fault: UnreadableEvent) => void
 }
 
@@ -127,7 +127,7 @@ async function open(log: LogEngines, event: LogRecord): Promise<AnyRecorded> {
   if (isDamaged(event)) throw new UnreadableEvent(event, event.damage)
   const kind = eventKinds.get(event.type)
   if (!kind || event.version > kind.version) {
-    // An event of a newer version must still match its hash.
+    // An event of a newer version must match its hash too.
     if (digestsOf(event).hash !== event.meta.hash) throw new UnreadableEvent(event, 'changed')
     throw new UnreadableEvent(event, kind ? 'newer_version' : 'unknown_kind')
   }
@@ -140,7 +140,7 @@ async function open(log: LogEngines, event: LogRecord): Promise<AnyRecorded> {
       data: kind.data.parse(form.data),
       content: form.content === null ? null : kind.content.parse(form.content),
     }
-    // Parsing with the schemas of `eventKinds` has just verified what the type says.
+    // The cast holds because the event was just parsed with the schema of its type.
     return { ...event, ...parsed, version: kind.version } as AnyRecorded
   } catch (fault) {
     throw new UnreadableEvent(event, 'wrong_shape', fault)
@@ -183,7 +183,7 @@ async function link(
   for (const [index, event] of events.entries()) {
     const kind = eventKinds.get(event.type)
     if (!kind) throw new Error(`An event of an unknown kind: ${event.type}`)
-    // A new id: if two processes decide the same command, one gets a conflict and then sees the other's events.
+    // A new id for each attempt: if two processes decide the same command, one gets a conflict and then sees the other's events.
     const id = randomUUID()
     const { content, proof } = await seal(log, stream, id, kind.content.parse(event.content))
     const unhashed = {
@@ -233,7 +233,7 @@ async function append(
   const last = stored.at(-1)
   return {
     kind: 'appended',
-    // The content is available here and need not be opened again.
+    // The caller has the content already, so it is not decrypted again.
     events: stored.map((event, index) => ({ ...event, ...contentOf(events[index]) }) as AnyRecorded),
     head: last ? { revision: last.revision, hash: last.meta.hash } : head,
   }
@@ -264,7 +264,7 @@ async function readBackwards(
   return Promise.all(events.map((event) => open(log, event)))
 }
 
-/** The problem with an event, as the second half of a sentence that names the event. */
+/** What is wrong with an event, as the second half of a sentence that begins with the event. */
 export const unreadableSentences: Readonly<Record<UnreadableReason, string>> = {
   unknown_kind: 'is of a kind that this Flightdeck does not know',
   newer_version: 'was written by a newer Flightdeck',
@@ -296,11 +296,11 @@ export class UnreadableEvent extends Error {
   }
 }
 
-/** Whether a newer version wrote the event: the rest of its stream is still usable. */
+/** Whether a newer version wrote the event, in which case the rest of its stream can still be used. */
 export const isOfLaterVersion = ({ reason }: UnreadableEvent): boolean =>
   reason === 'unknown_kind' || reason === 'newer_version'
 
-/** Throws when events of a stream do not follow each other in order, the first at `from` if given. */
+/** Throws when events of a stream are not consecutive, or do not begin at `from` if that is given. */
 function checkLinks(events: readonly StoredEvent[], from?: number): void {
   for (const [index, event] of events.entries()) {
     const before = events[index - 1]
@@ -314,7 +314,7 @@ function checkLinks(events: readonly StoredEvent[], from?: number): void {
   }
 }
 
-/** Retries something repeatable, such as an append of the very same events, while an engine is unavailable, for at most `patienceMs`. */
+/** Retries work while an engine is unavailable, for at most `patienceMs`. The work must be repeatable, such as an append with the same ids. */
 export async function retryWhileUnavailable<T>(
   attempt: () => Promise<T>,
   { patienceMs = usualPatienceMs }: Pick<Cause, 'patienceMs'>,
@@ -335,5 +335,5 @@ function contentOf(event: AnyEvent | undefined): { data: unknown; content: unkno
   return { data: event?.data, content: event?.content ?? null }
 }
 
-/** Binds a sealed content to its place, so that it cannot be moved to another event. */
+/** The context that binds a sealed content to its place, so that it cannot be moved to another event. */
 export const contentContext = (stream: string, eventId: string): string => `${stream}#${eventId}`

@@ -1,21 +1,21 @@
 /**
- * Text that an agent is writing, on its way to viewers: sent over the bus before it is recorded, sealed as in the log. It may be lost or late, and
- * the recorded message replaces it.
+ * Sends text that an agent is writing to viewers, over the bus and before it is recorded. It is sealed as in the log. It may be lost or late, and the
+ * recorded message replaces it.
  */
 import { taskStream, scopeOfStream } from '#domain/kernel/streams.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus, SealedWords } from '#platform/ports/bus.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
-/** Text of a message that is being written, and where it begins in the message, in UTF-16 code units. */
+/** A piece of a message that is being written. `offset` is where the piece begins in the message, in UTF-16 code units. */
 export interface Words extends Omit<SealedWords, 'sealed'> {
   readonly text: string
 }
 
 export interface LiveWords {
-  /** Sends text to current listeners, in call order per task. Returns at once; text that cannot be sent is dropped. */
+  /** Sends text to current listeners, in order for each task. Returns at once; text that cannot be sent is dropped. */
   tell(words: Words): void
-  /** Listens to the text of the wanted tasks, until the returned function is called. */
+  /** Calls `listen` with text of the wanted tasks, until the returned function is called. */
   hear(isWanted: (taskId: string) => boolean, listen: (words: Words) => void): () => void
 }
 

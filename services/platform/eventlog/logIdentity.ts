@@ -17,7 +17,7 @@ interface OpeningLog {
   readonly eventStore: Pick<EventStore, 'head' | 'readStream'>
 }
 
-/** The stores outside of the log that know its identity. */
+/** The places outside of the log that store its identity. */
 export interface KnowsIdentity {
   readonly readStore: Pick<ReadStore, 'catalog'>
   readonly sealsFile: Pick<SealsFile, 'newest'>
@@ -25,10 +25,10 @@ export interface KnowsIdentity {
 
 const actor = { kind: 'system', service: 'log' } as const
 const page = 1_000
-/** Stands for an identity that is not known anywhere any more; no log has it. */
+/** Stands for an identity that is stored nowhere any more. No log has it. */
 const unknownLog: LogIdentity = { logId: '00000000-0000-0000-0000-000000000000', epoch: 1 }
 
-/** The log's identity, even if its own stream is damaged: `logDamage` then describes the damage. Throws `OlderData` like `openLog`. */
+/** The log's identity, even if its own stream is damaged, which `logDamage` then describes. Throws `OlderData` like `openLog`. */
 export async function openKnownLog(
   opening: OpeningLog & KnowsIdentity & { readonly setAside: (fault: UnreadableEvent) => void },
 ): Promise<{ readonly logIdentity: LogIdentity; readonly logDamage: string | null }> {
@@ -41,7 +41,7 @@ export async function openKnownLog(
   }
 }
 
-/** The identity of a log, even if its own stream is damaged or gone; `undefined` when it is known nowhere. */
+/** The log's identity, even if its own stream is damaged or missing; `undefined` when it is stored nowhere. */
 export async function knownIdentity(
   opened: Parameters<typeof identityOf>[0] & KnowsIdentity,
 ): Promise<LogIdentity | undefined> {
@@ -52,13 +52,13 @@ export async function knownIdentity(
   }
 }
 
-/** The identity of a log whose own stream is damaged according to the fault; rethrows every other fault. */
+/** The identity of a log whose own stream is damaged according to the fault. Throws every other fault again. */
 async function knownWithout(
   fault: unknown,
   beside: KnowsIdentity,
 ): Promise<{ readonly logIdentity: LogIdentity; readonly damage: UnreadableEvent }> {
   const known = await identityBeside(beside)
-  // If the identity is known elsewhere, this is not a log of an older format: its own stream was deleted.
+  // A log whose identity is stored elsewhere is not in an older format: its own stream was deleted.
   const damage =
     fault instanceof OlderData && known
       ? new UnreadableEvent({ stream: logStream, revision: 0, type: 'LogBegun' }, 'deleted', fault)
@@ -77,14 +77,14 @@ async function identityBeside({ readStore, sealsFile }: KnowsIdentity): Promise<
 }
 
 /**
- * The log's identity; begins an empty log. Throws `OlderData` when the log has events but did not begin in this format, and `UnreadableEvent` when
+ * The log's identity; an empty log is begun. Throws `OlderData` when the log has events but did not begin in this format, and `UnreadableEvent` when
  * the log's own stream is damaged.
  */
 export async function openLog({ commands, eventStore }: OpeningLog): Promise<LogIdentity> {
   const known = await identityOf({ commands, eventStore })
   if (known) return known
   if ((await eventStore.head()) !== null) {
-    // Another process may have begun the log meanwhile.
+    // Another process may have begun the log in the meantime.
     const begun = await identityOf({ commands, eventStore })
     if (begun) return begun
     throw new OlderData('The event store')
@@ -96,7 +96,7 @@ export async function openLog({ commands, eventStore }: OpeningLog): Promise<Log
   return begun
 }
 
-/** The log's identity; `undefined` when it was not begun. Throws `UnreadableEvent` when the log's own stream is damaged or was changed. */
+/** The log's identity; `undefined` when the log was not begun. Throws `UnreadableEvent` when the log's own stream is damaged or was changed. */
 export async function identityOf({
   commands,
   eventStore,
@@ -107,7 +107,7 @@ export async function identityOf({
   const { state } = await commands.load(decider, logStream)
   const all = await eventStore.readStream(logStream, { from: 0, direction: 'forwards', limit: page })
   const events = intact(all)
-  // With a changed identity, everything derived from the log would be thrown away.
+  // A changed identity must not be accepted, since everything derived from the log would then be discarded.
   const changed = events.find((event, at) => chainFaultOf(event, events[at - 1] ?? null) !== undefined)
   if (changed) throw new UnreadableEvent(changed, 'changed')
   return state.kind === 'begun' ? { logId: state.logId, epoch: state.epoch } : undefined

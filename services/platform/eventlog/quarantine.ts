@@ -1,4 +1,4 @@
-/** Streams that cannot be read: how an operator inspects them, and how a stream is released after it was repaired. */
+/** Streams that cannot be read: how an operator inspects them, and how one is released after its repair. */
 import { z } from 'zod'
 import { unreadableReasons, type Position, type StoredEvent } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
@@ -14,7 +14,7 @@ import { intact, isDamaged, type EventStore, type LogRecord } from '#platform/po
 import { chainFaultOf } from './chain.ts'
 import { UnreadableEvent, unreadableSentences, type EventLog } from './eventLog.ts'
 
-/** A collection with one document per stream, which names the event from which on the stream is not folded. */
+/** One document per quarantined stream, with the first event that is not folded. */
 export const quarantine: Collection = { name: 'quarantine', indexes: [] }
 
 const Flawed = z.object({
@@ -29,14 +29,12 @@ type Store = Pick<ReadStore, 'prepare' | 'find' | 'get' | 'apply' | 'catalog' | 
 
 const page = 1_000
 /**
- * The position of every write in this collection, so that each write replaces the one before it: a released stream may be damaged again, at a later
- * or an earlier event.
+ * The same position for every write here, so that each write replaces the one before it. A released stream may later be damaged again, at a later or
+ * an earlier event.
  */
 export const quarantinePosition: Position = '0'
 
-/**
- * Sets a stream aside that could not be read, unless it is already set aside from that event or an earlier one. Returns at once; faults are logged.
- */
+/** Quarantines a stream that could not be read, unless it already is from that event or an earlier one on. Returns at once; faults are logged. */
 export function settingAside(
   store: Pick<Store, 'prepare' | 'get' | 'apply'>,
   logger: Logger,
@@ -59,7 +57,7 @@ export function settingAside(
   }
 }
 
-/** The change that sets a stream aside. */
+/** The change of the read models that quarantines a stream. */
 export const putOf = (document: Flawed): Change => ({
   kind: 'put',
   collection: quarantine.name,
@@ -67,7 +65,7 @@ export const putOf = (document: Flawed): Change => ({
   position: quarantinePosition,
 })
 
-/** One line per stream that is set aside, with its name. */
+/** One line per quarantined stream, with the stream's name. */
 export async function listFlawed(store: Store): Promise<readonly string[]> {
   const lines: string[] = []
   for await (const flawed of allFlawed(store)) lines.push(lineOf(flawed))
@@ -90,7 +88,7 @@ export async function clearQuarantine(store: Store): Promise<void> {
     )
 }
 
-/** All streams that are set aside. */
+/** All quarantined streams. */
 export async function* allFlawed(store: Pick<Store, 'prepare' | 'find'>): AsyncGenerator<Flawed> {
   await store.prepare([quarantine])
   for await (const document of allDocuments(store, quarantine.name, 'id')) yield Flawed.parse(document)
@@ -99,7 +97,7 @@ export async function* allFlawed(store: Pick<Store, 'prepare' | 'find'>): AsyncG
 const lineOf = ({ id, revision, type, reason }: Flawed): string =>
   `${id}  event ${revision} (${type}) ${unreadableSentences[reason]}`
 
-/** Why the stream is set aside, and the beginning of the stored record without content. `failed` when it is not set aside. */
+/** Why the stream is quarantined, and the beginning of the stored record without its content. `failed` when the stream is not quarantined. */
 export async function inspectFlawed(
   store: Store,
   eventStore: Pick<EventStore, 'readStream'>,
@@ -113,7 +111,7 @@ export async function inspectFlawed(
   return { lines: [lineOf(flawed), record ? shownOf(record) : 'Nothing is stored there.'] }
 }
 
-/** Enough to see what is wrong, in characters. */
+/** How many characters of the record are shown. */
 const shownLength = 600
 
 function shownOf(record: LogRecord): string {
@@ -123,7 +121,7 @@ function shownOf(record: LogRecord): string {
 }
 
 /**
- * Releases the stream if all of it can be read and is as recorded: the projector then rebuilds its documents. The first line says what was done; `ok`
+ * Releases the stream if all of it can be read and is as recorded; the projector then rebuilds its documents. The first line says what was done; `ok`
  * is false when nothing changed.
  */
 export async function releaseFlawed(

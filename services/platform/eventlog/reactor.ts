@@ -1,4 +1,4 @@
-/** Follows the log: passes on the events to which a part reacts, and stores how far it got, so that the next start continues there. */
+/** Follows the log: passes events on to a part that reacts to them, and stores a mark of how far it got, at which the next start continues. */
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { rounds } from '../async/rounds.ts'
@@ -14,29 +14,29 @@ export interface ReactorEngines {
 }
 
 export interface Reaction {
-  /** The names under which progress is stored; without any, each start begins at the end of the log. */
+  /** Names of the marks. Without any, each start begins at the end of the log. */
   readonly marks?: readonly string[]
-  /** Where a part without a mark begins. */
+  /** Where to begin while there is no mark yet. */
   readonly from: 'beginning' | 'head'
   readonly filter: EventFilter
-  /** How many events are handed on at once. */
+  /** The most events that are passed on at once. */
   readonly batch?: number
-  /** Handles events. After a pause if this throws, and after a crash, the same events are passed again, so handling them twice must do no harm. */
+  /** Handles events. If it throws, or after a crash, it gets the same events again, so doing it twice must do no harm. */
   readonly handle: HandleEvents
-  /** Whether everything that was passed on is done, for a `handle` that only queues it. No progress is stored before that. */
+  /** Whether everything that was passed on is done, in case `handle` only queues it. Until then, no mark is stored. */
   readonly isDone?: () => boolean
 }
 
 const usualBatch = 500
-/** How long storing a mark may take, in milliseconds. Marks are stored in the background, so that nobody waits for them. */
+/** Marks are stored in the background, so that nobody waits for them. */
 const noteTimeoutMs = 1_000
-/** The mark moves after this many batches without any event. A mark that lags only means that a start reads more events. */
+/** After this many batches without any event, the mark is stored too. An older mark would only mean more events to look through after a start. */
 const emptyBatches = 1_000
 
-/** The stored name of a mark. A log that was restored from a backup starts without marks, because it continues differently. */
+/** The stored name of a mark. A log that was restored from a backup begins without marks, since it continues differently from there. */
 export const markName = (mark: string, { logId, epoch }: LogIdentity): string => `${mark}-${logId}-${epoch}`
 
-/** Reacts to events until it is stopped. Once that has resolved, no handler is running, and the progress is stored. */
+/** Reacts until it is stopped. `stop` resolves when no handler is running and the mark is stored. */
 export async function startReactor(
   { eventStore, jobs, logIdentity, logger }: ReactorEngines,
   { marks = [], from, filter, batch = usualBatch, handle, isDone = () => true }: Reaction,
@@ -81,7 +81,7 @@ export async function startReactor(
   }
 }
 
-/** The earliest position; `null` when one of them is `null`, or there are none. */
+/** `null` when one of the positions is `null`, or when there are none. */
 function earliest(positions: readonly (Position | null)[]): Position | null {
   const known = positions.filter((position) => position !== null)
   const [first = null] = known.toSorted(comparePositions)

@@ -7,19 +7,22 @@ import type { Vault } from '#platform/ports/vault.ts'
 
 export interface SealedBlobs {
   put(scope: string, bytes: Uint8Array): Promise<BlobRef>
-  /** The bytes of the blob; `undefined` when the blob or its key is gone. Throws `DamagedBlob` or `CannotOpen` when it differs from what was put. */
+  /**
+   * Returns the decrypted bytes; `undefined` when the blob or its key does not exist. Throws `DamagedBlob` or `CannotOpen` when the blob differs from
+   * what was put.
+   */
   get(scope: string, ref: BlobRef): Promise<Uint8Array | undefined>
-  /** The state of what is stored in place of the blob. The bytes are hashed but not opened. */
+  /** The state of a blob. The stored bytes are hashed but not decrypted. */
   stateOf(scope: string, ref: Pick<BlobRef, 'hash'>): Promise<BlobState>
-  /** Whether the sealed bytes exist and match their hash; needs no key. */
+  /** Whether the sealed bytes exist and match their hash. Needs no key. */
   check: Blobs['check']
-  /** Removes a blob to which nothing refers; to erase a blob, destroy its key. With `putBefore`, only if it was last put before that time. */
+  /** Removes a blob that nothing refers to; to erase a blob, destroy its key. With `putBefore`, only if it was last put before that time. */
   remove(ref: Pick<BlobRef, 'hash'>, putBefore?: Date): Promise<void>
   /** The hashes of blobs last put before this time, with the guarantees of `Blobs`. */
   list(putBefore: Date): AsyncIterable<string>
 }
 
-/** Names are hashes of the sealed bytes, so they reveal nothing about the content, even after an erasure. */
+/** Blobs sealed with the vault's keys. Their names are hashes of the sealed bytes, so they reveal nothing about the content, even after an erasure. */
 export function sealedBlobs(engines: { blobs: Blobs; vault: Vault }): SealedBlobs {
   return {
     async put(scope, bytes) {
@@ -45,7 +48,7 @@ export function sealedBlobs(engines: { blobs: Blobs; vault: Vault }): SealedBlob
   }
 }
 
-/** The result; `undefined` when it is damaged or its key is missing, for readers that can do without it. */
+/** The result of a read; `undefined` when the blob is damaged or its key is missing, for readers that can do without it. */
 export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | undefined> {
   return reading.catch((fault: unknown) => {
     if (fault instanceof DamagedBlob || fault instanceof CannotOpen) return undefined
@@ -56,7 +59,7 @@ export async function unlessDamaged<T>(reading: Promise<T>): Promise<T | undefin
 /** Whether the key of the scope was destroyed. */
 export async function isErased(vault: Pick<Vault, 'open'>, scope: string): Promise<boolean> {
   try {
-    // Zero bytes are never valid ciphertext, so this only succeeds when the key was destroyed.
+    // An empty text is never valid ciphertext, so this only succeeds when the key was destroyed.
     return (await vault.open(scope, 'blob', new Uint8Array(0))) === undefined
   } catch (fault) {
     if (fault instanceof CannotOpen) return false

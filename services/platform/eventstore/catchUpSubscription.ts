@@ -1,20 +1,20 @@
-/** The loop of every subscription: it takes the next events, delivers them until that succeeds, and continues after them. */
+/** The loop of every subscription: reads the next events, delivers them until that succeeds, and continues after them. */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises'
 import type { Position } from '#domain/kernel/event.ts'
 import type { HandleEvents, LogRecord, Subscription } from '../ports/eventStore.ts'
 import type { ReportFault } from '../ports/faults.ts'
 
-/** Events, at most one batch, and how far the log was searched for them. */
+/** At most one batch of events, and the position up to which the log was searched for them. */
 export interface Batch {
   readonly events: readonly LogRecord[]
   readonly upTo: Position
 }
 
 export interface Delivering {
-  /** The name of the engine for `onFault`. */
+  /** The engine's name in reports to `onFault`. */
   readonly engine: string
   readonly after: Position | null
-  /** The next events after the cursor, once there are any; `null` when the signal was aborted. Called again after a fault. */
+  /** Resolves with the next events after the cursor when there are any; `null` when the signal was aborted. After a fault it is called again. */
   readonly next: (after: Position | null, signal: AbortSignal) => Promise<Batch | null>
   readonly handle: HandleEvents
   readonly onFault: ReportFault
@@ -67,7 +67,7 @@ export interface Follower extends Subscription {
 }
 
 export interface Following extends Omit<Delivering, 'next'> {
-  /** The next events after the cursor; `null` when there is nothing more. */
+  /** The next events after the cursor; `null` when there are none. */
   readonly read: (after: Position | null) => Batch | null
 }
 
@@ -79,7 +79,7 @@ export function follow({ read, ...delivering }: Following): Follower {
       for (;;) {
         const batch = read(after)
         if (batch !== null || signal.aborted) return batch
-        // No other code runs between the read and this line, so no wake-up is missed.
+        // No other code runs between the read and this line, so no wake-up is lost.
         await new Promise<void>((resolve) => (rouse = resolve))
       }
     },

@@ -1,4 +1,4 @@
-/** The event store on EventStoreDB. The whole process shares one client, in a cluster two; every wait is limited, and no fault contains the password. */
+/** The event store on EventStoreDB. The whole process shares one client, or two in a cluster. Every wait is limited, and no fault contains the password. */
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   BACKWARDS,
@@ -34,7 +34,7 @@ import { fromEventStoreDb, isOurs, olderServer, positionOf, toEventStoreDb } fro
 import { followFeed, nothingShown, type Shown } from './eventStoreDbSubscription.ts'
 
 export interface EventStoreDbOptions {
-  /** The address: `esdb://user:password@host:2113`, with `?tls=false` for a server without TLS. */
+  /** An address such as `esdb://user:password@host:2113`, with `?tls=false` for a server without TLS. */
   readonly url: string
   readonly onFault: ReportFault
   /** Called once with a line when the server does not answer at the start. */
@@ -51,15 +51,15 @@ interface Connected {
   readonly engine: string
   readonly client: EventStoreDBClient
   /**
-   * A client for subscriptions and histories, which prefers a follower. It is separate, because the library moves all calls of a client to the leader
-   * once one call requires that.
+   * The client for subscriptions and histories, which prefers a follower. It is a separate client, because the library moves all calls of a client to
+   * the leader when one call requires it.
    */
   readonly near: EventStoreDBClient
   readonly shown: Shown
   readonly credentials: NonNullable<BaseOptions['credentials']>
   /**
-   * The credentials. With them, an append is a separate call. Without them, the library would send all appends over one call that never times out,
-   * and whose faults reject other appends and then end the process.
+   * Options with credentials, for all calls. With its own credentials, an append is a separate call. Without them, the library sends all appends over
+   * one call that never times out, and whose faults reject other appends and then end the process.
    */
   readonly base: BaseOptions
   readonly askServer: ReturnType<typeof callsTo>
@@ -72,8 +72,8 @@ interface Connected {
 }
 
 /**
- * Opens the log in EventStoreDB 22.6 or later, and waits until the server answers. An append is on the server's disk (in a cluster, on those of a
- * majority) when it is answered. Throws `UnusableEngine` for an invalid address, for a user that the server refuses, and for an older server.
+ * Opens the log in EventStoreDB 22.6 or later, and waits until the server answers. When an append is confirmed, it is on the server's disk (in a
+ * cluster, on those of a majority). Throws `UnusableEngine` for an invalid address, for a user that the server refuses, and for an older server.
  */
 export async function openEventStoreDb(options: EventStoreDbOptions): Promise<EventStore> {
   const { url, onFault, onWaiting, callMs = 5_000 } = options
@@ -157,7 +157,7 @@ async function streamEvents(
   })
 }
 
-/** Throws if a stream without events had some that were removed, which its metadata reveals; otherwise it never existed. */
+/** Throws when the events of a stream were removed, which only its metadata shows: otherwise, such a stream looks as if it had never existed. */
 async function requireNotRemoved(store: Connected, stream: string): Promise<void> {
   const { metadata } = await ask(store, (limitMs) =>
     answered(limitMs, store.client.getStreamMetadata(stream, { ...store.base, deadline: limitMs })),
@@ -221,7 +221,7 @@ async function append(
   return { kind: 'appended', positions: await positionsOf(store, stream, events) }
 }
 
-/** The positions of the appended events. The server returns at most the position of the last event, so the others are read. */
+/** The positions of appended events. The server returns only that of the last event, and sometimes not even that, so the events are read. */
 async function positionsOf(
   store: Connected,
   stream: string,
@@ -252,7 +252,7 @@ async function readStream(store: Connected, stream: string, { from, direction, l
 async function readAll(store: Connected, after: Position | null, limit: number, wanted?: EventFilter) {
   if (limit <= 0) return []
   const from = after === null ? START : { commit: BigInt(after), prepare: BigInt(after) }
-  // A read starts at its position, not after it.
+  // A read begins at the given position, not after it.
   const isAfter = (event: RecordedEvent) =>
     after === null || comparePositions(positionOf(event) ?? after, after) > 0
   const isSought = (event: RecordedEvent) =>
@@ -267,7 +267,7 @@ function newest(store: Connected) {
   return logEvents(store, BACKWARDS, END, 1, () => true, 1)
 }
 
-/** Our last event. If another program or the server has written since, searches backwards in pages. */
+/** The newest event that we wrote. If another program or the server has written since, searches backwards in pages. */
 async function newestOfOurs(store: Connected): Promise<RecordedEvent | undefined> {
   let from: ReadPosition = END
   for (let count = 1; ; count = pageBack) {

@@ -1,21 +1,21 @@
-/** Parses the address of EventStoreDB, so that its password is only used in calls. */
+/** Parses the address of EventStoreDB, so that the password is only used in calls. */
 import { EventStoreDBClient } from '@eventstore/db-client'
 import { UnusableEngine } from '../ports/faults.ts'
 
 export interface EventStoreDbAddress {
   /** The hosts and options without user and password, because the library repeats its input in faults and on stderr. */
   readonly connectionString: string
-  /** Whether the library looks for the nodes and chooses one. */
+  /** Whether the library finds the nodes of a cluster and chooses one. */
   readonly isCluster: boolean
-  /** Sent with every call, but never to an insecure server. */
+  /** Credentials that are sent with every call, except to an insecure server. */
   readonly credentials: { readonly username: string; readonly password: string }
-  /** The server's name in faults and logs. */
+  /** The server's name in faults and logs, without credentials. */
   readonly engine: string
 }
 
 const example = 'esdb://user:password@host:2113, and ?tls=false for a server without TLS'
 
-/** Throws `UnusableEngine` with a sentence that names the mistake and contains no secret. */
+/** Parses an address. Throws `UnusableEngine` with a sentence that names the mistake and contains no secret. */
 export function eventStoreDbAddress(url: string): EventStoreDbAddress {
   const [, scheme, authority = '', hosts, options = ''] =
     /^(esdb(?:\+discover)?:\/\/)(?:([^/?]*)@)?([^@/?]+)\/?(\?.*)?$/.exec(url.trim()) ?? []

@@ -16,23 +16,23 @@ export type Ask = <T>(attempt: (limitMs: number) => Promise<T>) => Promise<T>
 const attempts = 3
 
 /**
- * Calls that take at most `callMs` for all attempts while there is no response. They fail with `EngineUnavailable`, with `TooLarge`, or with the
- * library's own fault when the server's answer shows a defect of ours.
+ * Makes a function for calls that take at most `callMs` for all attempts together while there is no response. They fail with `EngineUnavailable`,
+ * with `TooLarge`, or with the library's own fault when the server's answer shows a mistake of ours.
  */
 export function callsTo(engine: string, callMs: number): Ask {
   return async (attempt) => {
     const end = performance.now() + callMs
     for (let count = 1; ; count += 1) {
       try {
-        // Leaves time for two attempts, so that an append that the server dropped is sent again.
+        // Leaves time for two attempts, so that an append which the server dropped is sent again.
         return await attempt(Math.min(callMs / 2, end - performance.now()))
       } catch (fault) {
-        // The library replaces a broken connection within this turn; a call before that would use the closed one.
+        // The library replaces a broken connection within this turn. A call before that would use the closed one.
         await nextTurn()
         if (isTooLarge(fault)) throw tooLarge(engine, fault)
         if (isDecided(fault)) throw fault
         const pauseMs = 50 * 4 ** (count - 1)
-        // The remaining time would be too short for an answer, and that time-out would hide why the others failed.
+        // If the remaining time is too short for an answer, stops, because another timeout would hide why the earlier attempts failed.
         const isLast = count === attempts || performance.now() + pauseMs > end - callMs / 10
         if (isLast || isDenied(fault)) throw new EngineUnavailable(engine, fault)
         await pause(pauseMs)
@@ -41,12 +41,12 @@ export function callsTo(engine: string, callMs: number): Ask {
   }
 }
 
-/** The answer, or `NoAnswer` after `limitMs`, since the library waits for some answers without limit. */
+/** The answer; throws `NoAnswer` after `limitMs`, since the library waits for some answers without limit. */
 export function answered<T>(limitMs: number, answer: Promise<T>): Promise<T> {
   return within(limitMs, answer, () => new NoAnswer(limitMs))
 }
 
-/** Calls `take` with each item until it has enough or there are no more; a missing stream has no items. Fails when nothing arrives for `limitMs`. */
+/** Calls `take` with each item until it returns true or there are no more; a missing stream has none. Fails when nothing arrives for `limitMs`. */
 export function readEach<T>(
   stream: StreamingRead<T>,
   limitMs: number,
@@ -63,7 +63,7 @@ export function readEach<T>(
       settle()
     }
     const timer = setTimeout(() => end(() => reject(new NoAnswer(limitMs))), limitMs)
-    // This listener must stay: a fault without a listener ends the process.
+    // This listener must stay, because a fault without a listener ends the process.
     stream.on('error', (fault) =>
       end(() => (fault instanceof StreamNotFoundError ? resolve() : reject(fault))),
     )
@@ -75,7 +75,7 @@ export function readEach<T>(
   })
 }
 
-/** Whether the server refuses this user, so that only other settings would help. */
+/** Whether the server refuses this user, so that only other credentials help. */
 export function isDenied(fault: unknown): boolean {
   const code = codeOf(fault)
   return fault instanceof AccessDeniedError || code === permissionDenied || code === unauthenticated
@@ -117,9 +117,9 @@ function isDecided(fault: unknown): boolean {
 function isTooLarge(fault: unknown): boolean {
   if (fault instanceof MaxAppendSizeExceededError) return true
   if (!(fault instanceof Error)) return false
-  // Newer servers also limit single events, for which the library has no fault class.
+  // Newer servers also limit single events; the library has no fault class for that.
   if (/Maximum Append (Event )?Size/i.test(fault.message)) return true
-  // The same code is used for a temporary shortage on the server, such as of memory or queue space.
+  // The server uses the same code for a temporary shortage, for example of memory or queue space.
   return codeOf(fault) === resourceExhausted && aboutTheMessage.test(fault.message)
 }
 

@@ -1,11 +1,11 @@
-/** The stored form of our events in EventStoreDB: the data has the facts and the sealed content, and the metadata has the rest of the envelope. */
+/** The stored form of our events in EventStoreDB. Facts and sealed content are its data; everything else is its metadata. */
 import type { EventData, RecordedEvent } from '@eventstore/db-client'
 import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'
 import type { EventToAppend, LogRecord } from '../ports/eventStore.ts'
 import { recordOf } from './storedRecord.ts'
 
-/** The version of the stored form, to be increased when it changes. Logs of earlier versions cannot be read. */
+/** Must be increased when the stored form changes. Logs of earlier versions cannot be read. */
 const envelopeVersion = 2
 
 const Data = z.strictObject({ data: z.unknown(), content: z.unknown() })
@@ -17,7 +17,7 @@ const Metadata = z.strictObject({
 })
 const Ours = z.object({ flightdeck: z.number() })
 
-// A server that does not know the position returns this number.
+// The value that the server sends for an unknown position.
 const unknownPosition = 2n ** 64n - 1n
 
 export function toEventStoreDb({ id, type, version, at, data, content, meta }: EventToAppend): EventData {
@@ -30,12 +30,12 @@ export function toEventStoreDb({ id, type, version, at, data, content, meta }: E
   }
 }
 
-/** Whether an event is ours: other programs may store events on the same server, and the server has some of its own. */
+/** Whether the event is in our form. Other programs, and the server itself, may keep events on the same server. */
 export function isOurs(event: RecordedEvent): boolean {
   return !event.streamId.startsWith('$') && Ours.safeParse(event.metadata).success
 }
 
-/** The event as appended; a damaged record for anything not in our form, such as another program's. Throws for an older server. */
+/** The event as it was appended. Anything that is not in our form is a damaged record. Throws for an older server. */
 export function fromEventStoreDb(event: RecordedEvent): LogRecord {
   const { id, type, streamId: stream } = event
   const position = positionOf(event)

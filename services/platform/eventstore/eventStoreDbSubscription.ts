@@ -22,16 +22,16 @@ export interface FeedSource {
   readonly options: BaseOptions
   /** How long the server may take to confirm a subscription, in milliseconds. */
   readonly limitMs: number
-  /** How far the node behind the client is known to have got. */
+  /** How far the node that the client uses is known to be. */
   readonly shown: Shown
 }
 
-/** How far a node of a cluster is known to be, and so with which events it can answer. */
+/** How far one node of a cluster is known to be, which limits what it can answer. */
 export interface Shown {
-  /** Returns a function with which a subscriber of the node records delivered positions, until `lost`. */
+  /** For a subscriber of the node: returns a function that records delivered positions, until `lost` is called. */
   hear(): (position: Position) => void
   has(position: Position): boolean
-  /** Something broke, perhaps the connection: another node that is further behind may answer from now on. */
+  /** Call this when something broke, perhaps the connection: from now on, another node that is further behind may answer. */
   lost(): void
 }
 
@@ -58,10 +58,10 @@ export interface Following extends Omit<Delivering, 'engine' | 'next'> {
   readonly wanted: EventFilter | undefined
 }
 
-// Servers before 23.10 do not report that a subscription has caught up, but a batch that is not full after this many milliseconds shows that it has.
+// Servers before 23.10 do not report that a subscription has caught up. If a batch is not full this long after its first event, it has.
 const fillTimeoutMs = 200
 
-/** Delivers batch after batch. After a break, everything that was not handled is requested again. */
+/** Delivers batch after batch. After a break, requests everything again that was not handled. */
 export function followFeed(
   source: FeedSource,
   { after, batch, handle, wanted, onFault }: Following,
@@ -95,8 +95,8 @@ export function followFeed(
 
 interface Feed {
   /**
-   * The next events, at most `most`; `null` once closed. A batch without events says how far the log was searched. While catching up, waits for
-   * `most` events, and afterwards returns those that are there. Throws when the subscription broke and none of its events are left.
+   * The next events, at most `most`; `null` when the feed is closed. Without an event, the batch says how far the log was searched for wanted ones.
+   * While catching up, waits for `most` events; afterwards, returns what there is. Throws when the subscription broke and no received event is left.
    */
   next(most: number): Promise<Batch | null>
   close(): void
@@ -108,19 +108,19 @@ interface OpenFeed {
   readonly wanted: EventFilter | undefined
   readonly hear: (position: Position) => void
   readonly queue: AllStreamRecordedEvent[]
-  /** The last received position, of an event or of searched log. */
+  /** The last received position, of an event or of a searched part of the log. */
   last: bigint
   told: bigint
   looked: bigint
   isCatchingUp: boolean
-  /** When the oldest event in the queue arrived, by `performance.now()`. */
+  /** When the oldest event in the queue arrived, in ms of `performance.now()`. */
   firstCameAt: number
   isClosed: boolean
   broken: Error | null
   ring: () => void
 }
 
-/** Subscribes after the position; pauses the server while `bound` events are waiting. */
+/** Subscribes after the position. Pauses the server while `bound` events are waiting. */
 async function openFeed(
   { client, options, limitMs, shown }: FeedSource,
   { after, bound, wanted }: { after: Position | null; bound: number; wanted: EventFilter | undefined },
@@ -175,7 +175,7 @@ async function openFeed(
 function receive(feed: OpenFeed, event: AllStreamRecordedEvent | undefined): void {
   const { subscription, queue, wanted, bound } = feed
   if (feed.isClosed || feed.broken || !event || event.position.commit <= feed.last) return
-  // The server filters by streams or by types, not by both, and another program may have a stream with a similar name.
+  // The server can filter by streams or by types, but not by both, and another program may have a stream with a similar name.
   const { streamId: stream, type } = event
   if (!isOurs(event) || (wanted && !matches(wanted, { stream, type }))) {
     if (wanted) passed(feed, event.position.commit)
@@ -190,9 +190,7 @@ function receive(feed: OpenFeed, event: AllStreamRecordedEvent | undefined): voi
   feed.ring()
 }
 
-/**
- * Records that the server has searched the log up to this position. It may report that before events that the library still holds, which come first.
- */
+/** Records that the server has searched the log up to this position. The report may arrive before events that the library still holds, which come first. */
 function passed(feed: OpenFeed, position: bigint): void {
   feed.looked = position
   takeLooked(feed)
@@ -207,7 +205,7 @@ function takeLooked(feed: OpenFeed): void {
 function close(feed: OpenFeed) {
   feed.isClosed = true
   feed.ring()
-  // Ending the subscription fails when there never was a connection, in which case there is nothing to end.
+  // Fails when there was never a connection, in which case there is nothing to end.
   feed.subscription.unsubscribe().catch(() => {})
 }
 
@@ -220,7 +218,7 @@ function mustWait(feed: OpenFeed, most: number) {
   )
 }
 
-/** How long to wait for the rest of a batch that has begun; `null` when none has. */
+/** How long to wait for the rest of a batch that has begun; `null` when no batch has begun. */
 function leftMs(feed: OpenFeed) {
   return feed.queue.length === 0 ? null : Math.max(0, feed.firstCameAt + fillTimeoutMs - performance.now())
 }
@@ -248,7 +246,7 @@ async function next(feed: OpenFeed, most: number): Promise<Batch | null> {
   return { events: taken.map(fromEventStoreDb), upTo: String(feed.told) }
 }
 
-/** The filter for the server, so that terminal output that nobody wants and events of other programs are not sent. */
+/** The filter for the server, so that it does not send unwanted terminal output and events of other programs. */
 function filterOf(wanted: EventFilter | undefined, passed: (position: bigint) => void): Filter {
   if (!wanted) return streamNameFilter({ prefixes: [...streamPrefixes] })
   // The server reports its position after every 32 events that it skips.

@@ -19,8 +19,8 @@ import { follow, type Batch, type Follower } from './catchUpSubscription.ts'
 /** Earlier formats of the file are no longer supported. */
 const firstFormat = 4
 const formats = [
-  // There is no index on ids: an id is only looked up when an append is repeated, at its place in its stream, and an index on random ids costs a disk
-  // page per event once the log outgrows the cache.
+  // There is no index on ids. An id is only looked up when an append is repeated, at its place in its stream, and an index on random ids costs a disk
+  // page per event when the log is larger than the cache.
   `CREATE TABLE events (
      position INTEGER PRIMARY KEY AUTOINCREMENT,
      id TEXT NOT NULL,
@@ -36,11 +36,11 @@ const formats = [
    ) STRICT`,
 ]
 
-/** No valid position is larger. Positions of damaged rows may even exceed the safe integers. */
+/** No assigned position is larger. Positions in damaged rows may even exceed the safe integers. */
 const largestPosition = 1_000_000_000_000_000
 const whole = (column: string) => `iif(${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}, ${column}, -1)`
 const size = 'octet_length(data) + octet_length(meta) + ifnull(octet_length(content), 0)'
-/** Truncates a name, and does not read a text that is too long. */
+/** SQL that truncates a name, and that does not read a text which is too long. */
 const bounded = (column: string) => `iif(${size} <= ${largestRecordBytes}, ${column}, NULL)`
 const name = (column: string) => `substr(${column}, 1, 500)`
 const columns = [
@@ -65,7 +65,7 @@ type Row = [
   string | null,
 ]
 
-// Appends in one turn of the event loop share a transaction, because the fsync is most of the cost of an append.
+// The most appends of one turn of the event loop that share a transaction. They share it because the fsync is most of the cost of an append.
 const largestGroup = 256
 const lookedThrough = 5_000
 
@@ -117,7 +117,7 @@ interface SqliteLog extends ReturnType<typeof statements> {
   closed: boolean
 }
 
-/** Opens the log in `file`. An append is on the disk (fsync) before it is confirmed. */
+/** Opens the log in `file`. When an append is confirmed, it is on the disk (fsync). */
 export function openSqliteEventStore({ file, onFault }: { file: string; onFault: ReportFault }): EventStore {
   const db = openSqlite({ file, synchronous: 'FULL', formats, firstFormat })
   const log: SqliteLog = {
@@ -154,7 +154,7 @@ function find(
     const upTo = events.at(-1)?.position
     return upTo === undefined ? null : { events, upTo }
   }
-  // Searches a limited part of the log per turn, so that others get theirs. At a gap between positions, continues after the gap.
+  // Searches only a limited part of the log per turn, so that other work gets its turn. At a gap in the positions, continues after it.
   const begin = log.next.get(Number(after ?? 0))?.[0] ?? null
   if (begin === null) return null
   const end = Math.min(begin + lookedThrough, log.last.get()?.[0] ?? 0)
@@ -229,7 +229,7 @@ function commit(log: SqliteLog, group: readonly Append[]): void {
     if (group.length === 1 || fault instanceof EngineUnavailable) {
       for (const append of group) append.reject(fault)
     } else {
-      // One append is defective (its data is not JSON), so each is committed alone and the others do not fail with it.
+      // One append is invalid (its data is not JSON), so each is committed alone and the others succeed.
       for (const append of group) commit(log, [append])
     }
   }
@@ -289,7 +289,7 @@ function subscribe(
 }
 
 async function close(log: SqliteLog): Promise<void> {
-  // Subscribers may still append while they stop.
+  // Subscribers may still append while they are being stopped.
   await Promise.all([...log.followers].map((follower) => follower.stop()))
   log.closed = true
   while (log.waiting.length > 0) commit(log, log.waiting.splice(0, largestGroup))

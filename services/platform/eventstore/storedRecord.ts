@@ -1,4 +1,4 @@
-/** Converts a stored record to an event, or finds it damaged. No other code trusts a stored row. */
+/** Converts a stored record to an event, or to a damaged record. No other code trusts a stored row. */
 import { z } from 'zod'
 import { EventMeta } from '#domain/kernel/event.schema.ts'
 import type { DamageReason, Position } from '#domain/kernel/event.ts'
@@ -9,11 +9,11 @@ import type { DamagedRecord, LogRecord, EventToAppend, ExpectedRevision } from '
 /** The maximum total size of an event's facts, content and metadata, in bytes. */
 export const largestRecordBytes = 16 * 1_048_576
 
-/** The members of an event as an engine returns them, unchecked. */
+/** An event's members as an engine returns them, unchecked. */
 interface Unchecked {
   readonly id: unknown
   readonly stream: string
-  /** Negative when the stored one is not a revision. */
+  /** Negative when the stored value is not a revision. */
   readonly revision: number
   readonly position: Position
   readonly type: string
@@ -55,7 +55,7 @@ export function recordOfText(
   try {
     if (isAmbiguous(row.data, data) || isAmbiguous(row.meta, meta)) return damaged(row, 'repeated_name')
   } catch (fault) {
-    // Nested deeper than the stack allows.
+    // The value is nested deeper than the stack allows.
     if (fault instanceof RangeError) return damaged(row, 'too_large')
     throw fault
   }
@@ -80,18 +80,21 @@ function damaged(unchecked: Unchecked, damage: DamageReason): DamagedRecord {
 }
 const shownLength = 300
 
-/** Facts are flat; a traversal must not overflow the stack. */
+/** Whether a value is nested too deeply. Facts are flat, and reading deeper ones could overflow the stack. */
 function isTooDeep(value: unknown, left = 100): boolean {
   if (typeof value !== 'object' || value === null) return false
   return left === 0 || Object.values(value).some((member) => isTooDeep(member, left - 1))
 }
 
-/** Whether an object in the text has a repeated name. Nearly every text is exactly as we would write it, which costs less to determine. */
+/** Whether the text has the same name twice in an object. Compares it with our own form first, which nearly every text has and which is cheaper. */
 function isAmbiguous(text: string, value: unknown): boolean {
   return JSON.stringify(value) !== text && hasRepeatedName(text, value)
 }
 
-/** A gap or a stray event in a stream could never be repaired, so the caller's revisions are checked here. Throws `RangeError`. */
+/**
+ * Throws `RangeError` unless the revisions continue the stream. A gap or an additional event in a stream could never be repaired, so revisions by the
+ * caller are checked here.
+ */
 export function checkRevisions(
   stream: string,
   expected: ExpectedRevision,

@@ -1,4 +1,4 @@
-/** Turns faults into HTTP answers, as the only file that does. */
+/** Turns faults into HTTP responses; no other file does. */
 import type { Middleware } from 'koa'
 import { Fault, faults, type FaultCode } from '#domain/kernel/errors.ts'
 import type { FaultAnswer } from '#domain/api/fields.schema.ts'
@@ -22,7 +22,7 @@ const logged: ReadonlySet<FaultCode> = new Set<FaultCode>([
   'disk_full',
 ])
 
-/** Answers faults as `{error, code, field?, requestId}`. Any other error is logged in full and answered without details. */
+/** Responds to faults with `{error, code, field?, requestId}`. Any other error is logged in full, and the response has no details. */
 export function answers(log: Logger, fresh: () => string): Middleware {
   return async (context, next) => {
     if (requestIdOf(context) === undefined) nameRequest(context, fresh())
@@ -52,7 +52,7 @@ export function answers(log: Logger, fresh: () => string): Middleware {
   }
 }
 
-/** The refusal of a read while its documents are behind the log. */
+/** The refusal of a read when the read models do not contain the requested position in time. */
 export function viewsBehind(): Fault {
   return new Fault('views_behind', undefined, undefined, { retryAfterSeconds: 2 })
 }
@@ -76,7 +76,7 @@ function faultOf(thrown: unknown): Fault {
   return new Fault('internal')
 }
 
-/** Converts a refusal of the code host to a fault, with the input field at fault if there is one. */
+/** Turns a refusal of the code host into a fault, with the wrong input field if there is one. */
 export const faultOfHost = ({ kind, message, retryAfterMs }: CodeHostFault, field?: string): Fault =>
   new Fault(
     codeOfHost[kind],

@@ -1,6 +1,6 @@
 /**
- * Request bodies while they are received: limits on the memory per sender and in total, and on how slow they may be. A body reserves the size that it
- * announces as soon as it begins.
+ * Limits on request bodies while they are received: on the memory per sender and in total, and on their slowness. A body reserves the size that it
+ * announces when it begins.
  */
 import { finished } from 'node:stream'
 import type { Context, Middleware } from 'koa'
@@ -11,16 +11,16 @@ import { parse } from '@hapi/bourne'
 
 export interface Bodies {
   /**
-   * Watches a body that other code reads, until the returned function is called. Throws `unsupported_type` for a compressed body. Calls `refuse`
-   * once: with `rate_limited` when the sender's bodies take too much memory, with `engine_unavailable` when all bodies together do, and with
-   * `too_slow` when the body arrives too slowly. The connection is then closed after the answer.
+   * Watches a body that other code reads, from now until the returned function is called. Throws `unsupported_type` for a compressed body. Calls
+   * `refuse` at most once: with `rate_limited` when the sender's bodies take too much memory, with `engine_unavailable` when all bodies together do,
+   * and with `too_slow` when the body arrives too slowly. The connection is then closed after the response.
    */
   watch(context: Context, refuse: (fault: Fault) => void): () => void
-  /** Reads the whole body. Throws the faults of `watch`, `too_large` above `mostBytes`, and `invalid_input` when the body is cut off. */
+  /** Reads the whole body. Throws the faults of `watch`, `too_large` for more than `mostBytes`, and `invalid_input` when the body is cut off. */
   read(context: Context, mostBytes: number): Promise<Buffer>
 }
 
-/** How many bytes may be in memory, in total and per sender. */
+/** How many bytes of bodies may be in memory, in total and per sender. */
 interface Room {
   readonly ofAll: number
   readonly ofOne: number
@@ -28,10 +28,11 @@ interface Room {
 type Rooms = Readonly<Record<'small' | 'large', Room>>
 
 const mebibyte = 1_048_576
-/** Bodies that announce at most this size have their own budget, so that large ones leave room for them. */
+/** Bodies up to this announced size have a budget of their own, so that large ones cannot keep them out. */
 const smallBytes = 256 * 1_024
 /**
- * A sender is an address (for IPv6, a network) or, once signed in, a person. An address may send the largest webhook delivery, a person five images.
+ * The budgets by kind of sender. A sender is an address (for IPv6, a network) or, once signed in, a person. An address may send the largest webhook
+ * delivery, a person five images.
  */
 const roomsOf: Readonly<Record<'strangers' | 'people', Rooms>> = {
   strangers: {
@@ -48,7 +49,7 @@ const bytesBesidePiece = 256
 const usualPieceBytes = 16_384
 const leastBytesPerSecond = 8 * 1_024
 const speedWindowMs = 5_000
-/** How long the received part of a stranger's large body still counts after it failed, in milliseconds, because garbage collection takes a while. */
+/** How long the received part of a stranger's large body still counts after it was refused, because garbage collection takes a while. */
 const collectedMs = 15_000
 const retryAfterSeconds = 5
 
@@ -78,7 +79,7 @@ export function createBodies(): Bodies {
       received += piece.length + bytesBesidePiece
       takeRoom(received)
     }
-    // Runs after already received data was read, so that a busy server does not blame its own delay on the sender.
+    // `setImmediate` runs after received data was read, so that a busy server does not mistake its own delay for the sender's.
     const timer = setInterval(() => setImmediate(checkSpeed), speedWindowMs)
     function checkSpeed(): void {
       if (isOver || req.complete) return
@@ -87,7 +88,7 @@ export function createBodies(): Bodies {
     }
     function fail(fault: Fault): void {
       stop()
-      // Without this, up to 2 MB of each connection would be read in a turn of the event loop, and thrown away.
+      // Otherwise, up to 2 MB of each connection would be read in a turn of the event loop and discarded.
       req.pause()
       context.set('connection', 'close')
       refuse(fault)
@@ -101,7 +102,7 @@ export function createBodies(): Bodies {
       else held.releaseLater(received)
     }
     req.on('data', count)
-    // Reserved before the body is received: one that has begun is not refused later, and hardly anything of a refused one is read.
+    // Reserves memory before the body is received. Then a body that has begun is not refused later, and of a refused one hardly anything is read.
     process.nextTick(() => takeRoom(announced * (1 + bytesBesidePiece / usualPieceBytes)))
     return stop
   }
@@ -142,10 +143,10 @@ function readWhole(context: Context, mostBytes: number, watch: Bodies['watch']):
 }
 
 interface ReservedBytes {
-  /** Reserves this many bytes, unless more are reserved already. Returns the fault when there is no room for them, and then reserves none. */
+  /** Reserves this many bytes, if fewer are reserved. If there is no room, returns the fault and reserves nothing. */
   growTo(bytes: number): Fault | undefined
   release(): void
-  /** Releases all but this many bytes now, and the rest when they were probably garbage-collected. */
+  /** Keeps this many bytes reserved until they are probably collected, and releases all others now. */
   releaseLater(bytes: number): void
 }
 
@@ -153,7 +154,7 @@ function createRooms(rooms: Rooms) {
   return { small: createRoom(rooms.small), large: createRoom(rooms.large) }
 }
 
-/** Counts the bytes of each sender. */
+/** Counts the reserved bytes of each sender. */
 function createRoom({ ofAll, ofOne }: Room): (sender: string) => ReservedBytes {
   const bySender = new Map<string, number>()
   let all = 0
@@ -212,10 +213,10 @@ export function readJson(bodies: Bodies): Middleware {
   }
 }
 
-// Drops a byte order mark, which some clients send and which parsers may ignore (RFC 8259, 8.1).
+// Drops a byte order mark, which some clients send, and which parsers may ignore (RFC 8259, 8.1).
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Decodes the bytes. Invalid UTF-8 is refused, because replacement characters would change what was sent. */
+/** Decodes the bytes. Invalid UTF-8 is refused, because replacement characters would change the text. */
 function decoded(bytes: Buffer): string {
   try {
     return utf8.decode(bytes)
@@ -224,13 +225,13 @@ function decoded(bytes: Buffer): string {
   }
 }
 
-/** Parses an object or a list. Throws `invalid_input` for anything else, and for keys that would change an object's prototype. */
+/** Parses an object or a list. Throws `invalid_input` for anything else, and for names that would change an object's prototype. */
 export function parseJson(text: string): object {
   try {
     const value: unknown = parse(text)
     if (typeof value === 'object' && value !== null) return value
   } catch {
-    // Invalid JSON is reported below.
+    // The error is thrown below, where other values than objects are refused too.
   }
   throw new Fault('invalid_input', 'The body is not valid JSON.')
 }

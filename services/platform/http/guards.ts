@@ -1,4 +1,4 @@
-/** Guards shared by routes: who the client is, and whether they may make the call. */
+/** Guards for routes: who sends the request, and whether they may make the call. */
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor, Position } from '#domain/kernel/event.ts'
 import { userStream } from '#domain/kernel/streams.ts'
@@ -15,7 +15,7 @@ export interface Person {
   readonly sessionId: string
 }
 
-/** A person with a valid session; onboarding may be incomplete. */
+/** Requires a person with a valid session, who may not have completed onboarding. */
 export async function identified(
   request: { readonly identity: Identity | null },
   { documents }: { readonly documents: Documents },
@@ -24,7 +24,7 @@ export async function identified(
   const { userId, sessionId } = request.identity
   const user = await documents.get(usersView, userId)
   if (user === undefined) {
-    // Clients discard their token when they must sign in again, so only the log may decide that the user does not exist.
+    // A client discards its token when it is told to sign in again, so only the log may decide that the user does not exist.
     const isThere = (await documents.now(usersView, userStream(userId), userId)) !== undefined
     throw isThere ? viewsBehind() : new Fault('sign_in_required')
   }
@@ -32,7 +32,7 @@ export async function identified(
   return { actor: { kind: 'user', userId }, user, sessionId }
 }
 
-/** A person who has completed onboarding: the guard of nearly all calls. */
+/** Requires a person who has completed onboarding. Nearly all calls have this guard. */
 export async function signedIn(
   request: { readonly identity: Identity | null },
   services: { readonly documents: Documents },
@@ -42,7 +42,7 @@ export async function signedIn(
   return person
 }
 
-/** A guard that only lets administrators pass. */
+/** Requires an administrator. */
 export async function administrator(
   { user }: Person,
   { accessControl }: { readonly accessControl: Pick<AccessControl, 'isAdmin'> },
@@ -54,7 +54,7 @@ export async function administrator(
 
 const freshTimeoutMs = 2_000
 
-/** Delays a read until it can show everything written up to `minPosition`. */
+/** Delays a read until the read models contain everything up to `minPosition`. */
 export async function fresh(
   request: { readonly query: { readonly minPosition?: Position | undefined } },
   { projected }: { readonly projected: Projected },

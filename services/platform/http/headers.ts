@@ -1,7 +1,7 @@
-/** Which headers of a request or response a proxy forwards. */
+/** Selects the headers of a request or response that a proxy forwards. */
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Headers for a single connection: RFC 9110, 7.6.1, and those of old proxies. */
+/** Headers that apply to a single connection: those of RFC 9110, 7.6.1, and those of old proxies. */
 const hopByHop = [
   'connection',
   'keep-alive',

@@ -2,14 +2,17 @@
 import type { Middleware } from 'koa'
 import { withinOr } from '#platform/async/timeLimit.ts'
 
-/** The readiness checks by name; each throws when its part is not ready. */
+/** Checks of readiness by name. Each throws when its part is not ready. */
 export type Parts = ReadonlyMap<string, () => Promise<void>>
 
 export type Details = () => Readonly<Record<string, readonly string[]>>
 
 const checkTimeoutMs = 3_000
 
-/** `/healthz`: alive. `/readyz`: 200 when every part is ready within 3 seconds, else 503. `details` have no effect on readiness. */
+/**
+ * `/healthz` answers 200 while the process is alive; `/readyz` answers 200 when every part is ready within 3 seconds, else 503. `details` have no
+ * effect on the status.
+ */
 export function health(parts: Parts, details: Details = () => ({})): Middleware {
   return async (context, next) => {
     if (context.path === '/healthz') {

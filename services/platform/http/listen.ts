@@ -1,9 +1,9 @@
-/** Starting and stopping the HTTP servers of the product. */
+/** Starts and stops the HTTP servers of the product. */
 import { chmod, chown } from 'node:fs/promises'
 import type { Server } from 'node:http'
 import type { HostUser } from '#platform/childProcess.ts'
 
-/** Resolves to the port once the server listens; with port 0, any free port is used. Rejects when the port is in use. */
+/** Resolves to the port when the server listens; port 0 chooses a free one. Rejects when the port is in use. */
 export function listen(server: Server, { host, port }: { host: string; port: number }): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
@@ -15,7 +15,10 @@ export function listen(server: Server, { host, port }: { host: string; port: num
   })
 }
 
-/** The path of a unix socket, at most 107 bytes long, that is given to `owner` with mode 0600; or `'loopback'` for a free port of 127.0.0.1. */
+/**
+ * Where a server listens for this machine only: a unix socket whose path has at most 107 bytes, with mode 0600 and belonging to `owner`; or
+ * `'loopback'`, a free port of 127.0.0.1.
+ */
 export type LocalAddress = { readonly socketPath: string; readonly owner?: HostUser | undefined } | 'loopback'
 
 /** Listens for connections from this machine only. Resolves to the port, 0 for a socket; rejects when it cannot listen. */
@@ -35,8 +38,8 @@ export async function listenLocally(server: Server, address: LocalAddress): Prom
 }
 
 /**
- * Closes the server once its requests are answered, or after `drainMs` with whatever is still open. Every `sweepMs`, connections that have become
- * idle are closed, since a busy connection is kept alive after its answer.
+ * Closes the server when all requests are answered, or after `drainMs` even if some are not. Every `sweepMs`, connections that have become idle are
+ * closed, because a busy connection is kept alive after its answer.
  */
 export async function drain(
   server: Server,

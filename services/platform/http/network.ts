@@ -1,6 +1,6 @@
 /** The client that an address belongs to, for limits per client. */
 
-/** The /64 network of an IPv6 address, all of which one client usually has; an IPv4 address itself; any other text unchanged. */
+/** For an IPv6 address its /64 network, which one client usually has as a whole; for an IPv4 address the address; anything else is returned unchanged. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

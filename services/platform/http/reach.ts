@@ -1,9 +1,9 @@
-/** Determines where an IP address leads, so that no host name leads into the server's own network. */
+/** Classifies IP addresses, so that no host name leads into the server's own network. */
 import { lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-/** `inside` is this machine or a private network. `nowhere` is link-local (such as the metadata service of a cloud), multicast or reserved. */
+/** `inside`: this machine or a private network. `nowhere`: multicast, reserved and link-local addresses, among them the metadata services of clouds. */
 export type Reach = 'public' | 'inside' | 'nowhere'
 
 export function reachOf(address: string): Reach {
@@ -20,17 +20,17 @@ export function reachOf(address: string): Reach {
   }
 }
 
-/** Whether a host is a machine's own loopback, by name or in numbers. */
+/** Whether a host, by name or as a number, is the loopback of its own machine. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** Thrown for a name that leads into the server's own network, where its connection may not go. */
+/** A host name leads into the server's own network, to which the connection may not go. */
 export class LeadsInside extends Error {
   override readonly name = 'LeadsInside'
 }
 
-/** Resolves names for connections that may go to public addresses only. */
+/** Resolves names for connections that may only go to public addresses. */
 export const publicLookup: LookupFunction = (hostname, options, done) => {
   lookup(hostname, { ...options, all: true }, (fault, found) => {
     if (fault) return done(fault, [])
@@ -41,10 +41,7 @@ export const publicLookup: LookupFunction = (hostname, options, done) => {
   })
 }
 
-/**
- * Whether an address leads to this machine itself: by loopback, by an address under which others reach the machine, or by one that contains such an
- * address.
- */
+/** Whether an address leads to this machine, by loopback or by one of its own addresses, even if it is contained in another address. */
 export function leadsBack(address: string): boolean {
   const family = isIP(address)
   if (family === 0) return false
@@ -52,7 +49,7 @@ export function leadsBack(address: string): boolean {
   return loopback.check(address, as) || ownAddresses().check(address, as)
 }
 
-/** The machine's own addresses, looked up each time, because a network may appear and disappear. */
+/** The addresses of this machine. Read every time, since networks come and go. */
 function ownAddresses(): BlockList {
   const own = new BlockList()
   for (const { address, family } of Object.values(networkInterfaces()).flatMap((found) => found ?? []))

@@ -1,4 +1,4 @@
-/** Routes, which read as their guarantees in order: the call, its guards, and its work. */
+/** Defines routes by their guarantees, in order: the call, its guards, and the work. */
 import { Readable } from 'node:stream'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
@@ -17,26 +17,26 @@ export interface CallRequest<C extends AnyCall> {
   readonly params: ParamsOf<C>
   readonly query: QueryOf<C>
   readonly body: BodyOf<C>
-  /** The identity in the bearer token; `null` without a valid one. */
+  /** The session of the bearer token; `null` without a valid one. */
   readonly identity: Identity | null
-  /** The UUID of this write: derived from `Idempotency-Key` and the person, or else new. */
+  /** The UUID of this write, derived from `Idempotency-Key` and the person, or a new one. */
   readonly commandId: string
   /** The id of this request, which becomes the correlation id of everything that the request causes. */
   readonly requestId: string
   /** Whether the same write was already requested under the same key. */
   readonly again: boolean
-  /** The client: its address, the host name that it used, whether it uses https, and its cookies. */
+  /** The client's address, the host name that it used, whether it uses https, and its cookies. */
   readonly client: Pick<Context, 'ip' | 'host' | 'secure' | 'cookies' | 'get'>
 }
 
-/** A guard returns what it has verified, which is added to the request, or throws a `Fault`. */
+/** Verifies something about a request. Returns what is to be added to the request, or throws a `Fault`. */
 export type Guard<S, Needs, Gives> = (request: Needs, services: S) => Promise<Gives>
 
 export interface Route<S> {
   readonly call: AnyCall
-  /** Throws when the person may not make the call, whatever its input is. */
+  /** Throws when the person may not make the call with any input. */
   authorize(request: Pick<CallRequest<AnyCall>, 'identity' | 'query'>, services: S): Promise<unknown>
-  /** Serves a request. `accept` records a write that may be repeated, once the guards have let it pass. */
+  /** Handles a request. `accept` records a write that may be repeated, after the guards have let it pass. */
   serve(request: CallRequest<AnyCall>, services: S, accept: Accept): Promise<unknown>
 }
 
@@ -62,7 +62,7 @@ export interface RouteOf<S> {
   ): Route<S>
 }
 
-/** Defines a route: each step gets what the steps before it have verified. */
+/** Makes the function `route` of a service. Each step of a route gets everything that earlier steps have verified. */
 export function routeWith<S>(): RouteOf<S> {
   return (call: AnyCall, ...steps: Guard<S, never, unknown>[]) => ({
     call,
@@ -73,7 +73,7 @@ export function routeWith<S>(): RouteOf<S> {
       let result: unknown
       for (const step of steps) {
         if (step === steps.at(-1)) known = { ...known, ...(await accept()) }
-        // The overloads have checked that each step gets what it needs.
+        // The cast holds because the overloads have checked that each step gets what it needs.
         result = await step(known as never, services)
         known = { ...known, ...(result as object) }
       }
@@ -83,14 +83,14 @@ export function routeWith<S>(): RouteOf<S> {
 }
 
 export interface Mounting {
-  /** A new UUID. */
+  /** Returns a new UUID. */
   fresh(): string
   readonly idempotency: Idempotency
 }
 
 /**
- * Middleware for routes below a prefix: validates the input, and answers with the call's status. Other addresses fall through. A request without a
- * token for a call that is not open to anybody is refused before its input is looked at.
+ * Middleware for routes below a prefix: validates the input, and responds with the call's status. Other paths pass. A request without a token, for a
+ * call that requires one, is refused before its input is validated.
  */
 export function mount<S>(
   prefix: string,
@@ -133,7 +133,7 @@ function sendFile(context: Context, { type, name }: NonNullable<AnyCall['file']>
     'x-content-type-options': 'nosniff',
   })
   context.type = type
-  // `defineFile` ensures this type for such a call.
+  // The cast holds because a call with a file is defined by `defineFile`, which ensures this type.
   context.body = Readable.from(pieces as AsyncIterable<string>)
 }
 
@@ -150,18 +150,18 @@ function keyOf(context: Context): string {
   return key
 }
 
-/** The UUID of a write that is not a call of `mount`; `undefined` without an `Idempotency-Key`. */
+/** The UUID of a write that is not a call under `mount`; `undefined` without an `Idempotency-Key`. */
 export function keyedCommandId(context: Context, identity: Identity): string | undefined {
   const key = keyOf(context)
   return key === '' ? undefined : commandIdOf(key, identity, `${context.method} ${context.path}`)
 }
 
-/** The command id of a write: the same key of the same person for the same address gives the same id. */
+/** The command id of a write. It is the same for the same key, person and address. */
 function commandIdOf(key: string, { userId }: Identity, address: string): string {
   return uuidv5(JSON.stringify([userId, address, key]), commandNamespace)
 }
 
-/** The input of a call. `authorize` refuses people who may not make the call before errors in the input are reported. */
+/** The validated input of a call. `authorize` is called first, so that people who may not make the call get no errors about the input. */
 async function inputOf(call: AnyCall, context: Context, authorize: () => Promise<void>) {
   try {
     return {

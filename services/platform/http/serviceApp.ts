@@ -1,4 +1,4 @@
-/** The HTTP server of services that run without a gateway in their process: their routes behind the service token, and health checks. */
+/** The HTTP server of services that run in a process without a gateway: their routes, which require a service token, and health checks. */
 import { createServer } from 'node:http'
 import { drain, listen } from './listen.ts'
 import Koa, { type Middleware } from 'koa'
@@ -15,18 +15,18 @@ import { calleeOf, serviceRealm, type Callee, type ServiceTokens } from './servi
 
 export interface RunningService {
   readonly port: number
-  /** Accepts no new requests, and waits up to 5 seconds for running ones. */
+  /** Stops accepting requests, and waits up to 5 seconds for running ones. */
   stop(): Promise<void>
 }
 
 const requestMs = 30_000
 const drainMs = 5_000
 const sweepMs = 50
-// Longer than callers keep idle connections, so that callers close them first and none is closed while a request is being sent.
+// Longer than callers keep idle connections. So callers close them first, and none is closed while a request is being sent.
 const keepAliveMs = 65_000
 
 /**
- * Starts the app, and resolves once it listens. Throws when the port is in use. `apis` are the routes below `/api` of the services in this process,
+ * Starts the server and resolves when it listens. Throws when the port is in use. `apis` are the routes below `/api` of the services in this process,
  * if any.
  */
 export async function startServiceApp(
@@ -62,7 +62,7 @@ export async function startServiceApp(
   return { port, stop: () => drain(http, { drainMs, sweepMs }) }
 }
 
-/** Accepts only calls with a token for the called service, and uses the identity in the token. */
+/** Only lets requests pass that have a token for the called service, and uses the identity in that token. */
 function callersOnly(apis: ReadonlyMap<Callee, Middleware>, tokens: ServiceTokens): Middleware {
   return async (context, next) => {
     const callee = calleeOf(context.method)

@@ -1,4 +1,7 @@
-/** Service tokens: they name the person for whom one service calls another; signed, for one callee, valid for one minute. */
+/**
+ * Service tokens, with which one service calls another. They name the person for whom the call is made, are signed, and are valid for one callee and
+ * one minute.
+ */
 import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
 import type { Clock } from '#platform/ports/clock.ts'
@@ -7,26 +10,26 @@ import type { Identity } from './session.ts'
 
 export type Callee = 'command' | 'query'
 
-/** The service for a request below `/api`: reads go to the query service, writes to the command service, and anything else to none. */
+/** The service for a request below `/api`: the query service for reads, the command service for writes; `undefined` for other methods. */
 export function calleeOf(method: string): Callee | undefined {
   if (method === 'GET' || method === 'HEAD') return 'query'
   return ['POST', 'PUT', 'PATCH', 'DELETE'].includes(method) ? 'command' : undefined
 }
 
 export interface ServiceTokens {
-  /** A token for calling `callee`, for the person of `identity` or for nobody (`null`). */
+  /** Makes a token for calling `callee`, for the person of `identity` or for nobody (`null`). */
   issue(callee: Callee, identity: Identity | null): Promise<string>
-  /** The identity in a token that was issued for `callee` and has not expired; `undefined` for any other token. */
+  /** The identity in an unexpired token that was issued for `callee`; `undefined` for any other token. */
   verify(callee: Callee, token: string): Promise<{ readonly identity: Identity | null } | undefined>
 }
 
 export const serviceTokenSeconds = 60
-/** The realm of a 401 for a missing or invalid service token, to distinguish it from a 401 for a person. */
+/** The realm in a 401 about the service token, to distinguish it from a 401 about the person. */
 export const serviceRealm = 'flightdeck-service'
 
 const Claims = z.object({ for: z.object({ userId: z.string(), sessionId: z.string() }).nullable() })
 
-/** Services that share a master key accept each other's tokens. */
+/** Makes and verifies service tokens. Services that share a master key accept each other's tokens. */
 export function serviceTokens({ vault, clock }: { vault: Vault; clock: Clock }): ServiceTokens {
   const key = vault.deriveKey('service-token')
   const audience = (callee: Callee): string => `flightdeck:${callee}`

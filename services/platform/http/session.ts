@@ -1,4 +1,4 @@
-/** Bearer tokens: they name a user and a session, signed, valid for seven days. */
+/** Bearer tokens. They name a user and a session, are signed, and are valid for seven days. */
 import { parse } from 'bowser'
 import { jwtVerify, SignJWT } from 'jose'
 import { z } from 'zod'
@@ -7,7 +7,7 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
-/** The user and session in a token. Whether the session was ended is in the user's document. */
+/** The user and session of a token. The user's document says whether the session was ended. */
 export interface Identity {
   readonly userId: string
   readonly sessionId: string
@@ -18,10 +18,10 @@ const audience = 'flightdeck'
 const Claims = z.object({ sub: z.string(), sid: z.string() })
 
 export interface Sessions {
-  /** The id and expiry of a new session, which must be recorded before its token is handed out. */
+  /** Makes the id and expiry of a new session, to be recorded before its token is handed out. */
   begin(userAgent: string): NewSession
   token(identity: Identity, expiresAt: string): Promise<string>
-  /** The identity in a token that we signed and that has not expired; `undefined` otherwise. */
+  /** The identity in an unexpired token that we signed; `undefined` for any other token. */
   verify(token: string): Promise<Identity | undefined>
 }
 
@@ -54,10 +54,10 @@ export function sessions(engines: { vault: Pick<Vault, 'deriveKey'>; clock: Cloc
   }
 }
 
-/** How many characters of a user agent are read. */
+/** The most characters of a user agent that are parsed. */
 const longestUserAgent = 500
 
-/** The browser and its system, such as 'Chrome on Linux'; `null` when the header names neither. */
+/** The browser and its system, such as 'Chrome on Linux'; `null` when the user agent names neither. */
 export function clientOf(userAgent: string): string | null {
   if (userAgent === '') return null
   const { browser, os } = parse(userAgent.slice(0, longestUserAgent))

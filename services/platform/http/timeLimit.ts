@@ -3,7 +3,7 @@ import type { Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
 import { within } from '#platform/async/timeLimit.ts'
 
-/** Answers `timeout` after `ms` milliseconds. The work itself continues, but nobody waits for it. */
+/** Responds with `timeout` after `ms` milliseconds. The work itself continues, but nobody waits for it. */
 export function timeLimit(ms: number): Middleware {
   return (_, next) => within(ms, next(), () => new Fault('timeout'))
 }

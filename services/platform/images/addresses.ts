@@ -1,6 +1,6 @@
 /**
- * Addresses of images: each gives access to one image, for a quarter of an hour at most. An address contains, sealed, everything that is needed to
- * open the image, so that no read model is queried, and so that file names do not appear in logs of addresses.
+ * Addresses of images. Each gives access to one image, for a quarter of an hour at most. Everything needed to open the image is in the address,
+ * sealed, so that no read model is queried and no file name appears in logs of addresses.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { z } from 'zod'
@@ -11,9 +11,9 @@ import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 
 export interface ImageAddresses {
-  /** Creates an address without a host, whose query makes it valid for 10 to 15 minutes. The address stays the same for five minutes. */
+  /** Makes an address without a host. Its query makes it valid for 10 to 15 minutes; the address stays the same for five minutes. */
   readonly addressOf: AddressOf
-  /** The image that one of our addresses opens, and for how many more seconds the address is valid; `undefined` for any other or expired address. */
+  /** The image that an address opens, and for how many more seconds; `undefined` for an expired or foreign address. */
   openedBy(imageId: string, grant: string): { image: SealedImage; secondsLeft: number } | undefined
 }
 
@@ -38,7 +38,7 @@ export function imageAddresses(engines: { vault: Pick<Vault, 'deriveKey'>; clock
   const ivKey = engines.vault.deriveKey('image-address-iv')
   const now = () => engines.clock.now().getTime()
 
-  /** AES-256-GCM with a keyed hash of the sealed data as IV: the same image gets the same address, and different images never share an IV. */
+  /** Seals with AES-256-GCM. The IV is a keyed hash of the plaintext: the same image gets the same address, and different images never share an IV. */
   function seal(imageId: string, plain: string): string {
     const hash = createHmac('sha256', ivKey).update(`${imageId}\n`).update(plain).digest()
     const iv = hash.subarray(0, ivBytes)

@@ -1,8 +1,8 @@
-/** Shares the slots of a worker between persons. Pure: times are arguments, in ms. */
+/** Shares the slots of a worker between people. Pure: times are arguments, in ms. */
 
 /**
  * How many of the slots one person may have at once. A quarter, at least one, is left to others, because jobs may run for hours and are never stopped
- * for somebody else; a single slot cannot be shared.
+ * for somebody else. A single slot cannot be shared.
  */
 export function placesOfOne(concurrency: number): number {
   return Math.max(1, concurrency - Math.max(1, Math.floor(concurrency / 4)))
@@ -13,41 +13,41 @@ interface Offered {
   readonly person: string
 }
 
-/** The decision about a job: it is taken, or offered again after a delay. */
+/** The decision about an offered job: it is taken, or offered again after a delay. */
 export type Verdict = { readonly kind: 'take' } | { readonly kind: 'put_back'; readonly delayMs: number }
 
 export interface FairShare {
-  /** Decides about an offered job. `behind` is the number of jobs after this one in the queue that were not offered to anybody yet. */
+  /** Decides about a job. `behind` is the number of jobs after this one in the queue that were not offered to any worker yet. */
   offered(job: Offered, behind: number, now: number): Verdict
-  /** Reports that a taken job has ended, so that its slot is free. */
+  /** A taken job has ended or waits, so its slot is free. */
   ended(person: string): void
-  /** Reports that a job whose slot was given up goes on, and takes a slot again. */
+  /** A job whose slot was free continues, and takes a slot again. */
   goesOn(person: string): void
-  /** Reports that polling starts again after a pause, during which jobs that were put back do not age. */
+  /** Polling begins again after a pause. Jobs that were put back do not expire during the pause. */
   asksAgain(now: number): void
 }
 
 /**
- * A person's jobs that were put back are offered again at this interval, in milliseconds, so that a slot is free for at most this long. The line may
- * become as long as needed: with a maximum delay, all jobs beyond it would be offered at once, again and again.
+ * Jobs of a person that were put back are offered again at this interval, so that a slot is free for at most this long. The delays have no maximum:
+ * otherwise, all jobs beyond it would be offered at once, again and again.
  */
 const stepMs = 100
 /** How long a free slot searches the queue for a person with a higher priority than the known ones. */
 const lookMs = 500
-/** A job that was put back and is not offered again in time went to another worker. */
+/** A job that was put back, and is not offered again within this time, went to another worker. */
 const graceMs = 1_000
 
 /**
- * Shares the slots of one worker over a queue with a single order: jobs whose turn has not come are put back. The next turn is that of the waiting
- * person with the fewest slots and, among those, of the one served longest ago. Offers to other workers are not known.
+ * Shares the slots of one worker over a queue with a single order: jobs whose turn has not come are put back. The next job is that of the waiting
+ * person with the fewest slots and, among those, of the one served longest ago. Offers to other workers are unknown.
  */
 export function fairShare(concurrency: number): FairShare {
   const most = placesOfOne(concurrency)
   const places = new Map<string, number>()
-  /** Numbers the assignments: a higher one is later. */
+  /** For each person, the number of the last assignment. Higher numbers are later. */
   const served = new Map<string, number>()
   let turns = 0
-  /** The jobs of each person that were put back, and when the last of these is offered again. */
+  /** For each person, the jobs that were put back, and when the last of them is offered again. */
   const waiting = new Map<string, { readonly ids: Set<string>; lastDue: number }>()
   let looksFrom: number | undefined
   let asksFrom = -Infinity
@@ -88,7 +88,7 @@ export function fairShare(concurrency: number): FairShare {
       if (placesOf(person) >= most || othersFirst(person, now)) return putBack(job, now)
       const isNew = placesOf(person) === 0 && !served.has(person)
       looksFrom ??= now
-      // A person further back in the queue may be first, but never before a person who has and had no slot.
+      // A person further back in the queue may come first, unless this person has no slot and never had one.
       if (!isNew && behind > 0 && now - looksFrom < lookMs) return putBack(job, now)
       looksFrom = undefined
       places.set(person, placesOf(person) + 1)

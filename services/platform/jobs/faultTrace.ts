@@ -1,8 +1,8 @@
-/** Why a job was rejected, in the form that the job queue stores. */
+/** The reason of a rejected job, in the form in which the queue stores it. */
 
 /**
- * The parts of a fault that may be stored in the queue, which is not erased with its task: its type and the place in the code. The message may
- * contain a person's words and is only in the server's log.
+ * The part of a fault that may be stored in the queue, which is not erased with its task: its type and its stack. The message is only in the server's
+ * log, since it may contain a person's text.
  */
 export function traceOf(fault: unknown): string {
   if (!(fault instanceof Error)) return `a thrown ${typeof fault}`

@@ -1,6 +1,6 @@
 /**
- * The work queue for several processes: JetStream delivers, and the record of each job says who owns it. A job's message stays in the queue until
- * its record says that it is done or rejected, so that whoever receives the message next completes an interrupted step.
+ * The work queue for several processes. JetStream delivers jobs, and the record of each job says which worker owns it. A job's message stays in the
+ * queue until its record says that it is done or rejected, so that whoever receives the message next completes an interrupted step.
  */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
@@ -22,10 +22,10 @@ const Job = z.object({
 })
 type Job = z.output<typeof Job>
 const Rejected = z.object({ job: Job, reason: z.string() })
-/** A mark of progress. It only counts for the queue that existed when it was set: if the queue is lost, so are the jobs up to the mark. */
+/** A mark counts only for the queue that existed when it was set: if the queue is lost, so are the jobs before the mark. */
 const Mark = z.object({ position: Position, queue: z.string() })
 
-// A rejected job must also fit into a message, with its reason, in JSON, and with headers.
+// The size that a job gains when it is rejected: a reason, in JSON, and headers. It must fit into a message even then.
 const maxAddedBytes = maxReasonLength * 6 + 4_096
 
 interface Queue {
@@ -91,7 +91,7 @@ export async function openNatsJobs(options: {
     close: async () => {
       queue.isClosed = true
       streams.close()
-      // Not awaited: a handler may run for hours, and its further calls fail from now on.
+      // Not awaited, because a handler may run for hours. Its later calls fail.
       for (const worker of queue.workers) void worker.stop()
       queue.workers.clear()
     },
@@ -137,8 +137,8 @@ async function putJob(queue: Queue, job: Job): Promise<void> {
 }
 
 /**
- * Queues a job again whose message is lost, because the process that put the job died before adding the message, or because the stream was removed. A
- * worker that holds the job cannot renew its lease without the message, so its calls fail from here on.
+ * Queues a job again whose message is lost, because the process that put it ended before adding the message, or because the stream was removed. A
+ * worker that holds the job cannot renew its lease without the message, and its calls fail from now on.
  */
 async function restoreMessage(queue: Queue, job: Job, { record, revision }: Read): Promise<void> {
   if (record.state === 'done' || record.state === 'rejected') return
@@ -146,7 +146,7 @@ async function restoreMessage(queue: Queue, job: Job, { record, revision }: Read
   // NATS starts counting deliveries from 1 for the new message.
   const queued: JobRecord = { state: 'queued', attempt: record.attempt, delivered: 0, claim: '' }
   const written = await queue.records.write(job.id, queued, revision)
-  // On a conflict, the job was claimed or ended at the same moment.
+  // A conflict means that the job was claimed or ended at the same moment.
   if (written !== 'conflict') await enqueue(queue, job, `${job.id} ${written}`)
 }
 
@@ -204,7 +204,7 @@ async function requeueJob(queue: Queue, id: string): Promise<boolean> {
   const state = read?.record.state ?? 'rejected'
   if (state === 'rejected' && (await queue.records.write(id, fresh, read?.revision ?? 0)) === 'conflict')
     return false
-  // An earlier requeue may have been interrupted: after the record, or after the message.
+  // An earlier requeue may have been interrupted, after writing the record or after adding the message.
   const isBack = state === 'leased' || state === 'done'
   if (!isBack) await enqueue(queue, job, `${id} ${kept.sequence}`)
   await queue.streams.remove('rejected', kept.sequence)
@@ -228,7 +228,7 @@ function subjectOf({ kind, id }: Job): string {
   return `${partOf(kind)}.${partOf(id)}`
 }
 
-/** A part of a subject, which may not contain dots, blanks or wildcards: the name itself, or else its hash. */
+/** A part of a subject. It may not contain dots, blanks or wildcards, so it is the name itself or a hash of it. */
 function partOf(name: string): string {
   if (/^[A-Za-z0-9-]{1,100}$/.test(name)) return name
   return `_${createHash('sha256').update(name).digest('base64url')}`

@@ -1,4 +1,4 @@
-/** A job that a worker holds, on NATS: its calls only take effect while the job's record names this claim. */
+/** A job on NATS that a worker has claimed. Its calls take effect only while the job's record names this claim. */
 import { serialize } from '#platform/async/queue.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 import { nanos } from 'nats'
@@ -7,11 +7,11 @@ import type { Delivery, Job } from '../ports/jobs.ts'
 import { traceOf } from './faultTrace.ts'
 import type { Claimed, JobRecord, JobRecords } from './natsJobRecords.ts'
 
-/** A claimed job, its reply subject in NATS, and the time (in monotonic milliseconds) until which it is held unless renewed. */
+/** A claimed job with its reply subject in NATS; `until` (monotonic ms) is when the claim ends unless it is renewed. */
 export interface HeldJob {
   readonly job: Job
   readonly claimed: Claimed
-  /** The revision of the record that the claim wrote. */
+  /** The revision of the record after the claim was written. */
   readonly revision: number
   readonly reply: string
   readonly deadline: number
@@ -19,16 +19,16 @@ export interface HeldJob {
 
 export interface DeliveryParts {
   readonly records: JobRecords
-  /** Sends a word about a delivery to NATS, and waits for the confirmation. */
+  /** Sends a command about a delivery to NATS, such as an acknowledgement, and waits for the confirmation. */
   tell(reply: string, word: string, timeoutMs?: number): Promise<void>
   /**
-   * Sends a word like `tell`, but an unavailable NATS is no fault: the job's record already says the same, and the next worker that gets the message
-   * repeats it.
+   * Like `tell`, but an unavailable NATS is not a fault: the job's record has the state already, and the next worker that gets the message repeats
+   * the command.
    */
   finish(reply: string, word: string): Promise<void>
   /** Stores the job among the rejected ones and removes it from the queue. */
   setAside(job: Job, reason: string, reply: string): Promise<void>
-  /** Throws `EngineUnavailable` once the queue was closed. */
+  /** Throws `EngineUnavailable` when the queue was closed. */
   requireOpen(): void
 }
 
@@ -39,7 +39,7 @@ const maxConflicts = 20
 export const maxReasonLength = 10_000
 
 /**
- * The word that sets a lease: NATS delivers the message again after the delay, and a later word extends the delay. The consumer's own ack wait is the
+ * The command that sets a lease: NATS delivers the message again after this delay, and a later command extends it. The consumer's own ack wait is the
  * same for all workers, but each worker has its own lease.
  */
 export function leaseFor(ms: number): string {
@@ -56,10 +56,10 @@ export function deliveryOf(
   const { job, claimed, reply } = held
   let { revision, deadline } = held
   let hasEnded = false
-  // Writes are made one at a time, so that our own writes do not conflict.
+  // Only one write at a time, so that our own writes do not conflict.
   const serialized = serialize()
 
-  /** Changes the record while it names this claim; `false` once it names another claim or the job has ended. */
+  /** Changes the record while it names this claim; returns false when it names another claim or has ended. */
   async function move(next: JobRecord, timeoutMs?: number): Promise<boolean> {
     for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
       requireOpen()
@@ -70,7 +70,7 @@ export function deliveryOf(
       }
       const now = await records.read(job.id, timeoutMs)
       if (now?.record.claim !== claimed.claim) return false
-      // The record is from our own write, whose answer was lost.
+      // The conflict is with our own write, whose answer was lost.
       revision = now.revision
       if (now.record.state === next.state) return true
       if (now.record.state !== 'leased') return false
@@ -80,7 +80,7 @@ export function deliveryOf(
 
   async function renew(): Promise<void> {
     const began = performance.now()
-    // An answer after the end of the lease is as good as none.
+    // An answer after the end of the lease is useless.
     const timeoutMs = Math.min(Math.max(deadline - began, retryPauseMs), maxCallMs)
     if (hasEnded || !(await move({ state: 'leased', ...claimed }, timeoutMs))) throw leaseLost()
     await tell(reply, leaseFor(leaseMs), timeoutMs)
@@ -94,14 +94,14 @@ export function deliveryOf(
       } catch (fault) {
         if (!(fault instanceof EngineUnavailable)) throw fault
         requireOpen()
-        // While NATS is unavailable nobody else gets the job; once the lease has expired, that is unknown.
+        // While NATS is unavailable, nobody else gets the job. After the lease has expired, that is uncertain.
         if (performance.now() >= deadline) throw leaseLost(fault)
         await pause(retryPauseMs)
       }
     }
   }
 
-  /** Ends the delivery; `after` runs once the record is written. */
+  /** Ends the delivery. `after` runs when the record has the new state. */
   async function end(next: JobRecord, after: () => Promise<void>): Promise<void> {
     if (hasEnded) return
     const moved = await move(next)

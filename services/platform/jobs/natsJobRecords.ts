@@ -1,13 +1,13 @@
 /**
- * The state of each job: a record that only somebody who has read its last revision can change. NATS itself accepts an acknowledgement from anybody
- * who ever had the message, so this record is the fence.
+ * The state of each job, in one record per job. Only somebody who has read its last revision can change it. NATS itself accepts an acknowledgement
+ * from anybody who ever had the message, so this record is the fence.
  */
 import { z } from 'zod'
 import type { Streams } from './natsStreams.ts'
 
 const claimed = {
   attempt: z.number().int(),
-  /** NATS's own count for the last claimed delivery. */
+  /** The delivery count of NATS for the last claimed delivery. */
   delivered: z.number().int(),
   claim: z.string(),
 }
@@ -28,11 +28,11 @@ export interface Read {
 /** The record of a job that no worker has claimed. */
 export const fresh: JobRecord = { state: 'queued', attempt: 0, delivered: 0, claim: '' }
 
-/** The records of jobs. `timeoutMs` limits the wait for an answer. */
+/** Reads and writes records. `timeoutMs` limits the wait for an answer. */
 export interface JobRecords {
   /** The record of a job; `undefined` for a job that was never put, or that was done or rejected more than 7 days ago. */
   read(id: string, timeoutMs?: number): Promise<Read | undefined>
-  /** Replaces the record that was read at `revision` (0 if there was none). Returns the new revision, or `conflict` when another write came first. */
+  /** Replaces the record that was read at `revision` (0: there was none). Returns the new revision, or `conflict` when another write came first. */
   write(id: string, record: JobRecord, revision: number, timeoutMs?: number): Promise<number | 'conflict'>
 }
 

@@ -1,4 +1,4 @@
-/** The streams of the work queue in JetStream, and the few operations on their messages. */
+/** The streams of the work queue in JetStream, and the operations on their messages. */
 import { setTimeout as pause } from 'node:timers/promises'
 import {
   AckPolicy,
@@ -14,20 +14,20 @@ import { EngineUnavailable } from '../ports/faults.ts'
 import { rejectedKeptMs } from '../ports/jobs.ts'
 import { UnusableNats, type Nats, type Refusals } from '../bus/natsConnection.ts'
 
-/** The streams: jobs until they are acknowledged, the standing of each for 7 days, rejected jobs for 90 days, and marks for ever. */
+/** The streams: jobs until they are acknowledged, the record of each job for 7 days, rejected jobs for 90 days, and marks without limit. */
 export type StreamName = 'queue' | 'standings' | 'rejected' | 'marks'
 
 export interface Kept {
-  /** The number of the message in the stream, which identifies it. */
+  /** The number of the message in its stream, which identifies the message. */
   readonly sequence: number
   readonly data: Uint8Array
 }
 
-/** The part of JetStream that the port needs. Each call is answered within `timeoutMs` (5,000), or throws `EngineUnavailable`. */
+/** The operations of JetStream that the port needs. Each is answered within `timeoutMs` (5,000), or throws `EngineUnavailable`. */
 export interface Streams {
   /**
-   * Appends if the last message of the subject is that of `after` (0: if there is none); otherwise returns `conflict`. `once` is the message's id: a
-   * repeat within 2 minutes is a no-op.
+   * Appends a message if the last message of the subject is `after` (0: if there is none); otherwise returns `conflict`. `once` is the id of the
+   * message: repeating it within 2 minutes does nothing.
    */
   append(
     name: StreamName,
@@ -36,23 +36,23 @@ export interface Streams {
     timeoutMs?: number,
   ): Promise<number | 'conflict'>
   last(name: StreamName, subject: string, timeoutMs?: number): Promise<Kept | undefined>
-  /** The first message from `sequence` on whose subject matches; `*` matches any part. */
+  /** The first message with a matching subject, from `sequence` on. A `*` in the subject matches any part. */
   next(name: StreamName, subject: string, sequence: number): Promise<Kept | undefined>
-  /** Removes a message; does nothing when it does not exist. */
+  /** Removes a message. Does nothing when it does not exist. */
   remove(name: StreamName, sequence: number): Promise<void>
   count(subject: string): Promise<number>
-  /** When the queue was created. If the queue is lost and created again, this time changes, and the earlier jobs are gone. */
+  /** When the queue was created. If the queue is lost and created again, this changes, and earlier jobs no longer exist. */
   created(): Promise<string>
-  /** Creates the queue's consumer of that name if it is missing, and returns the subject to request messages from. */
+  /** Creates a consumer of the queue with that name if it is missing, and returns the subject for requesting messages. */
   consumer(name: string, subject: string): Promise<string>
   ready(): Promise<void>
   close(): void
 }
 
-/** How long a worker may take to claim a delivery before NATS delivers it to another worker, in milliseconds. */
+/** How long a worker may take to claim a delivery before NATS delivers the message to another. */
 const claimTimeoutMs = 5_000
 const standingKeptMs = 7 * 24 * 3_600_000
-/** How often a call is tried: a stream may be removed again meanwhile, but a third time is not by chance. */
+/** A stream may be removed once more while it is being created. If it is removed again, somebody does that on purpose. */
 const maxAttempts = 2
 const retryPauseMs = 1_000
 const readyMs = 2_000
@@ -73,7 +73,7 @@ interface JetStream {
   readonly onWaiting: (line: string) => void
   streamOf(name: StreamName): string
   subjectOf(name: StreamName, subject: string): string
-  /** The check that the streams exist; `undefined` before the first call and after each outage, because the server may have lost its data. */
+  /** The check that the streams exist. `undefined` before the first call and after each outage, because the server may have lost its data. */
   prepared: Promise<void> | undefined
 }
 
@@ -117,7 +117,7 @@ export async function openStreams(options: {
   }
 }
 
-/** Checks the streams once after each outage, because the server may have returned without its data. */
+/** Creates missing streams. Runs again after each outage, because the server may return without its data. */
 function prepare(jetStream: JetStream): Promise<void> {
   jetStream.prepared ??= makeStreams(jetStream).catch((fault: unknown) => {
     jetStream.prepared = undefined
@@ -132,7 +132,7 @@ async function makeStreams(jetStream: JetStream): Promise<void> {
     { ...common, name: 'queue', retention: RetentionPolicy.Workqueue },
     { ...common, name: 'standings', max_msgs_per_subject: 1, max_age: nanos(standingKeptMs) },
     { ...common, name: 'rejected', max_msgs_per_subject: 1, max_age: nanos(rejectedKeptMs) },
-    // The latest mark replaces the one before, so there always is one.
+    // A new mark replaces the old one of the same subject, so there always is one.
     { ...common, name: 'marks', max_msgs_per_subject: 1, discard: DiscardPolicy.Old },
   ]
   for (const { name, ...config } of configs) {
@@ -148,7 +148,7 @@ async function makeStreams(jetStream: JetStream): Promise<void> {
   }
 }
 
-/** Calls JetStream; when a stream is missing, creates it and retries once, because the failed call has done nothing. */
+/** Calls JetStream. When a stream is missing, creates it and retries once, which is safe because the failed call has done nothing. */
 async function ask<T, R = never>(
   jetStream: JetStream,
   call: () => Promise<T>,
@@ -243,7 +243,7 @@ async function next(
   subject: string,
   sequence: number,
 ): Promise<Kept | undefined> {
-  // The server accepts both together, although the driver's types list them for direct reads only.
+  // The server accepts both members together, although the driver's types allow that only for direct reads.
   const request = { seq: sequence, next_by_subj: jetStream.subjectOf(name, subject) }
   const refusals = new Map([[noMessageFound, () => undefined]])
   return keptOf(

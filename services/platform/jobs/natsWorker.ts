@@ -12,7 +12,7 @@ import { fresh } from './natsJobRecords.ts'
 interface WorkerParts extends DeliveryParts {
   readonly nats: Nats
   readonly onFault: ReportFault
-  /** Ensures that the kind's consumer exists; returns the subject for requests. */
+  /** Creates the consumer for the kind of job if it is missing, and returns the subject for requests. */
   consumer(): Promise<string>
   /** The job in a message; `undefined` when there is none. */
   jobOf(data: Uint8Array): Job | undefined
@@ -30,14 +30,14 @@ interface RunningWorker extends WorkerParts {
   readonly leaseMs: number
   readonly handle: (delivery: Delivery) => Promise<void>
   readonly running: Set<Promise<void>>
-  /** The ids of running jobs that wait and take no slot. */
+  /** Ids of running jobs that wait and take no slot. */
   readonly waiting: Set<string>
   readonly share: ReturnType<typeof fairShare>
   readonly signal: AbortSignal
   freed: () => void
 }
 
-/** Takes jobs of the kind, `concurrency` at once, until it is stopped. */
+/** Runs jobs of the kind, at most `concurrency` at once, until it is stopped. */
 export function startWorker(
   parts: WorkerParts,
   { kind, concurrency, leaseMs }: { kind: string; concurrency: number; leaseMs: number },
@@ -68,7 +68,7 @@ export function startWorker(
   }
 }
 
-/** Claims the job for this worker; `undefined` when this message may not claim it. */
+/** Claims the job for this worker; `undefined` when this delivery may not claim it. */
 async function claim(worker: RunningWorker, job: Job, reply: string): Promise<HeldJob | undefined> {
   const delivered = deliveredOf(reply)
   for (let conflicts = 0; conflicts < maxConflicts; conflicts += 1) {
@@ -116,7 +116,7 @@ async function run(worker: RunningWorker, { data, reply = '' }: Msg): Promise<vo
   } catch (fault) {
     worker.onFault(`Job ${job.id} (${worker.kind}) comes again when its lease runs out`, fault)
   } finally {
-    // A waiting job's share has ended already.
+    // A waiting job has already given its slot back.
     if (!worker.waiting.delete(job.id) && person !== undefined) worker.share.ended(person)
   }
 }
@@ -170,7 +170,7 @@ async function takeJobs(worker: RunningWorker): Promise<void> {
       })
       if (ended !== 'broken') continue
     } catch (fault) {
-      // The connection reports an outage itself.
+      // The connection already reports outages.
       if (!(fault instanceof EngineUnavailable))
         worker.onFault(`Jobs of kind ${worker.kind} could not be asked for`, fault)
     }
@@ -188,23 +188,26 @@ function behind(reply: string): number {
   return Number(countsOf(reply)[4])
 }
 
-/** The parts of `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<delivery>.<time>.<pending>`, which has further parts in a domain. */
+/**
+ * The parts of a reply subject `$JS.ACK.<stream>.<consumer>.<delivered>.<sequence>.<delivery>.<time>.<pending>`, which has additional parts in a
+ * domain.
+ */
 function countsOf(reply: string): readonly string[] {
   const parts = reply.split('.')
   return parts.slice(parts.length > 9 ? 6 : 4)
 }
 
-/** How a request ended: a message arrived, the time is over, or something is wrong with the consumer or the connection. */
+/** How a request ended: a message arrived, the time is over, the worker was stopped, or the consumer or connection is broken. */
 type PullEnd = 'filled' | 'expired' | 'stopped' | 'broken'
 
 const expiresMs = 30_000
 const heartbeatMs = 2_000
-// Status codes of a pull: https://docs.nats.io/reference/reference-protocols/nats_api_reference
+// Status codes of pull requests to JetStream: https://docs.nats.io/reference/reference-protocols/nats_api_reference
 const idleHeartbeat = 100
 const requestTimeout = 408
 
 /**
- * Requests a message at `subject` and passes it to `onMessage`. A message that NATS sends after `signal` was aborted is ignored; because it is not
+ * Requests a message at `subject` and passes it to `onMessage`. A message that NATS sends after `signal` was aborted is ignored; since it is not
  * claimed, another worker gets it.
  */
 export function pull(options: {
@@ -226,7 +229,7 @@ export function pull(options: {
         end('filled')
       },
     })
-    // A server that stops forgets the requests of this worker.
+    // A server that restarts has forgotten this request.
     const stopReturning = nats.onReturn(() => end('broken'))
     const silence = setTimeout(() => end('broken'), heartbeatMs * 3)
     const stop = () => end('stopped')

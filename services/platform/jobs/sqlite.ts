@@ -14,8 +14,8 @@ import { openSqlite } from '../engines/sqlite.ts'
 import { placesOfOne } from './fairShare.ts'
 import { traceOf } from './faultTrace.ts'
 
-// `due` (in milliseconds since 1970) is when a queued job may be delivered, when a lease expires, or when a job was done or rejected. `lease` counts
-// deliveries and is never reused, so that calls of an earlier worker no longer match.
+// `due` (ms since 1970) is when a queued job may be delivered, when a lease expires, or when a job was done or rejected. `lease` counts deliveries
+// and is never reused, so that calls of an earlier worker no longer match.
 const formats = [
   `CREATE TABLE jobs (
      seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -31,9 +31,9 @@ const formats = [
    CREATE INDEX open_jobs ON jobs (kind, due, seq) WHERE state IN ('queued', 'leased');
    CREATE INDEX done_jobs ON jobs (due) WHERE state = 'done';
    CREATE INDEX rejected_jobs ON jobs (kind, due, seq) WHERE state = 'rejected'`,
-  // An empty text stands for a job that counts in nobody's share.
+  // An empty person means that the job belongs to nobody.
   `ALTER TABLE jobs ADD COLUMN person TEXT NOT NULL DEFAULT ''`,
-  // \`served\` (ms since 1970, and never the same twice): when a person last got a slot.
+  // \`served\` (ms since 1970, and never the same twice) is when a person last got a slot.
   `CREATE INDEX open_jobs_of_persons ON jobs (kind, person, due, seq) WHERE state IN ('queued', 'leased');
    CREATE INDEX leased_jobs ON jobs (kind, due, person) WHERE state = 'leased';
    CREATE TABLE turns (
@@ -44,7 +44,7 @@ const formats = [
    ) STRICT, WITHOUT ROWID;
    CREATE INDEX turns_by_time ON turns (kind, served)`,
   `CREATE TABLE marks (name TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT, WITHOUT ROWID`,
-  // The reason was a stack trace, which may contain words of a person.
+  // Reasons were stack traces, which may contain text by people.
   `UPDATE jobs SET reason = 'unknown' WHERE reason IS NOT NULL`,
 ]
 
@@ -66,8 +66,8 @@ function takingStatements(db: Db) {
       `INSERT INTO jobs (id, kind, person, payload, state, due) VALUES (?, ?, ?, ?, 'queued', ?)
      ON CONFLICT (id) DO NOTHING`,
     ),
-    // The next job is that of the person with the fewest running jobs, then of the one served longest ago, then of the one whose job has waited
-    // longest. Nobody has more than `most` jobs. Each person costs a few index steps, however many of their jobs wait.
+    // The next job is that of the person with the fewest running jobs, then of the one served longest ago, then the one that has waited longest.
+    // Nobody has more than `most`. Each person costs a few index steps, however many of their jobs wait.
     next: db.prepare<[string, number, number], [seq: number, person: string]>(
       `WITH RECURSIVE persons (person) AS (
        SELECT min(person) FROM jobs INDEXED BY open_jobs_of_persons
@@ -102,7 +102,7 @@ function takingStatements(db: Db) {
      ON CONFLICT (kind, person) DO UPDATE SET served = excluded.served`,
     ),
     forgetTurns: db.prepare<[number]>(`DELETE FROM turns WHERE served < ?`),
-    // A job that is already due waits for a free slot, and is found when there is one.
+    // A job that is due but has no slot is found when a slot becomes free.
     nextDue: db.prepare<[string, number], [number | null]>(
       `SELECT min(due) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased') AND due > ?`,
     ),
@@ -154,11 +154,11 @@ interface Queue extends Statements {
   readonly workers: Set<QueueWorker>
   readonly onFault: ReportFault
   now(): number
-  /** When old jobs were last deleted, in milliseconds since 1970. */
+  /** When old jobs were last deleted, in ms since 1970. */
   swept: number
 }
 
-/** Opens the queue in `file`. Jobs leased by an earlier process are queued again, because only one process uses the file. */
+/** Opens the queue in `file`. Jobs that an earlier process had leased are queued again, because only one process uses the file. */
 export function openSqliteJobs(options: { file: string; clock: Clock; onFault: ReportFault }): Jobs {
   const { file, clock, onFault } = options
   const db = openSqlite({ file, synchronous: 'FULL', formats, overwrites: true })
@@ -197,7 +197,7 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
       queue.nextDue.get('', 0)
     },
     close: async () => {
-      // Not awaited: a handler may run for hours, and its calls fail once the file is closed.
+      // Not awaited, because a handler may run for hours. Its calls fail after the file is closed.
       for (const worker of queue.workers) void worker.stop()
       db.close()
     },
@@ -303,20 +303,20 @@ interface RunningWorker {
   readonly leaseMs: number
   readonly handle: (delivery: Delivery) => Promise<void>
   readonly running: Set<Promise<void>>
-  /** The ids of running jobs that wait and take no slot. */
+  /** Ids of running jobs that wait and take no slot. */
   readonly waiting: Set<string>
   isStopped: boolean
   timer: NodeJS.Timeout | undefined
-  /** When the timer fires, by `performance.now()`. */
+  /** When the timer fires, in ms of `performance.now()`. */
   timerAt: number
   failures: number
 }
 
-/** Takes jobs while there are free slots and jobs that are due. */
+/** Takes jobs while there are free slots and due jobs. */
 function takeAll(worker: RunningWorker): void {
   const { queue, kind, concurrency, leaseMs, running, waiting } = worker
   while (running.size - waiting.size < concurrency) {
-    // Read the clock once: with two readings, a job that becomes due in between would be missed by both queries.
+    // Reads the clock only once. With two readings, both queries would miss a job that becomes due in between.
     const at = queue.now()
     const row = takeJob(queue, kind, at, leaseMs, placesOfOne(concurrency))
     if (row === undefined) {
@@ -353,11 +353,11 @@ async function deliver({ queue, kind, handle }: RunningWorker, delivery: Deliver
   }
 }
 
-/** Looks for jobs in `ms` milliseconds, or earlier if already scheduled. */
+/** Looks for jobs in `ms` milliseconds, or at the scheduled time if that is earlier. */
 function wakeIn(worker: RunningWorker, ms: number): void {
   const waitMs = Math.min(Math.max(ms, 0), longestTimerMs)
   const at = performance.now() + waitMs
-  // An earlier timer is kept: if it were postponed repeatedly, it would never fire.
+  // Keeps an earlier timer: if it were postponed repeatedly, it would never fire.
   if (worker.isStopped || worker.timerAt <= at) return
   clearTimeout(worker.timer)
   worker.timerAt = at

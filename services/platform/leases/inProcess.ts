@@ -1,4 +1,4 @@
-/** Leases within a single process: the first caller holds a name until it stops, and then the next caller does. */
+/** Leases within a single process: the first caller holds the name until it stops, and then the next. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReportFault } from '../ports/faults.ts'
 import type { RunningWork, Leases } from '../ports/leases.ts'
@@ -7,10 +7,10 @@ import { holdings } from './heldLeases.ts'
 const restartPauseMs = 500
 
 export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leases {
-  /** For each name, a promise that resolves when the last caller in line has given up the lease. */
+  /** For each name, resolves when the last waiting caller has returned the lease. */
   const turns = new Map<string, Promise<void>>()
 
-  /** Waits for this caller's turn, and returns a function that gives up the lease; `undefined` when the caller was stopped before. */
+  /** Waits for the lease. Returns a function that returns the lease; `undefined` when the caller was stopped before its turn. */
   async function turn(name: string, signal: AbortSignal): Promise<(() => void) | undefined> {
     const before = turns.get(name) ?? Promise.resolve()
     let giveBack = () => {}
@@ -36,7 +36,7 @@ export function openInProcessLeases({ onFault }: { onFault: ReportFault }): Leas
         onFault(`What ${name} stands for did not start, or did not stop`, fault)
       }
       giveBack()
-      // Gives other waiting callers the chance to start first.
+      // Lets other waiting callers start first.
       await pause(restartPauseMs, undefined, { signal }).catch(() => {})
     }
   }

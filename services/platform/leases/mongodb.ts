@@ -1,6 +1,6 @@
 /**
- * Leases in MongoDB: one document per name, with a beat that its holder increases. Clocks are never compared: a waiting process takes over when it
- * has seen the same beat for long enough, and a holder that cannot increase the beat gives up earlier by its own clock.
+ * Leases in MongoDB: one document per name, with a counter that its holder increases (the beat). Clocks are never compared: a waiting process takes
+ * over when the beat has not changed for long enough, and a holder that cannot increase it gives up earlier by its own clock.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -13,27 +13,27 @@ import { holdings } from './heldLeases.ts'
 
 interface StoredLease {
   readonly _id: string
-  /** The holder of the lease; `null` once it was given up. */
+  /** `null` after the lease was returned. */
   readonly holder: string | null
   readonly term: number
   readonly beat: number
 }
 
-/** A lease that was obtained. `since` is by this process's `performance.now()`; other processes begin to count later. */
+/** An obtained lease. `since` is a time before it was obtained, in ms of this process's `performance.now()`; other processes start counting later. */
 interface Obtained {
   readonly lease: StoredLease
   readonly since: number
 }
 
 const beatMs = 500
-/** How often a waiting process checks, in milliseconds: a lease that was given up has a new holder within a second, even on a slow machine. */
+/** How often a waiting process checks the lease. A returned lease has a new holder within a second, even on a slow machine. */
 const lookMs = 250
-/** A lease whose beat has not changed for this long is free, in milliseconds. */
+/** A lease whose beat has not changed for this long is free. */
 const silentMs = 3_000
-/** How long a holder relies on its last beat, in milliseconds: shorter than `silentMs` by the time that stopping takes. */
+/** How long a holder relies on its last beat. It is shorter than `silentMs` by the time that stopping takes. */
 const trustedMs = 2_000
 const callTimeoutMs = 1_000
-/** How long to wait after `start` has thrown, in milliseconds: longer than the interval at which others check. */
+/** Longer than the interval at which other processes check. */
 const restartPauseMs = 1_000
 
 interface MongoLeases {
@@ -41,7 +41,7 @@ interface MongoLeases {
   readonly onFault: ReportFault
 }
 
-/** Leases in the database of the connection, which stays open when they are closed. */
+/** Leases in the database of the connection, which stays open when the leases are closed. */
 export function openMongoLeases(options: { mongo: Mongo; onFault: ReportFault }): Leases {
   const mongo = share(options.mongo)
   const leases: MongoLeases = { mongo, onFault: options.onFault }
@@ -64,7 +64,7 @@ function ask<T>(
   return leases.mongo.ask((db: Db) => work(db.collection<StoredLease>('leases')), withinMs)
 }
 
-/** Obtains the lease. Returns it with a time before which it was obtained; retries for ever, and returns `undefined` once stopped. */
+/** Waits for the lease and returns it, with a time before which it was obtained. Retries without limit; `undefined` when stopped. */
 async function obtain(
   leases: MongoLeases,
   name: string,
@@ -77,7 +77,7 @@ async function obtain(
       const lease = await ask(leases, (leases) => leases.findOne({ _id: name }))
       const now = performance.now()
       if (lease && (lease.term !== seen?.term || lease.beat !== seen.beat)) seen = { ...lease, at: now }
-      // If the lease is already ours, an answer was lost: it is taken again with a new term, so that pending writes of the old term have no effect.
+      // If the lease is already ours, an answer was lost. It is taken again with a new term, so that pending writes of the old term have no effect.
       const isFree =
         !lease || lease.holder === null || lease.holder === me || now - (seen?.at ?? now) >= silentMs
       const taken = isFree ? await take(leases, name, me, lease) : undefined
@@ -91,7 +91,7 @@ async function obtain(
   return undefined
 }
 
-/** Takes the lease only if it is unchanged since it was read. */
+/** Takes the lease only if it has not changed since it was read. */
 async function take(
   leases: MongoLeases,
   name: string,
@@ -110,7 +110,7 @@ async function take(
   return modifiedCount === 1 ? { _id: name, ...mine } : undefined
 }
 
-/** Resolves when the lease was lost, could not be renewed in time, or should stop. */
+/** Renews the lease. Resolves when it was lost, could not be renewed in time, or is to be stopped. */
 async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: AbortSignal): Promise<void> {
   const { _id, holder, term } = lease
   let renewed = since
@@ -124,7 +124,7 @@ async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: Abo
       const found = await ask(
         leases,
         (leases) => leases.updateOne({ _id, holder, term }, { $inc: { beat: 1 } }),
-        // A later answer would come too late to rely on.
+        // An answer after that time would be too late.
         Math.min(callTimeoutMs, left),
       )
       if (found.matchedCount === 0) return
@@ -166,7 +166,7 @@ async function hold(
     ending.abort()
     await kept
     await giveBack(leases, obtained.lease)
-    // Gives other waiting processes the chance to start first.
+    // Lets other waiting processes start first.
     await pause(restartPauseMs, undefined, { signal }).catch(() => {})
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Large data outside of the log (images, diffs, session files, bundles). It is sealed before it is stored and named by the SHA-256 of the sealed
- * bytes. Held by `tests/contracts/blobs.spec.ts`.
+ * Large data beside the log (images, diffs, session files, bundles). It is sealed before it is stored, and named by the SHA-256 of the sealed bytes.
+ * Tested by `tests/contracts/blobs.spec.ts`.
  */
 export interface Blobs {
   /**
@@ -8,14 +8,14 @@ export interface Blobs {
    * never read.
    */
   put(bytes: Uint8Array): Promise<string>
-  /** The bytes, checked against their hash; `undefined` when the blob does not exist. Throws `DamagedBlob` when they do not match. */
+  /** Returns the bytes, checked against their hash; `undefined` when the blob does not exist. Throws `DamagedBlob` when they do not match. */
   get(hash: string): Promise<Uint8Array | undefined>
-  /** Whether the blob exists and matches its hash, in bounded memory. */
+  /** Whether the blob exists and matches its hash. Uses bounded memory. */
   check(hash: string): Promise<'whole' | 'changed' | 'missing'>
   /** Removes the blob. With `putBefore`, only if it was last put before that time, so that a blob that is being put again stays. */
   remove(hash: string, putBefore?: Date): Promise<void>
   /**
-   * The hashes of the blobs that were last put before this time, each once, in bounded memory. Blobs that are put or removed during the call may be
+   * The hashes of the blobs that were last put before this time, each once. Uses bounded memory. Blobs that are put or removed during the call may be
    * missing; blobs of unknown age are included. Faults of unreadable folders are thrown at the end, after all hashes.
    */
   list(putBefore: Date): AsyncIterable<string>
@@ -23,7 +23,7 @@ export interface Blobs {
   close(): Promise<void>
 }
 
-/** Whether a name can belong to a blob: no other name is ever looked up, or used as a path. */
+/** Whether a name can be a blob's. Other names are never looked up or used as a path. */
 export function isBlobHash(name: string): boolean {
   return /^[0-9a-f]{64}$/.test(name)
 }

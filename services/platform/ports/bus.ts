@@ -1,12 +1,10 @@
-/**
- * Hints between processes. Messages may be lost, so nothing depends on them: subscribers also read the log. Held by `tests/contracts/bus.spec.ts`.
- */
+/** Hints between processes. Messages may be lost, so nothing may depend on them: subscribers also read the log. Tested by `tests/contracts/bus.spec.ts`. */
 import { z } from 'zod'
 import { AgentState } from '#domain/api/server.schema.ts'
 import { Position } from '#domain/kernel/event.schema.ts'
 
 export const messages = {
-  /** An event was appended: its stream, revision and type. Its content must be read from the log. */
+  /** An event was appended, with this stream, revision and type. Its content must be read from the log. */
   appended: z.object({ stream: z.string(), revision: z.int().nonnegative(), type: z.string() }),
   /** Text that an agent is writing, for viewers of the task, shortly before it is recorded: see `liveWords`. */
   words: z.object({
@@ -20,8 +18,8 @@ export const messages = {
   /** A projection has folded everything up to and including this position. */
   projected: z.object({ projection: z.string(), position: Position }),
   /**
-   * A runner's heartbeat, sent every second: notices about how agents run on it, the agents it can run (empty while it is still looking for
-   * them), and the ids of its running jobs.
+   * A runner's heartbeat, sent every second: notices about how agents run on it, the agents that it can run (empty while it is still finding out),
+   * and the ids of its running jobs.
    */
   runner: z.object({
     runnerId: z.string(),
@@ -29,13 +27,13 @@ export const messages = {
     agents: z.array(AgentState).readonly(),
     jobs: z.array(z.string()).readonly(),
   }),
-  /** Who is online, sent by each gateway every 10 seconds: people with an open page, and the tasks open in one. */
+  /** Who is online, sent by each gateway every 10 seconds: people with an open page, and the tasks that they have open. */
   presence: z.object({ userIds: z.array(z.string()).readonly(), taskIds: z.array(z.string()).readonly() }),
   /** The code host reported a change in the App's installations or their permissions. */
   installations: z.object({ changed: z.literal(true) }),
   /** The code host asked a token holder to wait until this time, in milliseconds since 1970. The holder's name is no secret. */
   hostWait: z.object({ holder: z.string(), until: z.number() }),
-  /** A stream was set aside or released; its documents already show that. */
+  /** A stream was quarantined or released. Its documents already show that. */
   quarantine: z.object({ stream: z.string() }),
 }
 export type Topic = keyof typeof messages

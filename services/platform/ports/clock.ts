@@ -1,4 +1,4 @@
-/** The clock as a dependency: services get the current time from nowhere else. */
+/** The clock as a dependency. Services get the current time only from here, so that tests can set it. */
 export interface Clock {
   now(): Date
 }

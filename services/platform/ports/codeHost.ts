@@ -1,6 +1,6 @@
 /**
- * The code host with the repositories: GitHub, or the local code host with the same subset of REST. One adapter on `@octokit/rest` serves both. Held
- * by `tests/contracts/codeHost.spec.ts`.
+ * The code host, which has the repositories: GitHub, or the local code host that supports the same part of its REST API. One adapter with
+ * `@octokit/rest` serves both. Tested by `tests/contracts/codeHost.spec.ts`.
  */
 import { z } from 'zod'
 import type { ObservedPullRequest } from '#domain/task/commands.ts'
@@ -13,7 +13,7 @@ import type { PermissionLevel } from '#domain/appPermissions.ts'
 
 /** The account behind a user token. */
 export interface HostAccount {
-  /** GitHub's numeric id of the account, as a decimal string. */
+  /** GitHub's numeric id as a decimal string, which identifies the account. */
   readonly id: string
   readonly login: string
   readonly name: string | null
@@ -30,12 +30,12 @@ export interface HostRepository {
   readonly description: string | null
   readonly isPrivate: boolean
   readonly htmlUrl: string
-  /** The default branch. Never `null`: for an empty repository, hosts give the name that its first branch will have. */
+  /** Never `null`: for an empty repository, code hosts return the name that its first branch will have. */
   readonly defaultBranch: string
   readonly language: string | null
   /** When the account was created, in the format of ISO 8601; `null` when the host does not say. */
   readonly createdAt: string | null
-  /** Whether the repository is archived, and so read-only. */
+  /** Whether the repository is archived, and therefore read-only. */
   readonly isArchived: boolean
   /** Whether the token's holder may push; `null` when the host does not say. */
   readonly mayPush: boolean | null
@@ -46,7 +46,7 @@ export interface HostOrganization {
   readonly avatarUrl: string
 }
 
-/** A person's tokens, which are short-lived if the host supports that. Times are in the format of ISO 8601; a token with `null` never expires. */
+/** A person's tokens, short-lived if the host supports that. Times are ISO 8601; `null` means that a token never expires. */
 export const HostTokens = z.object({
   accessToken: z.string(),
   expiresAt: z.string().nullable(),
@@ -63,25 +63,25 @@ export interface HostPullRequest {
   readonly body: string
 }
 
-/** Which pull request to read: by the host's own id, which survives renames, or by number when the id is not known yet. */
+/** The pull request to read: by the host's id, which survives renames, or by number while the id is unknown. */
 export type PullRequestKey =
   | { readonly nodeId: string }
   | { readonly repository: RepositoryName; readonly number: number }
 
-/** The state of a pull request, or why the host does not show it. Each result is independent of the rest of the batch. */
+/** The state of a pull request, or why the host does not show it. Each result is independent of the others in the batch. */
 export type PullRequestReading =
   | {
       readonly kind: 'read'
       readonly pullRequest: ObservedPullRequest
       readonly isFork: boolean
-      /** The repository of the pull request, under its current name. */
+      /** The pull request's repository under its current name. */
       readonly repository: RepositoryName
     }
   | { readonly kind: 'hidden'; readonly code: 'not_found' | 'forbidden' }
 
 export const pullRequestsAtOnce = 50
 
-/** Why the host refused or failed. `message` can be shown to people; for `invalid` and `forbidden` it contains the host's own words. */
+/** Why the host refused or failed. `message` can be shown to people; for `invalid` and `forbidden` it contains the host's own text. */
 export class CodeHostFault extends Error {
   override readonly name = 'CodeHostFault'
   readonly kind: 'unauthorized' | 'forbidden' | 'not_found' | 'invalid' | 'rate_limited' | 'unavailable'
@@ -89,7 +89,7 @@ export class CodeHostFault extends Error {
   readonly retryAfterMs: number | undefined
   /** The host's own error code, such as `bad_refresh_token`, if there is one. */
   readonly hostCode: string | undefined
-  /** The permissions that the App lacks, if the host names them with a `forbidden`. */
+  /** The permissions that the App lacks, if the host names them in a `forbidden`. */
   readonly missing: readonly (readonly [name: string, level: PermissionLevel])[] = []
   constructor(
     kind: CodeHostFault['kind'],
@@ -104,13 +104,13 @@ export class CodeHostFault extends Error {
     this.hostCode = hostCode
   }
 
-  /** Whether a retry of the same request may soon succeed. */
+  /** Whether the same request may soon succeed. */
   get isPassing(): boolean {
     return this.kind === 'unavailable' || this.kind === 'rate_limited'
   }
 }
 
-/** Makes a write. If the outcome is unknown, looks for what was written, and rethrows the fault when that is not found. */
+/** Writes something. If the outcome is unknown, looks for what was written, and throws the fault again if it is not found. */
 export function writeOrFind<Written>(
   write: () => Promise<Written>,
   find: () => Promise<Written | undefined>,
@@ -125,14 +125,14 @@ export function writeOrFind<Written>(
 
 export interface HostBranch {
   readonly commit: string
-  /** Git's name of the tree of that commit. */
+  /** The git tree of that commit. */
   readonly tree: string
 }
 
 export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /**
-   * The host's page on which a person authorizes us. Like all of sign-in, throws `setup_required` while there is no App. `origin` is the address at
-   * which the person's browser reaches us, so that they return to the same loopback name; `codeChallenge` is PKCE's S256; `anotherAccount` lets them
+   * The address of the host's page on which a person authorizes us. Like all of sign-in, throws `setup_required` while there is no App. `origin` is
+   * our address in the person's browser, so that they return to the same loopback name; `codeChallenge` is PKCE's S256; `anotherAccount` lets them
    * choose an account even if they are signed in.
    */
   authorizeUrl(request: {
@@ -144,7 +144,7 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   }): Promise<string>
   exchangeCode(request: { code: string; redirectUri: string; codeVerifier: string }): Promise<HostTokens>
   refresh(refreshToken: string): Promise<HostTokens>
-  /** Ends the grant. Not an error when the host no longer knows the token. */
+  /** Ends the grant. Does nothing when the host no longer knows the token. */
   revoke(accessToken: string): Promise<void>
   account(accessToken: string): Promise<HostAccount>
   /** The scopes of a token, such as `repo`; `null` when the host lists none, as for fine-grained tokens. */
@@ -153,8 +153,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   repositories(accessToken: string): Promise<readonly HostRepository[]>
   organizations(accessToken: string): Promise<readonly HostOrganization[]>
   /**
-   * The id of the organization if the token's owner is a member of it and, when a team is named (by slug), of that team. `undefined` when they are
-   * not, were only invited, or cannot see the organization. `login` is the token owner's.
+   * The organization's id if the token's owner is a member of it and, when a team is named (by slug), of that team. `undefined` when they are not,
+   * were only invited, or cannot see it. `login` is the owner's login.
    */
   membership(
     accessToken: string,
@@ -162,8 +162,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   ): Promise<{ readonly organizationId: string } | undefined>
   repository(accessToken: string, repository: RepositoryName): Promise<HostRepository>
   /**
-   * The repository with this numeric id, which stays the same when the repository is renamed or transferred. With the ETag of an earlier answer to
-   * the same token, returns `unchanged` if it is.
+   * Reads a repository by the host's numeric id, which stays the same when it is renamed or transferred. Answers `unchanged` if the repository still
+   * has the given ETag, which must be from an answer to the same token.
    */
   repositoryById(
     accessToken: string,
@@ -172,17 +172,17 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   ): Promise<{ readonly repository: HostRepository; readonly etag: string | null } | 'unchanged'>
   /** Branch names, the default branch first; empty for an empty repository. */
   branches(accessToken: string, repository: RepositoryName): Promise<readonly string[]>
-  /** The tip of the branch; `undefined` when there is no such branch. */
+  /** The last commit of the branch; `undefined` when the branch does not exist. */
   branch(accessToken: string, repository: RepositoryName, branch: string): Promise<HostBranch | undefined>
   /** Whether rulesets require signed commits on the branch. Classic branch protection is not checked. */
   takesOnlySigned(accessToken: string, repository: RepositoryName, branch: string): Promise<boolean>
-  /** Deletes the branch. A branch that does not exist is no error. */
+  /** Deletes the branch. Does nothing when it does not exist. */
   deleteBranch(accessToken: string, repository: RepositoryName, branch: string): Promise<void>
   createRepository(
     accessToken: string,
     request: { name: string; description: string; isPrivate: boolean },
   ): Promise<HostRepository>
-  /** The address and the header that git needs to access the repository. The header is a secret and must never be in an address, a file or argv. */
+  /** The address and the header that git needs for access to the repository. The header is a secret and must never be in an address, a file or argv. */
   gitAccess(
     accessToken: string,
     repository: RepositoryName,
@@ -213,25 +213,25 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   ): Promise<HostPullRequest>
   /** `owner` and `name` of a repository's page on this host, or `undefined` when the address is not one. Loopback names count as one host. */
   parseRepositoryUrl(url: string): RepositoryName | undefined
-  /** Names the holder of a token: rate limits and waits are tracked per holder. */
+  /** Sets the holder of a token. Rate limits and waits are tracked per holder. */
   nameHolder(accessToken: string, holder: string): void
   /**
-   * What is left of the limit that the host last reported for the token's holder; nothing while the host asked them to wait. `resetsAt` is in
-   * milliseconds since 1970.
+   * What is left of the rate limit of the token's holder, as last reported; nothing while the host asked the holder to wait. `resetsAt` is in ms
+   * since the epoch.
    */
   allowance(
     accessToken: string,
   ): { readonly limit: number; readonly remaining: number; readonly resetsAt: number } | undefined
-  /** How long the host asked the token's holder to wait before the next request, in milliseconds from now; 0 when it did not. */
+  /** How many ms the token's holder has to wait because the host asked for it; 0 when it did not. */
   waitMs(accessToken: string): number
   /**
-   * Throws CodeHostFault `rate_limited` while the host asks the token's holder to wait. All calls of this port check this themselves; git does not
-   * know about the wait.
+   * Throws CodeHostFault `rate_limited` while the host asks the token's holder to wait. All calls of this port check that themselves; call this
+   * before running git, which does not know about the wait.
    */
   throwIfRateLimited(accessToken: string): void
-  /** Records that git was refused for a rate limit: the token's holder then waits for a minute. Returns the fault to report. */
+  /** Records that git was refused because of a rate limit: the token's holder then waits for a minute. Returns the fault to report. */
   recordGitRateLimit(accessToken: string): CodeHostFault
-  /** The token that this server uses instead of an App: its owner is the only person who can sign in. */
+  /** The token that this server uses instead of an App. Only its owner can sign in. */
   readonly ownToken?: string
   /** The pages on which a person installs and manages the App. Throws `setup_required`. */
   appUrls(): Promise<{ readonly install: string; readonly manage: string }>

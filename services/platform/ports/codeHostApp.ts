@@ -1,26 +1,26 @@
-/** The GitHub App as which the product acts at the code host. */
+/** The GitHub App through which the product acts at the code host. */
 import { z } from 'zod'
 import type { AppPermissions } from '#domain/appPermissions.ts'
 
 /** An App as the code host registered it. `clientSecret`, `privateKey` and `webhookSecret` are secrets. */
 export const AppRegistration = z.object({
-  /** The host's numeric id, as a decimal string; `null` when the operator configured none: then there are no installation tokens. */
+  /** The host's numeric id as a decimal string; `null` when the operator configured none, in which case there are no installation tokens. */
   appId: z.string().nullable(),
-  /** The name of the App in addresses: `https://github.com/apps/<slug>`. */
+  /** The App's name in addresses: `https://github.com/apps/<slug>`. */
   slug: z.string(),
   name: z.string(),
-  /** The page of the App at the host; `null` when only the slug is known. */
+  /** The App's page at the host; `null` when only the slug is known. */
   htmlUrl: z.string().nullable(),
   clientId: z.string(),
   clientSecret: z.string(),
-  /** PEM; `null` when there is none: then only people's own tokens are used. */
+  /** The private key in PEM; `null` when there is none, in which case only people's own tokens are used. */
   privateKey: z.string().nullable(),
   /** The secret that signs the App's webhook deliveries; `null` when it has no webhook. */
   webhookSecret: z.string().nullable(),
 })
 export type AppRegistration = Readonly<z.infer<typeof AppRegistration>>
 
-/** The current registration, queried on each use; `undefined` while there is none. */
+/** Returns the current App, which is queried each time; `undefined` while there is none. */
 export type CurrentApp = () => Promise<AppRegistration | undefined>
 
 /** The account whose repositories an installation covers. */
@@ -31,17 +31,17 @@ export interface InstallationAccount {
   readonly avatarUrl: string
 }
 
-/** An installation: the App in one account. */
+/** An installation of the App in one account. */
 export interface Installation {
   readonly id: string
   readonly account: InstallationAccount
-  /** The permissions that its owner granted, which may lag behind those that the App requests. */
+  /** The permissions that the account's owner granted. They may be fewer than the App requests by now. */
   readonly permissions: AppPermissions
-  /** All repositories of the account, or those that its owner chose. */
+  /** Whether the App can reach all repositories of the account, or those that its owner selected. */
   readonly repositories: 'all' | 'selected'
   /** When the installation was suspended, in the format of ISO 8601; `null` when it is not suspended. */
   readonly suspendedAt: string | null
-  /** The page on which its owner can change the installation. */
+  /** The page on which the account's owner can change the installation. */
   readonly htmlUrl: string
 }
 
@@ -50,14 +50,14 @@ export interface AppAtHost {
   readonly slug: string
   readonly name: string
   readonly htmlUrl: string
-  /** The page on which its owner can change the permissions that the App requests. */
+  /** The page on which the App's owner can change the permissions that it requests. */
   readonly permissionsUrl: string
   readonly owner: { readonly login: string; readonly isOrganization: boolean }
   readonly permissions: AppPermissions
   readonly events: readonly string[]
 }
 
-/** A request to an organization's owner to install the App. The person is identified by their id, since logins can change hands. */
+/** A request to an organization's owner to install the App. It has the id of the person who asked, since a login can pass to somebody else. */
 export interface InstallationRequest {
   readonly account: string
   readonly requester: string
@@ -66,9 +66,9 @@ export interface InstallationRequest {
 
 export interface InstalledRepositories {
   readonly count: number
-  /** Up to 300; empty when only the count was requested. */
+  /** The first 300 ids; empty when only the count was requested. */
   readonly ids: readonly string[]
-  /** Whether there are more than those ids, if ids were requested. */
+  /** Whether there are more repositories than ids, if ids were requested. */
   readonly isCut: boolean
 }
 
@@ -89,7 +89,7 @@ export interface HostDelivery {
   readonly redelivery: boolean
 }
 
-/** A rate limit and what is left of it. Times are in the format of ISO 8601. */
+/** A rate limit and what is left of it. Times are ISO 8601. */
 export interface RateLimit {
   readonly limit: number
   readonly remaining: number
@@ -98,36 +98,36 @@ export interface RateLimit {
 
 /**
  * The code host's data about the App itself. Calls without a token sign with the App's key, and throw `setup_required` when there is no App or no
- * key. All throw CodeHostFault. Held by `tests/contracts/codeHost.apps.spec.ts`.
+ * key. All throw CodeHostFault. Tested by `tests/contracts/codeHost.apps.spec.ts`.
  */
 export interface CodeHostApps {
   /**
-   * The address to which a form with a field `manifest` is posted to create an App, for the browser at `origin`. `organization`: its owner, if not
-   * the person.
+   * The address to which the browser posts a form with a field `manifest` to create an App. `origin` is our address in that browser; `organization`
+   * is the App's owner, if not the person.
    */
   newAppUrl(request: { origin: string; state: string; organization: string | null }): string
   /** The App that was created from a manifest. The code works once, within an hour. */
   convertManifest(code: string): Promise<AppRegistration>
-  /** Whether the App has a key, without which the calls that sign with it fail. */
+  /** Whether the App has a key. Without one, the calls that sign with it fail. */
   hasKey(): Promise<boolean>
   app(): Promise<AppAtHost>
   /** Whether accounts other than its owner's may install the App; `null` when the host does not say, or when there is no App. */
   isPublic(): Promise<boolean | null>
-  /** The installations of the App, up to 1,000. */
+  /** The first 1,000 installations. */
   installations(): Promise<readonly Installation[]>
   installationRequests(): Promise<readonly InstallationRequest[]>
   /**
-   * A token of the installation, with no more access than requested; cached and shared until it expires. Throws `invalid` when a repository is not in
-   * the installation or a permission was not granted. `fresh` bypasses the cache, after a change of permissions.
+   * A token of the installation with exactly the requested access, cached and shared until it expires. Throws `invalid` when a repository is not in
+   * the installation or a permission was not granted. `fresh` bypasses the cache, which is necessary after a change of permissions.
    */
   installationToken(request: {
     readonly installationId: string
-    /** The id of the repository; `null` for all repositories of the installation. */
+    /** `null` for all repositories of the installation. */
     readonly repositoryId: string | null
     readonly permissions: AppPermissions
     readonly fresh?: boolean
   }): Promise<string>
-  /** The installations that the token's owner can see, up to 200. */
+  /** The installations that the token's owner can see, at most 200. */
   installationsOf(accessToken: string): Promise<InstallationsOfPerson>
   /** The installation's repositories that the token's owner can access. Throws `forbidden` while the installation is suspended. */
   repositoriesOf(
@@ -136,11 +136,11 @@ export interface CodeHostApps {
   ): Promise<InstalledRepositories>
   /** The number of repositories of the token's installation. */
   repositoryCount(installationToken: string): Promise<number>
-  /** Failed deliveries, newest first, in pages: `null` requests the first page, and marks the last in the answer. */
+  /** A page of failed deliveries, newest first. The cursor `null` requests the first page; in the answer it means that there are no more. */
   failedDeliveries(
     cursor: string | null,
   ): Promise<{ readonly deliveries: readonly HostDelivery[]; readonly next: string | null }>
-  /** The payload of a delivery. Throws `not_found` once the host has dropped it. */
+  /** The payload of a delivery. Throws `not_found` when the host has dropped it. */
   deliveryPayload(id: string): Promise<unknown>
   /** The latest deliveries, newest first, at most 50. */
   deliveries(): Promise<readonly HostDelivery[]>

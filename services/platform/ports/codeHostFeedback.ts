@@ -3,7 +3,7 @@ import type { CheckAnnotation, RepositoryRight } from '#domain/task/codeHost/fee
 import type { RepositoryName } from './repositoryName.ts'
 
 export interface HostAuthor {
-  /** The host's numeric id, as a decimal string. */
+  /** The host's numeric id as a decimal string. */
   readonly id: string
   readonly login: string
   readonly isBot: boolean
@@ -28,7 +28,7 @@ export interface HostReview extends HostWords {
 /** A comment on lines, which is always part of a review. */
 export interface HostLineComment extends HostWords {
   readonly reviewId: string | null
-  /** The id of the first comment in the thread, which may be this one. */
+  /** The id of the first comment in the thread, which may be this comment. */
   readonly threadId: string
   readonly path: string
   readonly line: number | null
@@ -39,7 +39,7 @@ export interface HostLineComment extends HostWords {
 
 /** A comment on the pull request as a whole. */
 export interface HostComment extends HostWords {
-  /** Whether a token of our own App wrote the comment, including tokens of people. */
+  /** Whether the comment was written with a token of our own App, which may belong to a person. */
   readonly isByOurApp: boolean
 }
 
@@ -57,33 +57,33 @@ export interface HostFailedCheck {
   readonly endedAt: string
   readonly url: string | null
   readonly summary: string
-  /** The job that has the log of the check; `null` when it does not run on the host's own CI. */
+  /** The job with the check's log; `null` when the check does not run on the host's own CI. */
   readonly jobId: string | null
   /** Whether the check may have annotations of lines; a status has none. */
   readonly hasAnnotations: boolean
 }
 
 export interface HostLog {
-  /** The end of the log, in characters, from the step that failed. */
+  /** The end of the log, from the step that failed. Its length is limited in characters. */
   readonly text: string
   readonly isCut: boolean
 }
 
-/** Feedback at the code host. All calls throw `CodeHostFault`. */
+/** The part of the port for feedback. All calls throw `CodeHostFault`. */
 export interface CodeHostFeedback {
   /**
-   * The submitted reviews and comments of a pull request, oldest first, up to 1,000 of each. `comments` is empty when the host does not show them to
-   * this token.
+   * The submitted reviews and comments of a pull request, oldest first, at most 1,000 of each. `comments` is empty when the host does not show them
+   * to this token.
    */
   pullRequestFeedback(accessToken: string, repository: RepositoryName, number: number): Promise<HostFeedback>
-  /** An account's permission in the repository; `none` when the host does not know the account, or when the login now belongs to another one. */
+  /** An account's permission in the repository; `none` when the host does not know the account, or when the login now belongs to another account. */
   repositoryRight(
     accessToken: string,
     repository: RepositoryName,
     account: Pick<HostAuthor, 'id' | 'login'>,
   ): Promise<RepositoryRight>
   /**
-   * The failed checks of a commit, by their latest attempts, and its failed statuses; if both report the same context, only the check counts. A
+   * The failed checks of a commit, by their latest attempts, and its failed statuses. If both report the same context, only the check counts. A
    * status keeps one id per commit. Statuses are missing when the host does not show them to this token.
    */
   failedChecks(
@@ -97,9 +97,9 @@ export interface CodeHostFeedback {
     checkId: string,
   ): Promise<readonly CheckAnnotation[]>
   /**
-   * The end of a job's log, read in pieces; `undefined` when it does not exist yet, or no longer. `shown` removes what must not be shown; it is
-   * applied before the log is cut to the failed step, because a secret that the cut splits could not be recognized. Throws `RangeError` when the log
-   * is too long.
+   * The end of a job's log, read in pieces; `undefined` when the log does not exist yet, or was deleted. `shown` removes secrets; it is applied
+   * before the log is cut to the failed step, because a secret that is cut in two could not be recognized. Throws `RangeError` when the log is too
+   * long.
    */
   jobLog(
     accessToken: string,
@@ -117,7 +117,8 @@ export interface CodeHostFeedback {
   /** Replaces the text of a comment on an issue or on a pull request as a whole. Throws CodeHostFault. */
   editComment(accessToken: string, repository: RepositoryName, commentId: string, body: string): Promise<void>
   /**
-   * Resolves the threads of a pull request that begin with one of these comments. Returns their number, including those that were already resolved.
+   * Resolves the threads of a pull request that begin with one of these comments. Returns how many there are, including those that were already
+   * resolved.
    */
   resolveThreads(accessToken: string, nodeId: string, threadIds: readonly string[]): Promise<number>
   /** Makes a pull request a draft, or ready for review. */

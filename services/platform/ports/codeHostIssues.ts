@@ -33,14 +33,14 @@ export interface HostCommentText {
   readonly edit: HostEdit | null
 }
 
-/** The text of an issue and of comments on it with their last edits, all read at one moment. */
+/** The text of an issue and of comments on it, with their last edits, all as of one moment. */
 export interface HostIssueText {
   readonly title: string
   readonly body: string
   /** The author of the issue; `null` when the account no longer exists. */
   readonly author: { readonly login: string } | null
   readonly isOpen: boolean
-  /** The last edit; `null` when the text was never edited. Changes of the title may not be included; `issueEvents` reports them. */
+  /** `null` when the text was never edited. A change of the title may be missing here; `issueEvents` has it. */
   readonly edit: HostEdit | null
   /** The requested comments that still exist, by node id. */
   readonly comments: ReadonlyMap<string, HostCommentText>
@@ -58,16 +58,16 @@ export interface HostIssueEvent {
 
 /** Which issues to list: open ones that changed since a time, oldest change first. */
 export interface IssueQuery {
-  /** The label of the issues; `null` for issues with any labels. */
+  /** `null` for issues with any labels. */
   readonly label: string | null
   readonly since: string
   /** The ETag of an earlier answer to the same query and token. */
   readonly etag?: string
 }
 
-/** Issues at the code host. All calls throw `CodeHostFault`. */
+/** The part of the port for issues. All calls throw `CodeHostFault`. */
 export interface CodeHostIssues {
-  /** Up to 1,000 issues, including pull requests; `unchanged` when the ETag still matches. `isCut`: there are more. */
+  /** At most 1,000 issues, including pull requests; `unchanged` when the ETag still matches. `isCut` says that there are more. */
   issues(
     accessToken: string,
     repository: RepositoryName,
@@ -78,17 +78,17 @@ export interface CodeHostIssues {
   >
   issue(accessToken: string, repository: RepositoryName, number: number): Promise<HostIssue>
   /**
-   * The texts of an issue and up to 100 comments. Throws `not_found` when the issue no longer exists, and the host's fault when this token may not
-   * see it.
+   * The text of an issue and of at most 100 of its comments. Throws `not_found` when the issue no longer exists, and the host's fault when this token
+   * may not see it.
    */
   issueText(accessToken: string, nodeId: string, commentNodeIds: readonly string[]): Promise<HostIssueText>
-  /** The latest events, oldest first. `isCut`: there were earlier ones. */
+  /** The latest events, oldest first. `isCut` says that there are earlier ones. */
   issueEvents(
     accessToken: string,
     repository: RepositoryName,
     number: number,
   ): Promise<{ readonly events: readonly HostIssueEvent[]; readonly isCut: boolean }>
-  /** The latest comments, oldest first, that were written or edited since a time; all when that is `null`. `isCut` as above. */
+  /** The latest comments that were written or edited since a time, oldest first; `null` for any time. `isCut` says that there are earlier ones. */
   issueComments(
     accessToken: string,
     repository: RepositoryName,

@@ -1,7 +1,7 @@
 /**
- * The log: events are appended once, in order, and never changed. Held by `tests/contracts/eventStore.spec.ts`, which every adapter passes unchanged.
- * A disk or a person may damage stored records: reads return such a record as a `DamagedRecord` in its place and go on, and the reader sets the
- * record's stream aside.
+ * The log: events are appended once, in order, and never changed. Tested by `tests/contracts/eventStore.spec.ts`, which every adapter must pass. A
+ * disk or a person may damage what is stored: reads return such a record as a `DamagedRecord` in its place and continue, and the reader quarantines
+ * the stream of that record.
  */
 import type { DamageReason, Position, StoredEvent } from '#domain/kernel/event.ts'
 
@@ -16,22 +16,22 @@ export type AppendResult =
   | { readonly kind: 'appended'; readonly positions: readonly Position[] }
   | { readonly kind: 'conflict'; readonly actual: number }
 
-/** A record that is stored in place of an event but cannot be read as one. Its names may be damaged too. */
+/** A stored record that cannot be read as an event. The names in it may be damaged too. */
 export interface DamagedRecord {
   readonly damage: DamageReason
   readonly stream: string
-  /** The revision; `-1` when the record does not say. */
+  /** The revision in the record; `-1` when it cannot be read. */
   readonly revision: number
-  /** `'0'` when the record does not say: it then sorts before all others. */
+  /** The position in the record; `'0'`, which sorts before all others, when it cannot be read. */
   readonly position: Position
   readonly type: string
-  /** Its `meta.hash`, if that is still readable. */
+  /** The record's `meta.hash`, if that can still be read. */
   readonly hash: string | null
-  /** The beginning of its stored facts and metadata, but never of its content. */
+  /** The beginning of the record's facts and metadata, without its content. */
   readonly beginning: string
 }
 
-/** The result of a read: an event, or what is left of one. */
+/** What a read returns for each record: the event, or its readable parts. */
 export type LogRecord = StoredEvent | DamagedRecord
 
 export function isDamaged(record: LogRecord): record is DamagedRecord {
@@ -43,29 +43,29 @@ export function intact(records: readonly LogRecord[]): readonly StoredEvent[] {
   return records.filter((record): record is StoredEvent => !isDamaged(record))
 }
 
-/** An event before the log has given it its position. */
+/** An event before the log has assigned its position. */
 export type EventToAppend = Omit<StoredEvent, 'position'>
 
 export interface ReadStream {
-  /** The first revision, inclusive; backwards reads start here and go down. */
+  /** The first revision, inclusive. Backwards reads begin here and go down. */
   readonly from: number | 'end'
   readonly direction: 'forwards' | 'backwards'
   /** The maximum number of events. */
   readonly limit: number
   /**
-   * A position that a subscription of this store has delivered: the answer then only needs to include events up to it, so a replica may answer.
-   * Without it, the answer includes everything appended before the call.
+   * A position that a subscription of this store has delivered. The answer then only needs to include events up to it, so a replica may answer.
+   * Without it, the answer includes everything that was appended before the call.
    */
   readonly asOf?: Position
 }
 
-/** Which events a reader wants: those that match every given member. The store filters if it can. */
+/** The events that a reader wants: those that match every given member. The store uses it to send fewer events if it can. */
 export interface EventFilter {
-  /** Prefixes of stream names, of which one must match. */
+  /** Prefixes of stream names, one of which must match. */
   readonly streams: readonly string[]
-  /** Event types, of which one must match; by default, any type. */
+  /** Event types, one of which must match; by default, any type. */
   readonly types?: readonly string[]
-  /** Streams are divided into `of` parts by the last character of their names; only those in part `index` match. */
+  /** Streams are divided into `of` parts by the last character of their names; only the part `index` matches. */
   readonly part?: { readonly index: number; readonly of: number }
 }
 
@@ -80,7 +80,7 @@ export function matches(
   )
 }
 
-/** Handles wanted records of the log, all of them up to the position. */
+/** Handles records. Those that match the filter are complete up to the position. */
 export type HandleEvents = (events: readonly LogRecord[], upTo: Position) => Promise<void>
 
 /** A running subscription. `stop` resolves once no handler is running. */
@@ -90,25 +90,25 @@ export interface Subscription {
 
 export interface EventStore {
   /**
-   * Appends all events or none. The caller sets their revisions, from `expected + 1` without gaps; wrong ones are a defect and throw. `data` is plain
-   * JSON. An id must never be used for two events: an engine that notices that throws. Throws `EngineUnavailable` when the engine cannot be reached;
-   * the outcome is then unknown: repeat the append with the same ids.
+   * Appends all events or none. The caller sets their revisions, from `expected + 1` without gaps; wrong ones are a bug and throw. `data` is plain
+   * JSON. An id must never be used for two events: an engine that notices that throws. Throws `EngineUnavailable` when the engine cannot be reached.
+   * The outcome is then unknown: repeat the append with the same ids.
    */
   append(stream: string, expected: ExpectedRevision, events: readonly EventToAppend[]): Promise<AppendResult>
   /**
    * Events of one stream in the requested order; none for an unknown stream. A stream whose first events were removed by the engine begins later;
-   * throws `RemovedStream` when all were removed.
+   * throws `RemovedStream` when all of them were removed.
    */
   readStream(stream: string, read: ReadStream): Promise<readonly LogRecord[]>
-  /** The first `limit` wanted events of all streams with `position > after`, in position order; `null` starts at the beginning. */
+  /** The first `limit` events of all streams that have `position > after` and match the filter, in position order; `null` begins at the beginning. */
   readAll(after: Position | null, limit: number, wanted?: EventFilter): Promise<readonly LogRecord[]>
   /** The position of the last event in the log, or `null` when it is empty. */
   head(): Promise<Position | null>
   /**
-   * Calls `handle` with every event with `position > after`, in position order, in batches of at most `batch`, one batch at a time. If `handle`
-   * throws, it gets the same batch again after a pause (50 ms, doubling to 5 s). Never ends by itself; `handle` must not await its own `stop`. With
-   * `wanted`, only those events are delivered; `upTo` is then how far the log was searched, even for a batch without events. It may be beyond `head`
-   * when the engine also stores events of others.
+   * Calls `handle` with every event that has `position > after`, in position order, in batches of at most `batch`, one batch at a time. If `handle`
+   * throws, it gets the same batch again after a pause (50 ms, doubling to 5 s). Runs until it is stopped; `handle` must not await its own `stop`.
+   * With `wanted`, only matching events are delivered; `upTo` is then how far the log was searched, even for a batch without events. It may be beyond
+   * `head` when the engine also stores events of others.
    */
   subscribe(after: Position | null, batch: number, handle: HandleEvents, wanted?: EventFilter): Subscription
   /** Resolves when the engine responds; throws `EngineUnavailable` otherwise. */

@@ -1,6 +1,6 @@
-/** The errors that adapters may throw; any other error is a defect. */
+/** The errors that adapters may throw. Any other error is a bug. */
 
-/** How an adapter reports a fault from which it recovered: a sentence that says what happened, and the fault. */
+/** Reports a fault from which an adapter has recovered: a sentence that says what happened, and the fault. */
 export type ReportFault = (what: string, fault: unknown) => void
 
 /** The engine behind a port cannot be reached or did not respond in time. The outcome of a write is unknown. */
@@ -13,7 +13,7 @@ export class EngineUnavailable extends Error {
   }
 }
 
-/** Whether a full disk is the fault or its cause, by the system's error code or SQLite's. The write then did not happen. */
+/** Whether the fault or its cause is a full disk, by the error code of the system or of SQLite. The write was then not done. */
 export function isDiskFull(fault: unknown): boolean {
   if (!(fault instanceof Error)) return false
   const isSqlites = 'errcode' in fault && typeof fault.errcode === 'number' && (fault.errcode & 0xff) === 13
@@ -21,7 +21,7 @@ export function isDiskFull(fault: unknown): boolean {
   return isSqlites || isSystems || isDiskFull(fault.cause)
 }
 
-/** The documents are still being folded from the log and cannot be read yet. */
+/** The documents are still being folded from the log, and cannot be read yet. */
 export class NotFolded extends EngineUnavailable {
   constructor(collection: string) {
     super(`The read model of ${collection}`)
@@ -36,7 +36,7 @@ export class UnusableEngine extends Error {
   override readonly name = 'UnusableEngine'
 }
 
-/** All events of a stream were removed in the engine: deleted, or older than its retention limit. */
+/** All events of a stream were removed in the engine: deleted, or older than the engine's retention limit. */
 export class RemovedStream extends Error {
   override readonly name = 'RemovedStream'
   constructor(stream: string, cause?: unknown) {
@@ -44,12 +44,12 @@ export class RemovedStream extends Error {
   }
 }
 
-/** Larger than the engine accepts. Nothing of the batch was written. */
+/** The data is larger than the engine accepts. Nothing of the batch was written. */
 export class TooLarge extends Error {
   override readonly name = 'TooLarge'
 }
 
-/** Stored data has a format newer than this version supports. It was left unchanged. */
+/** Stored data has a newer format than this version supports. The data was not changed. */
 export class NewerData extends Error {
   override readonly name = 'NewerData'
   constructor(file: string, found: number, known: number) {
@@ -60,7 +60,7 @@ export class NewerData extends Error {
   }
 }
 
-/** Stored data has a format older than the oldest supported one. It was left unchanged. */
+/** Stored data has an older format than this version supports. The data was not changed. */
 export class OlderData extends Error {
   override readonly name = 'OlderData'
   constructor(place: string) {
@@ -92,7 +92,7 @@ export class CannotOpen extends Error {
   override readonly name: string = 'CannotOpen'
 }
 
-/** Sealed bytes cannot be opened because their scope's key is missing, although it was not destroyed on purpose, which would leave a mark. */
+/** Sealed bytes cannot be opened because the key of their scope is missing. The key was not destroyed on purpose, since that leaves a mark. */
 export class KeyMissing extends CannotOpen {
   override readonly name = 'KeyMissing'
 }
@@ -102,7 +102,7 @@ export class KeyDestroyed extends Error {
   override readonly name = 'KeyDestroyed'
 }
 
-/** The master key is missing or malformed. The message never shows it. */
+/** The master key is missing or malformed. The message does not contain it. */
 export class UnusableMasterKey extends Error {
   override readonly name = 'UnusableMasterKey'
 }
@@ -118,7 +118,7 @@ export class WrongMasterKey extends Error {
   }
 }
 
-/** The lease of a job expired and another worker has taken the job: work on it must stop. */
+/** The lease of a job has expired and another worker has taken the job. Work on the job must stop. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }

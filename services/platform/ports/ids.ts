@@ -1,5 +1,5 @@
-/** Ids for new things, as a dependency, so that tests can provide known ones. */
+/** Creates ids. A dependency, so that tests can provide known ids. */
 export interface Ids {
-  /** A fresh random UUID (version 4), in lower case. */
+  /** Returns a new random UUID (version 4) in lower case. */
   uuid(): string
 }

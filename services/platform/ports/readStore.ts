@@ -1,10 +1,11 @@
 /**
- * Read models: JSON documents that can be discarded and folded again from the log. Held by `tests/contracts/readStore.spec.ts`. There are no
- * transactions: documents are written first and the checkpoint last, and every write older than what is stored is a no-op, so that a batch can be
- * applied twice.
+ * Read models: JSON documents that can be discarded and folded again from the log. Tested by
+ * `tests/contracts/readStore.spec.ts`. There are no transactions: documents are written first and the checkpoint
+ * last, and a write that is older than what is stored does nothing, so that a batch can be applied twice.
  *
- * A collection is read under its own name and stored as a generation: the catalog says which generation is live. Reads of a served collection without
- * one throw `NotFolded`. Names that are not served, and names of generations, are used as they are.
+ * A collection is read under its own name and stored as a generation: the catalog says which generation is live.
+ * Reads of a served collection without one throw `NotFolded`. Names that are not served, and names of generations,
+ * are used as they are.
  */
 import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'
@@ -13,13 +14,13 @@ import { NotFolded } from './faults.ts'
 /** A document: plain JSON with an `id` that is unique in its collection. */
 export type Document = { readonly id: string } & Readonly<Record<string, unknown>>
 
-/** A collection and the fields by which it is queried and sorted. Each index has equality fields, then the sort field. */
+/** A collection, and the fields by which it is queried and sorted. Each index has equality fields, then the sort field. */
 export interface Collection {
   readonly name: string
   readonly indexes: readonly (readonly string[])[]
 }
 
-/** A write; `position` is that of the last event folded into it. A removal stores its position, so that an older put stays a no-op. */
+/** A write; `position` is that of the last event folded into the document. A removal stores its position, so that an older put does nothing. */
 export type Change =
   | {
       readonly kind: 'put'
@@ -31,7 +32,7 @@ export type Change =
 
 export interface Find {
   /**
-   * Conditions that must all hold. The fields (dots separate nested names) have plain values, no lists; a list here matches any of its values, and
+   * Conditions that must all hold. The fields (dots separate nested names) have plain values, no lists. A list here matches any of its values, and
    * `null` matches a field that is null or missing.
    */
   readonly where: Readonly<Record<string, string | number | boolean | null | readonly (string | number)[]>>
@@ -41,7 +42,7 @@ export interface Find {
    */
   readonly sort: { readonly field: string; readonly direction: 'ascending' | 'descending' }
   readonly limit: number
-  /** Only documents after this place in the sort order. */
+  /** Only documents after this place in the sort order match. */
   readonly after?: { readonly value: string | number; readonly id: string }
 }
 
@@ -50,31 +51,31 @@ const Generation = z.object({ name: z.string(), version: z.int() }).readonly()
 export type Generation = z.infer<typeof Generation>
 const Generations = z.record(z.string(), Generation).readonly()
 
-/** A rebuild in progress: its generations by collection, and its progress. */
+/** A running rebuild: its generations by collection, and its progress. */
 const Build = z
   .object({
     generations: Generations,
     begunAt: z.string(),
     events: z.number(),
-    /** The position reached, and the end of the log when the rebuild began; `null` for none. */
+    /** The position that the rebuild has reached, and the end of the log when it began; `null` for none. */
     position: z.string().nullable(),
     head: z.string().nullable(),
   })
   .readonly()
 export type Build = z.infer<typeof Build>
 
-/** The state of all read models. A writer passes the `revision` of the catalog that it read. */
+/** The state of all read models. A writer must pass the `revision` of the catalog that it read. */
 export const Catalog = z
   .object({
     revision: z.int(),
-    /** The log that the documents were folded from; `null` before there are any. */
+    /** The log that the documents were folded from; `null` before there are any documents. */
     log: z.object({ logId: z.string(), epoch: z.int() }).readonly().nullable(),
     /** The number of the latest generation; numbers are never reused. */
     last: z.int(),
-    /** The generation that readers use, by collection. */
+    /** For each collection, the generation that readers use. */
     live: Generations,
     building: Build.nullable(),
-    /** Collections that an operator asked to rebuild. */
+    /** Collections for which an operator requested a rebuild. */
     wanted: z.array(z.string()).readonly(),
   })
   .readonly()
@@ -89,7 +90,7 @@ export const emptyCatalog: Catalog = {
   wanted: [],
 }
 
-/** A collection that is only read through the catalog, and its oldest readable version. */
+/** A collection that is read only through the catalog, and its oldest readable version. */
 export interface Served {
   readonly collection: string
   readonly readsFrom: number
@@ -97,7 +98,7 @@ export interface Served {
 
 /** A separate store in which documents can be folded without blocking others, until they are copied to collections that nobody reads yet. */
 export interface Aside extends Pick<ReadStore, 'prepare' | 'apply' | 'getMany' | 'find'> {
-  /** Copies everything to the prepared collections of the same names, yielding to other writers; newer documents there are kept. */
+  /** Copies everything to the prepared collections of the same names, yielding to other writers. Newer documents in them are kept. */
   land(collections: readonly string[], signal?: AbortSignal): Promise<void>
   close(): Promise<void>
 }
@@ -109,7 +110,7 @@ export interface ReadStore {
   replaceCatalog(next: Catalog): Promise<boolean>
   prepare(collections: readonly Collection[]): Promise<void>
   /**
-   * Applies the changes in order, then moves the checkpoint of `projection`, if given; a checkpoint never moves back. A change with exactly the
+   * Applies the changes in order, and then sets the checkpoint of `projection`, if given; a checkpoint never goes back. A change with exactly the
    * stored position is applied, so that one event can change a document twice.
    */
   apply(
@@ -125,13 +126,16 @@ export interface ReadStore {
   forget(projection: string): Promise<void>
   /** The names of all stored generations, including those that no catalog mentions. */
   generations(): Promise<readonly string[]>
-  /** Drops collections, yielding to other writers. A missing collection is no error. */
+  /** Drops collections, yielding to other writers. Missing ones are ignored. */
   drop(collections: readonly string[], signal?: AbortSignal): Promise<void>
-  /** A separate empty store, for one of several parallel folds. */
+  /** Opens a separate empty store, for one of several parallel folds. */
   aside(part: number): Promise<Aside>
-  /** Removes stores of `aside` that were not closed, for example because of a kill. Must be called while none is open. */
+  /** Removes separate stores that were not closed, for example because the process was killed. Call it while none is open. */
   removeAsides(): Promise<void>
-  /** Ensures that nothing removed or replaced before this call is left in any file of the store, including free pages and write-ahead logs. */
+  /**
+   * Ensures that everything that was removed or replaced before this call is gone from all files of the store, including free pages and write-ahead
+   * logs.
+   */
   scrub(): Promise<void>
   ready(): Promise<void>
   close(): Promise<void>

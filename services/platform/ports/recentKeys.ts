@@ -1,10 +1,11 @@
 /**
- * Idempotency keys of the last day, each with a digest of its request. Each person's latest keys are kept; one person's keys never displace
- * another's. Held by `tests/contracts/recentKeys.spec.ts`.
+ * Idempotency keys of the last day, each with a digest of its request. Limits are per person, so that nobody's keys displace those of others. Tested
+ * by `tests/contracts/recentKeys.spec.ts`.
  */
 export interface RecentKeys {
   /**
-   * Stores the digest under the key unless there is one; returns the stored one, and whether it was already there. Concurrent calls are serialized.
+   * Stores the digest under the key unless the key already has one. Returns the stored digest, and whether it was there before. Concurrent calls are
+   * serialized.
    */
   remember(key: RecentKey, digest: string): Promise<{ readonly digest: string; readonly again: boolean }>
   ready(): Promise<void>
@@ -12,24 +13,24 @@ export interface RecentKeys {
 }
 
 export interface RecentKey {
-  /** The id: a UUID derived from the key, its person and the address of the request. */
+  /** A UUID derived from the key, the person and the address of the request. */
   readonly id: string
   readonly person: string
 }
 
-/** How long and how many keys are kept per person; a key whose request may still be running is always kept. */
+/** How long keys are kept, and how many per person. A key whose request may still be running is always kept. */
 export const recentKeyLimits = { keptMs: 24 * 3_600_000, ofPerson: 10_000, underWayMs: 120_000 } as const
 export type RecentKeyLimits = { readonly [Name in keyof typeof recentKeyLimits]: number }
 
-/** The store is cleaned up after this many added keys, so it may exceed its limits by this number. */
+/** The store is cleaned up each time that this many keys were added, so it may exceed its limits by that many. */
 export const recentKeysPerCleanUp = 100
 
-/** Tracks the persons whose keys were added since the last clean-up. */
+/** Tracks the people whose keys were added since the last clean-up. */
 export function cleanUpsDue() {
   let count = 0
   let persons = new Set<string>()
   return {
-    /** Counts a key; returns the persons to clean up when that is due. */
+    /** Counts a key. If a clean-up is due, returns the people whose keys must be cleaned up. */
     add(person: string): ReadonlySet<string> | undefined {
       count += 1
       persons.add(person)

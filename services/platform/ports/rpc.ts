@@ -1,5 +1,5 @@
 /**
- * Remote calls to any process that can answer. They change nothing that is recorded, and are answered at once or not at all. Held by
+ * Remote calls to any process that can answer. They change nothing that is recorded, and are answered at once or not at all. Tested by
  * `tests/contracts/rpc.spec.ts`.
  */
 import { z } from 'zod'
@@ -12,12 +12,12 @@ import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
 
 const project = z.object({ projectId: z.string(), ownerId: z.string() })
-/** A commit from which a task began, or else a branch as last fetched; by default the repository's default branch. */
+/** The commit that a task began from, or else a branch as last fetched. By default, the repository's default branch. */
 const atCommit = project.extend({ taskId: z.string().nullable(), branch: z.string().nullable() })
 
-/** All calls, with their requests and answers. Both are small, since large data is passed as a blob. */
+/** All calls, with the schemas of their requests and answers. Both are small: large data is put into a blob. */
 export const questions = {
-  /** The changes of a task against a branch; answered by the runner that has its workspace. */
+  /** The changes of a task against a branch. Answered by the runner with the task's workspace. */
   changes: {
     request: z.object({ taskId: z.string(), baseBranch: z.string() }),
     answer: z.discriminatedUnion('kind', [
@@ -35,20 +35,20 @@ export const questions = {
     ]),
   },
   /**
-   * Lines of a file as they were before a task changed it; answered by the runner that has its workspace. `blob` is git's object name of the content;
-   * line numbers begin at 1, both are included.
+   * Lines of a file as they were before a task changed it. Answered by the runner with the task's workspace. `blob` is the git object name of the
+   * content; line numbers begin at 1, and both ends are included.
    */
   lines: {
     request: z.object({ taskId: z.string(), blob: z.string(), from: z.int(), to: z.int() }),
     answer: z.object({ lines: z.array(z.string()).readonly(), total: z.int() }),
   },
-  /** The files that an undo would change; answered by the runner that has the task's workspace. */
+  /** The files that an undo would change. Answered by the runner with the task's workspace. */
   undoPreview: {
     request: z.object({ taskId: z.string(), executionId: z.string() }),
     answer: z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('preview'),
-        /** The files, at most 1,000. */
+        /** The first 1,000 changed files. */
         files: z
           .array(z.object({ path: z.string(), change: z.enum(['added', 'modified', 'deleted']) }).readonly())
           .readonly(),
@@ -58,18 +58,18 @@ export const questions = {
       z.object({ kind: z.literal('refused'), code: z.enum(faultCodes), sentence: z.string() }),
     ]),
   },
-  /** The turn that wrote each line of a file; answered by the runner that has the task's workspace. */
+  /** The turn that wrote each line of a file. Answered by the runner with the task's workspace. */
   origins: {
     request: z.object({ taskId: z.string(), path: z.string() }),
     answer: z.object({
-      /** The ranges of lines; `null` when there is no such text file. */
+      /** `null` when there is no such text file. */
       ranges: z
         .array(
           z.object({
             from: z.int(),
             to: z.int(),
             executionId: z.string().nullable(),
-            /** The path of the file when the lines were written, if it was different. */
+            /** The path that the file had when the lines were written, if it was another one. */
             path: z.string().exactOptional(),
             /** The `lineHash` of each line; left out when there are too many lines. */
             hashes: z.array(z.string()).readonly().exactOptional(),
@@ -77,21 +77,24 @@ export const questions = {
         )
         .readonly()
         .nullable(),
-      /** Git's object name of the content that the lines are from. */
+      /** The git object name of the file content that the ranges are about. */
       blob: z.string().exactOptional(),
       /** All turns and commands of the task, oldest first. */
       turns: z.array(z.string()).readonly().exactOptional(),
     }),
   },
   /**
-   * Removes the workspace of a task unless work would be lost; answered by the runner `runnerId`, which ran the task last. If the task goes on, the
-   * workspace is restored from what was saved. `unreachable` means that the code host did not say in time which of the work it has.
+   * Removes the workspace of a task unless work would be lost. Answered by the runner `runnerId`, which ran the task last. If the task is continued,
+   * its workspace is restored from what was saved. `unreachable`: the code host did not say in time which of the work it has.
    */
   removeWorkspace: {
     request: z.object({ taskId: z.string(), runnerId: z.string() }),
     answer: z.object({ outcome: z.enum(workspaceOutcomes) }),
   },
-  /** Asks a runner to prepare for a task that may be created with this id, and whether it does. The caller has checked access to the project. */
+  /**
+   * Asks a runner to prepare for a task that may be created with this id; the answer says whether it does. The caller has checked access to the
+   * project.
+   */
   prepare: {
     request: project.extend({
       taskId: z.string(),
@@ -101,7 +104,10 @@ export const questions = {
     }),
     answer: z.object({ kind: z.enum(['begun', 'left']) }),
   },
-  /** The hosts that package managers are configured with, on a runner and in a project's repository. The caller has checked access to the project. */
+  /**
+   * The hosts that package managers use, according to their configuration on a runner and in a project's repository. The caller has checked access to
+   * the project.
+   */
   hosts: { request: project, answer: z.object({ suggestions: z.array(HostSuggestion).readonly() }) },
   /** The skills, commands and subagents of a project's repository. The caller has checked access to the task or project. */
   abilities: {
@@ -112,24 +118,24 @@ export const questions = {
       notes: z.array(z.string()).readonly(),
     }),
   },
-  /** Files of a project's repository whose path contains the search. The caller has checked access to the task or project. */
+  /** Files of a project's repository with a path that contains the search. The caller has checked access to the task or project. */
   files: {
     request: atCommit.extend({ search: z.string() }),
     answer: z.object({ files: z.array(z.string()).readonly() }),
   },
-  /** Facts about a project's repository; answered by a runner that has fetched it. The caller has checked access to the project. */
+  /** Facts about a project's repository. Answered by a runner that has fetched it. The caller has checked access to the project. */
   repository: { request: project, answer: z.object({ repository: ShownRepository }) },
   /** The MCP servers that a project's repository suggests. The caller has checked access to the project. */
   mcpSuggestions: {
     request: project,
     answer: z.object({ suggestions: z.array(SuggestedMcpServer).readonly() }),
   },
-  /** The tools of a remote MCP server of a project or a person. The caller has checked who owns the server. */
+  /** The tools of a remote MCP server of a project or a person. The caller has checked that the server belongs to them. */
   mcpTools: {
     request: z.object({ of: z.enum(['project', 'person']), id: z.string(), serverId: z.string() }),
     answer: z.object({ test: McpTest }),
   },
-  /** The revision of a seal over the current log, which is made now if there is none; answered by the process that seals. */
+  /** A seal over the present log, made now if there is none, by its revision in its stream. Answered by the process that seals. */
   seal: { request: z.object({}), answer: z.object({ revision: z.int().nonnegative() }) },
 }
 export type Question = keyof typeof questions

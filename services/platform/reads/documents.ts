@@ -1,4 +1,4 @@
-/** Documents of the read store, with the types of the views that folded them. */
+/** Reads documents with the types of the views that folded them. */
 import { views } from '#domain/views/all.ts'
 import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { EventFilter } from '#platform/ports/eventStore.ts'
@@ -19,14 +19,14 @@ export interface Documents {
   getMany<D extends ViewDocument>(view: View<D>, ids: readonly string[]): Promise<ReadonlyMap<string, D>>
   find<D extends ViewDocument>(view: View<D>, query: Find): Promise<readonly D[]>
   count(view: View<ViewDocument>, where: Find['where']): Promise<number>
-  /** The document as of a revision of its stream, even if the projection is behind or being rebuilt. */
+  /** The document at a revision of its stream, even if the projection is behind or being rebuilt. */
   asOf<D extends ViewDocument>(
     view: View<D>,
     stream: string,
     id: string,
     head: Pick<Head, 'revision'>,
   ): Promise<D | undefined>
-  /** The document as of the end of its stream. */
+  /** The document at the end of its stream, even if the projection is behind or being rebuilt. */
   now<D extends ViewDocument>(view: View<D>, stream: string, id: string): Promise<D | undefined>
 }
 
@@ -36,7 +36,7 @@ export const collections: readonly Collection[] = views.map(({ collection, index
   indexes,
 }))
 
-/** Collections that are only read through the catalog. */
+/** Collections that are read only through the catalog. */
 export const served: readonly Served[] = views.map(({ collection, version, readsFrom = version }) => ({
   collection,
   readsFrom,
@@ -76,7 +76,7 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
       const events = await log
         .read(stream, version + 1, Math.min(readBatch, head.revision - version))
         .catch((fault: unknown) => {
-          // The documents up to the unreadable event are shown; nothing can be appended to the stream any more.
+          // Shows the documents up to the unreadable event; nothing can be appended to the stream any more.
           if (fault instanceof UnreadableEvent) return []
           throw fault
         })
@@ -101,7 +101,7 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
     asOf,
     now: async (view, stream, id) => {
       const head = await log.headOf(stream).catch((fault: unknown): Pick<Head, 'revision'> => {
-        // The stream is folded up to the event that cannot be read.
+        // Folds the stream as far as it can be read.
         if (fault instanceof UnreadableEvent) return { revision: Infinity }
         throw fault
       })
@@ -110,12 +110,12 @@ export function documents(readStore: ReadStore, log: EventLog): Documents {
   }
 }
 
-/** Only the view writes to its collection, so the document has the view's type. */
+/** Types a document. The cast holds because only the view writes to its collection. */
 function typed<D extends ViewDocument>(document: Document): D {
   return document as unknown as D
 }
 
-/** The ids of a view's stored documents that the event removes. */
+/** The ids of the stored documents of a view that the event removes. */
 export async function goneWith<D extends ViewDocument>(
   readStore: Pick<ReadStore, 'find'>,
   { collection, goneWith }: View<D>,

@@ -1,11 +1,11 @@
-/** The API's form of feedback, and the message with which it would be sent. */
+/** Feedback in the form of the API, and the message with which it would be sent. */
 import type { ShownFeedback } from '#domain/api/feedback.schema.ts'
 import { followUpOf } from '#domain/task/codeHost/followUp.ts'
 import type { TaskState } from '#domain/task/state.ts'
 import type { FeedbackDocument } from '#domain/views/feedback.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 
-/** The content read at the code host; `null` once erased. */
+/** The content as read at the code host; `null` when it was erased. */
 export function contentOf({
   number,
   writtenAt,
@@ -22,19 +22,19 @@ export function contentOf({
   return { number, writtenAt, author, url, headCommit, reviewId, commentId, body, comments, check }
 }
 
-/** The message with which the feedback would be sent; `null` once its content was erased. */
+/** The message with which the feedback would be sent to the agent; `null` when its content was erased. */
 export function proposedMessage(document: FeedbackDocument): string | null {
   const content = contentOf(document)
   const { kind, right, verdict } = document
   return content && followUpOf({ kind, right, verdict, ...content })
 }
 
-/** Characters from the end of a check's log. */
+/** How many characters at the end of a check's log are shown. */
 const shownLogLength = 8_000
 
 /**
- * Whether the turn for the feedback had no result, according to the task's state: the message was withdrawn, or the turn was cancelled or failed.
- * None of these events names the feedback, so its document does not know.
+ * Whether the turn of the feedback led to nothing, according to the task's state: the message was withdrawn, or the turn was cancelled or failed.
+ * None of these events names the feedback, so its document does not have this.
  */
 function isReturned({ status, feedbackId }: FeedbackDocument, state: TaskState | null): boolean {
   return (
@@ -42,7 +42,7 @@ function isReturned({ status, feedbackId }: FeedbackDocument, state: TaskState |
   )
 }
 
-/** The API's form of a feedback document. `task` has the current head commit; `state` is the task's state, or `null` when it cannot be read. */
+/** A document in the form of the API. `task` has the present head commit; `state` is the task's state, `null` when it cannot be read. */
 export function shownFeedback(
   stored: FeedbackDocument,
   { pullRequest }: Pick<TaskDocument, 'pullRequest'>,

@@ -1,4 +1,4 @@
-/** Reads documents of a view in their order: the first or the last of them, or all of them in pages. */
+/** Reads documents of a view in the view's order: the first or the last of them, or all, a page at a time. */
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import type { Find } from '../ports/readStore.ts'
 import type { Documents } from './documents.ts'
@@ -14,12 +14,12 @@ const inOrder =
   ): Promise<readonly D[]> =>
     documents.find(view, { where, sort: { field: 'order', direction }, limit })
 
-/** The last in the order of the view, the last first; `limit` at most. */
+/** Reads at most `limit` documents from the end of the view's order, the last one first. */
 export const newest = inOrder('descending')
-/** The first in the order of the view; `limit` at most. */
+/** Reads at most `limit` documents from the beginning of the view's order. */
 export const oldest = inOrder('ascending')
 
-/** The documents in their order, after the place `after`. A document that changes its place meanwhile may occur twice, or not at all. */
+/** Reads the documents in order, after the place `after`. A document whose place changes in the meantime may come twice, or not at all. */
 export async function* pagesOf<D extends Ordered>(
   documents: Pick<Documents, 'find'>,
   view: View<D>,
@@ -41,14 +41,14 @@ export async function* pagesOf<D extends Ordered>(
 
 type Page = Pick<Find, 'sort' | 'limit' | 'after'>
 
-/** Newest first. `next` is the cursor of the following page, `null` at the end. */
+/** Reads a page, newest first. `next` is the cursor of the following page, `null` at the end. */
 export async function pageAfter<D extends { readonly order: string }>(
   query: { readonly limit: number; readonly after?: string | undefined },
   find: (page: Page) => Promise<readonly D[]>,
 ): Promise<{ readonly shown: readonly D[]; readonly next: string | null }> {
   const sort = { field: 'order', direction: 'descending' } as const
   const limit = query.limit + 1
-  // `order` is unique, so the id that breaks ties can be the lowest possible.
+  // The lowest possible id serves as tie-breaker, since `order` is unique.
   const found = await find(
     query.after === undefined ? { sort, limit } : { sort, limit, after: { value: query.after, id: '' } },
   )

@@ -1,4 +1,4 @@
-/** The API's form of documents: joined with the documents that they refer to. */
+/** Documents in the form of the API, joined with the documents that they refer to. */
 import type { Project } from '#domain/api/projects.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { projectOf, projectsView, type ProjectDocument } from '#domain/views/projects.ts'
@@ -30,7 +30,7 @@ export async function presentTask(
   return taskOf(task, await documents.get(projectsView, task.projectId), addressOf)
 }
 
-/** A project with the numbers of its tasks. */
+/** A project with the counts of its tasks. */
 export async function presentProject(
   documents: Documents,
   project: ProjectDocument,

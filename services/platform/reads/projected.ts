@@ -9,14 +9,14 @@ import { projectedEvents } from './documents.ts'
 export const mainProjection = 'main'
 
 export interface Projected {
-  /** Resolves to true once the position is folded, to false after `withinMs`. */
+  /** Resolves to true when the position is folded, or to false after `withinMs`. */
   waitFor(position: Position, withinMs: number): Promise<boolean>
   close(): void
 }
 
 const pollMs = 250
 
-/** Follows the main projection by bus messages and, when there are none, by its checkpoint and the log. */
+/** Follows the main projection: by messages of the bus and, if none arrive, by its checkpoint and the log. */
 export function projected(engines: {
   bus: Bus
   readStore: Pick<ReadStore, 'checkpoint'>
@@ -32,7 +32,7 @@ export function projected(engines: {
     for (const check of waiting) check()
   }
   const has = (position: Position): boolean => reached !== null && comparePositions(position, reached) <= 0
-  /** Some engines report events that no read model wants to a projector only with a delay. */
+  /** Whether no unread event up to the position concerns the read models. Some engines report such events to a projector only with a delay. */
   async function hasNoWaiters(after: Position | null, position: Position): Promise<boolean> {
     const [next] = await eventStore.readAll(after, 1, projectedEvents)
     if (next !== undefined) return comparePositions(next.position, position) > 0
@@ -64,7 +64,7 @@ export function projected(engines: {
         const deadline = setTimeout(settle, withinMs, false)
         const poll = setInterval(() => {
           ask().catch(() => {
-            // An unavailable engine is covered by the deadline.
+            // If an engine is unavailable, the deadline ends the wait.
           })
         }, pollMs)
         waiting.add(check)

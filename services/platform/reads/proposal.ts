@@ -11,7 +11,7 @@ import { unlessDamaged, type SealedBlobs } from '../eventlog/sealedBlobs.ts'
 
 const latestMessages = 200
 
-/** Reads the chat and makes the proposal; erased content is left out. */
+/** Makes the proposal from the recorded chat; erased content is left out. */
 export async function proposalFor(
   { documents }: { readonly documents: Documents },
   task: TaskDocument,
@@ -27,9 +27,9 @@ export async function proposalFor(
   )
   return proposePullRequest({
     title: task.title,
-    // The description of a task made from an issue is a quotation for the agent: the pull request links to the issue instead.
+    // The description of a task from an issue is a quotation for the agent, so it is left out: the pull request links to the issue.
     description: task.issue ? '' : task.description,
-    // The first message is the description.
+    // The first message is the description and is not repeated.
     asked: requests.toReversed().filter((message) => message !== task.description),
     answered: answered?.message ?? null,
     issue: task.issue?.number ?? null,
@@ -40,7 +40,7 @@ interface Recorded {
   readonly blobs: SealedBlobs
 }
 
-/** The files of a recorded diff; empty when it is gone or damaged. */
+/** The files of a recorded diff; empty when the diff is missing or damaged. */
 export async function changedFilesOf(
   services: Recorded,
   taskId: string,
@@ -49,7 +49,7 @@ export async function changedFilesOf(
   return (await recordedFilesOf(services, taskId, blob)) ?? []
 }
 
-/** The files of a recorded diff, empty for one without a blob; `undefined` when the blob is gone or damaged. */
+/** The files of a recorded diff, empty for one without a blob; `undefined` when the blob is missing or damaged. */
 export async function recordedFilesOf(
   { blobs }: Recorded,
   taskId: string,

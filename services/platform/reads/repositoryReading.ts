@@ -8,7 +8,7 @@ import { CodeHostFault, type CodeHost, type HostRepository } from '#platform/por
 
 export type ReadProject = Pick<ProjectDocument, 'githubRepoId' | 'githubOwner' | 'githubRepoName'>
 
-/** The commands that record the result, in this order; the last one sets the project's status. */
+/** The commands that record what was read, in this order. The last one sets the status of the project. */
 export interface Reading {
   readonly before: readonly ProjectCommand[]
   readonly last: ProjectCommand
@@ -17,10 +17,7 @@ export interface Reading {
   readonly etag: string | null
 }
 
-/**
- * Reads the repository of a project. Returns `unchanged` when it still matches `etag`. Throws everything except faults of the code host and of the
- * access to it.
- */
+/** Reads the repository of a project; `unchanged` when it still matches `etag`. Throws all faults except those of the code host and of the access to it. */
 export async function readProject(
   project: ReadProject,
   token: () => Promise<string>,
@@ -46,7 +43,7 @@ export async function readProject(
       code: fault.kind,
       reason: reasonOf(fault, project, viewerOf(codeHost)),
     } as const
-    // A missing or inaccessible repository is a fact about the project; an unavailable host only affects this sync.
+    // A missing or inaccessible repository is a fact about the project. An unavailable host only affects this sync.
     return { before: [], last, ...(fault.kind === 'unavailable' ? { refusal: fault } : {}), etag: null }
   }
 }
@@ -87,7 +84,7 @@ export function factsOf({ htmlUrl, owner, name, defaultBranch, language }: HostR
   return { githubUrl: htmlUrl, githubOwner: owner, githubRepoName: name, defaultBranch, language }
 }
 
-/** Whether a reading contains anything that the project does not show yet. */
+/** Whether a reading contains anything that is not recorded on the project yet. */
 export function isNews(project: ProjectDocument, { before, last }: Reading): boolean {
   const isFailure = last.type === 'RecordSyncFailure'
   if (isFailure ? project.statusReason !== last.reason : project.status !== 'active') return true

@@ -1,4 +1,4 @@
-/** Translates queries and keys of the read store port to MongoDB. Names are checked; values never become operators. */
+/** Translates queries and field names of the read store port to MongoDB. Names are checked, and values never become operators. */
 import type { Find, Document } from '../ports/readStore.ts'
 
 type Value = string | number | boolean | null
@@ -19,19 +19,19 @@ export function nameStoredAs(collection: string): string | undefined {
   return /^docs_(.+)$/.exec(collection)?.[1]
 }
 
-/** The keys of an index: equality fields, the sort field, then the id as a tie-breaker. Empty when the id index is enough. */
+/** The keys of an index: equality fields, the sort field, then the id as a tie-breaker. Empty when the index on ids suffices. */
 export function indexOf(fields: readonly string[]): Map<string, 1> {
   const keys = fields.filter((field) => field !== 'id').map(keyOf)
   return new Map(keys.length === 0 ? [] : [...keys, '_id'].map((key) => [key, 1]))
 }
 
-/** The filter for `where`, without removed documents. */
+/** The filter for `where`, which also excludes removed documents. */
 export function filterOf(where: Find['where']): Filter {
   const filter: Filter = {}
   for (const [field, value] of Object.entries(where)) {
     filter[keyOf(field)] = Array.isArray(value) ? { $in: value } : { $eq: value }
   }
-  // A removed document has no fields, so it cannot match where a field must have a value, and an index alone can count.
+  // A removed document has no fields. If a field must have a value, no other condition is needed, and an index alone can count.
   const isPresent = Object.entries(where).some(([field, value]) => field !== 'id' && value !== null)
   return isPresent ? filter : { ...filter, document: { $exists: true } }
 }
@@ -47,7 +47,7 @@ export function pageOf({ where, sort, after }: Find): { filter: Filter; sort: Ma
     const [comes, comesOrIs] = direction === 1 ? (['$gt', '$gte'] as const) : (['$lt', '$lte'] as const)
     const { id, value } = after ?? { id: '', value: '' }
     if (field === '_id') return { _id: { [comes]: id } }
-    // The first condition limits the index range, the second excludes ties up to the last document of the page before.
+    // The first condition limits the range of the index; the second excludes ties up to the last document of the previous page.
     return {
       [field]: { [comesOrIs]: value },
       $or: [{ [field]: { [comes]: value } }, { _id: { [comes]: id } }],
@@ -64,7 +64,7 @@ function keyOf(field: string): string {
   return field === 'id' ? '_id' : `document.${field}`
 }
 
-/** The document with all keys in a storable form; the same object when they already are. */
+/** The document with all keys in a form that can be stored; the same object when they already are. */
 export function escaped(document: Document): { readonly document: Document; readonly hasEscapedKeys?: true } {
   return canBeStored(document)
     ? { document }
@@ -88,7 +88,7 @@ function canBeStored(value: unknown): boolean {
   return Object.entries(value).every(([key, each]) => key.search(special) === -1 && canBeStored(each))
 }
 
-/** The key `id` is never renamed. */
+/** A copy of the document with renamed keys. The key `id` is never renamed. */
 function renamed(document: Document, rename: (key: string) => string): Document {
   return { ...entriesOf(document, rename), id: document.id }
 }

@@ -1,6 +1,6 @@
 /**
- * The read store on MongoDB: one collection each, with `{ _id, position, document }`. Every write concerns one document and is guarded by its
- * position. There are no transactions: an interrupted batch is applied again, and writes that were done already then have no effect.
+ * The read store on MongoDB. A collection has entries of the form `{ _id, position, document }`. Every write concerns one document and is guarded by
+ * its position. There are no transactions: an interrupted batch is applied again, and the writes that were already done then do nothing.
  */
 import { BSON, type AnyBulkWriteOperation, type Collection, type Db } from 'mongodb'
 import { sortKey } from '#domain/kernel/event.ts'
@@ -20,20 +20,20 @@ import {
 } from '../ports/readStore.ts'
 import { collectionOf, filterOf, indexOf, nameStoredAs, pageOf, escaped, unescaped } from './mongoQueries.ts'
 
-/** A removed document keeps its entry without a `document`. */
+/** An entry. A removed document keeps its entry, without `document`. */
 interface Stored {
   readonly _id: string
   readonly position: string
   readonly document?: Document
-  /** Some keys of the document are stored escaped. */
+  /** Set when some keys of the document are stored escaped. */
   readonly hasEscapedKeys?: true
 }
 
-/** The time limit for a batch of the projector, in milliseconds; other calls have that of the connection. */
+/** The time limit for a projector's batch; other calls have the time limit of the connection. */
 const applyMs = 30_000
 /** The maximum size of a document in bytes, from https://www.mongodb.com/docs/manual/reference/limits/, minus what is stored with it. */
 const maxBytes = 16 * 1024 * 1024 - 1024
-/** How often a batch is tried. Each attempt drops the writes that lost, so more than a few in a row are a defect. */
+/** Each attempt drops the writes that are older than what is stored; more than a few attempts in a row are a bug. */
 const maxAttempts = 10
 
 interface MongoReadStore {
@@ -59,12 +59,12 @@ export function openMongoReadStore(options: { mongo: Mongo; served?: readonly Se
     ...writeCalls(store),
     ...readCalls(store),
     async aside() {
-      // Writers do not block each other here, so an aside writes directly.
+      // Writers do not block each other here, so a separate store writes directly to the collections.
       const { prepare, apply, getMany, find } = readStore
       return { prepare, apply, getMany, find, land: async () => {}, close: async () => {} }
     },
     removeAsides: async () => undefined,
-    // The operator owns the server's files: removed data may stay in its journal and oplog for as long as those go back.
+    // Nothing to do here: the server's files belong to its operator. Its journal and oplog contain removed data for as long as they go back.
     scrub: async () => undefined,
     ready: () => mongo.ready(),
     close: () => mongo.close(),
@@ -79,7 +79,7 @@ function collectionCalls(store: MongoReadStore): Pick<ReadStore, 'prepare' | 'ge
       mongo.ask(async (db) => {
         for (const { name, indexes } of collections) {
           const collection = storedIn(db, name)
-          // One command per index: servers of the protocol differ when some of several already exist.
+          // One command per index: servers differ in what they do when some of several indexes exist already.
           for (const fields of indexes) {
             const key = indexOf(fields)
             if (key.size > 0) await collection.createIndex(key)
@@ -98,7 +98,7 @@ function collectionCalls(store: MongoReadStore): Pick<ReadStore, 'prepare' | 'ge
   }
 }
 
-/** Calls on the catalog, which only one writer at a time can replace. */
+/** The calls about the catalog, which only one writer at a time can replace. */
 function catalogCalls(store: MongoReadStore): Pick<ReadStore, 'catalog' | 'replaceCatalog'> {
   const { mongo } = store
   return {
@@ -174,7 +174,7 @@ function readCalls(store: MongoReadStore): Pick<ReadStore, 'get' | 'getMany' | '
     find: (collection, query) =>
       mongo.ask(async (db) => {
         const { filter, sort } = pageOf(query)
-        // For the server, a limit of 0 means no limit.
+        // For MongoDB, a limit of 0 means no limit.
         if (query.limit <= 0) return []
         const found = await reading(store, db, collection, (stored) =>
           stored.find(filter).sort(sort).limit(query.limit).toArray(),
@@ -195,8 +195,8 @@ async function readCatalog(store: MongoReadStore, db: Db): Promise<Catalog> {
 }
 
 /**
- * Reads a live generation without an extra wait: reads the last known one and the catalog at the same time. A generation never comes back, so if it
- * is still live it was live all along; if not, the read is repeated on the current one.
+ * Reads a live generation without an extra wait: reads from the last known generation and reads the catalog at the same time. A generation never
+ * becomes live again, so if it is still live, it was live all the time. If not, the read is repeated on the present one.
  */
 async function reading<T>(
   store: MongoReadStore,
@@ -254,8 +254,8 @@ function storedOf(change: Change): Stored {
 }
 
 /**
- * Makes writes in order. An older write finds no entry at or below its position, tries to insert one, and fails because of the existing one. The
- * writes that lost are then dropped, and the rest is repeated, which changes nothing if it was already done.
+ * Writes in order. An older write finds no entry at or below its position, tries to insert one, and fails because an entry exists. Such writes are
+ * dropped and all others are repeated, which changes nothing if they were already done.
  */
 async function write(collection: Collection<Stored>, all: readonly Stored[]): Promise<void> {
   let wanted = all

@@ -1,4 +1,4 @@
-/** Translates queries and writes of the read store port to SQL. Names are checked, values are bound. */
+/** Translates queries and writes of the read store port to SQL. Names are checked, and values are bound. */
 import type { Find } from '../ports/readStore.ts'
 import type { SqlValue } from '../engines/sqlite.ts'
 
@@ -8,22 +8,22 @@ export interface Query {
 }
 
 /**
- * A stored collection. Each key, which is a field in some index, has a column of its own next to the body, so that an index is written only when one
- * of its own fields changed.
+ * A stored collection. Each key, which is a field in some index, has its own column beside the body, so that an index is written only when one of its
+ * fields changes.
  */
 export interface Table {
   readonly collection: string
   readonly keys: readonly string[]
 }
 
-/** The table of a collection, quoted. Throws on a name that is not a plain word. */
+/** The quoted table name of a collection. Throws for a name that is not a plain word. */
 export function tableOf(collection: string): string {
   if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(collection))
     throw new RangeError(`${collection} is no name for a collection.`)
   return `"docs_${collection}"`
 }
 
-/** The column of a key. A space in it distinguishes it from the table's own columns. */
+/** The column of a key. It has a space, which distinguishes it from the table's other columns. */
 export function columnOf(key: string): string {
   return `"key ${plain(key)}"`
 }
@@ -46,7 +46,7 @@ export function indexSql(collection: string, fields: readonly string[]): string 
   )
 }
 
-/** Finds bodies; a sorted page that an index can serve completely if there is a suitable one. */
+/** The query for a page of bodies, which an index can serve completely if there is a suitable one. */
 export function findSql(table: Table, { where, sort, limit, after }: Find): Query {
   const conditions = conditionsOf(table, where)
   const field = valueOf(table, sort.field)
@@ -74,7 +74,7 @@ export function countSql(table: Table, where: Find['where']): Query {
   }
 }
 
-// A removed document keeps its row. The indexes exclude such rows, so a query must contain this condition to use them.
+// A removed document keeps its row. Indexes exclude such rows, and a query uses them only if it has the same condition.
 const present = 'present = 1'
 
 function conditionsOf(
@@ -94,7 +94,7 @@ function conditionsOf(
       sql.push(`${expression} = ?`)
       values.push(value)
     } else {
-      // One bound list, so that the statement is the same for lists of any length.
+      // The list is bound as one value, so that the statement is the same for every length.
       sql.push(`${expression} IN (SELECT value FROM json_each(?))`)
       values.push(JSON.stringify(value))
     }
@@ -112,7 +112,7 @@ function plain(field: string): string {
   return field
 }
 
-/** Replaces a document whose keys all stay the same, without touching an index: most changes are such. */
+/** Replaces a document if all its keys stay the same, which is true for most changes. No index is touched. */
 export function replaceSql({ collection, keys }: Table): string {
   const same = keys.map((key) => ` AND ${columnOf(key)} IS ${valueIn('?3', key)}`)
   return (

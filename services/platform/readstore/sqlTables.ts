@@ -4,7 +4,7 @@ import type { Sqlite } from '../engines/sqlite.ts'
 import { columnOf, indexName, indexSql, tableOf, valueIn, type Table } from './sqlQueries.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** Must be called in a transaction. Existing documents get the new keys. */
+/** Creates the table of a collection, or adds new keys to it and fills them from the existing documents. Must be called in a transaction. */
 export function prepareTable(db: Sqlite, { name, indexes }: Collection): void {
   const table = tableOf(name)
   db.exec(
@@ -38,15 +38,15 @@ function columnsOf(db: Sqlite, collection: string): readonly string[] {
   return columns.all().map(([, name]) => `"${name}"`)
 }
 
-/** The number of rows per transaction, which takes a few milliseconds during which other writers wait. */
+/** The rows per transaction, during which other writers have to wait: a few milliseconds. */
 const rowsAtOnce = 250
-/** The pause between two: waiting writers retry after 1 or 2 ms. */
+/** The pause between two transactions. Waiting writers retry after 1 or 2 ms. */
 const pauseMs = 3
 
-/** Copies the table of this name from a file into ours; newer documents here are kept. */
+/** Copies the table of this name from a file into ours. Newer documents here are kept. */
 export async function landTable(db: Sqlite, file: string, name: string, signal?: AbortSignal): Promise<void> {
   const table = tableOf(name)
-  // Several asides may be copied over one connection.
+  // Named after the file, since several files may be copied over one connection.
   const aside = `"${file}"`
   const { keys } = openTable(db, name)
   const columns = ['id', 'position', 'body', 'present', ...keys.map(columnOf)]

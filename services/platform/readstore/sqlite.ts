@@ -21,14 +21,14 @@ import { dropTable, landTable, openTable, prepareTable } from './sqlTables.ts'
 
 const formats = [
   'CREATE TABLE checkpoints (projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT',
-  // Keys have columns, which `prepare` adds; a version that does not know them must not write.
+  // `prepare` adds columns for keys. A version that does not know them must not write.
   '',
-  // Pages that were freed before still contain old data.
+  // Pages that were freed before this format still contain old data.
   overwriteFreed,
   'CREATE TABLE catalog (only INTEGER PRIMARY KEY CHECK (only = 1), revision INTEGER NOT NULL, body TEXT NOT NULL) STRICT',
 ]
 
-/** Opens the read models in `file`. A power cut may lose the last writes together with their checkpoint: they are then folded again. */
+/** Opens the read models in `file`. A power cut may lose the last writes together with their checkpoint; they are then folded again. */
 export function openSqliteReadStore(options: { file: string; served?: readonly Served[] }): ReadStore {
   const { file, served = [] } = options
   return readStoreIn(openSqlite({ file, synchronous: 'NORMAL', formats, overwrites: true }), file, { served })
@@ -59,10 +59,10 @@ interface SqliteReadStore extends ReturnType<typeof statements> {
   readonly db: Sqlite
   readonly names: ReturnType<typeof storedNames>
   readonly replacesFirst: boolean
-  /** Prepared queries by their SQL. The texts come from code and are few, so all of them are kept. */
+  /** Prepared queries by SQL text. There are few different texts, all from code, so all are kept. */
   readonly kept: Map<string, Query>
   readonly tables: Map<string, Table>
-  /** The catalog as it was last read, since other processes and threads rarely change it. */
+  /** The catalog as last read. Other processes and threads rarely change it. */
   known: Catalog
 }
 
@@ -246,13 +246,13 @@ async function dropCollections(
   }
 }
 
-/** Opens a separate file, so that writing to it blocks nobody and waits for nobody. */
+/** Opens a separate file. Writing to it blocks nobody and waits for nobody. */
 function openAside(db: Sqlite, file: string): Aside {
   const remove = () => {
     for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
   }
   remove()
-  // The file is discarded if the fold is interrupted. Most of its documents are new.
+  // Not synced to the disk, since it is discarded if the fold is interrupted.
   const own = openSqlite({ file, synchronous: 'OFF', formats, overwrites: false })
   const { prepare, apply, getMany, find, close } = readStoreIn(own, file, { replacesFirst: false })
   return {
@@ -272,7 +272,7 @@ function openAside(db: Sqlite, file: string): Aside {
   }
 }
 
-/** Removes the files of all parts that there may have been: another machine may have had more cores. */
+/** Removes the files of all possible parts, since another machine may have used more of them. */
 function removeAsides(file: string): void {
   const ofFile = `${basename(file)}.part`
   for (const name of readdirSync(dirname(file)))

@@ -1,4 +1,4 @@
-/** Recent keys in MongoDB, one document each. If two processes store one at once, the unique id decides which is first. */
+/** Recent keys in MongoDB, one document per key. If two processes store the same key at once, the unique id decides which is first. */
 import type { Collection } from 'mongodb'
 import { share, type Mongo } from '../engines/mongoConnection.ts'
 import { inserted } from '../engines/mongoFaults.ts'
@@ -9,11 +9,11 @@ interface StoredKey {
   readonly _id: string
   readonly person: string
   readonly digest: string
-  /** When the key was added, in milliseconds since 1970. */
+  /** When the key was stored, in milliseconds since 1970. */
   readonly at: number
 }
 
-/** Opens them in the database of the connection, which stays open when they are closed. */
+/** Opens the keys in the database of the connection, which stays open when they are closed. */
 export async function openMongoRecentKeys(options: {
   mongo: Mongo
   clock: Clock
@@ -54,7 +54,7 @@ export async function openMongoRecentKeys(options: {
         }
         const known = await ask((keys) => keys.findOne({ _id: id }))
         if (known && known.at > now - limits.keptMs) return { digest: known.digest, again: true }
-        // The key was removed meanwhile, or is due for removal.
+        // The key was removed in the meantime, or is due for removal.
         if (known) await ask((keys) => keys.deleteOne({ _id: id, at: known.at }))
       }
     },

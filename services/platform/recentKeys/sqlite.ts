@@ -1,4 +1,4 @@
-/** Recent keys in a SQLite file. A power cut may lose the last keys, but the log still has what was done under them, so that it is not done again. */
+/** Recent keys in a SQLite file. A power cut may lose the last ones. The log still has what was done under them, so it is not done again. */
 import type { Clock } from '../ports/clock.ts'
 import { recentKeyLimits, cleanUpsDue, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'
 import { openSqlite } from '../engines/sqlite.ts'

@@ -8,13 +8,13 @@ export class TooMuchToHide extends Error {
   override readonly name = 'TooMuchToHide'
 }
 
-/** A word of the automaton, and the bit of `markBits` that its end sets; with 0, the word is reported by its length. */
+/** A word of the automaton. Its end sets a bit of `markBits`; 0: the end is reported with the word's length. */
 export interface Word {
   readonly text: string
   readonly mark: number
 }
 
-/** Arrays indexed by node. Node 0 is the root; words without a mark have the nodes below `firstMarked`. */
+/** Arrays indexed by node. Node 0 is the root; nodes of words without a mark are below `firstMarked`. */
 export interface Automaton {
   readonly labels: Uint16Array
   readonly fails: Int32Array
@@ -28,7 +28,7 @@ export interface Automaton {
   readonly firstMarked: number
 }
 
-/** The maximum number of nodes, which take 110 MB. The secrets of a project in all their forms stay below it. */
+/** The most nodes, which take 110 MB. A project's secrets in all their forms stay below this. */
 export const maxNodes = 8_000_000
 const lengthMask = (1 << 18) - 1
 const marksAt = 18
@@ -42,7 +42,7 @@ export const longestAt = (output: number): number => output & lengthMask
 export const isChained = (output: number): boolean => (output & chainBit) !== 0
 export const marksIn = (output: number): number => (output >> marksAt) & marksMask
 
-/** Builds in time and memory linear in the words' length. Throws `TooMuchToHide`. */
+/** Builds an automaton in time and memory that are linear in the words' length. Throws `TooMuchToHide`. */
 export function automatonOf(words: readonly Word[]): Automaton {
   const sum = words.reduce((all, { text }) => all + text.length, 1)
   if (sum > maxNodes || words.some(({ text }) => text.length > lengthMask))
@@ -126,7 +126,7 @@ export function childOf(
   }
 }
 
-/** The node after a letter: that of the longest word prefix with which the text read so far ends. */
+/** The node after one more letter: it stands for the longest beginning of a word with which the text so far ends. */
 export function moved(automaton: Automaton, from: number, label: number): number {
   let node = from
   for (;;) {

@@ -6,46 +6,46 @@ import { automatonOf, childOf, isChained, longestAt, marksIn, type Automaton } f
 import { formsOf, classes, classesOf, keyBlock, prefixedShapes, webToken } from './secretForms.ts'
 
 export const redacted = '[redacted]'
-/** At the very end of a text, the first characters of a known secret count as the secret if there are at least this many of them. */
+/** At the very end of a text, the first characters of a known secret are hidden too if there are at least this many. */
 const tellingPrefix = 8
 
 const jwtBit = 1 << prefixedShapes.length
 const beginBit = jwtBit << 1
 const endBit = beginBit << 1
-/** A bit that occurs only in `live`: a key block that was not closed. */
+/** A bit of `live`: a key block has begun and not ended. */
 const blockBit = endBit
 
-/** A line such as `-----BEGIN PRIVATE KEY-----` that has begun. */
+/** A line such as `-----BEGIN PRIVATE KEY-----` that has begun and not ended. */
 interface Marker {
   readonly from: number
   title: string
   dashes: number
 }
 
-/** A scan. Positions are relative to the start of the held text; those of a confirmed match may be before it. */
+/** The state of a scan. Positions are relative to the start of the held text; those of a confirmed match may be before it. */
 export interface Scan {
-  /** Whether line ends stay visible, even within hidden text. */
+  /** Whether line ends stay visible even within hidden text. */
   readonly linesStay: boolean
   node: number
   held: string
-  /** The parts of the held text to hide: pairs of start and end, in order, not overlapping. */
+  /** The parts of the held text to hide: pairs of start and end, in order, without overlaps. */
   covers: number[]
   /** Whether the last returned text was hidden. */
   marked: boolean
-  /** The running shapes, one bit each. */
+  /** The shapes that have begun and not ended, one bit each. */
   live: number
-  /** The start of each running shape with a prefix. */
+  /** The start of each begun shape with a prefix. */
   prefixes: number[]
   jwt: {
     starts: number[]
-    /** A header that ended with a dot, and how much of `eyJ` has followed. */
+    /** A header that ended with a dot, and how many characters of `eyJ` have followed. */
     awaiting: { readonly from: number; seen: number } | null
-    /** The start of a confirmed token whose end has not been reached; `null` when there is none. */
+    /** The start of a confirmed token whose end was not reached yet; `null` when there is none. */
     run: number | null
   }
   begin: Marker | null
   block: { from: number; until: number; end: Marker | null } | null
-  /** Moves in the automaton so far, which are the cost of a scan besides reading each character once. */
+  /** The number of moves in the automaton so far. They are the cost of a scan in addition to reading each character once. */
   steps: number
 }
 
@@ -65,7 +65,7 @@ export function newScan({ linesStay = false }: { linesStay?: boolean } = {}): Sc
   }
 }
 
-/** Everything to look for: these secrets in all their forms, and the shapes of tokens. Throws `TooMuchToHide`. */
+/** Builds the automaton for everything to look for: these secrets in all their forms, and the shapes of tokens. Throws `TooMuchToHide`. */
 export function soughtFor(secrets: readonly string[]): Automaton {
   return automatonOf([
     ...formsOf(secrets).map((text) => ({ text, mark: 0 })),
@@ -77,8 +77,8 @@ export function soughtFor(secrets: readonly string[]): Automaton {
 }
 
 /**
- * Continues a scan: takes more text and returns what is already safe to show. Text that may begin a secret is held until more is known, at most the
- * longest form of a secret or about 1,000 characters. With `final`, everything is returned and the scan ends.
+ * Continues a scan: takes more text and returns what is already safe to show. A possible beginning of a secret is held back until more is known, at
+ * most the longest form of a secret or about 1,000 characters. With `final`, everything is returned and the scan ends.
  */
 export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean): string {
   const { labels, outputs, depths, fails, starts } = sought
@@ -102,7 +102,7 @@ export function goOn(sought: Automaton, scan: Scan, text: string, final: boolean
         next = code < 128 ? (starts[code] ?? 0) : childOf(sought, 0, code)
         break
       }
-      // Fast path: the next letter of the only running word.
+      // A faster way for the most frequent case: the next letter of the only word that has begun.
       next =
         labels[node + 1] === code && isChained(outputs[node] ?? 0) ? node + 1 : childOf(sought, node, code)
       if (next !== 0) break
@@ -146,7 +146,7 @@ function beginShapes(scan: Scan, marks: number, place: number): void {
 
 function beginPrefixed(scan: Scan, marks: number, place: number): void {
   for (const [at, { prefix }] of prefixedShapes.entries()) {
-    // A running shape began earlier, and also covers this one and everything after it.
+    // A shape that began earlier covers this one and everything after it.
     if ((marks & (1 << at)) === 0 || (scan.live & (1 << at)) !== 0) continue
     scan.prefixes[at] = place + 1 - prefix.length
     scan.live |= 1 << at
@@ -203,7 +203,7 @@ function goOnWithWebToken(scan: Scan, code: number, place: number): void {
 const dot = 0x2e
 const dash = 0x2d
 
-/** Drops the headers that are already too long for a dot at `place` or later. */
+/** Drops headers that are already too long to end with a dot at `place` or later. */
 function dropLongHeaders(jwt: Scan['jwt'], place: number): void {
   const isShort = (from: number) => place - from <= webToken.longestHeader
   const first = jwt.starts[0]
@@ -239,7 +239,7 @@ function goOnWithBegin(scan: Scan, code: number): void {
 function goOnWithBlock(scan: Scan, code: number, place: number): void {
   const { block } = scan
   if (block === null) return
-  // Covered at once, because text after it may be hidden too, and covers must be in order.
+  // Hidden at once, because text after it may be hidden too, and ranges must be in order.
   if (place === block.until) cover(scan, block.from, block.until)
   if (block.end !== null) {
     const found = goOnWithMarker(block.end, code)
@@ -258,7 +258,7 @@ function endBlock(scan: Scan): void {
   scan.live &= ~blockBit
 }
 
-/** Hides a range. It is merged with adjacent and overlapping ranges, so that the total cost stays linear. */
+/** Hides a range. Adjacent and overlapping ranges are merged, so that the total cost stays linear. */
 function cover(scan: Scan, from: number, to: number): void {
   const { covers } = scan
   let first = Math.max(0, from)
@@ -301,7 +301,7 @@ function coverSure(scan: Scan, length: number): void {
   if (scan.block !== null) cover(scan, scan.block.from, Math.min(length, scan.block.until))
 }
 
-/** Returns the text up to `end`, and holds the rest. */
+/** Returns the text up to `end`, and keeps the rest in the scan. */
 function release(scan: Scan, text: string, end: number): string {
   const { covers } = scan
   const shown: string[] = []
@@ -354,7 +354,7 @@ export function textWithout(sought: Automaton, text: string): string {
   return goOn(sought, newScan(), text, true)
 }
 
-/** Removes secrets from a whole unified diff. Every line stays, with its leading mark. */
+/** Removes secrets from a whole unified diff. Every line stays, with its leading sign. */
 export function diffWithout(sought: Automaton, diff: string): string {
   const whole = (text: string) => goOn(sought, newScan({ linesStay: true }), text, true)
   const [head = '', ...hunks] = diff.split(/^(?=@@ )/m)

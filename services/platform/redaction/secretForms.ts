@@ -2,18 +2,18 @@
 
 /** A secret that must not be in anything recorded, shown or pushed. */
 export interface KnownSecret {
-  /** How a sentence names the secret, such as `the project's secret TOKEN`. */
+  /** The secret's name within a sentence: `the project's secret TOKEN`. */
   readonly name: string
   readonly value: string
 }
 
-/** Shorter secrets would redact ordinary words; none of ours is that short. */
+/** The shortest secret that is looked for. Shorter ones would hide ordinary words, and none of ours is that short. */
 const shortest = 8
 
 /** All forms of these secrets, longest first, without duplicates. Secrets of fewer than 8 characters are left out. */
 export function formsOf(secrets: readonly string[]): readonly string[] {
   const forms = secrets
-    // Lone surrogates never occur in output and cannot be URL-encoded.
+    // Replaces lone surrogates, which never occur in output and cannot be URL-encoded.
     .map((secret) => Buffer.from(secret).toString())
     .flatMap((secret) => [secret, ...longLines(secret)])
     .filter((secret) => secret.length >= shortest)
@@ -28,18 +28,18 @@ export function formsOf(secrets: readonly string[]): readonly string[] {
   return [...new Set(forms)].sort((a, b) => b.length - a.length)
 }
 
-/** Shorter lines, such as a single bracket, occur everywhere. */
+/** The shortest line of a secret that is looked for by itself. Shorter lines, such as a single bracket, occur everywhere. */
 const longLine = 12
 
-/** A multi-line key may also be printed line by line. */
+/** The long lines of a secret, since a multi-line key may also be printed line by line. */
 function longLines(secret: string): readonly string[] {
   const lines = secret.split(/\r?\n/).map((line) => line.trim())
   return lines.length === 1 ? [] : lines.filter((line) => line.length >= longLine)
 }
 
 /**
- * The base64 characters that the secret's bytes alone determine, for each offset (modulo 3) in the encoded text. With these, it is also found inside
- * `Basic base64(user:secret)`.
+ * The base64 characters that depend on the secret's bytes alone, for each offset (modulo 3) in the encoded text. With them, a secret is also found
+ * inside `Basic base64(user:secret)`.
  */
 function base64Forms(secret: string): readonly string[] {
   const bytes = Buffer.from(secret)
@@ -74,8 +74,8 @@ export const classesOf: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) 
 })
 
 /**
- * A prefix followed by at least `least` characters of a class, and all further ones of that class. The characters of the prefix belong to the class
- * too.
+ * A prefix, followed by at least `least` characters of a class and all further characters of that class. The prefix consists of characters of the
+ * class too.
  */
 export interface PrefixedShape {
   readonly prefix: string
@@ -83,7 +83,7 @@ export interface PrefixedShape {
   readonly least: number
 }
 
-/** The shapes of the tokens of GitHub, Anthropic and AWS. */
+/** The shapes of tokens of GitHub, Anthropic and AWS. */
 export const prefixedShapes: readonly PrefixedShape[] = [
   ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_', 'github_pat_'].map((prefix) => ({
     prefix,
@@ -95,7 +95,7 @@ export const prefixedShapes: readonly PrefixedShape[] = [
   { prefix: 'ASIA', class: classes.capital, least: 16 },
 ]
 
-/** A JSON header in base64url, a dot, and a JSON payload, as in every signed web token; with the possible positions of the dot. */
+/** The shape of a signed web token: a JSON header in base64url, a dot, and a JSON payload; with the possible positions of the dot. */
 export const webToken = { prefix: 'eyJ', shortestHeader: 11, longestHeader: 1024 } as const
 
 /** The first and last line of a private key, without the five dashes at their ends. */
@@ -105,6 +105,6 @@ export const keyBlock = {
   title: /^[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?$/,
   longestTitle: 57,
   dashes: 5,
-  /** How many characters are hidden at most when the end of a block is missing. */
+  /** The most characters that are hidden when the end of a block never comes. */
   longest: 64 * 1024,
 } as const

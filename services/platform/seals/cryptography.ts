@@ -1,4 +1,4 @@
-/** Hashing and Ed25519 with Node, for `domain/proof`. */
+/** Implements the hashing and Ed25519 functions that `domain/proof` needs, with Node. */
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
 import type { Cryptography } from '#domain/proof/bundleHashes.ts'
 
@@ -21,7 +21,7 @@ export const cryptography: Cryptography = {
   isSignedBy: (publicKey, message, signature) => verify(null, message, keyObjectOf(publicKey), signature),
 }
 
-/** Cached, because many seals are checked with the same key. */
+/** Parsed keys, cached because many seals are checked with the same key. */
 const keyObjects = new WeakMap<Uint8Array, KeyObject>()
 
 function keyObjectOf(publicKey: Uint8Array): KeyObject {

@@ -1,11 +1,11 @@
-/** The leaf for a record in the sealed trees, which a damaged record may not contain itself. */
+/** Finds the hash to seal for a record, which a damaged record may no longer contain. */
 import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
 import { cryptography } from './cryptography.ts'
 import { hexOf } from '#domain/proof/bundleHashes.ts'
 
 /**
- * The hash under which the record was sealed: its `meta.hash`, if readable, or else the one that the next event of its stream names. `undefined` when
- * neither exists.
+ * The hash under which the record was sealed: its `meta.hash` if that can be read, else the one that the next event of its stream names. `undefined`
+ * when neither exists.
  */
 export async function hashIn(
   store: Pick<EventStore, 'readStream'>,
@@ -21,7 +21,7 @@ export async function hashIn(
     : undefined
 }
 
-/** The hash that is sealed in place of one that is lost: `docs/log-format.md`, "Damaged records". */
+/** The hash that is sealed in place of a lost one, as specified in `docs/log-format.md`, "Damaged records". */
 export function standInHash({ stream, revision }: Pick<LogRecord, 'stream' | 'revision'>): string {
   return hexOf(cryptography.sha256(cryptography.utf8(`flightdeck.dev/damaged\n${stream}\n${revision}\n`)))
 }

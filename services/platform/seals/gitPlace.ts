@@ -1,4 +1,4 @@
-/** A git repository that gets a commit for each seal, on a branch for this log only. Pushes are never forced. */
+/** A git repository that gets a commit for each seal, on a branch for this log alone. Pushes never use force. */
 import { run } from '#platform/childProcess.ts'
 import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
 import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'
@@ -6,7 +6,7 @@ import type { OutsideSeal } from './sealsFile.ts'
 
 export interface GitPlaceOptions {
   readonly repository: string
-  /** A folder for our own repository, in which the commits are made. */
+  /** The folder of our own repository, in which the commits are made. */
   readonly folder: string
   /** The operator's environment, from which git gets keys and credentials. */
   readonly environment: Readonly<Record<string, string | undefined>>

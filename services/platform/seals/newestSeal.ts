@@ -1,4 +1,4 @@
-/** The seals in the log itself. */
+/** Reads seals from the log. */
 import { sealStream } from '#domain/kernel/streams.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { notesOf } from '#domain/proof/sealNotes.ts'
@@ -15,14 +15,14 @@ export interface RecordedSeal {
 
 type Streams = Pick<EventStore, 'readStream'>
 
-/** The last seal of the log is not a valid one any more. */
+/** The last seal in the log is not a valid seal any more. */
 export class UnreadableSeal extends Error {
   override readonly name = 'UnreadableSeal'
 }
 
 /** The last undamaged seal of the epoch; `undefined` before the first. Throws `UnreadableSeal` when it is not a valid seal. */
 export async function newestSeal(store: Streams, { epoch }: LogIdentity): Promise<RecordedSeal | undefined> {
-  // Nearly always the first page is enough.
+  // The two last records nearly always suffice.
   for (const limit of [2, page]) {
     const found = await store.readStream(sealStream(epoch), { from: 'end', direction: 'backwards', limit })
     const [end, before] = found
@@ -37,7 +37,7 @@ export async function newestSeal(store: Streams, { epoch }: LogIdentity): Promis
   return undefined
 }
 
-/** The last seal of the epoch like `newestSeal`, but an unreadable seal counts as none. */
+/** Like `newestSeal`, but `undefined` for an unreadable seal. */
 export async function readableSeal(store: Streams, identity: LogIdentity): Promise<RecordedSeal | undefined> {
   return newestSeal(store, identity).catch((fault: unknown) => {
     if (fault instanceof UnreadableSeal) return undefined
@@ -60,7 +60,7 @@ export async function* sealsFrom(
   }
 }
 
-/** The seal in the form that is written outside of the database. */
+/** A seal in the form in which it is written outside of the database. */
 export function outsideSeal(logId: string, { revision, at, seal }: RecordedSeal): OutsideSeal {
   return { revision, at, ...notesOf(logId, seal) }
 }

@@ -1,4 +1,4 @@
-/** Begins the next epoch of a log that was restored from a copy, and signs the tree from which it restarts. */
+/** Begins the next epoch of a log that was restored from a copy, and signs the tree from which it continues. */
 import { randomUUID } from 'node:crypto'
 import { logStream } from '#domain/kernel/streams.ts'
 import { log as decider, type LogIdentity, type RestoredTree } from '#domain/log.ts'
@@ -27,9 +27,9 @@ const actor = { kind: 'system', service: 'log' } as const
 const { sha256, utf8, isSignedBy } = cryptography
 
 /**
- * Begins the next epoch. Must be called before the restored log is used, and while nobody appends to it: everything known from beyond the copy then
- * belongs to an earlier epoch. `above` is an epoch known outside of the log. Throws `OlderData` for something that is not a log, and
- * `UnreadableEvent` when the log's own stream is damaged.
+ * Begins the next epoch. Must be called before the restored log is used, and while nobody appends to it: everything that is known from beyond the
+ * copy then belongs to an earlier epoch. `above` is an epoch that is known outside of the log. Throws `OlderData` for something that is not a log,
+ * and `UnreadableEvent` when the log's own stream is damaged.
  */
 export async function restoreLog(restoring: Restoring, above = 0): Promise<LogIdentity> {
   const { commands, eventStore, vault, clock } = restoring

@@ -1,7 +1,7 @@
 /**
  * The trees that are sealed: one over all events of the log in order, and one over the last event of each stream. Their hashes are stored as
- * documents with the read models, so that an append costs one hash, and a restart reads the right edge and the last event of each stream. They can be
- * discarded and computed again from the log.
+ * documents beside the read models. So an append costs one hash, and a restart reads only the right edge and the last event of each stream. The trees
+ * can be discarded and computed again from the log.
  */
 import { z } from 'zod'
 import type { Position } from '#domain/kernel/event.ts'
@@ -28,22 +28,22 @@ import { cryptography } from './cryptography.ts'
 const { sha256 } = cryptography
 
 export const sealTiles: Collection = { name: 'seal_tiles', indexes: [] }
-/** A collection with the last event of each stream that the trees include. */
+/** For each stream, the last event in the trees. */
 export const sealHeads: Collection = { name: 'seal_heads', indexes: [['ordinal']] }
 export const sealStates: Collection = { name: 'seal_states', indexes: [] }
 export const sealCollections: readonly Collection[] = [sealTiles, sealHeads, sealStates]
 const stateId = 'trees'
 
-/** `log` is the tree over all events, and `heads` the one over the ends of all streams. */
+/** `log` is the tree over all events, `heads` the tree over the last events of all streams. */
 export type TreeName = 'log' | 'heads'
 
 export const Tile = z.object({ hashes: z.base64() })
 export const StreamHead = z.object({
-  /** The index of the stream among all streams, in the order in which they began. */
+  /** The stream's index among all streams, in the order in which they began. */
   ordinal: z.int().nonnegative(),
   revision: z.int().nonnegative(),
   hash: z.string(),
-  /** The index of the stream's last event in the log. */
+  /** The index in the log of the stream's last event. */
   index: z.int().nonnegative(),
 })
 export type StreamHead = z.infer<typeof StreamHead>
@@ -64,18 +64,18 @@ const State = z.object({
 })
 export type TreesState = z.infer<typeof State>
 
-/** The trees of one process, which is the only one that adds to them. */
+/** The trees in the memory of a process. Only one process adds to them. */
 export interface SealTrees {
   readonly identity: LogIdentity
   readonly log: TiledTree
   readonly ends: TiledTree
   readonly heads: Map<string, StreamHead>
-  /** Streams whose new head is not in `ends` yet. */
+  /** Streams whose new last event is not in the tree `ends` yet. */
   readonly touched: Set<string>
   last: z.infer<typeof Last> | null
-  /** The number of events that no seal covers, according to the log. Seals may be among them if other events came before them. */
+  /** The number of events that no seal covers, according to the log. Seals count too, if other events came before them. */
   unsealed: number
-  /** A newer epoch that the log has entered: we must not seal what follows. */
+  /** A newer epoch that the log has entered, whose events this process must not seal. */
   newerEpoch: number | null
 }
 
@@ -114,7 +114,7 @@ export async function openSealTrees(store: TreeStore, identity: LogIdentity): Pr
   return trees
 }
 
-/** How far the stored trees reach; `undefined` when there are none. */
+/** The size of the stored trees; `undefined` when there are none. */
 export async function storedState(store: Pick<ReadStore, 'get'>): Promise<TreesState | undefined> {
   const document = await store.get(sealStates.name, stateId)
   return document && State.parse(document)
@@ -142,7 +142,7 @@ function noTrees(identity: LogIdentity): SealTrees {
 /** Adds the next record of the log, with the hash to seal for it. */
 export function addRecord(trees: SealTrees, record: LogRecord, hash: string): void {
   const { stream, position, type } = record
-  // A head's revision is at least 0, but that of a damaged record may be unknown.
+  // Revisions are at least 0, but that of a damaged record may be unknown (-1).
   const revision = Math.max(record.revision, 0)
   const data = isDamaged(record) ? undefined : record.data
   const index = trees.log.size
@@ -160,7 +160,7 @@ export function addRecord(trees: SealTrees, record: LogRecord, hash: string): vo
   if (epoch !== undefined && epoch > trees.identity.epoch) trees.newerEpoch = epoch
 }
 
-/** The roots after the last added event. */
+/** The roots of both trees after the last added event. */
 export function rootsOf(trees: SealTrees): { readonly log: Hash; readonly heads: Hash } {
   settleTrees(trees)
   return { log: rootOfTiles(sha256, trees.log), heads: rootOfTiles(sha256, trees.ends) }
@@ -177,7 +177,7 @@ function settleTrees(trees: SealTrees): readonly string[] {
   return touched
 }
 
-/** Stores what changed since the last call. The state is stored last, so that a crash before that only repeats work. */
+/** Stores what has changed since the last call. The state is stored last, so that after a crash some work is only repeated. */
 export async function storeTrees(store: Pick<ReadStore, 'apply'>, trees: SealTrees): Promise<void> {
   const { last, identity, log, ends, heads } = trees
   if (last === null) return
@@ -227,7 +227,7 @@ export function bytesOf(document: unknown): Uint8Array {
   return document === undefined ? new Uint8Array(0) : Buffer.from(Tile.parse(document).hashes, 'base64')
 }
 
-/** All streams, each with the last event that the trees include. */
+/** All streams, each with its last event in the trees. */
 export async function* allStoredHeads(
   store: Pick<ReadStore, 'find'>,
 ): AsyncGenerator<readonly [string, StreamHead]> {

@@ -1,4 +1,4 @@
-/** Seals outside of the database: an append-only file with one line of JSON per seal. */
+/** Seals outside of the database: an append-only file with one line of JSON for each seal. */
 import { mkdir, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -30,13 +30,13 @@ export interface SealLine {
 export interface SealsFile {
   /** The newest seal of the file's last epoch; `undefined` when there is none. */
   newest(): Promise<OutsideSeal | undefined>
-  /** Appends seals; resolves once they are on the disk. */
+  /** Appends seals. Resolves when they are on the disk. */
   append(seals: readonly OutsideSeal[]): Promise<void>
   /** All lines in order, except empty ones. */
   all(): AsyncGenerator<SealLine>
 }
 
-/** How many bytes of the end of the file are read: a seal has about 800 bytes, and at most 20,000 with cosignatures, so the last few fit. */
+/** How many bytes are read from the end of the file. A seal has about 800 bytes, and at most 20,000 with cosignatures. */
 const tailBytes = 65_536
 
 export function sealsFile(path: string): SealsFile {
@@ -55,11 +55,11 @@ async function newest(path: string): Promise<OutsideSeal | undefined> {
     const from = Math.max(0, size - tailBytes)
     const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from)
     const lines = buffer.toString('utf8', 0, bytesRead).split('\n')
-    // A line that a kill has cut off is skipped, so that the line before it counts as the last.
+    // If the last line was cut off when the process was killed, the line before it has the last seal.
     const seals = lines.flatMap((line) => sealIn(line) ?? [])
     const last = seals.at(-1)
     if (last === undefined) return undefined
-    // A cosignature may be written after the next seal, which is still the newest.
+    // The last line need not have the newest seal: a cosignature may be written after the next seal.
     const ofEpoch = seals.filter((seal) => originIn(seal) === originIn(last))
     return ofEpoch.reduce((newest, seal) => (seal.revision >= newest.revision ? seal : newest))
   } finally {

@@ -1,23 +1,23 @@
-/** Further places for seals, out of reach of anybody who can write to this machine. */
+/** Additional places for seals that nobody with access to this machine can change. */
 import type { LogIdentity } from '#domain/log.ts'
 import type { Hash } from '#domain/proof/merkleTree.ts'
 import { within, withinOr } from '#platform/async/timeLimit.ts'
 import type { Logger } from '#platform/log.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
-/** The parts of the sealed log that a place may query. */
+/** What a place may ask about the sealed log. */
 export interface SealedLogView {
   readonly identity: LogIdentity
-  /** Proves that the tree of the older size is a prefix of the newer one; `undefined` when that cannot be proven. */
+  /** Proves that the tree of the older size is a prefix of the newer; `undefined` when that is impossible. */
   consistency(older: number, newer: number): Promise<readonly Hash[] | undefined>
-  /** How a signed checkpoint contradicts the log, in a sentence. */
+  /** How a signed checkpoint contradicts the log, in a sentence; `undefined` when it does not. */
   contradiction(note: string): Promise<string | undefined>
 }
 
 export type Placed =
-  /** `cosigned` is the checkpoint with the place's own signature. */
+  /** `cosigned` is the checkpoint with the place's signature, if the place signs. */
   | { readonly kind: 'held'; readonly cosigned?: string }
-  /** The place holds a seal that contradicts this log. */
+  /** The place has a seal that contradicts this log. */
   | { readonly kind: 'contradicted'; readonly why: string }
 
 export interface SecondPlace {
@@ -29,11 +29,11 @@ export interface SecondPlace {
 export interface SecondPlaces {
   /** Checks at every reachable place whether the seal is consistent with the seals there. */
   check(seal: OutsideSeal): Promise<void>
-  /** Sends the seal to all places in the background; of seals waiting for a slow place, only the newest is sent. */
+  /** Sends the seal to all places in the background. If several seals wait for a slow place, only the newest is sent. */
   publish(seal: OutsideSeal): void
   /** How a place contradicts the log; `null` when none does. */
   contradiction(): string | null
-  /** Stops sending. Running transfers get a moment to finish and are then abandoned: the next start sends the newest seal again. */
+  /** Stops sending. Running transfers get a moment to finish and are then aborted: the next start sends the newest seal again. */
   stop(): Promise<void>
 }
 

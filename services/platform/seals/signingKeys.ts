@@ -1,4 +1,4 @@
-/** The keys that sign seals. They are stored in the vault; the newest one signs, and the others stay known. */
+/** The keys that sign seals, stored in the vault. The newest one signs, and the others stay known. */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto'
 import { z } from 'zod'
 import type { LogIdentity } from '#domain/log.ts'
@@ -16,7 +16,7 @@ const Stored = z
     z.strictObject({
       privateKey: z.base64(),
       since: z.iso.datetime(),
-      /** The note by which the previous key names this one; missing for the first key. */
+      /** The note in which the previous key names this one; missing for the first key. */
       link: z.string().optional(),
     }),
   )
@@ -35,9 +35,9 @@ export interface SigningKeys {
   readonly vkeys: readonly string[]
   /** The keys in text form, each with the fingerprint by which people compare keys. */
   readonly published: readonly PublishedKey[]
-  /** Notes by which a key names its successor, newest first. */
+  /** Notes in which a key names its successor, newest first. */
   readonly links: readonly string[]
-  /** The first key, and those for which it vouches by such notes: signatures by other keys may be forged. */
+  /** The first key, and all keys that are its direct or indirect successors by such notes. Signatures by any other key may be forged. */
   readonly vouched: readonly VerifierKey[]
   /** Signs with the newest key. */
   readonly sign: (message: Uint8Array) => Uint8Array
@@ -54,7 +54,7 @@ export async function signingKeys(
   return stored && keysOf(stored, identity)
 }
 
-/** The keys; creates the first one if there is none. Must be called by one process at a time. */
+/** The keys; creates the first one if there is none. Only one process at a time may call this. */
 export async function openSigningKeys(
   vault: KeyVault,
   identity: LogIdentity,
@@ -64,7 +64,7 @@ export async function openSigningKeys(
 }
 
 /**
- * Creates a key that signs from now on, and that the previous one vouches for. Earlier keys stay known, so that their signatures can still be
+ * Creates a key that signs from now on, and a note in which the previous key names it. Earlier keys stay known, so that their signatures can still be
  * verified.
  */
 export async function replaceSigningKey(

@@ -1,4 +1,4 @@
-/** Roots and proofs, computed from the tiles that the sealer has stored. */
+/** Computes roots and proofs from the tiles that the sealer has stored. */
 import {
   combine,
   consistencyPath,
@@ -16,7 +16,7 @@ const { sha256 } = cryptography
 
 type Tiles = Pick<ReadStore, 'getMany'>
 
-/** Tiles and subtrees that were already read and hashed, so that many proofs for one tree cost little more than one. */
+/** Tiles and subtrees that were already read and hashed. With them, many proofs for one tree cost little more than one. */
 export interface KnownTree {
   readonly tiles: Map<string, Uint8Array>
   readonly nodes: Map<string, Hash>
@@ -36,7 +36,7 @@ export async function rootAt(
   return root
 }
 
-/** Proves that the leaf is in the tree of that size. */
+/** A proof that the leaf is in the tree of that size. */
 export function storedInclusion(
   store: Tiles,
   tree: TreeName,
@@ -46,7 +46,7 @@ export function storedInclusion(
   return combined(store, tree, inclusionPath(index, size))
 }
 
-/** Proves that the tree of the older size is a prefix of the newer. */
+/** A proof that the tree of the older size is a prefix of the newer. */
 export function storedConsistency(
   store: Tiles,
   tree: TreeName,
@@ -95,7 +95,7 @@ function subtree(known: KnownTree, node: Node): Hash | undefined {
   return hash
 }
 
-/** The hash of one leaf of the log's tree; `undefined` when the stored tiles do not reach that far. */
+/** The hash of one leaf in the log's tree; `undefined` when the stored tiles do not reach that far. */
 export async function storedLeaf(store: Tiles, index: number): Promise<Hash | undefined> {
   const id = tileId('log', tileName({ level: 0, index: Math.floor(index / leavesInTile) }))
   const documents = await store.getMany(sealTiles.name, [id])

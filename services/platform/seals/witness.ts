@@ -1,14 +1,14 @@
-/** A witness according to c2sp.org/tlog-witness: it cosigns a checkpoint only if the log extends the last one that it saw. */
+/** A witness as specified in c2sp.org/tlog-witness: it cosigns a checkpoint only if the log extends the last checkpoint that it saw. */
 import { toBase64 } from '#domain/kernel/base64.ts'
 import { parseCheckpoint, parseNote } from '#domain/proof/checkpoint.ts'
 import type { Placed, SealedLogView, SecondPlace } from './secondPlaces.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
 const answerTimeoutMs = 10_000
-/** The maximum length of an answer, in characters. */
+/** The most characters of a witness's answer. */
 const longestAnswer = 16_384
 
-/** A witness as a place for seals; `url` is the prefix of `add-checkpoint`. */
+/** Makes the place for seals at a witness. `url` is the prefix of `add-checkpoint`. */
 export function witness(url: string): SecondPlace {
   const address = `${url.replace(/\/+$/, '')}/add-checkpoint`
   let seen = 0
@@ -38,13 +38,13 @@ function contradicted(what: string): Placed {
   return { kind: 'contradicted', why }
 }
 
-/** The size in the body of a 409. */
+/** The size that a witness names in the body of a 409. */
 function sizeIn(text: string): number {
   if (!/^\d{1,15}\n?$/.test(text)) throw new Error('The witness answered 409 without a size.')
   return Number(text)
 }
 
-/** The checkpoint with the cosignatures of the answer. Throws when the answer contains anything but signatures, or one by the log itself. */
+/** The checkpoint with the cosignatures in the answer. Throws when the answer contains anything else, or a signature in the log's name. */
 function cosignedNote(checkpoint: string, lines: string): string {
   const [before, after] = [parseNote(checkpoint), parseNote(`${checkpoint}${lines}`)]
   const own = new Set(before?.signatures.map(({ name }) => name))
@@ -72,7 +72,7 @@ async function ask(
   return { status: answer.status, text: await shortText(answer) }
 }
 
-/** Throws when the answer is longer than a witness's answer can reasonably be. */
+/** The text of the answer. Throws when it is longer than a witness's answer can reasonably be. */
 async function shortText({ body }: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''

@@ -1,6 +1,6 @@
 /**
- * Spans by the OpenTelemetry conventions for generative AI: a turn of an agent, below its run, and within the turn its tools and its calls of models.
- * None of them contains what people and agents wrote.
+ * Makes spans by the OpenTelemetry conventions for generative AI: a turn of an agent within its run, and within the turn its tool calls and model
+ * calls. They contain no text by people or agents.
  */
 import { agentConfigurations } from '#domain/agents/configuration.ts'
 import type { AgentName } from '#domain/agents.ts'
@@ -9,7 +9,7 @@ import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Appended, ModelCalled, Observation, Period, TokenCounts } from './telemetry.ts'
 import { idOf, runSpanId, traceIdOf, type Span } from './traces.ts'
 
-/** The version of the convention with the names below. The convention is not stable: another version may have other names. */
+/** The version of the conventions that the names below are from. Names may differ in other versions, since the conventions are not stable. */
 export const genAiScope = { name: 'semantic-conventions-genai', version: '0.1.0' } as const
 
 const names = {
@@ -28,7 +28,7 @@ const names = {
   cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
   cacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
   error: 'error.type',
-  /** The convention has no name for costs. */
+  /** The conventions have no name for costs. */
   cost: 'flightdeck.cost.usd',
 } as const
 
@@ -37,21 +37,21 @@ type Attributes = Readonly<Record<string, string | number | undefined>>
 interface Turn {
   readonly executionId: string
   readonly traceId: string
-  /** The event that requested the turn, which also names its run. */
+  /** The event that requested the turn, which also identifies its run. */
   readonly requestedBy: string
   readonly taskId: string
   readonly begun: number
-  /** Known once the agent has begun; a command has none. */
+  /** Known after the agent has started; a command has none. */
   agent: AgentName | undefined
   version: string | undefined
   usage: (TokenCounts & { readonly costUsd: number }) | undefined
   readonly models: Set<string>
-  /** The tools that have not finished, by their ids. */
+  /** The unfinished tool calls by id. */
   readonly tools: Map<string, { readonly name: string; readonly begun: number }>
   calls: number
 }
 
-/** Maps observations to spans. Remembers the turns that are running, until their runs end. */
+/** Makes a function that turns observations into spans. It remembers running turns until their runs end. */
 export function genAiSpans(): (observation: Observation) => readonly Span[] {
   const turns = new Map<string, Turn>()
   return (observation) => {
@@ -110,7 +110,7 @@ function spansInTurn(turn: Turn, event: AnyRecorded, append: Period): readonly S
       turn.version = event.data.version
       return []
     case 'MessagePosted':
-      // If a turn failed before its agent began, only this event names the agent.
+      // If a turn failed before its agent started, only this event names the agent.
       turn.agent ??= event.data.agent ?? undefined
       return []
     case 'UsageRecorded':
@@ -118,7 +118,7 @@ function spansInTurn(turn: Turn, event: AnyRecorded, append: Period): readonly S
       return []
     case 'ToolStarted': {
       const { toolId, kind } = event.data
-      // The agent itself has named a tool of a known kind. Any other name may be somebody's words.
+      // A tool of a known kind has a name that its agent gave it. Any other name may be text by somebody.
       const name = kind === 'other' ? undefined : event.content?.name
       turn.tools.set(toolId, { name: wordOf(name) ?? kind, begun: append.begun })
       return []
@@ -151,14 +151,14 @@ function addUsage(
   if (used.model !== null) turn.models.add(used.model)
 }
 
-/** The span of the turn itself, once it has ended; none for a command. */
+/** The span of the turn, after it has ended; none for a command. */
 function turnSpan(turn: Turn, fault: string | undefined, { ended }: Period): readonly Span[] {
   if (turn.agent === undefined) return []
   const [model, ...others] = turn.models
   const attributes = {
     ...ofAgent('invoke_agent', turn),
     [names.agentVersion]: wordOf(turn.version),
-    // If there are several models, none of them is the model of the turn.
+    // If there were several models, none of them is the model of the turn.
     [names.responseModel]: others.length === 0 ? wordOf(model) : undefined,
     ...tokensOf(turn.usage),
     // Without a cost, the agent did not estimate any.
@@ -237,7 +237,7 @@ function ofAgent(operation: 'invoke_agent' | 'execute_tool' | 'chat', { agent, t
   }
 }
 
-/** The numbers of tokens. The convention counts tokens that a cache gave or took as input, but we count them separately. */
+/** Tokens in the terms of the conventions, which count tokens read from or written to a cache as input; we count them separately. */
 function tokensOf(used: TokenCounts | undefined): Attributes {
   if (used === undefined) return {}
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = used
@@ -260,7 +260,7 @@ function wordOf(name: string | undefined): string | undefined {
   return name !== undefined && /^\w[\w.:/@+-]{0,99}$/.test(name) ? name : undefined
 }
 
-/** The code of a fault; the convention uses `_OTHER` for a fault without one. */
+/** The code of a fault; `_OTHER`, as the conventions require, for a fault without code. */
 function faultOf(code: string | undefined): string | undefined {
   return code === undefined || /^[a-z0-9_]{1,50}$/.test(code) ? code : '_OTHER'
 }

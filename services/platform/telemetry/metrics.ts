@@ -9,11 +9,11 @@ import type { Socket } from 'node:net'
 export interface Metrics {
   readonly emit: Emit
   readonly contentType: string
-  /** All metrics in the text format of Prometheus. A value that an engine does not give within a second is left out. */
+  /** All metrics in Prometheus' text format. Values that an engine does not return within a second are left out. */
   text(): Promise<string>
 }
 
-/** Seconds: from an answer out of memory to one that waited for a pull request. */
+/** Buckets in seconds: from an answer from memory to one that waited for a pull request. */
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const stepBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const runBuckets = [1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200]
@@ -86,7 +86,7 @@ function openInstruments(register: Registry) {
 
 type Instruments = ReturnType<typeof openInstruments>
 
-/** Metrics that begin at zero, in a registry of their own. */
+/** Creates metrics that begin at zero, in a separate registry. */
 export function openMetrics(): Metrics {
   const register = new Registry()
   collectDefaultMetrics({ register })
@@ -102,7 +102,7 @@ export function openMetrics(): Metrics {
   }
 }
 
-/** Observes the sealer; only the process that seals has these values. */
+/** Records values about sealing, which only the process that seals has. */
 function observeSealer(
   { sealedAt, sealRefused }: Instruments,
   state: Extract<Observation, { kind: 'sealer' }>['state'],
@@ -181,7 +181,7 @@ function observe(instruments: Instruments, observation: Observation): void {
     case 'sealer':
       return observeSealer(instruments, observation.state)
     case 'model_call':
-      // The usage of models is counted when it is recorded.
+      // Usage of models is counted when it is recorded, not here.
       return
     case 'page_viewed':
       return instruments.pageViews.inc({ route: observation.route })
@@ -190,7 +190,7 @@ function observe(instruments: Instruments, observation: Observation): void {
   }
 }
 
-/** Gauges whose values are only determined when somebody reads them. */
+/** Gauges whose values are requested only when the metrics are read. */
 function pulledGauges(
   gauge: <L extends string = never>(name: string, help: string, labelNames?: readonly L[]) => Gauge<L>,
 ) {
@@ -202,7 +202,7 @@ function pulledGauges(
     pending: null as (() => Promise<ReadonlyMap<string, number>>) | null,
     async collect() {
       const [lag, jobs] = await Promise.all([told(this.lag), told(this.pending)])
-      // Without a process that reports them there are no values: an old value, or a zero, would mean that all is well.
+      // Without a projector there is no value: an old value, or zero, would say that all is well.
       lagEvents.remove()
       lagSeconds.remove()
       waiting.reset()
@@ -234,18 +234,18 @@ function statusClass(status: number | 'gone'): string {
   return status === 'gone' ? 'gone' : `${Math.floor(status / 100)}xx`
 }
 
-/** The kind of a model by its name, which comes from a program in the sandbox. */
+/** The family of a model, such as `claude`, by its name. The name itself comes from a program in the sandbox and is no label. */
 export function modelKind(name: string | null): string {
   const kind = /opus|sonnet|haiku/.exec(name ?? '')?.[0]
   return kind ?? (name === 'flightdeck-scripted' ? 'scripted' : 'other')
 }
 
-/** Counts bytes on a server's connections, both of HTTP and of sockets, also while they are open. */
+/** A counter of bytes on a server's connections, both of HTTP and of sockets, also while they are open. */
 interface ByteCounter {
   inc(by: number): void
 }
 
-/** Counts the bytes that connections of servers receive and send, whenever `collect` is called and when one closes. */
+/** Counts what connections of servers receive and send, whenever `collect` is called and when a connection closes. */
 function countedBytes(received: ByteCounter, sent: ByteCounter) {
   const open = new Map<Socket, { received: number; sent: number }>()
 

@@ -1,9 +1,9 @@
-/** Serves `/metrics` to Prometheus on a port of its own. */
+/** Serves `/metrics` to Prometheus on a separate port. */
 import { createServer } from 'node:http'
 import { listen } from '#platform/http/listen.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
 
-/** Starts the server, and resolves once it listens. Throws when the port is in use. */
+/** Starts the server and resolves when it listens. Throws when the port is in use. */
 export async function startMetricsServer(
   { host, port }: { host: string; port: number },
   metrics: Metrics,

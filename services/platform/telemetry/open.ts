@@ -1,4 +1,4 @@
-/** Opens the telemetry that the configuration requires: metrics, traces, both or neither. The code for what is not required is not loaded. */
+/** Opens the telemetry that is configured: metrics, traces, both or neither. What is not configured is not loaded. */
 import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'
@@ -9,11 +9,11 @@ import { emitToAll, type Emit } from './telemetry.ts'
 export interface Telemetry {
   readonly emit: Emit
   readonly metrics: Metrics | null
-  /** Sends the waiting traces, for 2 seconds at most. */
+  /** Sends the waiting traces, for at most 2 seconds. */
   close(): Promise<void>
 }
 
-/** Opens telemetry, but nothing for a process without services, such as an operation. */
+/** Opens telemetry; nothing for a process without services, such as an operation. */
 export async function openTelemetry(
   config: Pick<Config, 'services' | 'metricsPort' | 'otlpEndpoint' | 'genAiTraces'>,
   logger: Logger,
@@ -56,7 +56,7 @@ async function openTraces(
   return { emit, close: () => sink.close() }
 }
 
-/** The name of a process in logs and traces: `flightdeck` or, if services run in processes of their own, names such as `flightdeck-command`. */
+/** The name of a process in logs and traces: `flightdeck`, or for example `flightdeck-command` when services run separately. */
 export function processName(services: ReadonlySet<ServiceName>): string {
   const isWhole = serviceNames.every((name) => name === 'codehost' || services.has(name))
   return ['flightdeck', ...(isWhole ? [] : namedServices(services))].join('-')

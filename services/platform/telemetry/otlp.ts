@@ -7,9 +7,9 @@ import { BatchSpanProcessor, type ReadableSpan, type SpanExporter } from '@opent
 import type { Span } from '#platform/telemetry/traces.ts'
 
 export interface SpanSink {
-  /** Queues the span, or drops it when the queue is full because the collector is down or slow. */
+  /** Queues the span. If the queue is full because the collector is unavailable or slow, the span is dropped. */
   send(span: Span): void
-  /** Sends the queued spans, which takes 2 seconds at most. */
+  /** Sends what is queued, for at most 2 seconds. */
   close(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ const exportMs = 5_000
 const closeMs = 2_000
 const complaintIntervalMs = 60_000
 
-/** Sends to `<endpoint>/v1/traces`. `onFault` reports lost batches, once a minute at most. */
+/** Sends to `<endpoint>/v1/traces`. `onFault` reports lost batches, at most once a minute. */
 export function openSpanSink({
   endpoint,
   serviceName,
@@ -36,13 +36,13 @@ export function openSpanSink({
     maxQueueSize: maxQueued,
     maxExportBatchSize: batch,
     scheduledDelayMillis: delayMs,
-    // Longer than the exporter's own limit, which reports the reason.
+    // Longer than the limit of the exporter, which reports the reason.
     exportTimeoutMillis: exportMs + 1_000,
   })
   return {
     send: (span) => processor.onEnd(readable(span, resource)),
     async close() {
-      // The exporter reports spans that are lost.
+      // The exporter reports lost spans itself.
       const shutDown = processor.shutdown().catch(() => undefined)
       await withinOr(closeMs, shutDown, undefined)
     },
@@ -97,7 +97,7 @@ function readable(span: Span, resource: ReadableSpan['resource']): ReadableSpan 
   }
 }
 
-/** Seconds, and nanoseconds of the last one. */
+/** A time as seconds, and the nanoseconds since the last full second. */
 function timeOf(ms: number): HrTime {
   const seconds = Math.floor(ms / 1_000)
   return [seconds, Math.round((ms - seconds * 1_000) * 1_000_000)]

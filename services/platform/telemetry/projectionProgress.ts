@@ -10,9 +10,9 @@ import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Lag } from './telemetry.ts'
 
-/** A younger event counts as being on its way, in milliseconds. */
+/** An event that is younger than this may simply not be folded yet. */
 const maxWaitMs = 15_000
-/** A projector that is catching up advances its checkpoint within this time, in milliseconds. `checkTimeoutMs` limits the whole check. */
+/** A projector that is catching up advances its checkpoint within this time. `checkTimeoutMs` limits the whole check. */
 const advanceTimeoutMs = 1_500
 const checkTimeoutMs = 2_700
 const pollIntervalMs = 100
@@ -24,8 +24,8 @@ interface Advancing {
 }
 
 /**
- * Throws while views cannot be read, and when the oldest event that is not folded is old and the projector makes no progress. Does not throw
- * for an unavailable engine, which has a readiness check of its own.
+ * Throws while views cannot be read, and when the oldest event that is not folded is old and the projector makes no progress. Does not throw for an
+ * unavailable engine, which has its own readiness check.
  */
 export async function requireProgress(engines: Advancing): Promise<void> {
   try {
@@ -50,7 +50,7 @@ async function look({ eventStore, readStore, clock }: Advancing): Promise<void> 
 
 const maxCounted = 1_000
 
-/** How far the projection is behind the log at the time `at`. Only determined when somebody asks. Throws `EngineUnavailable`. */
+/** How far the projection is behind the log at the time `at`. Only computed on request. Throws `EngineUnavailable`. */
 export async function lagBehind(
   eventStore: Pick<EventStore, 'readAll'>,
   reached: Position | null,

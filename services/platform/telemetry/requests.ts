@@ -1,4 +1,4 @@
-/** Creates request ids, logs each request in a line, and emits it once it is over. */
+/** Creates request ids. Each request is logged in one line, and emitted as an observation when it is over. */
 import type { Context, Middleware } from 'koa'
 import type { Origin } from '#platform/eventlog/eventLog.ts'
 import type { Logger } from '#platform/log.ts'
@@ -6,12 +6,12 @@ import { now, type RequestAnswered, type Emit } from './telemetry.ts'
 
 const slowMs = 1_000
 const requestHeader = 'x-request-id'
-/** A header from a service to its gateway, which cannot know which of the service's routes was called. */
+/** The header in which a service tells its gateway the route of a request, which the gateway cannot know. */
 const routeHeader = 'x-flightdeck-route'
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * The first of all middlewares. The id is ours: an id in the request only counts when it comes from another service (`adoptRequest`). A `service`
+ * Must be the first middleware. The id is ours: an id in the request itself counts only if it is from another service (`adoptRequest`). A `service`
  * tells its caller the route.
  */
 export function requests({
@@ -40,19 +40,19 @@ export function requests({
   }
 }
 
-/** The id of a request, which everything it causes carries. */
+/** The id of a request. Everything that the request causes carries it. */
 export function requestIdOf(context: Pick<Context, 'state'>): string | undefined {
   const id: unknown = context.state.requestId
   return typeof id === 'string' ? id : undefined
 }
 
-/** The origin of what the request causes, when no route states it. */
+/** The origin of everything that the request causes, for code that is not a route. */
 export function originOfRequest(context: Pick<Context, 'state'>): Origin {
   const correlationId = requestIdOf(context)
   return correlationId === undefined ? {} : { correlationId }
 }
 
-/** Uses the id that another service gave the request, after that service's token was verified. */
+/** Takes over the request id of another service, after that service's token was verified. */
 export function adoptRequest(context: Context): void {
   const named = context.get(requestHeader)
   if (uuid.test(named)) nameRequest(context, named)
@@ -64,7 +64,7 @@ export function passedOnAs(context: Context): Record<string, string> {
   return requestId === undefined ? {} : { [requestHeader]: requestId }
 }
 
-/** Removes the route of the service from the headers of its answer, and uses it. */
+/** Takes the route, which a service has added, out of the headers of its answer. */
 export function takeRoute(context: Context, headers: Record<string, string | string[]>): void {
   const route = headers[routeHeader]
   delete headers[routeHeader]
@@ -108,7 +108,7 @@ function logLine(logger: Logger, context: Context, answered: RequestAnswered, by
 
 function levelOf({ route, status, begun, ended }: RequestAnswered): 'debug' | 'info' | 'warn' {
   if (typeof status === 'number' && (status >= 500 || ended - begun > slowMs)) return 'warn'
-  // An orchestrator asks every few seconds.
+  // Orchestrators request these every few seconds.
   return isHealth(route) ? 'debug' : 'info'
 }
 

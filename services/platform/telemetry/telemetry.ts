@@ -7,16 +7,16 @@ import type { StoredEvent } from '#domain/kernel/event.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'
 import type { Cause, Origin } from '#platform/eventlog/eventLog.ts'
 
-/** The start and end of something, in milliseconds since 1970, with fractions. */
+/** Begin and end, in milliseconds since 1970, with fractions. */
 export interface Period {
   readonly begun: number
   readonly ended: number
 }
 
 export interface Lag {
-  /** Events that are not folded yet; counted up to 1,000. */
+  /** The number of events that are not folded yet, counted up to 1,000. */
   readonly events: number
-  /** The age of the oldest job in seconds; 0 when there is none. */
+  /** The age of the oldest event that is not folded; 0 when there is none. */
   readonly seconds: number
 }
 
@@ -24,9 +24,9 @@ export type RequestAnswered = Period & {
   readonly kind: 'request'
   readonly requestId: string
   readonly method: string
-  /** The route as its call states it, with `:name` for parameters. */
+  /** The path of the call, with `:name` for parameters. */
   readonly route: string
-  /** `gone` means that the client disconnected before the answer was complete. */
+  /** `gone`: the client disconnected before the answer was complete. */
   readonly status: number | 'gone'
 }
 
@@ -45,7 +45,7 @@ export type Appended = Period & {
   readonly events: readonly AnyRecorded[] | 'conflict' | 'fault'
 }
 
-/** The numbers of tokens as a model's API counts them: the four kinds do not overlap. */
+/** Tokens as a model's API counts them. The four kinds do not overlap. */
 export interface TokenCounts {
   readonly inputTokens: number
   readonly outputTokens: number
@@ -53,12 +53,12 @@ export interface TokenCounts {
   readonly cacheWriteTokens: number
 }
 
-/** A request to a model that the key broker let through. */
+/** A request to a model that the broker has forwarded. */
 export interface ModelCall extends Period {
-  /** The model that the request names; `undefined` when it names none. */
+  /** The models that the request and the answer name; `undefined` if they name none. */
   readonly requestModel: string | undefined
   readonly usage: (TokenCounts & { readonly model: string }) | undefined
-  /** The status of the answer; `broken_off` when the answer did not come to its end. */
+  /** The status of the answer; `broken_off`: the answer ended early. */
   readonly status: number | 'broken_off'
 }
 
@@ -73,24 +73,24 @@ export type Observation =
   | CommandDone
   | Appended
   | ModelCalled
-  /** A batch was folded into the read models. */
+  /** A batch of events was folded into the read models. */
   | (Period & { readonly kind: 'projected'; readonly events: readonly StoredEvent[] })
-  /** This process projects from now on; `null` when it stops. */
+  /** This process is the projector from now on; `null`: no longer. */
   | { readonly kind: 'projector'; readonly lag: (() => Promise<Lag>) | null }
-  /** An event was sent to viewers; `messages` is the number of messages over all of them. */
+  /** An event was sent to viewers; `messages` counts the messages to all of them. */
   | (Period & { readonly kind: 'messages_sent'; readonly event: AnyRecorded; readonly messages: number })
-  /** A viewer was sent what it had missed. */
+  /** A viewer was sent messages that it had missed. */
   | { readonly kind: 'messages_replayed'; readonly messages: number }
   | { readonly kind: 'rooms'; readonly open: number }
   | { readonly kind: 'socket'; readonly change: 'opened' | 'closed' | 'cut_off' }
   /** A job was queued because of an event. */
   | (Period & { readonly kind: 'queued'; readonly job: string; readonly event: StoredEvent })
-  /** This process hands out jobs from now on; `null` when it stops. */
+  /** This process hands out jobs from now on; `null`: no longer. */
   | {
       readonly kind: 'dispatcher'
       readonly pending: (() => Promise<ReadonlyMap<string, number>>) | null
     }
-  /** This process seals the log: when it last did, in milliseconds since 1970, and whether it refuses to. `null` when it stops. */
+  /** This process seals the log from now on: when it last did, in ms since 1970, and whether it refuses to; `null`: no longer. */
   | {
       readonly kind: 'sealer'
       readonly state: { readonly sealedAt: number | null; readonly refused: boolean } | null
@@ -109,7 +109,7 @@ export type Observation =
     })
   /** A page of the client was viewed. */
   | { readonly kind: 'page_viewed'; readonly route: PageRoute }
-  /** A server to which people or other services connect: its connections are counted from now on. */
+  /** A server for people or other services was started. Its connections are counted from now on. */
   | { readonly kind: 'server'; readonly http: Server }
 
 export type Emit = (observation: Observation) => void
@@ -125,5 +125,5 @@ export function emitToAll(watching: readonly Emit[]): Emit {
   }
 }
 
-/** The current time in the form of periods, which never goes back. */
+/** The present time for periods. It never goes back. */
 export const now = (): number => performance.timeOrigin + performance.now()

@@ -1,7 +1,6 @@
 /**
- * Spans from observations. A trace is everything that a request caused: its id is the request's id, which every event contains as its
- * `correlationId`, and a span's id is derived from what the span is about. Therefore processes need not pass anything on, and events need no trace
- * header.
+ * Makes spans from observations. A trace is everything that a request caused: its id is the request's id, which every event carries as its
+ * `correlationId`, and a span's id is derived from what it is about. So processes need not pass anything on, and events need no trace header.
  */
 import { createHash } from 'node:crypto'
 import type { StoredEvent } from '#domain/kernel/event.ts'
@@ -9,28 +8,28 @@ import { parseStream } from '#domain/kernel/streams.ts'
 import type { Cause } from '#platform/eventlog/eventLog.ts'
 import type { Appended, CommandDone, Observation, Period, RequestAnswered } from './telemetry.ts'
 
-/** A piece of work in a trace. Attributes are words of ours, codes and counts: nothing that people or agents wrote. */
+/** A piece of work in a trace. Attributes are our own words, codes and counts: no text by people or agents. */
 export interface Span extends Period {
   readonly name: string
   readonly kind: 'server' | 'client' | 'internal' | 'producer' | 'consumer'
   /** The id of the trace: 32 hex digits. */
   readonly traceId: string
-  /** 16 hex digits, as the parent's. */
+  /** 16 hex digits, like `parentSpanId`. */
   readonly spanId: string
   readonly parentId: string | null
   readonly ok: boolean
   readonly attributes: Readonly<Record<string, string | number>>
-  /** The convention that the span follows; without one, the names are ours. */
+  /** The convention that the names in the span are from; without it, they are our own. */
   readonly scope?: { readonly name: string; readonly version: string }
 }
 
-/** Where requests enter: from outside, or from a gateway that has a span of its own for them. */
+/** Where requests of this process come from: from outside, or from a gateway that makes its own span for them. */
 export type ServerKind = 'gateway' | 'service'
 
-/** Older events were traced when they were recorded, or are read again for a rebuild. In milliseconds. */
+/** Events that are older than this were already traced, or are read again for a rebuild. */
 const tracedForMs = 60_000
 
-/** The spans of an observation: most have one, some none. */
+/** The spans of an observation. Most observations have one, some none. */
 export function spansOf(observation: Observation, serverKind: ServerKind): readonly Span[] {
   switch (observation.kind) {
     case 'request':
@@ -107,7 +106,7 @@ function commandSpan({ type, stream, cause, outcome, begun, ended }: CommandDone
   return [span]
 }
 
-/** The parent of a span: that of a job's run, or of the request that caused the event. */
+/** The id of the parent span: for the work of a job its run, for what a request causes the request. */
 function parentOf({ correlationId, causationId }: Cause, serverKind: ServerKind): string | null {
   if (correlationId === undefined) return null
   return causationId ? runSpanId(causationId) : requestSpanId(correlationId, serverKind)
@@ -119,7 +118,7 @@ function appendSpan({ stream, cause, events, begun, ended }: Appended): readonly
   const isDone = typeof events !== 'string'
   const attributes = isDone ? { events: events.map(({ type }) => type).join(' ') } : { outcome: events }
   const parentId = commandSpanId(stream, cause.commandId)
-  // A write that failed is tried again, so only the one that succeeds has children.
+  // A failed append is tried again, so only the successful attempt gets the id that its children refer to.
   const spanId = isDone ? appendSpanId(stream, cause.commandId) : idOf('attempt', parentId, String(begun))
   const ok = events !== 'fault'
   return [{ name: 'append', kind: 'internal', traceId, spanId, parentId, begun, ended, ok, attributes }]
@@ -139,7 +138,7 @@ function spanAfter(
   return [{ name, kind, traceId, spanId, parentId, begun, ended, ok: true, attributes }]
 }
 
-/** Whether events of the stream are traced. Output comes by the thousands and would hide the rest. */
+/** Terminal output is not traced: it comes by the thousands and would hide everything else. */
 const isTraced = (stream: string): boolean => parseStream(stream).kind !== 'terminal'
 
 const isFresh = ({ at }: StoredEvent, { ended }: Period): boolean => ended - Date.parse(at) <= tracedForMs

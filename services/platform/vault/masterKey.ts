@@ -1,4 +1,4 @@
-/** The source of the master key: the configuration, or a file that is created on first start. */
+/** Loads the master key: from the configuration, or from a file that is created at the first start. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, open, rm } from 'node:fs/promises'
@@ -8,8 +8,8 @@ import { UnusableMasterKey } from '../ports/faults.ts'
 import { keyBytes } from './sealing.ts'
 
 /**
- * The 32-byte master key: `configured` (base64 or hex) if given, otherwise the content of `file`, which is created with mode 0600 if missing. Throws
- * `UnusableMasterKey` with the remedy.
+ * The 32-byte master key: `configured` (base64 or hex) if given, else the content of `file`, which is created with mode 0600 if it is missing. Throws
+ * `UnusableMasterKey`, which says what to do.
  */
 export async function loadMasterKey(source: {
   configured: string | undefined
@@ -45,7 +45,7 @@ async function read(file: string): Promise<Uint8Array | undefined> {
   const handle = await open(file, constants.O_RDONLY).catch(ifAbsent)
   if (handle === undefined) return undefined
   try {
-    // Checks the opened file, not its name, so that it cannot be replaced between the check and the read.
+    // Checks the opened file rather than the name, so that the file cannot be replaced between check and read.
     const { mode } = await handle.stat()
     if ((mode & 0o077) !== 0) {
       throw new UnusableMasterKey(`The master key in ${file} can be read by others. Run: chmod 600 ${file}`)
@@ -65,7 +65,7 @@ async function make(file: string): Promise<Uint8Array> {
   const key = randomBytes(keyBytes)
   try {
     await writeNewFile(draft, `${key.toString('base64')}\n`)
-    // Creating a link is atomic, and never replaces a key that another process created meanwhile.
+    // Creating a link is atomic, and never replaces a key that another process created in the meantime.
     await link(draft, file)
   } catch (fault) {
     const other = hasCode(fault, 'EEXIST') ? await read(file) : undefined

@@ -18,7 +18,7 @@ import {
 } from './sealing.ts'
 import type { Place } from './sealing.ts'
 
-/** A destroyed scope keeps its document without a key, so that no new key is ever created for it. */
+/** A data key. A destroyed scope keeps its document without a key, so that no new key is ever created for it. */
 interface StoredKey {
   readonly _id: string
   readonly wrapped: Uint8Array | null
@@ -38,7 +38,7 @@ interface StoredCheck {
 export interface MongoVaultOptions {
   readonly mongo: Mongo
   readonly masterKey: Uint8Array
-  /** How long (5 s by default) a process may use a key that another one has destroyed. */
+  /** How long (5 s by default) this process may use a key after another process has destroyed it. */
   readonly cachedMs?: number
 }
 
@@ -52,14 +52,14 @@ interface MongoVault {
   readonly mongo: Mongo
   readonly wrapping: Uint8Array
   readonly cache: LRUCache<string, Uint8Array | 'destroyed'>
-  /** Running look-ups, by scope. */
+  /** Running look-ups by scope. */
   readonly lookups: Map<string, Promise<Found>>
 }
 
 /**
  * Opens the vault in the database of the connection. Throws `WrongMasterKey` when it was created with another master key. A key that another process
- * destroyed is dropped here within `cachedMs`. The server's journal, oplog and backups keep the wrapped form of the key for as long as they go back;
- * only the master key can unwrap it.
+ * destroyed is dropped here within `cachedMs`. The server's journal, oplog and backups contain its wrapped form for as long as they go back; only the
+ * master key can unwrap it.
  */
 export async function openMongoVault(options: MongoVaultOptions): Promise<Vault> {
   const { masterKey, cachedMs = usualCachedMs } = options
@@ -154,7 +154,7 @@ async function destroyKey(vault: MongoVault, scope: string): Promise<void> {
     ),
   )
   vault.cache.set(scope, 'destroyed')
-  // The secrets can no longer be opened. If this is interrupted, destroying the scope again completes it.
+  // Secrets of the scope can no longer be opened. If this is interrupted, destroying the scope again completes it.
   await vault.mongo.ask((db) => secretsIn(db).deleteMany({ scope }))
 }
 
@@ -168,7 +168,7 @@ async function putSecret(vault: MongoVault, scope: string, name: string, secret:
   )
 }
 
-/** The first process to open the vault stores a check value, which all others must be able to open. */
+/** Throws `WrongMasterKey` if the check value cannot be opened. The first process to open a vault stores that value. */
 async function checkMasterKey(db: Db, wrapping: Uint8Array, name: string): Promise<void> {
   const checks = db.collection<StoredCheck>('vault_check')
   const fresh = { _id: 'check', sealed: sealBytes(wrapping, checkPlace, new Uint8Array()) } as const
@@ -180,7 +180,7 @@ async function checkMasterKey(db: Db, wrapping: Uint8Array, name: string): Promi
   }
 }
 
-/** The final check value: if several processes open a new vault at once, only one of them creates it. */
+/** Returns the stored check value. If several processes open a new vault at once, only one of them creates it. */
 async function madeBy(checks: Collection<StoredCheck>, fresh: StoredCheck): Promise<StoredCheck> {
   if (await inserted(checks, fresh)) return fresh
   const found = await checks.findOne({ _id: 'check' })

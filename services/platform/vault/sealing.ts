@@ -1,11 +1,11 @@
 /**
- * How every vault seals bytes: AES-256-GCM, laid out as format (1 byte), IV (12), tag (16), ciphertext. Scope and context are authenticated but not
- * stored.
+ * The sealed form of bytes in every vault: AES-256-GCM, as format (1 byte), IV (12), tag (16), ciphertext. Scope and context are authenticated but
+ * not stored.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { CannotOpen } from '../ports/faults.ts'
 
-/** The place that sealed bytes are bound to. A scope contains no NUL, so that scope and context cannot be confused. */
+/** The place that sealed bytes are bound to. A scope contains no NUL, so scope and context cannot be confused. */
 export interface Place {
   readonly scope: string
   readonly context: string
@@ -30,7 +30,7 @@ export function wrappingKey(masterKey: Uint8Array): Uint8Array {
   return deriveKey(masterKey, 'data-key wrapping')
 }
 
-/** The server's own key for one purpose; no purpose yields the wrapping key. */
+/** The server's key for one purpose. No purpose yields the wrapping key. */
 export function purposeKey(masterKey: Uint8Array, purpose: string): Uint8Array {
   return deriveKey(masterKey, `purpose ${purpose}`)
 }
@@ -48,7 +48,7 @@ export function sealBytes(key: Uint8Array, place: Place, plain: Uint8Array): Uin
   return Buffer.concat([Buffer.of(format), iv, cipher.getAuthTag(), ciphertext])
 }
 
-/** Opens what `sealBytes` sealed. Throws `CannotOpen` for any other bytes, key or place. */
+/** Opens what `sealBytes` sealed. Throws `CannotOpen` if the bytes, key or place differ. */
 export function openBytes(key: Uint8Array, place: Place, sealed: Uint8Array): Uint8Array {
   if (sealed.byteLength < headBytes || sealed[0] !== format) {
     throw new CannotOpen(`What is sealed for ${place.scope} is not in a known form.`)

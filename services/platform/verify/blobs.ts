@@ -1,4 +1,4 @@
-/** Checks the blobs against the log: each one that a living stream refers to must exist with the right bytes. */
+/** Compares the blobs with the log: each blob that an unfinished stream refers to must exist and match its hash. */
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream } from '#domain/kernel/streams.ts'
@@ -20,7 +20,7 @@ export interface BlobReport {
 
 export interface BlobChecks {
   add(event: Pick<StoredEvent, 'stream' | 'revision' | 'type' | 'data'>): Promise<void>
-  /** `erasedScopes` are the scopes whose keys were destroyed. */
+  /** Ends the check. `erasedScopes` are the scopes whose keys were destroyed. */
   end(erasedScopes: ReadonlySet<string>): BlobReport
 }
 

@@ -12,7 +12,7 @@ export interface DigestThreads {
 
 const most = 8
 
-/** Handles one page at a time, split equally between all threads; rejects when one of them fails. */
+/** Starts threads that compute digests of one page at a time, split equally between them. A call rejects when a thread fails. */
 export function digestThreads(count = Math.min(most, availableParallelism())): DigestThreads {
   const threads = Array.from({ length: count }, startWorker)
   return {
@@ -24,7 +24,7 @@ export function digestThreads(count = Math.min(most, availableParallelism())): D
           if (part.length === 0) return []
           const answer = once(thread, 'message')
           thread.postMessage(part, [])
-          // The worker's code determines the type of its answer.
+          // The cast holds because our own worker answers with digests.
           const [digests]: [readonly Digests[]] = (await answer) as [readonly Digests[]]
           return digests
         }),
@@ -37,10 +37,7 @@ export function digestThreads(count = Math.min(most, availableParallelism())): D
   }
 }
 
-/**
- * Starts a worker. When the code runs from sources, as in a test, an older Node needs a TypeScript loader; in the built server, the worker is a file
- * next to this one.
- */
+/** Starts a worker. When run from sources, as in a test, an older Node needs a TypeScript loader; the built server has the worker's file beside it. */
 function startWorker(): Worker {
   const here = import.meta.url
   if (!here.endsWith('.ts')) return new Worker(new URL('digestWorker.js', here))

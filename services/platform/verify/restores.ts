@@ -1,4 +1,4 @@
-/** Checks the restores of a log, and says what each of them cut off, according to the seals. */
+/** Checks the restores of a log, and reports what each of them cut off, as far as seals show it. */
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { logStream } from '#domain/kernel/streams.ts'
 import { LogRestored, RestoredEpoch, type LogIdentity, type RestoredTree } from '#domain/log.ts'
@@ -6,13 +6,13 @@ import type { VerifierKey } from '#domain/proof/checkpoint.ts'
 import { isRestoreSigned } from '#platform/seals/restoreLog.ts'
 import type { Claim } from './sealClaims.ts'
 
-/** A restore, and the log before it, as it was read. */
+/** A restore, and the log before it as it was read. */
 export interface Restore {
   readonly epoch: number
   readonly revision: number
   readonly at: string
   readonly size: number
-  /** The root of the tree in hex. */
+  /** The root of the tree over the log before the restore, in hex. */
   readonly root: string
   /** The signed tree; `null` when the restore is not signed. */
   readonly tree: RestoredTree | null
@@ -20,7 +20,7 @@ export interface Restore {
 
 export type RestoreWrong = 'restore_unsigned' | 'restore_forged' | 'restore_elsewhere'
 
-/** The restore in an event; `undefined` for any other event. */
+/** The restore that an event records; `undefined` for any other event. */
 export function restoreIn(
   {
     stream,
@@ -49,8 +49,8 @@ export interface RestoreReport {
 }
 
 /**
- * The faults of restores. An unsigned restore is no fault if a later one is signed: the owner of the key then vouched for the log including it.
- * `lost` are the seals beyond the restores that follow them.
+ * The report on all restores. An unsigned restore is not a fault if a later one is signed, since the owner of the key then confirmed the log
+ * including it. `lost` are the seals beyond the restores that follow them.
  */
 export async function restoreReport(
   restores: readonly Restore[],

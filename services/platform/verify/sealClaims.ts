@@ -1,4 +1,4 @@
-/** The claims of a log's seals: of those in the log, and of those that were written outside of it. */
+/** Collects what a log's seals claim: both the seals in the log, and those written outside of it. */
 import { logStream, sealStream } from '#domain/kernel/streams.ts'
 import { LogRestored, RestoredEpoch, type LogIdentity } from '#domain/log.ts'
 import { hexOf } from '#domain/proof/bundleHashes.ts'
@@ -10,7 +10,7 @@ import { outsideSeal, sealsFrom } from '#platform/seals/newestSeal.ts'
 import type { OutsideSeal, SealLine } from '#platform/seals/sealsFile.ts'
 import { compareLines, type LineFault } from './sealLines.ts'
 
-/** The claim that the first `size` events have this root. */
+/** A seal's claim that the first `size` events have this root. */
 export interface Claim {
   readonly epoch: number
   readonly size: number
@@ -22,11 +22,11 @@ export interface Claim {
 
 export interface Claims {
   readonly bySize: ReadonlyMap<number, readonly Claim[]>
-  /** Seals that are not authentic or that the log no longer has, and faults of the file of seals. */
+  /** Seals that are not authentic or that the log no longer has, and faults in the file of seals. */
   readonly faults: readonly (LineFault | UnsignedSeal)[]
   /** The number of this log's seals that were found outside of it. */
   readonly outside: number
-  /** Sentences about the file of seals that are worth knowing but are not faults. */
+  /** Sentences about the file of seals that an operator should know and that are not faults. */
   readonly told: readonly string[]
 }
 export interface UnsignedSeal {
@@ -37,17 +37,17 @@ export interface UnsignedSeal {
 
 export interface Evidence {
   readonly identity: LogIdentity
-  /** The log's keys under its name in an epoch. */
+  /** Returns the log's keys under its name in an epoch. */
   readonly keysOf: (epoch: number) => Promise<readonly VerifierKey[]>
-  /** The lines of the file of seals. */
+  /** Returns the lines of the file of seals. */
   readonly outside: () => AsyncIterable<SealLine>
-  /** Whether the file was copied before the log, so that the last seals may be missing from it. */
+  /** Whether the file was copied before the log, in which case the last seals may be missing in the file. */
   readonly isOutsideOlder?: boolean
 }
 
 type Streams = Pick<EventStore, 'readStream'>
 
-/** Reads all seals, and compares the file of seals with those of the log. */
+/** Reads all seals, and compares the file of seals with those in the log. */
 export async function sealClaims(store: Streams, evidence: Evidence): Promise<Claims> {
   const { identity, keysOf, outside, isOutsideOlder = false } = evidence
   const bySize = new Map<number, Claim[]>()

@@ -14,7 +14,7 @@ export interface LineFault {
   readonly sentence: string
 }
 
-/** A seal in the file that the log does not have: its claim is checked against the log like any other. */
+/** A seal in the file that the log does not have. Its claim is compared with the log like any other. */
 export interface StrangeSeal {
   readonly epoch: number
   readonly seal: OutsideSeal
@@ -30,9 +30,9 @@ export interface LineReport {
 export interface Comparing {
   readonly store: Pick<EventStore, 'readStream'>
   readonly identity: LogIdentity
-  /** The number of seals recorded for each epoch of the log. */
+  /** For each epoch of the log, the number of recorded seals. */
   readonly recorded: ReadonlyMap<number, number>
-  /** Whether the file was copied before the log, so that the last seals may be missing from it. */
+  /** Whether the file was copied before the log, in which case the last seals may be missing in the file. */
   readonly isOlder: boolean
 }
 
@@ -40,10 +40,10 @@ interface Lines extends Comparing {
   readonly faults: LineFault[]
   readonly told: string[]
   readonly strange: StrangeSeal[]
-  /** The revisions that were found in the file, by epoch. */
+  /** For each epoch, the revisions found in the file. */
   readonly seen: Map<number, Set<number>>
   newest: { readonly epoch: number; readonly revision: number }
-  /** The page of the log's seals that was last read. */
+  /** The page of the log's seals that was read last. */
   page: { readonly epoch: number; readonly from: number; readonly seals: ReadonlyMap<number, OutsideSeal> }
 }
 
@@ -125,7 +125,10 @@ async function compare(lines: Lines, { number, text, seal }: SealLine): Promise<
     lines.told.push(`Line ${number} of the file of seals stands twice.`)
 }
 
-/** How the line differs from the log, in words that follow the line's name; additional signatures under the checkpoint are those of witnesses. */
+/**
+ * How the line differs from the log, in words that follow the line's name. Additional signatures under the checkpoint are those of witnesses and do
+ * not count.
+ */
 function differenceOf(known: OutsideSeal, seal: OutsideSeal, text: string): string | undefined {
   const isCosigned = seal.checkpoint.startsWith(known.checkpoint) && parseNote(seal.checkpoint) !== undefined
   if (!isCosigned) return 'has another checkpoint than the log'
@@ -134,7 +137,7 @@ function differenceOf(known: OutsideSeal, seal: OutsideSeal, text: string): stri
   return text === expected ? undefined : 'is not the line that was written of this seal'
 }
 
-/** Whether the line is the beginning of one of the log's seals that a kill or a full disk has cut off. */
+/** Whether the line is the beginning of one of the log's seals, cut off because the process was killed or the disk was full. */
 async function isTorn(lines: Lines, text: string): Promise<boolean> {
   const start = '{"revision":'
   const revision = /^\{"revision":(\d{1,15}),/.exec(text)?.[1]
@@ -150,13 +153,13 @@ async function isTorn(lines: Lines, text: string): Promise<boolean> {
   return lines.identity.epoch > 1 && hasBeginningOfSeal(text)
 }
 
-/** A seal that a restore cut off can only be recognized by its form. */
+/** Whether the text looks like the beginning of a seal. A seal that a restore cut off can only be recognized by its form. */
 function hasBeginningOfSeal(text: string): boolean {
   const form = text.replace(/\d+/, '0').replaceAll(/:"[^"]*/g, ':"')
   return !text.endsWith('}') && '{"revision":0,"at":"","checkpoint":"","heads":""}'.startsWith(form)
 }
 
-/** The seal in the log; `undefined` when there is none there. */
+/** The seal in the log; `undefined` when the log has none there. */
 async function sealOf(
   lines: Lines,
   { epoch, revision }: { readonly epoch: number; readonly revision: number },
@@ -174,11 +177,11 @@ async function sealOf(
   return lines.page.seals.get(revision)
 }
 
-/** For an epoch that a restore ended, the file may have seals that are missing in the restored copy. */
+/** Whether a restore ended the epoch before this seal: the file may have seals that are missing in the restored copy. */
 const isCutOff = ({ identity, recorded }: Lines, { epoch, revision }: Lines['newest']): boolean =>
   epoch < identity.epoch && revision >= (recorded.get(epoch) ?? 0)
 
-/** Reports the gaps in an epoch. The number of seals that a restore cut off is known from the file alone. */
+/** Reports the gaps in an epoch. Only the file shows how many seals a restore cut off. */
 function tellMissing(lines: Lines, epoch: number): void {
   const recorded = lines.recorded.get(epoch) ?? 0
   const isOver = epoch < lines.identity.epoch

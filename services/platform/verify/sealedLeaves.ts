@@ -1,4 +1,4 @@
-/** Finds the records that differ from what was sealed, by comparing the stored leaves, which match a seal, with the log. */
+/** Finds the records that differ from what was sealed. Compares the log with the stored leaves, which match a seal. */
 import { comparePositions } from '#domain/kernel/event.ts'
 import { hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
 import { leafHash } from '#domain/proof/merkleTree.ts'
@@ -25,9 +25,9 @@ export interface Stores {
 interface Actual {
   readonly stream: string
   readonly revision: number
-  /** The event's index when the log was sealed; `undefined` when there was no such event. */
+  /** The event's index when the log was sealed; `undefined` when the event did not exist then. */
   readonly sealed: number | undefined
-  /** Whether the record was added after the stored trees, so that nothing is known about it. */
+  /** Whether the event came after the stored trees, so that nothing is known about it. */
   readonly isNew: boolean
 }
 
@@ -55,7 +55,7 @@ export async function leafFaults(
 }
 
 interface Ends {
-  /** The last revision of each stream, and the missing ones before it. */
+  /** For each stream, its last revision, and the missing revisions before that. */
   readonly last: Map<string, number>
   readonly missing: LeafFault[]
 }
@@ -90,7 +90,7 @@ function noteEnd({ last, missing }: Ends, { stream, revision }: LogRecord): void
 }
 const maxMissing = 1_000
 
-/** Records between two unmoved ones were changed, added or removed. */
+/** The faults between two records that were not moved: records were changed, added or removed. */
 function alignedFaults(
   actual: readonly Actual[],
   kept: ReadonlySet<Actual>,
@@ -138,7 +138,7 @@ async function removed(
   return faults
 }
 
-/** The largest set of events that are in sealed order; all other events were moved. */
+/** The largest set of events that are in the sealed order. All others were moved. */
 function longestIncreasing(actual: readonly Actual[]): ReadonlySet<Actual> {
   const ends: Actual[] = []
   const before = new Map<Actual, Actual | undefined>()

@@ -1,4 +1,4 @@
-/** Checks a log against its seals while it is read: every seal must have the root of the events that it covers. */
+/** Checks a log against its seals while it is read: the root in every seal must be that of the events which the seal covers. */
 import { sealStream } from '#domain/kernel/streams.ts'
 import { hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
 import { append, emptyFrontier, leafHash, rootOf, type Frontier } from '#domain/proof/merkleTree.ts'
@@ -18,20 +18,20 @@ export type SealFinding =
   | { readonly wrong: LeafWrong; readonly stream: string; readonly revision: number }
   | RestoreReport['findings'][number]
 
-/** The result of the seals for a log that was read to its end. */
+/** The result of checking seals against a log that was read to its end. */
 export interface SealReport {
   readonly findings: readonly SealFinding[]
-  /** Seals that match, or matched until the log was restored. */
+  /** The number of seals that match, or matched until the log was restored. */
   readonly seals: number
   /** The number of events under the newest matching seal. */
   readonly sealed: number
   readonly outside: number
-  /** Sentences that are worth knowing but are not faults. */
+  /** Sentences that an operator should know and that are not faults. */
   readonly told: readonly string[]
 }
 
 export interface SealChecks {
-  /** Takes the next record of the log, with its hash if known. */
+  /** Adds the next record of the log, with its hash if known. */
   add(record: LogRecord, hash: string | undefined): Promise<void>
   end(): Promise<SealReport>
 }
@@ -41,7 +41,7 @@ export type SealEvidence = Evidence & Pick<Stores, 'readStore'>
 interface Checking {
   readonly claims: Claims
   frontier: Frontier
-  /** The newest size up to which every seal matched. */
+  /** The largest size up to which every seal matched. */
   intact: number
   readonly broken: Claim[]
   readonly restores: Restore[]
@@ -73,7 +73,7 @@ async function add(
     ? undefined
     : restoreIn(record, () => ({ size: frontier.size, root: hexOf(rootOf(sha256, frontier)) }))
   if (restore) checking.restores.push(restore)
-  // The trees may still have the hash of a record that lost its own.
+  // The trees may still have the hash of a damaged record.
   const stored = hash === undefined ? await storedLeaf(readStore, frontier.size) : undefined
   const leaf = stored ?? leafHash(sha256, leafOf(hash ?? standInHash(record)))
   checking.frontier = append(sha256, frontier, leaf)
@@ -92,7 +92,7 @@ async function end(
 ): Promise<SealReport> {
   const { claims, frontier, intact, restores } = checking
   const all = [...claims.bySize.values()].flat()
-  // Seals from after the copy was made that the log was restored from.
+  // Counts seals that were made after the copy from which the log was restored.
   const epochs = new Set([1, ...restores.map(({ epoch }) => epoch)])
   const isLost = ({ epoch, size }: Claim) =>
     size > (epochEnd(restores, epoch) ?? size) ||

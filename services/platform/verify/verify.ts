@@ -1,6 +1,6 @@
 /**
- * Checks a stored log against its format, `docs/log-format.md`: each stream's chain, the consistency of a task's two streams, sealed contents against
- * their commitments, and the whole log against its seals. Without a seal, a change goes unnoticed if all hashes were recomputed.
+ * Checks a stored log against its format, `docs/log-format.md`: the chain of each stream, the consistency of a task's two streams, sealed contents
+ * against their commitments, and the whole log against its seals. Without a seal, a change goes unnoticed if all hashes were recomputed.
  */
 import { z } from 'zod'
 import { eventKinds } from '#domain/events.ts'
@@ -83,7 +83,7 @@ const sentences: Readonly<Record<Wrong, string>> = {
 
 export interface Finding {
   readonly stream: string
-  /** The revision of the fault; `null` when it concerns the whole stream. */
+  /** `null` when the fault is about the whole stream. */
   readonly revision: number | null
   readonly wrong: Wrong
   readonly sentence: string
@@ -92,10 +92,10 @@ export interface Finding {
 export interface Verified {
   readonly events: number
   readonly streams: number
-  /** The number of events whose content was erased, because its key was destroyed. */
+  /** The number of events whose content is erased because its key was destroyed. */
   readonly erased: number
   readonly blobs: number
-  /** The number of blobs that were erased together with what referred to them. */
+  /** The number of blobs that were erased together with the events that referred to them. */
   readonly erasedBlobs: number
   readonly findings: readonly Finding[]
   /** The number of findings beyond the listed ones. */
@@ -104,13 +104,13 @@ export interface Verified {
   readonly sealing: Omit<SealReport, 'findings'> | null
 }
 
-/** Computes the digests of events, in order, on a pool of threads or on the current one. */
+/** Computes digests of events, in order, on a pool of threads or on this thread. */
 export type Digest = (events: readonly StoredEvent[]) => Promise<readonly Digests[]>
 
 const page = 2_000
 const maxListed = 1_000
 
-/** Checks the whole current log; events that are appended meanwhile may or may not be included. `onProgress` is called after each page. */
+/** Checks the whole present log. Events that are appended in the meantime may or may not be included. `onProgress` is called after each page. */
 export async function verifyLog(
   {
     eventStore,
@@ -119,7 +119,7 @@ export async function verifyLog(
   }: {
     eventStore: Pick<EventStore, 'readAll' | 'readStream'>
     vault: Pick<Vault, 'open'>
-    /** If given, blobs are checked too. */
+    /** If missing, blobs are not checked. */
     blobs?: Pick<Blobs, 'check'>
   },
   digest: Digest,
@@ -134,7 +134,7 @@ export async function verifyLog(
   for (;;) {
     const last = events.at(-1)
     if (!last) break
-    // The next page is read while this one is being hashed.
+    // Reads the next page while this one is being hashed.
     const [digests, next] = await Promise.all([digest(intact(events)), read(last.position)])
     const known = digests.values()
     for (const record of events) {
@@ -183,10 +183,10 @@ interface LogChecks {
   readonly vault: Pick<Vault, 'open'>
   readonly heads: Map<string, Head>
   readonly findings: Finding[]
-  /** The number of findings beyond those listed. */
+  /** The number of findings beyond the listed ones. */
   more: number
   count: number
-  /** Whether the record in the first place of the log has been read. */
+  /** Whether the first record of the log was read. */
   begun: boolean
   erased: number
   readonly erasedScopes: Set<string>
@@ -233,7 +233,7 @@ function note(checks: LogChecks, stream: string, revision: number | null, wrong:
   else checks.findings.push({ stream, revision, wrong, sentence })
 }
 
-/** Reports a damaged record. The records after it are checked against what is known of it. */
+/** Reports a damaged record. Later records of its stream are checked as far as its revision and hash are known. */
 function setAside(checks: LogChecks, record: DamagedRecord, hash = ''): void {
   checks.count += 1
   if (record.position !== '0') checks.begun = true
@@ -275,7 +275,7 @@ function factsWrong(checks: LogChecks, { type, version, data, stream }: StoredEv
   const kind = eventKinds.get(type)
   if (!kind || version > kind.version) return 'unknown_kind'
   if (version === kind.version && !kind.data.safeParse(data).success) return 'facts'
-  // The log's first event must come first and only once, and each restore begins a later epoch.
+  // The first event of the log must come first and only once, and each restore must begin a later epoch.
   const isBeginning = !checks.begun && stream === logStream
   if (isBeginning !== (type === 'LogBegun') || (!checks.begun && !isBeginning)) return 'log_identity'
   if (type !== 'LogRestored') return undefined
@@ -308,7 +308,7 @@ async function contentWrong(
   }
 }
 
-/** A terminal's events must name the events of their task that they follow, in order; no other events name one. */
+/** The fault in a terminal's event that does not name, in order, the event of its task that it follows, or in any other event that names one. */
 function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | undefined {
   const name = parseStream(stream)
   if (name.kind !== 'terminal') return meta.follows === null ? undefined : 'follows'
@@ -319,7 +319,7 @@ function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | u
   return meta.follows >= before && meta.follows <= task.revision ? undefined : 'follows'
 }
 
-/** Checks the anchor of an execution's end, which names the last event of the terminal as its runner left it: that event must exist, unchanged. */
+/** The fault in the end of an execution that names the wrong last event of the terminal: that event must exist unchanged. */
 async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Promise<Wrong | undefined> {
   const name = parseStream(stream)
   const anchor = name.kind === 'task' ? Anchor.safeParse(data).data?.terminal : undefined
@@ -335,7 +335,10 @@ async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Pr
   return named?.meta.hash === anchor.hash ? undefined : 'anchor'
 }
 
-/** Everything owned by a user must come after that user and, if it names a project, after the project. */
+/**
+ * The fault in an event about something that a user owns, if it does not come after the user's first event and, if it names a project, after the
+ * project's.
+ */
 function referenceWrong(checks: LogChecks, { type, data }: StoredEvent): Wrong | undefined {
   const owners = type === 'TaskCreated' || type === 'ProjectCreated' ? Owners.safeParse(data).data : undefined
   const named = [
