@@ -19,13 +19,13 @@ interface SealSources {
   readonly logIdentity: LogIdentity
 }
 
-/** How many seals a bundle lists. */
+/** The most seals that a bundle lists. */
 const maxListed = 500
 const provenAtOnce = 20
 
 type Proof = BundleSource['seals']['proofs'][number]
 
-/** The newest seals of the epoch before this one, as far back as each can be proven, and proofs for the sizes that were asked for. */
+/** The newest seals of the epoch before this one, as far back as each can be proven, and proofs for the requested sizes. */
 export async function earlierSeals(
   { eventStore, readStore, logIdentity: { epoch } }: SealSources,
   { revision: last, seal: newest }: RecordedSeal,
@@ -48,9 +48,9 @@ export async function earlierSeals(
     const older = seal && { size: seal.size, root: bytesOfHex(seal.root) }
     const proof =
       older && revision === last - 1 - proofs.size ? await proofOf(readStore, older, head, known) : undefined
-    // Yields now and then: all proofs in one go would hold up everybody else.
+    // Yields now and then, because all proofs in one go would delay everybody else.
     if (proofs.size % provenAtOnce === 0) await turn()
-    // A list with a gap would make a genuine seal look forged.
+    // Stops here, because a list with a gap would make a genuine seal look forged.
     if (proof === undefined) break
     proofs.set(proof.size, proof)
     from = revision === 0 ? 0 : proof.size
@@ -70,7 +70,7 @@ export async function earlierSeals(
   }
 }
 
-/** `undefined` when the older tree is not the beginning of the newer, as far as the stored trees can tell. */
+/** `undefined` when the older tree is not the beginning of the newer, according to the stored trees. */
 async function proofOf(
   store: SealSources['readStore'],
   older: TreeHead,

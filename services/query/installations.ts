@@ -1,4 +1,4 @@
-/** Installations of the App, with what is asked for each of them, and who asked an owner to install it. */
+/** Installations of the App with details about each, and requests to owners to install it. */
 import { limitConcurrency } from '#platform/async/queue.ts'
 import { withinOr } from '#platform/async/timeLimit.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -6,8 +6,8 @@ import type { Installation, InstallationRequest } from '#platform/ports/codeHost
 import type { QueryServices } from './services.ts'
 
 /**
- * All of them, as they were half a minute ago at most; `null` where the code host does not say. It is one list for everybody, since each
- * reading spends the App's own limit. Throws Fault without a key.
+ * All requests to install the App, cached for half a minute; `null` when the code host does not say. The list is the same for everybody, since each
+ * reading uses the App's own rate limit. Throws Fault without a key.
  */
 export async function installationRequestsOf({
   hostApp,
@@ -21,16 +21,16 @@ export async function installationRequestsOf({
   return (await gitHubAnswers.requests.of(app?.clientId ?? '', read, { again: true })).found
 }
 
-/** An older code host has no such call. */
+/** Handles a fault of the code host, whose older versions have no such call. */
 export function unlessOfHost(fault: unknown): null {
   if (!(fault instanceof CodeHostFault)) throw fault
   return null
 }
 
-/** Each detail takes up to three requests: of more installations only the list is fetched. */
+/** How many installations get details, which need up to three requests each. Further ones are only listed. */
 const detailed = { max: 30, atOnce: 5 }
 
-/** The installations by their accounts' names, `max` at most, with a detail of the first 30; `null` where it cannot be had, or not in time. */
+/** At most `max` installations, sorted by account name. The first 30 have a detail; `null` when it is not available, or not in time. */
 export async function withDetails<Detail, Shown>(
   found: readonly Installation[],
   { max, timeoutMs }: { readonly max: number; readonly timeoutMs: number },

@@ -1,37 +1,37 @@
-/** Which tool calls of a turn wrote lines of a file, as far as the recorded calls say. */
+/** Finds the tool calls of a turn that wrote the lines of a file, as far as recorded calls show it. */
 import type { LogDocument } from '#domain/views/log.ts'
 import { lineHash } from '#platform/hashes.ts'
 import { redacted } from '#platform/redaction/scan.ts'
 
 export interface Writers {
-  /** The edits of the turn that name this file. */
+  /** The turn's edits that name this file. */
   readonly edits: readonly LogDocument[]
-  /** How many other calls may have written any file. */
+  /** How many other calls may have written to any file. */
   readonly otherCalls: number
-  /** For each line, the call that wrote it; `null` if several can have, or none. */
+  /** For each line, the call that wrote it; `null` if several may have, or if none is found. */
   readonly calls: readonly (LogDocument | null)[]
 }
 
-/** Kinds of calls that write no file of the workspace. */
+/** Kinds of calls that do not write files of the workspace. */
 const reading: ReadonlySet<LogDocument['kind']> = new Set(['read', 'search', 'fetch', 'todo', 'thinking'])
 
 interface LinesQuery {
   /** The file's path when the turn ended. */
   readonly path: string
-  /** The turn's lines, by `lineHash`; `null` where only their number is known. */
+  /** The turn's lines as `lineHash`; `null` for a line of which only the number is known. */
   readonly lines: readonly (string | null)[]
-  /** All calls of the turn are among those given; where that is not known, no call is named. */
+  /** Whether `calls` has all calls of the turn. Otherwise no call is named. */
   readonly isWhole: boolean
 }
 
 /**
- * `calls`: those of the turn, oldest first. An edit that failed has written nothing, but a shell command that failed may have. A line belongs to
- * the edit whose recorded change adds it, and otherwise to the only call that can have written it.
+ * Finds the calls. `calls` are those of the turn, oldest first. An edit that failed has written nothing, but a shell command that failed may have. A
+ * line belongs to the edit whose recorded change adds it, and otherwise to the only call that may have written it.
  */
 export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole }: LinesQuery): Writers {
   const done = calls.filter(({ kind, status }) => kind === 'edit' && status !== 'failed')
   const edits = done.filter(({ target }) => target === path)
-  // A target that is erased may be any file.
+  // A call whose target was erased may have written to any file.
   const others = calls.filter(
     ({ kind, target }) => !reading.has(kind) && (kind !== 'edit' || target === null),
   )
@@ -45,7 +45,7 @@ export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole 
   const writerOf = (line: string | null) => {
     const added = writing.filter((each) => line !== null && each.added.has(line))
     if (added.length > 1) return null
-    // A line without letters and digits may come from any call.
+    // A line without letters and digits may come from any call, so it is no evidence.
     const [only] = added.filter(({ added }) => others.length === 0 || added.get(line ?? '') === 'words')
     if (only !== undefined) return only.call
     return added.length === 0 ? fallback : null
@@ -54,8 +54,8 @@ export function writersOf(calls: readonly LogDocument[], { path, lines, isWhole 
 }
 
 /**
- * Edits of the file under an earlier name, if a later call of the turn renamed it: those with the most of its lines, if these are at least half, as
- * in git's detection of renames.
+ * Edits of the file under an earlier name, if a later call of the turn renamed it: the edits that have the most of its lines, if these are at least
+ * half, as in git's detection of renames.
  */
 function renamedBefore(
   done: readonly LogDocument[],
@@ -73,10 +73,10 @@ function renamedBefore(
   return best.same * 2 >= Math.max(1, lines.length) ? best.edits : []
 }
 
-/** The marker for what was left out of a text. */
+/** The mark where a part of a text was left out. */
 const cut = /^… \d+ characters left out …$/m
 
-/** The lines that an edit added, by `lineHash`, as the diff that it recorded says. `isAll`: they are all of them. */
+/** The lines that an edit added, as `lineHash`, according to its recorded diff. `isAll` says whether these are all of them. */
 function linesAdded({ output }: Pick<LogDocument, 'output'>): {
   readonly added: ReadonlyMap<string, 'words' | 'signs'>
   readonly isAll: boolean

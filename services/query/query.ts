@@ -42,7 +42,7 @@ export const queryRoutes = [
   ...abilityRoutes,
 ]
 
-/** The part of the routes' services that the engines provide. */
+/** The services of the routes that come from the engines. */
 export type QueryEngines = Omit<QueryServices, 'gitHubAnswers' | 'taskRecords'> &
   Parameters<typeof gitHubAnswers>[0] &
   Parameters<typeof taskRecords>[0]

@@ -1,4 +1,4 @@
-/** What the query service's routes work with. */
+/** The services that the query routes use. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
@@ -31,7 +31,7 @@ export interface QueryServices
       | 'localCodeHost'
       | 'clock'
     > {
-  /** Only for deciding what an undo would do, and for recording reads in the audit log. */
+  /** Used only to preview an undo, and to record reads in the audit log. */
   readonly commands: Commands
   readonly hostApp: Pick<HostApp, 'current'>
   readonly gitHubAnswers: GitHubAnswers
@@ -41,7 +41,7 @@ export interface QueryServices
 
 export const route = routeWith<QueryServices>()
 
-/** The task of the address, when it is the person's own. */
+/** The task in the path, if it is the person's own. */
 export async function ownTask(
   request: Person & { readonly params: { readonly taskId: string } },
   { documents }: QueryServices,
@@ -52,8 +52,8 @@ export async function ownTask(
 }
 
 /**
- * The task of the address, when the person may have its audit record: it is their own, or it was their own before it was deleted.
- * Administrators may have that of any deleted task. Of these, only the log knows whose they were.
+ * The task in the path, if the person may have its audit bundle: it is their own, or was before it was deleted. Administrators may have that of any
+ * deleted task. The owner of a deleted task is read from the log, since nothing else has it.
  */
 export async function auditedTask(
   request: Person & { readonly params: { readonly taskId: string } },
@@ -72,7 +72,7 @@ export async function auditedTask(
   throw new Fault('not_found', 'There is no such task.')
 }
 
-/** The project of the address, when it is the person's own. */
+/** The project in the path, if it is the person's own. */
 export async function ownProject(
   request: Person & { readonly params: { readonly projectId: string } },
   { documents }: QueryServices,
@@ -82,7 +82,7 @@ export async function ownProject(
   return { project }
 }
 
-/** What a runner answers; `undefined` where none does, or the engine is away. */
+/** The answer of a runner; `undefined` when none answers, or when the engine is unavailable. */
 export async function ifAny<Answer>(asking: Promise<Answer | undefined>): Promise<Answer | undefined> {
   try {
     return await asking

@@ -1,4 +1,4 @@
-/** The audit bundle of a task, made of the log as it is stored and of the newest seal. */
+/** The audit bundle of a task, made from the stored log and the newest seal. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
@@ -31,10 +31,10 @@ export interface AuditSources extends Pick<Engines, 'readStore' | 'vault' | 'blo
 
 export interface AuditRequest {
   readonly taskId: string
-  /** A deleted task is shown without content. */
+  /** Whether the task was deleted, in which case its content is left out. */
   readonly isDeleted: boolean
   readonly withheld: readonly ContentCategory[]
-  /** Sizes of the log's tree that proofs are wanted for, beside those of the newest seals. */
+  /** Sizes of the log's tree for which proofs are requested, in addition to those of the newest seals. */
   readonly sizes: readonly number[]
 }
 
@@ -44,15 +44,15 @@ const betweenAttemptsMs = 250
 const page = 250
 
 /**
- * The lines of the bundle, each with its newline. Throws before the first: `not_sealed` when nothing proves the task's history,
- * `record_damaged` when a record of it is no event any more.
+ * The lines of the bundle, each with its newline. Throws before the first line: `not_sealed` when nothing proves the task's history, `record_damaged`
+ * when a record of it is no longer an event.
  */
 export async function taskAudit(
   sources: AuditSources,
   { taskId, isDeleted, withheld: wanted, sizes }: AuditRequest,
 ): Promise<AsyncGenerator<string>> {
   const { vault, logIdentity, blobs } = sources
-  // Until its key is destroyed, the content of a deleted task could still be opened.
+  // Until its key is destroyed, the content of a deleted task could still be decrypted, so it is hidden.
   const isToHide = isDeleted && !(await isErased(vault, scopeOfStream(taskStream(taskId))))
   const withheld = isToHide ? contentCategories : wanted
   const proven = await provenHeads(sources, [taskStream(taskId), terminalStream(taskId)])
@@ -84,7 +84,7 @@ export async function taskAudit(
   )
 }
 
-/** Checks all records first, since a bundle that has begun can only be broken off. */
+/** Checks all records first, because a bundle that has begun can only be aborted. */
 async function requireIntact(sources: AuditSources, heads: Proven['heads']): Promise<void> {
   for await (const record of records(sources, heads))
     if (isDamaged(record)) {
@@ -108,11 +108,11 @@ interface ProvenHead {
 interface Proven {
   readonly seal: RecordedSeal
   readonly notes: SealNotes
-  /** By stream, in the order in which they are written. */
+  /** The streams' last events, in the order in which the streams are written. */
   readonly heads: ReadonlyMap<string, ProvenHead>
 }
 
-/** A seal over both streams, and the proofs of where they end. The trees may grow meanwhile: then it is tried again. */
+/** A seal over both streams, with proofs for their last events. The trees may grow in the meantime, in which case it is tried again. */
 async function provenHeads(sources: AuditSources, streams: readonly string[]): Promise<Proven> {
   const { rpc, readStore, eventStore, logIdentity } = sources
   await readStore.prepare(sealCollections)
@@ -126,7 +126,7 @@ async function provenHeads(sources: AuditSources, streams: readonly string[]): P
   throw new Fault('not_sealed')
 }
 
-/** Where streams end under a seal, proven; `undefined` when the trees have grown beyond it. */
+/** The last events of the streams under a seal, with proofs; `undefined` when the trees have grown beyond the seal. */
 export async function proveHeads(
   { readStore, logIdentity }: AuditSources,
   recorded: RecordedSeal,
@@ -138,7 +138,7 @@ export async function proveHeads(
   const heads = new Map<string, ProvenHead>()
   for (const stream of streams) {
     const document = documents.get(stream)
-    // A task that never ran has no terminal.
+    // A task that never ran has no terminal stream.
     if (document === undefined) continue
     const head = StreamHead.parse(document)
     const { revision, hash, ordinal } = head
@@ -160,8 +160,8 @@ export async function proveHeads(
 }
 
 /**
- * The last event of a stream that the trees have, if it is proven to be under a seal; `undefined` otherwise. That can be proven even after the
- * trees have grown, since each seal's tree is the beginning of the log's tree.
+ * The last event of a stream in the trees, if it is proven to be under a seal; `undefined` otherwise. That can be proven even after the trees have
+ * grown, since each seal's tree is the beginning of the log's tree.
  */
 export async function endUnder(
   { readStore, logIdentity }: Pick<AuditSources, 'readStore' | 'logIdentity'>,
@@ -205,7 +205,7 @@ async function proofOf(
   return isProven ? writeInclusionProof({ index, proof, note }) : undefined
 }
 
-/** Both streams up to their proven ends, as the log has them, readable or not. */
+/** Both streams up to their proven last events, as the log has them, readable or not. */
 async function* events(
   sources: AuditSources,
   heads: Proven['heads'],
@@ -226,7 +226,7 @@ async function* records(
       const limit = Math.min(page, last - from + 1)
       const found = await eventStore.readStream(stream, { from, direction: 'forwards', limit })
       yield* found.filter(({ revision }) => revision <= last)
-      // Events that the log has lost leave a gap, which the bundle shows.
+      // Events that the log has lost leave a gap, which is visible in the bundle.
       from = (found.at(-1)?.revision ?? last) + 1
     }
   }
@@ -253,7 +253,7 @@ async function contentOf(
   return text !== undefined && isRecorded ? { kind: 'disclosed', text } : { kind: 'changed' }
 }
 
-/** The plaintext of the recorded ciphertext. If it does not open, its key is destroyed (`erased`) or is another (`missing_key`). */
+/** The plaintext of the recorded ciphertext. If it cannot be decrypted, its key was destroyed (`erased`) or is missing (`missing_key`). */
 async function opened(
   vault: AuditSources['vault'],
   stream: string,

@@ -1,4 +1,4 @@
-/** How good the record of a task is: what of it is sealed, and whether this server finds its events as they were recorded. */
+/** The state of a task's record: how much of it is sealed, and whether this server finds its events unchanged. */
 import { LRUCache } from 'lru-cache'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { getTaskRecord } from '#domain/api/history.schema.ts'
@@ -15,27 +15,27 @@ import { endUnder, type AuditSources } from './taskAudit.ts'
 export type TaskRecord = AnswerOf<typeof getTaskRecord>
 type StreamName = 'task' | 'terminal'
 
-/** Events that one request checks at most; the next one goes on from there. */
+/** The most events that one request checks; the next request continues after them. */
 const checkedAtOnce = 5_000
 const page = 250
-/** How long a finding is kept, in ms: a later change in the database is found after that. */
+/** How long a result is cached, in ms. A later change in the database is found after that. */
 const believedMs = 600_000
-/** Streams whose findings are kept at most. */
+/** The most streams whose results are cached. */
 const maxKept = 400
 
-/** How far a stream was checked from its beginning. */
+/** The part of a stream, from its beginning, that was checked. */
 interface Checked {
   readonly since: number
-  /** The last event that is as it was recorded; `null` before the first. */
+  /** The last event that was found unchanged; `null` before the first. */
   readonly last: Pick<StoredEvent, 'revision' | 'meta'> | null
-  /** The revision of the first event that is not. */
+  /** The revision of the first event that has changed; `null` when none was found. */
   readonly damagedAt: number | null
 }
 
-/** An event that is proven to be sealed, and with it all before it in its stream. */
+/** The last event of a stream that is proven to be sealed, together with everything before it in the stream. */
 type SealedEnd = Pick<StreamHead, 'revision' | 'hash'>
 
-/** Keeps what was found of the streams that were asked for last. */
+/** Caches the results of the streams that were requested last. */
 export interface TaskRecords {
   of(taskId: string): Promise<TaskRecord>
 }
@@ -81,7 +81,7 @@ export function taskRecords(sources: Sources): TaskRecords {
 
 const nothingChecked = (since: number): Checked => ({ since, last: null, damagedAt: null })
 
-/** Checks the chain of a stream further on, from where an earlier check came to. */
+/** Continues an earlier check of a stream's chain. */
 async function checkOn({ eventStore }: AuditSources, stream: string, before: Checked): Promise<Checked> {
   let { last } = before
   for (let count = 0; count < checkedAtOnce; count += page) {
@@ -98,7 +98,7 @@ async function checkOn({ eventStore }: AuditSources, stream: string, before: Che
   return { ...before, last }
 }
 
-/** How many events a stream has, as far as its last one tells. */
+/** How many events a stream has, according to its last event. */
 async function lengthOf({ eventStore }: AuditSources, stream: string): Promise<number> {
   const [last] = await eventStore.readStream(stream, { from: 'end', direction: 'backwards', limit: 1 })
   return (last?.revision ?? -1) + 1
@@ -114,7 +114,7 @@ function damageIn(found: Readonly<Record<StreamName, Checked>>): TaskRecord['dam
   return null
 }
 
-/** What the newest seal covers: each stream's events up to the last that was ever proven to be sealed, if the log still has that one. */
+/** What the newest seal covers: each stream's events up to the last one that was ever proven to be sealed, if the log still has that event. */
 async function sealOf(
   sources: AuditSources,
   streams: Readonly<Record<StreamName, string>>,
@@ -127,7 +127,7 @@ async function sealOf(
   let damage: TaskRecord['damage'] = null
   for (const name of ['task', 'terminal'] as const) {
     const stream = streams[name]
-    // Each later seal of an epoch covers what an earlier one did.
+    // Each later seal of an epoch covers everything that an earlier one covered.
     const end = (await endUnder(sources, newest, stream)) ?? proven.get(stream)
     if (end === undefined) continue
     proven.set(stream, end)

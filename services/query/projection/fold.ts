@@ -16,22 +16,22 @@ export interface FoldEngines extends Pick<Engines, 'log' | 'logger'> {
 }
 
 export interface Fold {
-  /** Folds a batch, in the order of the log, and then moves the given checkpoint. */
+  /** Folds a batch in the order of the log, and then sets the given checkpoint. */
   fold(
     events: readonly LogRecord[],
     checkpoint: { projection: string; position: Position } | null,
   ): Promise<void>
-  /** Stops folding a stream that is set aside, and notes that in its documents; `position` is how far the log was folded. */
+  /** Stops folding a quarantined stream, and records that in its documents; `position` is how far the log was folded. */
   setAside(flawed: Flawed, position: Position): Promise<void>
 }
 
-/** Names documents that were too large to be stored: what is stored of them is older, and nothing may be folded onto it. */
+/** Lists documents that were too large to be stored. The stored versions are older, and nothing may be folded onto them. */
 export const oversized: Collection = { name: 'oversized', indexes: [] }
 
-/** Collections that a fold keeps beside those of the views. */
+/** Collections that a fold uses in addition to those of the views. */
 export const besides: readonly Collection[] = [oversized, quarantine]
 
-/** A view whose documents are stored under another name. */
+/** The same view with its documents stored under another name. */
 export function placed<D extends ViewDocument>(view: View<D>, collection: string): View<D> {
   return { ...view, collection }
 }
@@ -39,15 +39,15 @@ export function placed<D extends ViewDocument>(view: View<D>, collection: string
 interface OpenFold extends FoldEngines {
   readonly views: readonly View<ViewDocument>[]
   readonly wanted: EventFilter
-  /** Documents that were too large to be stored, as `markOf` names them. */
+  /** Documents that were too large to be stored, by the names from `markOf`. */
   readonly stale: Set<string>
   /** Streams in quarantine. */
   readonly flawed: Set<string>
-  /** The last events of streams that were folded lately: the next event must follow them. */
+  /** The last events of recently folded streams, which the next event must follow. */
   readonly heads: LRUCache<string, { readonly revision: number; readonly hash: string }>
 }
 
-/** Opens a fold of the views into the collections that they name. */
+/** Opens a fold of the views into the collections with their names. */
 export async function openFold(views: readonly View<ViewDocument>[], engines: FoldEngines): Promise<Fold> {
   const { store } = engines
   const fold: OpenFold = {
@@ -74,7 +74,7 @@ async function foldBatch(
   checkpoint: Parameters<Fold['fold']>[1],
 ): Promise<void> {
   const { store, views, wanted } = fold
-  // Events that no view wants, such as all terminal output, are not even opened.
+  // Events that no view needs, such as all terminal output, are not even decrypted.
   const { events, bad } = await readable(
     fold,
     stored.filter((event) => matches(wanted, event)),
@@ -82,7 +82,7 @@ async function foldBatch(
   const folded = (await Promise.all(views.map((view) => changesOf(fold, view, events)))).flat()
   const changes = [...folded, ...(await flawsOf(fold, bad, folded))]
   const together = changes.flatMap((change) => whole(fold, change))
-  // The checkpoint comes last: a crash before it replays the batch, and every write is a no-op then.
+  // The checkpoint comes last. A crash before it repeats the batch, and every write does nothing then.
   try {
     await store.apply(together, checkpoint)
     applied(fold, together)
@@ -93,7 +93,7 @@ async function foldBatch(
   }
 }
 
-/** Folds a document that is stored too old from its stream, up to before the event. */
+/** Folds a document whose stored version is too old from its stream, up to the event before this one. */
 async function caughtUp<D extends ViewDocument>(
   fold: OpenFold,
   view: View<D>,
@@ -120,7 +120,7 @@ async function changesOf<D extends ViewDocument>(
   if (touched.length === 0) return []
   const { collection } = view
   const before = await fold.store.getMany(collection, [...new Set(touched.flatMap(({ ids }) => ids))])
-  // Only this view writes to this collection.
+  // The cast holds because only this view writes to this collection.
   const folded = new Map<string, D | undefined>(
     [...before].map(([id, document]) => [id, document as unknown as D]),
   )
@@ -151,7 +151,7 @@ async function changesOf<D extends ViewDocument>(
   return [...changes.values()]
 }
 
-/** The change, and the removal of the mark that its document is stored too old. */
+/** The change, and the removal of the mark that the stored document is too old. */
 function whole(fold: OpenFold, change: Change): readonly Change[] {
   const mark = markOf(change.collection, idOf(change))
   if (!fold.stale.has(mark)) return [change]
@@ -163,7 +163,7 @@ function applied(fold: OpenFold, changes: readonly Change[]): void {
     if (collection === oversized.name && kind === 'remove' && 'id' in change) fold.stale.delete(change.id)
 }
 
-/** Applies one change at a time. A document that is too large stays as it was and is marked; the others are stored. */
+/** Applies changes one at a time. A document that is too large keeps its stored version and is marked; all others are stored. */
 async function applyWhatFits(fold: OpenFold, changes: readonly Change[]): Promise<void> {
   for (const change of changes) {
     const together = whole(fold, change)
@@ -181,7 +181,7 @@ async function applyWhatFits(fold: OpenFold, changes: readonly Change[]): Promis
   }
 }
 
-/** Streams in the batch, not met before, whose first events were removed from the log, and why they cannot be read. */
+/** The streams in the batch, among those that were not seen before, whose first events were removed from the log; and why each cannot be read. */
 async function withoutBeginning(
   fold: OpenFold,
   stored: readonly LogRecord[],
@@ -205,7 +205,7 @@ async function withoutBeginning(
   return faults
 }
 
-/** The events that can be read, and the first event of each stream that cannot. */
+/** The readable events, and for each unreadable stream its first unreadable event. */
 async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
   const opened = await Promise.allSettled(stored.map(fold.log.open))
   const cut = await withoutBeginning(fold, stored)
@@ -235,7 +235,7 @@ async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
     if (fault === undefined) {
       if (result?.status === 'fulfilled') events.push(result.value)
     } else if (isOfLaterVersion(fault)) {
-      // Written by a newer version: the events of the stream that this one knows are still folded.
+      // The event is from a newer version. Events of the stream that this version knows are still folded.
       fold.logger.warn({ stream, revision, type: event.type }, 'skipped an event of a newer version')
     } else {
       fold.logger.error({ err: fault }, 'stream set aside: its events are no longer folded')
@@ -246,7 +246,7 @@ async function readable(fold: OpenFold, stored: readonly LogRecord[]) {
   return { events, bad }
 }
 
-/** Puts the streams that cannot be read further into quarantine, and notes it in their documents. */
+/** Quarantines the streams that cannot be read further, and records that in their documents. */
 async function flawsOf(
   fold: OpenFold,
   bad: readonly { readonly event: LogRecord; readonly fault: UnreadableEvent }[],
@@ -275,7 +275,7 @@ async function flawIn<D extends ViewDocument>(
   const change = changes.findLast((one) => one.collection === collection && idOf(one) === id)
   const stored = change ? undefined : (await fold.store.getMany(collection, [id])).get(id)
   const before = change?.kind === 'put' ? change.document : stored
-  // Only this view writes to this collection.
+  // The cast holds because only this view writes to this collection.
   const document = before && view.flawed(before as unknown as D, { stream: kind, revision, reason })
   return document === undefined
     ? []

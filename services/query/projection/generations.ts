@@ -1,23 +1,23 @@
-/** Changes of the catalog: which generations may be read, and which are to be made. Pure. */
+/** Changes of the catalog: which generations may be read, and which have to be built. Pure. */
 import type { LogIdentity } from '#domain/log.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import { generationName, type Build, type Catalog, type Generation } from '#platform/ports/readStore.ts'
 
 type Views = readonly View<ViewDocument>[]
-/** A catalog after a change, without its revision. */
+/** A catalog after a change, without its new revision. */
 type Changed = Omit<Catalog, 'revision'>
 
-/** Whether what is there was folded from another log, or from more of this one than there is. */
+/** Whether the read models were folded from another log, or from later events than this log has. */
 export function isForeign({ log }: Catalog, identity: LogIdentity, isBeyond: boolean): boolean {
   return isBeyond || (log !== null && (log.logId !== identity.logId || log.epoch !== identity.epoch))
 }
 
-/** The catalog at the start of a projector: without generations of another log, and without an unfinished build. */
+/** The catalog at the start of a projector, without generations of another log and without an unfinished build. */
 export function begun(catalog: Catalog, identity: LogIdentity, foreign: boolean): Changed {
   return { ...catalog, log: identity, building: null, ...(foreign && { live: {} }) }
 }
 
-/** The views that have to be made: new ones, changed ones, and those that an operator wants. */
+/** The views that have to be built: new ones, changed ones, and those that an operator requested. */
 export function missing({ live, wanted }: Pick<Catalog, 'live' | 'wanted'>, views: Views): Views {
   return views.filter(({ collection, version }) => {
     const generation = live[collection]
@@ -25,7 +25,7 @@ export function missing({ live, wanted }: Pick<Catalog, 'live' | 'wanted'>, view
   })
 }
 
-/** Views whose documents a newer version folds: this one must not. */
+/** Views that were built by a newer version, and that this version must not fold. */
 export function newer({ live, wanted }: Pick<Catalog, 'live' | 'wanted'>, views: Views): Views {
   return views.filter(
     ({ collection, version }) =>
@@ -43,7 +43,7 @@ export function nextGenerations({ last }: Pick<Catalog, 'last'>, views: Views): 
   )
 }
 
-/** Makes generations live at once, when there is nothing to fold into them. */
+/** Makes new generations live at once, when there are no events to fold into them. */
 export function madeAtOnce(catalog: Catalog, generations: Build['generations']): Changed {
   return withLive({ ...catalog, last: catalog.last + 1 }, generations)
 }
@@ -52,7 +52,7 @@ export function building(catalog: Catalog, build: Build): Changed {
   return { ...catalog, last: catalog.last + 1, building: build }
 }
 
-/** The one that is being made is live from here on; `undefined` when somebody else makes another. */
+/** Makes the built generations live; `undefined` when another process is building by now. */
 export function swapped(catalog: Catalog, generations: Build['generations']): Changed | undefined {
   if (!isBuilding(catalog, generations)) return undefined
   return withLive({ ...catalog, building: null }, generations)
@@ -64,7 +64,7 @@ export function isBuilding({ building: build }: Catalog, generations: Build['gen
   )
 }
 
-/** Generations that nobody reads or makes. */
+/** Stored generations that nobody reads or builds. */
 export function unused({ live, building: build }: Catalog, stored: readonly string[]): readonly string[] {
   const used = [...Object.values(live), ...Object.values(build?.generations ?? {})].map(({ name }) => name)
   return stored.filter((name) => !used.includes(name))

@@ -1,4 +1,4 @@
-/** Makes generations of read models: folds the log into collections that nobody reads yet. The projector puts them in place. */
+/** Builds generations of read models: folds the log into collections that nobody reads yet. The projector then makes them live. */
 import type { Position } from '#domain/kernel/event.ts'
 import { views } from '#domain/views/all.ts'
 import type { Engines } from '#platform/compose.ts'
@@ -8,35 +8,38 @@ import { besides, openFold, placed } from './fold.ts'
 
 export type RebuildEngines = Pick<Engines, 'eventStore' | 'readStore' | 'log' | 'logger'>
 
-/** What is folded: for each collection the name of its generation, and which of how many parts of all streams. */
+/** What to fold: for each collection the name of its generation, and which of how many parts of all streams. */
 export interface Part {
   readonly names: Readonly<Record<string, string>>
   readonly index: number
   readonly of: number
 }
 
-/** How far a part is. */
+/** The progress of a part. */
 export interface Progress {
   readonly events: number
   readonly position: Position | null
 }
 
-/** Work that a thread does. */
+/** A piece of work for a thread. */
 export type Work =
   | { readonly kind: 'fold'; readonly part: Part }
   | { readonly kind: 'drop'; readonly collections: readonly string[] }
 
-/** Does the work; the signal ends it early. Folding returns the position up to which the part is complete. */
+/** Does a piece of work; the signal aborts it. Folding returns the position up to which the part is complete. */
 export type DoWork = (
   work: Work,
   tell: (progress: Progress) => void,
   signal: AbortSignal,
 ) => Promise<Position | null>
 
-/** Documents are written once for each batch that changes them: fewer at once are more writes, more at once more memory. */
+/**
+ * The number of events folded at once. Each batch writes every document that it changes once: smaller batches need more writes, larger ones more
+ * memory.
+ */
 const batch = 2000
 
-/** Folds with the engines at hand. */
+/** Does the work with the given engines. */
 export function folding(engines: RebuildEngines): DoWork {
   return async (work, tell, signal) => {
     if (work.kind === 'fold') return foldPart(engines, work.part, tell, signal)
@@ -59,7 +62,7 @@ async function foldPart(
   let after: Position | null = null
   let events = 0
 
-  /** Folds into the store to the end of the log; returns an end of the log that it reached. */
+  /** Folds into the store up to the end of the log. Returns an end of the log that it has reached. */
   async function foldInto(store: Pick<ReadStore, 'apply' | 'getMany' | 'find'>): Promise<Position | null> {
     const fold = await openFold(made, { store, log, logger })
     for (let end: Position | null | undefined; ;) {
@@ -70,7 +73,7 @@ async function foldPart(
       events += stored.length
       tell({ events, position: after })
       if (stored.length === batch) continue
-      // Everything that was there when the end was read has been read once nothing more comes.
+      // If nothing more comes, everything up to the end that was read before has been folded.
       if (end !== undefined) return end
       end = await eventStore.head()
     }
@@ -80,7 +83,7 @@ async function foldPart(
   try {
     await aside.prepare([
       ...besides,
-      // Indexes for reading pages are created where the documents land.
+      // Indexes for reading pages are only created in the collections to which the documents are copied.
       ...made.map(({ collection, indexes, goneWith }) => ({
         name: collection,
         indexes: goneWith ? indexes.slice(0, 1) : [],
@@ -94,6 +97,6 @@ async function foldPart(
   } finally {
     await aside.close()
   }
-  // Events that came meanwhile.
+  // Folds the events that have arrived since.
   return foldInto(readStore)
 }

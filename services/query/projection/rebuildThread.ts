@@ -1,4 +1,4 @@
-/** Rebuilds read models on threads of their own, so that reads and writes do not wait for it. */
+/** Rebuilds read models on separate threads, so that reads and writes do not have to wait. */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import type { StoresConfig } from '#platform/compose.ts'
@@ -6,28 +6,28 @@ import type { Rebuilding } from './projector.ts'
 import { folding, type DoWork, type Progress, type RebuildEngines, type Work } from './rebuild.ts'
 import type { Position } from '#domain/kernel/event.ts'
 
-/** What a thread is begun with. */
+/** The data that a thread is started with. */
 export interface ThreadData {
   readonly config: StoresConfig & { readonly logLevel: string }
   readonly work: Work
 }
 
-/** What a thread says. */
+/** The messages of a thread. */
 export type ThreadMessage =
   | { readonly kind: 'progress'; readonly progress: Progress }
   | { readonly kind: 'done'; readonly position: Position | null }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** A thread folds some 15,000 events a second: opening each, folding it and writing take about as long as reading it. */
+/** The most threads. Each folds some 15,000 events a second: decrypting, folding and writing an event take about as long as reading it. */
 const maxParts = 4
-/** A log with no more events than this is folded here: a thread takes longer to begin, as it loads the program once more. */
+/** A log with at most this many events is folded in this thread, since a new thread has to load the program first, which takes longer. */
 const shortLog = 500
-/** Longer than any call to a shared engine takes. */
+/** Longer than any call to a shared engine, so that no call reads a replaced generation after this time. */
 const keptMs = 15_000
-/** A thread notices between two batches that it is to stop. */
+/** How long to wait for a thread to stop, which it does between two batches. */
 const stopTimeoutMs = 5_000
 
-/** Has each part done by a thread that opens the engines of the configuration for itself; a short log is folded with the engines at hand. */
+/** Does each part in a thread that opens the configured engines itself. A short log is folded with the engines of this thread. */
 export function onThreads(config: ThreadData['config'], atHand: RebuildEngines): Rebuilding {
   const { dataDir, engines, masterKey, logLevel } = config
   const ofThread = { dataDir, engines, masterKey, logLevel }
@@ -75,7 +75,7 @@ function doWork(
       }
     })
     thread.on('error', (thrown) => (fault = thrown instanceof Error ? thrown : new Error(String(thrown))))
-    // Only on exit, when everything that the thread had open is closed.
+    // Resolves only on exit, when the thread has closed everything.
     thread.once('exit', () => {
       clearTimeout(ending)
       signal.removeEventListener('abort', stop)
@@ -85,7 +85,7 @@ function doWork(
   })
 }
 
-/** The built server has the worker's file beside it. Run from its sources, as in a test, an older Node needs a loader for them. */
+/** Starts a thread. The built server has the worker's file beside it; when run from sources, as in a test, an older Node needs a TypeScript loader. */
 function startThread(workerData: ThreadData): Worker {
   const here = import.meta.url
   if (!here.endsWith('.ts')) return new Worker(new URL('rebuildWorker.js', here), { workerData })

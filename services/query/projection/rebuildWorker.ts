@@ -1,4 +1,4 @@
-/** The thread that rebuilds read models: does one piece of work with its own engines, reports progress, and ends. */
+/** The thread that rebuilds read models. It does one piece of work with its own engines, reports progress, and ends. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { openStores } from '#platform/compose.ts'
 import { logger } from '#platform/log.ts'
@@ -37,5 +37,5 @@ async function main({ config, work }: ThreadData): Promise<void> {
   }
 }
 
-// The data that a thread is begun with comes from this very process.
+// The cast holds because this process itself starts the thread with its data.
 await main(workerData as ThreadData)

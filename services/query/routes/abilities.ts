@@ -1,4 +1,4 @@
-/** Reads of what agents can be told to use, of files to mention, and of a person's own instructions. */
+/** Reads of skills, commands and subagents, of files to mention, and of a person's own instructions. */
 import {
   findProjectFiles,
   findTaskFiles,
@@ -38,7 +38,7 @@ export const abilityRoutes: readonly Route<QueryServices>[] = [
   route(getInstructions, signedIn, fresh, async ({ user }, services) => ownOf(services, user.id)),
 ]
 
-/** A runner may fetch the repository first. */
+/** A runner may have to fetch the repository first. */
 const withinMs = 8_000
 
 async function abilitiesAt(services: QueryServices, place: Place, agent: AgentName) {

@@ -1,4 +1,4 @@
-/** The audit log, for administrators. Each read of it is recorded before it is answered, and refused when it cannot be. */
+/** The audit log, for administrators. Each read of it is recorded before it is answered, and refused if recording fails. */
 import {
   exportAuditLog,
   listAuditLog,
@@ -52,7 +52,7 @@ interface AuditQuery {
   readonly requestId: string
 }
 
-/** Records what is asked for, and waits until the view shows all that came before it. */
+/** Records the request, and waits until the view has all earlier events. */
 async function record(
   kind: typeof RecordsRead | typeof RecordsExported,
   { query, actor, commandId, requestId }: AuditQuery,
@@ -75,7 +75,7 @@ interface Page {
   readonly limit: number
 }
 
-/** Entries of the period, from one of its ends or from the place of a cursor. */
+/** Entries of the period, from its beginning or end, or from the place of a cursor. */
 async function page(
   { documents }: QueryServices,
   { person, task, from, to }: Filter,
@@ -115,7 +115,7 @@ async function* exported(
 
 const line = (value: AuditExportLine): string => `${JSON.stringify(value)}\n`
 
-/** Entries with what lasts only as long as its key: the names of people and of secrets. */
+/** Entries with the names of people and of secrets, which exist only as long as their keys. */
 async function presented(
   { documents, log }: QueryServices,
   entries: readonly AuditDocument[],

@@ -77,7 +77,7 @@ async function latest<D extends ViewDocument & { readonly order: string }>(
   return [...found].reverse()
 }
 
-/** Entries that wait or run, and come before the first of a page. */
+/** Queued and running entries that come before the first entry of a page. */
 async function openBefore(
   documents: Documents,
   taskId: string,
@@ -93,8 +93,8 @@ async function openBefore(
 }
 
 /**
- * Output is read backwards from its stream, so that a page costs what it holds. Texts that are being written by the running execution
- * come along as deltas; what they became is in the chat.
+ * The latest output, read backwards from its stream, so that a page costs only what it contains. Texts that the running execution is still writing
+ * are included as deltas; finished texts are in the chat.
  */
 async function latestOutput(
   log: EventLog,

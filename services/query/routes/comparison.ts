@@ -1,4 +1,4 @@
-/** A task beside its alternatives. */
+/** Reads a task together with its alternatives. */
 import { getComparison, type Compared } from '#domain/api/comparison.schema.ts'
 import { runFactsView, runningMsOf, type RunFactsDocument } from '#domain/views/runFacts.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'

@@ -31,12 +31,12 @@ export const feedbackRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** Whether its turn may still come to nothing. */
+/** Whether the turn of the feedback may still fail or be cancelled. */
 function isUnderWay({ status, answer }: FeedbackDocument): boolean {
   return status === 'sent' && answer === 'none'
 }
 
-/** `null` where the history of the task cannot be read. */
+/** `null` when the history of the task cannot be read. */
 async function stateOf(
   commands: Pick<QueryServices['commands'], 'load'>,
   taskId: string,

@@ -1,4 +1,4 @@
-/** Figures of tasks: one's own, or everybody's for administrators, each of whose reads is recorded. */
+/** Figures of tasks: the person's own, or everybody's for administrators. Administrators' reads of everybody's figures are recorded. */
 import { exportFigures, getFigures, type FiguresGroup } from '#domain/api/figures.schema.ts'
 import { figuresLimits, type Scope } from '#domain/api/figures.ts'
 import { RecordsExported, RecordsRead } from '#domain/audit.ts'
@@ -48,7 +48,7 @@ function periodOf({ from, to }: Asking['query'], { clock }: QueryServices): Peri
   return { from: begin, to: end }
 }
 
-/** Throws unless the person may see what they ask for; records it where it is not only their own, and each export. */
+/** Throws unless the person may see the requested figures. Records the request if it is about others, or if it is an export. */
 async function allowed(
   kind: typeof RecordsRead | typeof RecordsExported,
   request: Asking,
@@ -75,7 +75,7 @@ async function figuresFor({ query, user }: Asking, { documents }: QueryServices,
   return { total: summed.total, groups: await groupsOf(documents, by, period, summed) }
 }
 
-/** RFC 4180, with a byte order mark, by which spreadsheets know that it is UTF-8. */
+/** A CSV table by RFC 4180, with a byte order mark, which tells spreadsheets that it is UTF-8. */
 async function* table(by: Grouping, groups: readonly FiguresGroup[]): AsyncGenerator<string> {
   yield `\uFEFF${lineOf([by, 'name', ...measures])}`
   for (const { key, name, figures } of groups)
@@ -84,7 +84,7 @@ async function* table(by: Grouping, groups: readonly FiguresGroup[]): AsyncGener
 
 const lineOf = (cells: readonly string[]): string => `${cells.map(cellOf).join(',')}\r\n`
 
-/** What a spreadsheet would take for a formula is made a text. */
+/** A cell of the table. A text that a spreadsheet would take for a formula gets a leading quote. */
 function cellOf(text: string): string {
   const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain

@@ -1,4 +1,4 @@
-/** What the App reaches for a person: their installations, with their own token, and what they asked an owner for. */
+/** What the App can reach for a person: their installations, read with their own token, and their requests to owners. */
 import { getGitHubAccess, type GitHubAccess, type InstallationOfPerson } from '#domain/api/github.schema.ts'
 import { mostShown } from '#domain/api/github.ts'
 import { missingAppPermissions } from '#domain/codeHostRights.ts'
@@ -15,16 +15,16 @@ import type {
 import { installationRequestsOf, unlessOfHost, withDetails } from '../installations.ts'
 import { route, type QueryServices } from '../services.ts'
 
-/** How long counts are waited for. */
+/** How long to wait for the counts of repositories. */
 const countTimeoutMs = 10_000
 
 export const gitHubAccessRoutes: readonly Route<QueryServices>[] = [
   route(getGitHubAccess, signedIn, fresh, ({ user, query }, services) => accessOf(services, user, query)),
 ]
 
-/** What access is read from. */
+/** The services that access is read from. */
 export type AccessSources = Pick<QueryServices, 'hostApp' | 'gitHubAnswers'> & {
-  /** `null` where the code host is GitHub. The local one knows no GitHub Apps. */
+  /** `null` with GitHub. The local code host has no GitHub Apps. */
   readonly localCodeHost: object | null
   readonly access: Pick<QueryServices['access'], 'tokenOf'>
   readonly codeHost: Pick<QueryServices['codeHost'], 'appUrls'>
@@ -39,7 +39,7 @@ interface AccessQuery {
   readonly refresh?: 'true' | undefined
 }
 
-/** What the App reaches for the person, as it was some minutes ago unless they ask for a refresh or come back from changing it. */
+/** What the App can reach for the person. Cached for some minutes, unless the person asks for a refresh or returns from changing it. */
 export async function accessOf(
   sources: AccessSources,
   user: Pick<Person['user'], 'id' | 'githubId'>,
@@ -56,11 +56,11 @@ export async function accessOf(
     access.of(name, () => readAccess(sources, token, user), how)
   const answer = await answerTo({ again })
   if (returned === undefined || answer.installations?.some(({ id }) => id === returned)) return answer
-  // Anybody can make an address with a number in it; only the code host knows whose the installation is.
+  // Anybody can make an address with any number in it, so the code host is asked whether the person has this installation.
   if (answer.installations === null || !(await isTheirs(sources, token, returned)))
     throw new Fault('install_callback')
   if (answer.more > 0) return answer
-  // The installation is newer than the answer that is kept.
+  // The cached answer is from before this installation.
   access.forget(name, answer)
   return answerTo({ again: false })
 }
@@ -104,7 +104,7 @@ async function readAccess(
   }
 }
 
-/** `undefined` where the token is not that of an App: a person's own rights are all there is then. */
+/** `undefined` when the token is not from an App: then only the person's own permissions count. */
 async function installationsOf(
   { codeHostApps }: AccessSources,
   token: string,
@@ -130,7 +130,7 @@ function presented(one: Installation, repositories: InstalledRepositories | null
   }
 }
 
-/** `null` where the code host does not say. */
+/** `null` when the code host does not say. */
 async function repositoriesOf(
   { codeHostApps }: AccessSources,
   token: string,
@@ -140,7 +140,7 @@ async function repositoriesOf(
   return codeHostApps.repositoriesOf(token, query).catch(unlessOfHost)
 }
 
-/** What the person asked for, by their id. What the App cannot be asked for is not shown. */
+/** Requests by this person, by their id. Empty when the App cannot list requests. */
 async function requestsOf(sources: AccessSources, githubId: string | null): Promise<{ account: string }[]> {
   if (githubId === null || !(await sources.codeHostApps.hasKey())) return []
   const all = (await withinOr(countTimeoutMs, installationRequestsOf(sources), null)) ?? []

@@ -1,4 +1,4 @@
-/** How the App of this server stands, for administrators. A part that the code host does not tell says why; the others are there. */
+/** The status of this server's App, for administrators. A part that could not be read says why, and the other parts are still there. */
 import { z } from 'zod'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import {
@@ -46,19 +46,19 @@ type Apps = Pick<
   | 'deliveries'
 >
 
-/** What the rights are read from. */
+/** The services that the status is read from. */
 export interface RightsSources extends Pick<
   QueryServices,
   'hostApp' | 'eventStore' | 'clock' | 'gitHubAnswers'
 > {
-  /** `null` where the code host is GitHub. The local one knows no GitHub Apps. */
+  /** `null` with GitHub. The local code host has no GitHub Apps. */
   readonly localCodeHost: object | null
   readonly codeHostApps: Apps
   readonly codeHost: Pick<QueryServices['codeHost'], 'appUrls' | 'ownToken'>
   readonly access: Pick<QueryServices['access'], 'tokenOf'>
 }
 
-/** The rights as they stand, and what is left to the person who asks. */
+/** The App's status, and what is left of the requesting administrator's own rate limit. */
 export async function rightsOf(
   sources: RightsSources,
   user: Pick<Person['user'], 'id' | 'githubConnected' | 'githubUsername'>,
@@ -98,7 +98,7 @@ async function part<T extends object>(read: () => Promise<T>): Promise<Part<T>> 
   }
 }
 
-/** The code host's sentence is about a person's token; here it rejects the App's key. */
+/** A sentence that names the App's key: the code host's own sentence would be about a person's token. */
 const reasonOf = (fault: CodeHostFault | Fault): string =>
   fault instanceof CodeHostFault && ['unauthorized', 'not_found'].includes(fault.kind)
     ? "GitHub refuses the private key of the App, or no longer knows the App. Nothing of the App's work is done meanwhile, and no person's access takes its place. Make a new private key on the page of the App at GitHub, and start the server with GITHUB_APP_PRIVATE_KEY and the other variables of the App. Where the key is the right one, look at the clock of this server."
@@ -135,7 +135,7 @@ interface Detail {
   readonly left: RateLimit
 }
 
-/** `null` where the code host does not say. */
+/** `null` when the code host does not say. */
 async function detailOf(
   { codeHostApps }: Pick<RightsSources, 'codeHostApps'>,
   { id }: Installation,
@@ -187,14 +187,14 @@ async function deliveriesOf({ codeHostApps, eventStore, clock }: RightsSources) 
 
 const dayMs = 86_400_000
 const eventsAtOnce = 500
-/** 10,000 deliveries of a day, and as many days as the code host remembers deliveries, with one to spare. */
+/** Enough for 10,000 deliveries a day, on each day for which the code host keeps deliveries, and one more. */
 const maxReads = 20
 const maxDays = 5
-/** The code host's clock may be ahead of ours. */
+/** How far the code host's clock may be ahead of ours. */
 const skewMs = 300_000
 const WithGuid = z.object({ guid: z.string() })
 
-/** Which GUIDs of these deliveries are in the log: read from its end to where the oldest of them may be. */
+/** The GUIDs of these deliveries that are in the log. Reads the log from its end back to the time of the oldest of them. */
 async function recordedOf(
   eventStore: QueryServices['eventStore'],
   deliveries: readonly HostDelivery[],
@@ -224,7 +224,7 @@ async function recordedOf(
   return found
 }
 
-/** What is left of the administrator's own limit; `null` without an account at the code host, or at one without limits. */
+/** What is left of the administrator's own limit; `null` without an account at the code host, or if the code host has no limits. */
 async function ownLimit(
   { access, codeHostApps, localCodeHost }: RightsSources,
   user: Pick<Person['user'], 'id' | 'githubConnected' | 'githubUsername'>,

@@ -1,4 +1,4 @@
-/** Reads of a task's history: its events, and its changes as they were. */
+/** Reads of a task's history: its events, and its changes as they were at some moment. */
 import { RecordsExported, type AuditedRecords } from '#domain/audit.ts'
 import {
   getRecordedChanges,
@@ -51,7 +51,7 @@ export const historyRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** How far the log is sealed, and with which keys. */
+/** The newest seal of the log, and the keys that sign it. */
 async function sealsOf({
   eventStore,
   vault,
@@ -68,7 +68,7 @@ async function sealsOf({
   }
 }
 
-/** Records in the audit log that somebody is about to be given a copy of this. */
+/** Records in the audit log that somebody is about to get a copy of the task. */
 async function exported(
   records: AuditedRecords,
   task: Pick<TaskDocument, 'id'>,
@@ -93,7 +93,7 @@ const nothingChanged: GitDiff = {
   version: 0,
 }
 
-/** The last time that changes were recorded up to a revision; `null` when they never were. */
+/** The changes that were recorded last up to a revision; `null` when there were none yet. */
 async function changesAt(
   { log }: QueryServices,
   taskId: string,

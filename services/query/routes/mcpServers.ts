@@ -25,5 +25,5 @@ export const mcpServerRoutes: readonly Route<QueryServices>[] = [
   })),
 ]
 
-/** Suggestions are no reason to wait for long. */
+/** Short, since suggestions are not worth a long wait. */
 const suggestedWithinMs = 3_000

@@ -34,7 +34,7 @@ export const projectRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** Tasks that begin wait in a queue: one of this many has a workspace, or none ever had. */
+/** How many of the newest tasks are looked at. New tasks wait in a queue, but if none of this many has a workspace, the project never had one. */
 const tasksLookedAt = 20
 
 export const projectSettingsRoutes: readonly Route<QueryServices>[] = [
@@ -53,6 +53,6 @@ export const projectSettingsRoutes: readonly Route<QueryServices>[] = [
 
 const askedOf = ({ id, owner }: ProjectDocument) => ({ projectId: id, ownerId: owner })
 
-/** Suggestions are no reason to wait for long. */
+/** Short, since suggestions are not worth a long wait. */
 const suggestionTimeoutMs = 3_000
 const surveyTimeoutMs = 10_000

@@ -1,4 +1,4 @@
-/** Where the lines of a file come from. */
+/** Reads of the provenance of a file's lines. */
 import { getProvenance } from '#domain/api/provenance.schema.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -12,7 +12,7 @@ import { newest } from '#platform/reads/pages.ts'
 import { writersOf } from '../lineOrigins.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
-/** Only the runner that has the workspace can tell. */
+/** How long to wait for the runner with the workspace, the only one that can answer. */
 const runnerTimeoutMs = 10_000
 const longestPrompt = 500
 /** How many of a task's latest calls are searched. */
@@ -53,11 +53,11 @@ interface TurnsQuery {
 
 interface FoundTurn {
   readonly shown: Answer['turns'][number]
-  /** The call of each of its lines in the file, by the line's number. */
+  /** For each of the turn's lines in the file, the call that wrote it, by line number. */
   readonly callOfLine: ReadonlyMap<number, string | null>
 }
 
-/** A range for each call that wrote lines of it. */
+/** Splits a range of a turn into one range for each call. */
 function byCall({ from, to, executionId }: Range, turn: FoundTurn | undefined): Answer['ranges'] {
   const ranges: Answer['ranges'] = []
   for (let line = from; line <= to; line += 1) {
@@ -69,7 +69,7 @@ function byCall({ from, to, executionId }: Range, turn: FoundTurn | undefined): 
   return ranges
 }
 
-/** The turns of these ranges, by their ids. */
+/** The turns of these ranges, by id. */
 async function turnsOf(
   { documents }: QueryServices,
   task: TaskDocument,
@@ -124,7 +124,7 @@ async function turnsOf(
 }
 
 function callOf({ id, kind, name, target, additions, deletions, version: moment }: LogDocument) {
-  // A thought writes no lines.
+  // A thought writes no lines, so this never is `thinking`.
   return {
     id,
     kind: kind === 'thinking' ? 'other' : kind,

@@ -1,4 +1,4 @@
-/** Reads of tasks and of what they changed. */
+/** Reads of tasks and of their changes. */
 import {
   getFileLines,
   getPullRequest,
@@ -19,9 +19,9 @@ import { route, ownTask, type QueryServices } from '../services.ts'
 import { mostFileLines } from '#domain/api/tasks.ts'
 import type { AnswerOf, QueryOf } from '#domain/api/call.schema.ts'
 
-/** What the diffs beside a task may come to, in UTF-16 code units. */
+/** The most characters (UTF-16 code units) of all diffs in the answer of a task. */
 const diffsBesideTask = 1_000_000
-/** For questions to the runner that has the workspace. */
+/** How long to wait for the runner with the workspace. */
 const runnerTimeoutMs = 10_000
 
 export const taskRoutes: readonly Route<QueryServices>[] = [
@@ -50,13 +50,13 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
     const { prNumber, prUrl, pullRequestWords, autoUpdate, pullRequest } = task
     const pr = prNumber === null ? null : { html_url: prUrl ?? '', number: prNumber }
     const isOver = pullRequest?.state === 'merged' || pullRequest?.state === 'closed'
-    // Keeps what a person wrote for it; a new one in its place has words of its own.
+    // An open pull request keeps what a person wrote for it; a new one in place of a closed one gets a new text.
     const kept = pr === null || isOver ? null : pullRequestWords
     return { pr, proposal: kept ?? (await proposalFor(services, task)), autoUpdate }
   }),
 ]
 
-/** Says what a pull request holds beyond what is shown, and what is shown that it leaves out. */
+/** A sentence about the differences between a pull request and the shown changes: what it has beyond them, and what it leaves out. */
 function beyondShown(files: readonly ChangedFile[], total: number, truncated: boolean): string | undefined {
   const unlisted = total - files.length
   const leftOut = files.flatMap((file) => (file.leftOut ? [file.fileName] : []))
@@ -118,7 +118,7 @@ async function gitDiff(
   const files = found ?? []
   const totalChanges = shown.files ?? files.length
   const message = found === undefined ? notKept : beyondShown(files, totalChanges, shown.truncated)
-  // A blob that was made for this answer alone is no longer needed; if it cannot be removed, it is left.
+  // A blob that was made only for this answer is no longer needed. If it cannot be removed, the sweep does it later.
   if (!isRecorded && shown.blob) await services.blobs.remove(shown.blob).catch(() => undefined)
   return {
     status: 'ready',
@@ -135,7 +135,7 @@ async function gitDiff(
   }
 }
 
-/** Only the runner that has the workspace can compare it with another branch than the recorded one. */
+/** Compares with another branch than the recorded one, which only the runner with the workspace can do. */
 async function changesAgainst(
   task: TaskDocument,
   baseBranch: string,
@@ -152,7 +152,7 @@ function changedFiles(task: TaskDocument, services: QueryServices): Promise<Chan
   return changedFilesOf(services, task.id, task.recorded?.blob ?? null)
 }
 
-/** Leaves every file in the list and cuts diffs once they come to more than `most` together. */
+/** Keeps every file in the list, and cuts diffs when all of them together are longer than `most`. */
 function cut(files: readonly ChangedFile[], most: number): ChangedFile[] {
   let left = most
   return files.map((file) => {
@@ -163,9 +163,9 @@ function cut(files: readonly ChangedFile[], most: number): ChangedFile[] {
 }
 
 /**
- * Lines around a file's changes, as they were before, of a file that is among the recorded changes. What is read is content that git names in the recorded diff, never a
- * path: so the lines fit the diff however far the work has gone on, and no name and no link leads elsewhere.
- * Throws `Fault`: not_found for a file without changes or without an earlier content, not_initialized when nobody has the workspace.
+ * Lines of a file around its recorded changes, as they were before. What is read is the content that git names in the recorded diff, never a path. So
+ * the lines fit the diff even if the work has continued, and no name or link leads to another file. Throws `Fault`: not_found for a file without
+ * changes or without earlier content, not_initialized when no runner has the workspace.
  */
 export async function fileLines(
   task: TaskDocument,
@@ -188,9 +188,9 @@ export async function fileLines(
   return { from, lines: [...answer.lines], total: answer.total }
 }
 
-/** Git's id of a file's earlier content; `null` for a new file, a binary one, and a diff that does not say. */
+/** Git's id of a file's earlier content; `null` for a new file, a binary file, and a diff without the id. */
 export function blobBefore(diff: string): string | null {
-  // Only what is above the first lines of content is git's own word; a name with a line break in it is quoted there.
+  // Only the part before the first lines of content is by git itself. File names in it are quoted and cannot contain a line break.
   const firstHunk = diff.indexOf('\n@@ ')
   if (firstHunk === -1) return null
   const name = /^index ([0-9a-f]{40,64})\.\./m.exec(diff.slice(0, firstHunk))?.[1]

@@ -1,4 +1,4 @@
-/** What an undo would do: which turns, by the log, and which files, by the runner that has them. */
+/** The preview of an undo: its turns, from the log, and its files, from the runner with the workspace. */
 import { randomUUID } from 'node:crypto'
 import { previewUndo } from '#domain/api/fork.schema.ts'
 import { isRefusal } from '#domain/kernel/decider.ts'
@@ -9,7 +9,7 @@ import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'
 
-/** Only the runner that has the workspace can compare its files. */
+/** How long to wait for the runner with the workspace, the only one that can compare its files. */
 const comparisonTimeoutMs = 10_000
 
 export const undoRoutes: readonly Route<QueryServices>[] = [
