@@ -1,4 +1,4 @@
-/** What the runner's parts work with, in three sets. Each function takes the smallest that it needs. */
+/** The dependencies of the runner's parts, in three sets. Each function takes the smallest that it needs. */
 import type { RunLimits } from '#platform/config/config.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import type { Commands } from '#platform/commands/execute.ts'
@@ -41,7 +41,7 @@ import type { Workspace } from './workspace/workspace.ts'
 import type { WorkspaceLimit } from './workspace/workspaceLimit.ts'
 import type { Workspaces } from './workspace/workspaces.ts'
 
-/** What the runner is started with. */
+/** The engines and configuration that the runner is started with. */
 export interface RunnerEngines {
   readonly commands: Commands
   readonly documents: Documents
@@ -66,7 +66,7 @@ export interface RunnerEngines {
   readonly emit: Emit
 }
 
-/** Reads what a run is about, and records what comes of it. */
+/** What is needed to read about a run and to record its results. */
 export interface RecordingDeps extends Pick<
   RunnerEngines,
   'commands' | 'documents' | 'log' | 'bus' | 'words' | 'blobs' | 'clock' | 'logger'
@@ -78,10 +78,10 @@ export interface RecordingDeps extends Pick<
   readonly checkImage: CheckImage
 }
 
-/** A sandbox for agents and commands, or the sentence that says why there is none. */
+/** A sandbox for agents and commands, or a sentence that says why there is none. */
 export type AvailableSandbox = Sandbox | { readonly missing: string }
 
-/** Makes, keeps and publishes workspaces. */
+/** What is needed to make, keep and publish workspaces. */
 export interface WorkspaceDeps extends Pick<
   RunnerEngines,
   | 'documents'
@@ -94,42 +94,42 @@ export interface WorkspaceDeps extends Pick<
   | 'logIdentity'
   | 'vault'
 > {
-  /** Where people reach the product; `null` where this process does not know. */
+  /** The address at which people reach the product; `null` when this process does not know it. */
   readonly publicAddress: string | null
-  /** The domain of the addresses by which the code host knows whose commits they are. */
+  /** The domain of the email addresses by which the code host attributes commits to accounts. */
   readonly noreplyDomain: string
-  /** Whether the origin of lines is published beside commits. */
+  /** Whether notes about the origin of lines are pushed with commits. */
   readonly originNotes: boolean
-  /** Who signs commits; `undefined`: nobody. */
+  /** Signs commits; `undefined`: commits are not signed. */
   readonly commitSigner: CommitSigner | undefined
-  /** Mirrors and workspaces are below it. */
+  /** The folder that contains all mirrors and workspaces. */
   readonly root: string
-  /** The `PATH` with which the runner finds programs of the host, such as git. */
+  /** The `PATH` in which the runner finds programs of the host, such as git. */
   readonly path: string
   readonly git: HostGit
-  /** Git that may read what an agent wrote in a workspace. */
+  /** Returns a git that may safely read what an agent wrote in a workspace. */
   readonly treeGitFor: (workspace: Workspace) => Git
   readonly snapshots: Snapshots
   readonly mirrors: Mirrors
   readonly workspaces: Workspaces
   readonly eviction: WorkspaceEviction
-  /** Whoever makes, uses or removes a task's workspace holds its lock. */
+  /** The locks of workspaces. Whoever makes, uses or removes a task's workspace must hold its lock. */
   readonly locks: WorkspaceLocks
   readonly disk: DiskWatch
-  /** The kernel's limit on a workspace, where it has one. */
+  /** The kernel's limit on the size of a workspace, if the file system supports one. */
   readonly limit: WorkspaceLimit
   readonly scratch: Scratch
   readonly sandbox: AvailableSandbox
 }
 
-/** Runs agents and commands in sandboxes. */
+/** What is needed to run agents and commands in sandboxes. */
 export interface AgentDeps extends Pick<
   RunnerEngines,
   'commands' | 'projectSecrets' | 'mcpHeaders' | 'modelKeys' | 'ids' | 'logger' | 'emit'
 > {
   readonly isRoot: boolean
   readonly sandbox: AvailableSandbox
-  /** Why nothing but the scripted model may run here, in a sentence; `null` where a real one may. */
+  /** Why only the scripted model may run here, in a sentence; `null` when real models may run. */
   readonly onlyScripted: string | null
   readonly installed: InstalledAgents
   readonly abilities: Abilities

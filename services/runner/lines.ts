@@ -1,14 +1,14 @@
-/** Cuts a stream of characters into lines, with a bound on what a line may hold. */
+/** Splits a stream of characters into lines, and limits the length of a line. */
 
 export interface Line {
   readonly text: string
-  /** The line was longer than allowed; `text` is its beginning. */
+  /** Whether the line was longer than allowed; `text` is then its beginning. */
   readonly overlong: boolean
 }
 
 const keptOfOverlong = 1000
 
-/** Splits at `\n` and drops a `\r` before it. A line beyond `limit` characters is cut to its first 1,000. */
+/** Splits at `\n` and drops a `\r` before it. A line of more than `limit` characters is cut to its first 1,000. */
 export function createLineSplitter(limit: number) {
   let text = ''
   let overlong = false
@@ -34,7 +34,7 @@ export function createLineSplitter(limit: number) {
         return line
       })
     },
-    /** Gives back a last line that has no end. */
+    /** Returns a last line that has no line end. */
     end: (): readonly Line[] => (text === '' ? [] : [take()]),
   }
 }

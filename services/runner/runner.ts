@@ -48,18 +48,18 @@ import { openWorkspaceLimit } from './workspace/workspaceLimit.ts'
 import { openWorkspaces } from './workspace/workspaces.ts'
 
 export interface RunningRunner {
-  /** Takes no more jobs, ends what runs and records it. Nothing it started is left. */
+  /** Stops taking jobs, ends running ones and records that. Nothing that it started is left. */
   stop(): Promise<void>
-  /** What its sandboxes lack, and how their memory is counted, in sentences. */
+  /** Sentences about what its sandboxes lack, and how their memory is counted. */
   readonly ofSandboxes: readonly string[]
-  /** Who limits workspaces, and to what: a sentence. */
+  /** A sentence about what limits workspaces, and to which size. */
   readonly workspaceLimit: string
 }
 
-/** Without a sandbox there is nothing to hold still. */
+/** Without a sandbox there are no processes to pause. */
 const nothingPaused: Paused = { deletedBytes: async () => 0, resume: () => undefined }
 
-/** A workspace that was used within this time is kept. */
+/** A workspace that was used within this time is not evicted. */
 const leastIdleMs = 15 * 60_000
 
 export async function startRunner(config: Config, engines: RunnerEngines): Promise<RunningRunner> {
@@ -113,7 +113,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   }
 }
 
-/** No other runner has this queue. */
+/** Whether no other runner shares this queue. */
 const isAlone = (config: Config): boolean => config.engines.nats === null
 
 interface Base {
@@ -124,7 +124,7 @@ interface Base {
   closeThreads(): Promise<void>
 }
 
-/** Cleans up after an earlier process and opens what runs are made with. */
+/** Cleans up after an earlier process, and opens what runs need. */
 async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const { logger } = engines
   const { path } = config
@@ -137,12 +137,12 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const opened = await openSandbox(config, { root, git, runnerId, scratch, progress })
   for (const sentence of opened.shortcomings) logger.warn(sentence)
   for (const sentence of opened.memory) logger.info(sentence)
-  // Asking a CLI for its version takes a moment: the first run waits for it, the start does not.
+  // Asking a CLI for its version takes a moment, so the first run waits for it and the start does not.
   const agents = installedAgents(config)
   await endOrphanedSandboxes(root)
   await removeLeftovers(root)
   const isRoot = process.getuid?.() === 0
-  // Without a sandbox there is no separate user: one could not even reach its tree in the closed data folder.
+  // Without a sandbox there is no separate user, who could not even reach its tree in the data folder.
   const isIsolated = 'kind' in opened.sandbox && opened.sandbox.kind !== 'none'
   const sandboxUsers = isRoot && isIsolated ? openSandboxUsers(root) : undefined
   const limit = await openWorkspaceLimit({
@@ -187,7 +187,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
 
 type Places = Pick<WorkspaceDeps, 'root' | 'git' | 'sandbox' | 'limit'>
 
-/** Mirrors, workspaces and snapshots. */
+/** The dependencies for mirrors, workspaces and snapshots. */
 function workspaceDeps(
   config: Config,
   { blobs, logger }: RunnerEngines,
@@ -223,7 +223,7 @@ function workspaceDeps(
   }
 }
 
-/** What keeps mirrors and workspaces within their disk. */
+/** The dependencies for keeping mirrors and workspaces within their disk space. */
 function diskDeps(
   config: Config,
   { documents, commands, logger }: RunnerEngines,
@@ -256,7 +256,7 @@ function diskDeps(
     limits,
     projectOf: async (taskId) => (await documents.get(tasksView, taskId))?.projectId,
     isInUse,
-    // By the log: while read models are rebuilt, every task looks deleted in them.
+    // Read from the log, because every task looks deleted in read models that are being rebuilt.
     isDeleted: async (taskId) => (await commands.load(decider, taskStream(taskId))).state.kind === 'deleted',
     idleMs: Math.max(leastIdleMs, 2 * config.runs.idleMs),
     runsCounted: disk.counted,
@@ -269,7 +269,7 @@ function diskDeps(
 /** A decoded image may take hundreds of megabytes. */
 const imagesAtOnce = 2
 
-/** What runs are recorded with, and what they may use. */
+/** The dependencies for recording runs, and their limits. */
 function runDeps(
   config: Config,
   { commands, clock, logger }: RunnerEngines,
@@ -303,7 +303,7 @@ function runDeps(
   }
 }
 
-/** Removes what this runner has of a task: another runner has worked on it since. */
+/** Removes what this runner has of a task, because another runner has run the task since. */
 function forget({ locks, prewarm, root, path }: ExecutionDeps, taskId: string): Promise<void> {
   return locks.hold(taskId, async () => {
     await prewarm.agents.drop(taskId)
@@ -311,7 +311,7 @@ function forget({ locks, prewarm, root, path }: ExecutionDeps, taskId: string): 
   })
 }
 
-/** Takes jobs of both kinds. The result takes no more, and resolves when those at work have ended. */
+/** Takes jobs of both kinds. `stop` of the result stops that and resolves when running jobs have ended. */
 function takeJobs(config: Config, { jobs }: RunnerEngines, work: Work<ExecutionDeps>): () => Promise<void> {
   const options = { concurrency: config.runs.atOnce, leaseMs }
   const executions = jobs.work('execution', options, (delivery) =>

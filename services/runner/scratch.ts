@@ -1,15 +1,15 @@
-/** Folders for the sockets that sandboxes reach. They are in the system's temporary folder, since the path of a socket must be short. */
+/** Folders for the sockets that sandboxes use. They are in the system's temporary folder, because the path of a socket must be short. */
 import { createHash } from 'node:crypto'
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 export interface Scratch {
-  /** A new folder, in which a sandbox's user can open what it knows by name but list nothing. The caller removes it. */
+  /** Makes a new folder. A sandbox's user can open files in it by name, but not list them. The caller removes it. */
   make(): Promise<string>
 }
 
-/** Removes what a runner with this id left when it was killed. There is only one runner with an id at a time. */
+/** Opens the scratch folder of a runner, and removes what the runner left when it was killed. There is only one runner with this id at a time. */
 export async function openScratch(runnerId: string): Promise<Scratch> {
   const prefix = `flightdeck-${createHash('sha256').update(runnerId).digest('hex').slice(0, 10)}-`
   const left = (await readdir(tmpdir())).filter((name) => name.startsWith(prefix))

@@ -1,4 +1,4 @@
-/** Runs an execution that this runner has claimed: reads what it is about, makes its workspace ready, runs its turn or command, records its changes. */
+/** Runs an execution that this runner has claimed: reads what it is about, prepares its workspace, runs its turn or command, and records its changes. */
 import type { AgentName } from '#domain/agents.ts'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
@@ -28,7 +28,7 @@ import type { Control, StopReason } from './control.ts'
 import { allowedRules, lateAnswers } from './turn/agentQuestions.ts'
 import { runTurn } from './turn/turn.ts'
 
-/** How a run is controlled and where it is recorded. */
+/** The control of a run, and the streams to which it is recorded. */
 export interface RunChannels {
   readonly control: Control
   readonly reporter: Reporter
@@ -110,7 +110,7 @@ async function runInWorkspace(
     await settle?.()
     await output.end()
     await changes.stop()
-    // Neither failure fails the turn.
+    // The turn does not fail if recording its changes or its snapshot fails.
     if (!silent.has(stop.reason())) {
       const snapshot = { task, workspace, agent, executionId, report: reporter.report }
       await Promise.all([
@@ -121,7 +121,7 @@ async function runInWorkspace(
   }
 }
 
-/** Stop reasons after which a run may record nothing more. */
+/** Reasons for stopping after which a run may record nothing more. */
 const silent = new Set<StopReason | undefined>(['evicted', 'deleted', 'unrecordable'])
 
 /** Runs the message as a command or as a turn of the agent. */
@@ -154,7 +154,7 @@ async function runMessage(
   })
 }
 
-/** An agent that cannot be told to plan or to ask works freely. */
+/** The mode of the agent. One that cannot be told to plan or to ask works freely. */
 function modeOf(agent: AgentName, { questions: { mode } }: LiveTask): AgentMode {
   const modes: readonly AgentMode[] = agents[agent].modes
   return modes.includes(mode) ? mode : 'free'

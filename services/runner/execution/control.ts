@@ -1,48 +1,48 @@
-/** How a run is controlled from outside: it can be stopped, and messages can be delivered to its turn. */
+/** The control of a run from outside: it can be stopped, and messages can be delivered to its turn. */
 
-/** Why a run stops before its agent is done. */
+/** Why a run is stopped before its agent is done. */
 export type StopReason =
   | 'cancelled'
-  /** The task is gone: there is nobody to report to. */
+  /** The task was deleted, so nothing can be reported. */
   | 'deleted'
-  /** Another runner has the execution now, or the lease ran out: nothing more may be reported. */
+  /** Another runner has the execution now, or the lease has expired: nothing more may be reported. */
   | 'evicted'
-  /** The record of its task is damaged: nothing more can be recorded. */
+  /** The record of the run's task is damaged: nothing more can be recorded. */
   | 'unrecordable'
   /** This server is shutting down. */
   | 'stopping'
   /** Nobody answered the agent for too long. */
   | 'unanswered'
-  /** The agent printed nothing for too long. */
+  /** The agent has printed nothing for too long. */
   | 'silent'
-  /** The person can no longer reach the repository. */
+  /** The person can no longer access the repository. */
   | 'no_access'
-  /** It used more disk space than it may. */
+  /** The run uses more disk space than it may. */
   | 'disk_limit'
   | 'too_long'
 
-/** A signal that carries why: `signal.reason` is a `StopReason`. */
+/** A signal with a reason: `signal.reason` is a `StopReason`. */
 export interface Stopping {
   readonly signal: AbortSignal
   /**
-   * Ends a push that is under way. A deletion does not abort it: the code host may finish what it was sent whether or not we wait, and
-   * whoever deletes the branch must know when it is there.
+   * Aborts a running push. A deletion does not abort it: the code host may complete the push whether or not we wait, and whoever deletes the branch
+   * must know when the push is done.
    */
   readonly pushSignal: AbortSignal
-  /** Only the first reason counts. `sentence` says more than the reason's name does. */
+  /** Stops the run. Only the first reason counts. `sentence` says more than the reason's name. */
   stop(reason: StopReason, sentence?: string): void
   reason(): StopReason | undefined
   sentence(): string
 }
 
-/** What reaches a run from outside. */
+/** The ways in which a run is controlled from outside. */
 export interface Control {
   readonly stop: Stopping
-  /** Ids of messages. */
+  /** Ids of messages to deliver to the running turn. */
   readonly steering: DeliveryQueue
-  /** Ids of questions. */
+  /** Ids of answered questions to deliver to the running turn. */
   readonly answers: DeliveryQueue
-  /** The run waits for a person, or goes on: while it waits it takes no slot of the runner. */
+  /** Called when the run begins to wait for a person, and when it continues. While it waits, it takes no slot of the runner. */
   readonly waits: (isWaiting: boolean) => void
 }
 
@@ -63,11 +63,11 @@ export function stopping(): Stopping {
   }
 }
 
-/** What a person wants delivered to the running turn, on its way from the log to the agent. */
+/** Passes ids from the log to the running turn, for what a person wants delivered to it. */
 export interface DeliveryQueue {
-  /** Adds the ids that the log names by now. Each is passed on once. */
+  /** Adds the ids that the log has now. Each is passed on once. */
   offer(ids: readonly string[]): void
-  /** Passes them on, one after the other, until the returned function is called. They wait while nobody takes them. */
+  /** Passes ids to `take`, one after the other, until the returned function is called. Without a listener, they wait. */
   listen(take: (id: string) => Promise<void>): () => void
 }
 

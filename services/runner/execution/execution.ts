@@ -1,4 +1,4 @@
-/** An execution from its job to its end: claimed, run, and its outcome recorded. */
+/** Runs an execution from its job to its end: claims it, runs it, and records its outcome. */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
@@ -21,7 +21,7 @@ import type { Claimed } from './runSubject.ts'
 
 const actor = { kind: 'system', service: 'runner' } as const
 
-/** Runs an execution that was requested. Resolves when it has ended, or when it is no longer ours to report. */
+/** Runs a requested execution. Resolves when it has ended, or when this runner may no longer report about it. */
 export async function runExecution(
   deps: ExecutionDeps,
   job: { readonly taskId: string; readonly executionId: string },
@@ -34,18 +34,18 @@ export async function runExecution(
     const claimed = await claim(deps, job, onFound)
     if (claimed) await runAndRecord(deps, claimed, control)
   } catch (fault) {
-    // A run whose record is damaged is given back: once the record is repaired, a later attempt records that it has ended.
+    // If the record is damaged, the job is given back. After a repair, a later attempt records the end of the run.
     if (!(fault instanceof Evicted) || control.stop.reason() === 'unrecordable') throw fault
     deps.logger.info({ ...job }, 'run abandoned: another runner has it')
   } finally {
-    // `onFound` has thawed the agent, also for a turn that failed before it began.
+    // `onFound` has thawed the agent, even for a turn that failed before it began.
     await deps.prewarm.agents.freeze(job.taskId)
   }
 }
 
 /**
- * Claims the execution by recording its start. `undefined` when there is nothing to run: it has ended, was withdrawn, or was begun by a runner
- * that died; in that case its end is recorded here.
+ * Claims the execution by recording its start. `undefined` when there is nothing to run: the execution has ended, was withdrawn, or was begun by a
+ * runner that died; in the last case its end is recorded here.
  */
 async function claim(
   deps: RecordingDeps,
@@ -81,7 +81,8 @@ async function claim(
 }
 
 /**
- * Ends an execution whose runner is gone. That runner may only have been suspended: the line in the terminal makes its later appends fail.
+ * Ends an execution whose runner is gone. That runner may only have been suspended: the line that is added to the terminal makes its later appends
+ * fail.
  */
 async function endLost(
   deps: RecordingDeps,
@@ -128,7 +129,7 @@ async function runAndRecord(deps: ExecutionDeps, claimed: Claimed, control: Cont
   await Promise.all([endWith(reporter, execution, outcome, terminal.head(), opensDraft), allowance.settled()])
 }
 
-/** Whether the project wants a draft pull request for this turn's work. A failure to find out does not fail the turn. */
+/** Whether the project wants a draft pull request for this turn's work. A fault while finding out does not fail the turn. */
 async function wantsDraft(
   { commands, logger }: Pick<ExecutionDeps, 'commands' | 'logger'>,
   { task, execution }: Claimed,
@@ -144,7 +145,7 @@ async function wantsDraft(
   }
 }
 
-/** Ends the execution. A failure is also told in the chat, where the person looks. */
+/** Ends the execution. A failure is also reported in the chat, where the person sees it. */
 async function endWith(
   reporter: Reporter,
   { executionId, agent, kind }: Execution,

@@ -1,4 +1,4 @@
-/** The workspace of an execution: one with a warm agent, one that exists, or one that is made, with the saved work restored into it. */
+/** The workspace of an execution: one that has a warm agent, one that exists, or a new one with the saved work restored into it. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
@@ -20,7 +20,7 @@ import { reachRepository, refreshReached, type RepositoryAccess } from './reposi
 import { recordRestored, restoreTask } from './restore.ts'
 
 export interface ExecutionWorkspace extends ReadyWorkspace {
-  /** The session that the agent resumes; `null`: a new one. */
+  /** The session that the agent resumes; `null` for a new one. */
   readonly session: string | null
 }
 
@@ -44,7 +44,7 @@ interface ExecutionSubject {
   readonly user: Committer
   readonly fence: Fence
   readonly kind: ExecutionKind
-  /** For the turn of an agent. */
+  /** Opens a sandbox while the workspace is still being made. Only for the turn of an agent. */
   readonly early: ReturnType<Prewarm['earlySandbox']>
   /** The session that the agent of this execution had in the task. */
   readonly session: string | null
@@ -53,7 +53,7 @@ interface ExecutionSubject {
   readonly stop: Stopping
 }
 
-/** A workspace with the task's files. The agent resumes its session only if that session has the same past as the files. */
+/** A workspace with the task's files. The agent resumes its session only if that session is from the same moment as the files. */
 type Stage = (ReadyWorkspace & { readonly resumes: boolean }) | Failed
 
 export async function executionWorkspace(
@@ -61,7 +61,7 @@ export async function executionWorkspace(
   subject: ExecutionSubject,
 ): Promise<ExecutionWorkspace | Failed> {
   const { document, fence, kind, reporter, early, task } = subject
-  // A warm agent still remembers the turns that were undone.
+  // A warm agent still remembers the turns that were undone, so it is ended.
   if (task.pendingRestore !== null) await deps.prewarm.agents.drop(document.id)
   const canReuseWarm = kind === 'turn' && task.pendingRestore === null
   const warm = canReuseWarm ? await warmWorkspaceOf(deps, document) : undefined
@@ -72,29 +72,29 @@ export async function executionWorkspace(
         { taskId: document.id, signal, close: early?.close },
         async () => {
           const made = await makeOrRestore(deps, subject)
-          // The order matters: restored, complete on disk, then reported as prepared, which makes the log forget the merge. A run that ends earlier is
-          // repeated from the same state.
+          // The order matters: first restored, then complete on disk, then reported as prepared, which makes the log forget the merge. A run that
+          // ends earlier is repeated from the same state.
           if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
             await deps.workspaces.complete(made.workspace)
           return made
         },
       )
   if (stage.kind === 'failed') return stage
-  // A warm workspace that the task already had was reported before.
+  // A warm workspace that the task already had was reported by an earlier run.
   if (!warm || document.workspace !== 'ready')
     await reporter.report(preparedEvent(stage.workspace, fence.executionId))
   const { resumes, ...ready } = stage
   return { ...ready, session: resumes ? subject.session : null }
 }
 
-/** The workspace with a warm agent of this task, or the one that was prepared before the task. */
+/** The workspace with a warm agent of this task, or the one that was prepared ahead for it. */
 async function warmWorkspaceOf({ prewarm }: Deps, task: TaskDocument) {
   if (task.workspace === 'ready') return prewarm.agents.workspaceOf(task.id)
-  // A workspace that was prepared ahead begins at the head of its branch.
+  // A workspace that was prepared ahead begins at the head of its branch, which is wrong for a task with a start commit.
   return task.startCommit == null ? prewarm.adopt(task) : undefined
 }
 
-/** A workspace that is ready as it is. The mirror is refreshed beside the turn, which is stopped when the person can no longer reach the repository. */
+/** Uses a workspace that is ready. The mirror is refreshed during the turn, which is stopped if the person can no longer access the repository. */
 async function useWarm(deps: Deps, { document, stop }: ExecutionSubject, warm: Workspace): Promise<Stage> {
   const reached = await reachRepository(deps, document)
   if (reached.kind === 'failed') return reached
@@ -103,16 +103,16 @@ async function useWarm(deps: Deps, { document, stop }: ExecutionSubject, warm: W
   const workspace =
     document.workspace === 'ready'
       ? warm
-      : // It was made before the task had a title.
+      : // The workspace was made before the task had a title.
         await deps.workspaces.renameBranch(warm, workingBranch ?? workingBranchName(title, id))
   const found = { workspace, isNew: false, isOnPushedBranch: false, resumes: true }
   return { ...reached, kind: 'ready', ...found, settle }
 }
 
-/** How long the fetch beside a turn waits, so that starting git does not delay the agent's first words. */
+/** How long the fetch during a turn is delayed, so that starting git does not delay the agent's first words. */
 const fetchAfterMs = 250
 
-/** Refreshes the mirror in the background. Calling the result ends that, and waits for its end. */
+/** Refreshes the mirror in the background. The returned function aborts that and waits for its end. */
 function refreshBeside(deps: Deps, reached: RepositoryAccess, stop: Stopping): () => Promise<void> {
   const isOver = new AbortController()
   const refresh = async () => {
@@ -138,16 +138,16 @@ const factsOf = ({ document, task }: ExecutionSubject): TaskFacts => ({
   isMerged: task.cleanUp.work === 'merged',
 })
 
-/** A new workspace stays incomplete while it is restored, so that an interrupted restore never looks finished. */
+/** Makes the workspace and restores the saved work. A new workspace counts as incomplete meanwhile, so that an interrupted restore never looks finished. */
 async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Stage> {
   const { task, document, user, fence, reporter, early, stop, terminal } = subject
   const facts = factsOf(subject)
   const isToBeRestored = hasWorkToRestore(facts)
-  // Output from preparing the workspace is always recorded as a turn's, also before a command.
+  // Output during the preparation is always recorded as that of a turn, even before a command.
   const booting = runOutput(terminal, { fence, kind: 'turn', redaction: deps.redaction([]) })
   const make = () =>
     readyWorkspace(deps, {
-      // The start commit of an alternative and the earlier base commit count only until the work was merged.
+      // The start commit of an alternative, and the earlier base commit, no longer count after the work was merged.
       task: facts.isMerged ? { ...document, startCommit: null } : { ...document, lastBase: task.baseCommit },
       user,
       executionId: fence.executionId,
@@ -192,7 +192,7 @@ async function carryOut(
     readonly ready: ReadyWorkspace
     readonly make: () => Promise<ReadyWorkspace | Failed>
     readonly discard: () => Promise<void>
-    /** Writes to the terminal. */
+    /** Writes a line to the terminal. */
     readonly say: (line: string) => unknown
   },
 ): Promise<Stage> {
@@ -217,7 +217,7 @@ async function carryOut(
     }
     case 'restore_moment': {
       const work = await deps.snapshots.restore(task, workspace)
-      // Files of another moment are not what was asked for, so the run fails.
+      // The person asked for the files of a certain moment, so if these cannot be restored, the run fails.
       if (work.kind === 'unusable' || (work.kind === 'nothing_saved' && task.saved !== null)) {
         await discard()
         const gone = 'The saved files of that turn are gone or damaged.'

@@ -1,4 +1,4 @@
-/** How an execution ends other than by its own work: it failed, it was stopped, or another runner took it over. */
+/** Outcomes of executions that did not end by their own work: they failed, were stopped, or were taken over by another runner. */
 import { Fault } from '#domain/kernel/errors.ts'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { Logger } from '#platform/log.ts'
@@ -8,17 +8,17 @@ import type { Stopping } from './control.ts'
 
 export type Failed = Extract<ExecutionOutcome, { kind: 'failed' }>
 
-/** An outcome that failed. `reason` is a sentence for the person. */
+/** The outcome of a failure. `reason` is a sentence for the person. */
 export function failed(code: string, reason: string): Failed {
   return { kind: 'failed', code, reason, exitCode: null }
 }
 
-/** This run no longer owns its execution: another runner took over, or the task is gone. Nothing more may be reported. */
+/** This run no longer owns its execution: another runner has taken over, or the task was deleted. Nothing more may be reported. */
 export class Evicted extends Error {
   override readonly name = 'Evicted'
 }
 
-/** The outcome of a run that was stopped; `undefined` when it was not. Throws `Evicted` when nobody may report it. */
+/** The outcome of a run that was stopped; `undefined` when it was not stopped. Throws `Evicted` when nothing may be reported. */
 export function outcomeOfStop({ reason, sentence }: Stopping): ExecutionOutcome | undefined {
   switch (reason()) {
     case undefined:
@@ -44,7 +44,7 @@ export function outcomeOfStop({ reason, sentence }: Stopping): ExecutionOutcome 
   }
 }
 
-/** The outcome of a run that threw. A fault that is not the person's or an engine's is logged. */
+/** The outcome of a run that threw. Faults that neither the person nor an engine caused are logged. */
 export function outcomeOfFault(
   { logger, now = () => new Date() }: { readonly logger: Pick<Logger, 'error'>; readonly now?: () => Date },
   fault: unknown,

@@ -1,49 +1,49 @@
-/** How a run gets its workspace, decided from what the log says of the task and what is on the disk. Pure. */
+/** Plans how a run gets its workspace, from the task's facts in the log and the state of the disk. Pure. */
 
 export interface TaskFacts {
-  /** Why the files of another moment are to be restored; `null` when they are not. */
+  /** Why the files of another moment must be restored; `null` when they need not be. */
   readonly pendingRestore: 'fork' | 'undo' | null
-  /** The task had a workspace, here or on another runner. */
+  /** Whether the task ever had a workspace, here or on another runner. */
   readonly hadWorkspace: boolean
-  /** A snapshot of the task's work is kept. */
+  /** Whether there is a snapshot of the task's work. */
   readonly hasSnapshot: boolean
-  /** The task was cleaned up after its work was merged. */
+  /** Whether the task was cleaned up after its work was merged. */
   readonly isMerged: boolean
 }
 
 export interface DiskFacts {
-  /** The workspace was just made: it has nothing of the task but what its branch has. */
+  /** Whether the workspace was just made, so that it has nothing of the task except what its branch has. */
   readonly isNew: boolean
-  /** It was made on the task's own branch at the code host. */
+  /** Whether the workspace was made from the task's own branch at the code host. */
   readonly isOnPushedBranch: boolean
-  /** Its branch has all that an evicted workspace of the task had. */
+  /** Whether that branch has everything that an evicted workspace of the task had. */
   readonly hasEvictedWork: boolean
 }
 
 export type WorkspacePlan =
-  /** It is there, as the last run left it. */
+  /** The workspace exists and is used as the last run left it. */
   | 'reuse'
-  /** It is there, and gets the files of the moment that an undo goes back to. */
+  /** The workspace exists, and gets the files of the moment to which an undo goes back. */
   | 'restore_in_place'
-  /** It is there but cannot be used: a fork restored its files only in part. */
+  /** The workspace exists but cannot be used, because a fork has restored its files only partly. */
   | 'recreate'
-  /** It is new, and so is the task. */
+  /** Workspace and task are new. */
   | 'create'
-  /** It is new, and its branch has all of the work. */
+  /** The workspace is new, and its branch has all of the work. */
   | 'continue_from_branch'
-  /** It is new, at the base branch: the work was merged. */
+  /** The workspace is new and at the base branch, since the work was merged. */
   | 'start_after_merge'
-  /** It is new, and gets the files of the moment that a fork or an undo asks for, or the run fails. */
+  /** The workspace is new, and gets the files of the moment that a fork or an undo asks for; if that is impossible, the run fails. */
   | 'restore_moment'
-  /** It is new, and gets the work of the last snapshot, as far as there is one. */
+  /** The workspace is new, and gets the work of the last snapshot, if there is one. */
   | 'restore_snapshot'
 
-/** Whether a new workspace gets work of the task. A task without a workspace has none, unless it began from a turn of another task. */
+/** Whether a new workspace gets work of the task. A task that never had a workspace has no work, unless it was created from a turn of another task. */
 export function hasWorkToRestore({ pendingRestore, hadWorkspace, hasSnapshot }: TaskFacts): boolean {
   return hadWorkspace || hasSnapshot || pendingRestore !== null
 }
 
-/** The plan for a workspace that was found or made. After `recreate` it is made again, and planned again. */
+/** The plan for a workspace that was found or made. After `recreate`, the workspace is made again and planned again. */
 export function planWorkspace(task: TaskFacts, disk: DiskFacts): WorkspacePlan {
   const { pendingRestore, isMerged } = task
   if (!disk.isNew) {
@@ -53,6 +53,6 @@ export function planWorkspace(task: TaskFacts, disk: DiskFacts): WorkspacePlan {
   if (!hasWorkToRestore(task)) return 'create'
   if (pendingRestore !== null) return 'restore_moment'
   if (disk.hasEvictedWork) return 'continue_from_branch'
-  // Even after a merge, work continues on the pushed branch as long as the code host has it.
+  // Even after a merge, work continues on the pushed branch as long as the code host has that branch.
   return isMerged && !disk.isOnPushedBranch ? 'start_after_merge' : 'restore_snapshot'
 }

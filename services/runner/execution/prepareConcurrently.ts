@@ -1,6 +1,6 @@
 /**
- * Makes a workspace while its mirror is being refreshed, since an agent waits for both. Where there is a mirror, the workspace is made on it as it
- * was, and made again only if the branches it starts from have moved, which is rare.
+ * Makes a workspace while its mirror is being refreshed, because an agent has to wait for both. If there is a mirror, the workspace is made from its
+ * old state, and made again only if the branches that it starts from have moved, which is rare.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Mirror } from '../workspace/git/mirror.ts'
@@ -11,18 +11,18 @@ import type { Failed } from './failure.ts'
 export type Prepared = Extract<PrepareResult, { kind: 'ready' }>
 
 interface Making {
-  /** The mirror as it is before the refresh. */
+  /** Returns the mirror in its state before the refresh. */
   find(): Promise<Mirror | undefined>
-  /** The workspace on a mirror: made, or the one that is there. */
+  /** Makes a workspace from a mirror, or returns the existing one. */
   make(mirror: Mirror): Promise<Prepared | Failed>
-  /** The commits that a new workspace would start from. */
+  /** Returns the commits that a new workspace would start from. */
   ground(mirror: Mirror): Promise<BaseCommits | 'no_such_branch' | 'no_such_commit'>
-  /** Closes what was opened in a workspace that is being made. */
+  /** Closes everything that was opened in a workspace that is being made. */
   close(): Promise<void>
   remove(): Promise<void>
 }
 
-/** Leaves nothing of a workspace that was made for somebody without access. Everything it began has ended when it resolves. */
+/** Prepares a workspace. If the person has no access, leaves nothing of it. All work that this starts has ended when it resolves. */
 export async function prepareConcurrently(
   refreshing: Promise<{ readonly kind: 'ready'; readonly mirror: Mirror } | Failed>,
   { find, make, ground, close, remove }: Making,
@@ -32,16 +32,16 @@ export async function prepareConcurrently(
     return before && make(before)
   }
   const [making, refresh] = await Promise.allSettled([meanwhile(), refreshing])
-  // A failure on the old mirror does not count: it is tried again on the refreshed one.
+  // A failure with the old mirror does not count, since it is tried again with the refreshed one.
   const made = making.status === 'fulfilled' && making.value?.kind === 'ready' ? making.value : undefined
   const fresh = refresh.status === 'fulfilled' && refresh.value.kind === 'ready' ? refresh.value : undefined
   if (made && fresh) {
     if (made.madeOn === null) return made
-    // Compared even when this refresh fetched nothing, as another task's refresh may have moved the branches in between.
+    // Compared even if this refresh fetched nothing: another task's refresh may have moved the branches in between.
     if (isDeepStrictEqual(made.madeOn, await ground(fresh.mirror))) return made
   }
   const isUnwanted = made !== undefined && made.madeOn !== null
-  // Leftovers of a failed attempt need no removal here: making the workspace again removes them.
+  // Leftovers of a failed attempt stay: making the workspace again removes them.
   if (isUnwanted || making.status === 'rejected') await close()
   if (isUnwanted) await remove()
   if (refresh.status === 'rejected') throw refresh.reason

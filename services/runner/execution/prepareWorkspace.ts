@@ -1,4 +1,4 @@
-/** Makes the workspace of a task ready: the person's access checked, the mirror up to date, the tree checked out. */
+/** Prepares the workspace of a task: checks the person's access, refreshes the mirror, and checks out the tree. */
 import { isDeepStrictEqual } from 'node:util'
 import { isBranchName } from '#domain/kernel/names.ts'
 import { WorkspacePrepared, WorkspacePreparing } from '#domain/task/events.ts'
@@ -31,11 +31,11 @@ import { unsignedWarning } from './signatureRules.ts'
 export interface ReadyWorkspace extends RepositoryAccess {
   readonly kind: 'ready'
   readonly workspace: Workspace
-  /** The workspace was made just now. */
+  /** Whether the workspace was just made. */
   readonly isNew: boolean
-  /** It was made on the task's branch as the code host has it, and not at the base. */
+  /** Whether the workspace was made from the task's branch at the code host, rather than from the base. */
   readonly isOnPushedBranch: boolean
-  /** Ends what still runs beside the turn, and waits for it. */
+  /** Aborts what still runs in the background of the turn, and waits for its end. */
   settle?(): Promise<void>
 }
 
@@ -53,29 +53,29 @@ interface PrepareRun {
   readonly executionId: string
   readonly reporter: Reporter | null
   readonly output: OutputRecorder | null
-  /** Opened as soon as the workspace's folders exist. */
+  /** A sandbox that is opened as soon as the workspace's folders exist. */
   readonly early?: EarlySandbox | undefined
   readonly signal: AbortSignal
-  /** Saved work will be restored into a new workspace, and the caller marks it complete afterwards. */
+  /** Whether saved work will be restored into a new workspace. The caller then marks it as complete after the restore. */
   readonly isToBeRestored?: boolean
-  /** What the person must be allowed to do; `read` by default. */
+  /** The access that the person must have; `read` by default. */
   readonly needs?: 'read' | 'push'
 }
 
-/** Makes the workspace, or finds the existing one. The caller reports it as prepared, once it is complete. */
+/** Makes the workspace, or finds the existing one. The caller records it as prepared when it is complete. */
 export async function readyWorkspace(
   { git: hostGit, ...others }: PreparingDeps,
   run: PrepareRun,
 ): Promise<ReadyWorkspace | Failed> {
   const { task, executionId, reporter, output } = run
-  // A cancellation or a deletion does not wait for a checkout to end.
+  // A cancellation or a deletion must not wait for the end of a checkout.
   const deps = { ...others, git: gitUntil(hostGit, run.signal) }
   const isFirst = reporter !== null && task.workspace !== 'ready'
   const reporting = isFirst ? reporter.report(WorkspacePreparing.of({ executionId })) : undefined
   reporting?.catch(() => undefined)
   const reached = await reachRepository(deps, task)
   if (reached.kind === 'failed') return reached
-  // Only before the first run: progress before each further turn would be noise.
+  // Only before the first run: progress before each later turn would be noise.
   const tell =
     task.workspace === 'ready' || output === null
       ? undefined
@@ -106,7 +106,7 @@ async function makeWhileRefreshing(
   refreshing: Promise<RefreshedRepository>,
 ): Promise<Prepared | Failed> {
   const { access } = reached
-  // Work that began on an empty repository continues as it was, without a first branch.
+  // Work that began in an empty repository continues without a first branch.
   const isBeginning = task.workspace !== 'ready' && !(await deps.workspaces.has(task.id))
   const repositoryReady = isBeginning ? withFirstBranch(deps, refreshing, { task, user, signal }) : refreshing
   let found: Workspace | undefined
@@ -114,7 +114,7 @@ async function makeWhileRefreshing(
     async find() {
       const before = await deps.mirrors.find(mirrored(reached))
       if (before && early && task.workspace === 'ready') {
-        // An existing workspace is only read, so its sandbox can open before all of it has been checked.
+        // An existing workspace is only read, so its sandbox can be opened before all of it was checked.
         found = await deps.workspaces.read(task.id, before)
         if (found) early.open(found, access.url)
       }
@@ -141,7 +141,7 @@ async function makeWhileRefreshing(
   })
 }
 
-/** Waits for the repository of a task that begins. If it has no branch at all, creates its first one. */
+/** Prepares the repository of a new task. If it has no branch at all, creates its first one. */
 async function withFirstBranch(
   deps: PreparingDeps,
   refreshing: Promise<RefreshedRepository>,
@@ -165,7 +165,7 @@ async function withFirstBranch(
   return failed('first_branch_failed', why === null ? reason : `${reason} ${why}`)
 }
 
-/** Whether a task would begin in a repository without a branch. */
+/** Whether the task is new and its repository has no branch. */
 export async function isEmpty(
   { git }: Pick<WorkspaceDeps, 'git'>,
   mirror: Mirror,
@@ -181,7 +181,7 @@ interface WorkspaceOf {
     TaskDocument,
     'id' | 'projectId' | 'branch' | 'title' | 'workingBranch' | 'startCommit'
   > & {
-    /** The commit it began at before: its work continues from there when the base branch is gone. */
+    /** The commit that the task began from earlier. Its work continues from there when the base branch no longer exists. */
     readonly lastBase?: string | null
   }
   readonly user: Committer
@@ -195,14 +195,14 @@ function branchesOf({ id, branch, title, workingBranch, startCommit, lastBase }:
   }
 }
 
-/** The workspace of a task on a mirror: made, or the one that exists. */
+/** The workspace of a task from a mirror: a new one, or the existing one. */
 export async function workspaceFor(
   deps: PreparingDeps,
   { mirror, access }: { readonly mirror: Mirror } & Pick<RepositoryAccess, 'access'>,
   { task, user }: WorkspaceOf,
   making: Pick<PrepareRequest, 'onPlace' | 'isToBeRestored'> = {},
 ): Promise<Prepared | Failed> {
-  // Leftovers of an incomplete workspace go first: they must not take up the space that making it again needs.
+  // Leftovers of an incomplete workspace are removed first, since they must not take up the space for the new one.
   await deps.workspaces.removeIncomplete(task.id)
   const noSpace = await deps.eviction.make({ projectId: task.projectId, taskId: task.id })
   if (noSpace !== undefined && !(await deps.workspaces.has(task.id))) return failed('disk_full', noSpace)
@@ -235,7 +235,7 @@ export async function workspaceFor(
   }
 }
 
-/** Says in the task's stream which workspace the execution has. */
+/** The event that records in the task's stream which workspace the execution has. */
 export function preparedEvent(workspace: Workspace, executionId: string) {
   const { branch: workingBranch, baseBranch, startCommit: baseCommit } = workspace
   return WorkspacePrepared.of({ executionId }, { workingBranch, baseBranch, baseCommit })

@@ -1,4 +1,4 @@
-/** The secrets that a task's sandbox may know. Neither what is recorded of the task nor what is pushed may contain them. */
+/** The secrets that a task's sandbox may know. Nothing that is recorded or pushed for the task may contain them. */
 import { setImmediate } from 'node:timers/promises'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { projectDecider as decider } from '#domain/project/project.ts'
@@ -29,7 +29,7 @@ export async function settingsOf(
   return { settings: state.settings, secrets }
 }
 
-/** What git and the agents authenticate with: the server's own secrets, and the keys of those whose run it is. */
+/** The secrets with which git and the agents authenticate: the server's own, and the keys of the person and the project. */
 export async function ownSecrets(
   { installed, modelKeys }: Pick<AgentDeps, 'installed' | 'modelKeys'>,
   {
@@ -44,9 +44,9 @@ export async function ownSecrets(
     { name: 'your access token of the code host', value: accessToken },
     { name: 'the access token of git', value: gitToken },
     { name: 'what git proves itself with at the code host', value: authorization },
-    // A sandbox that was given one of these may have kept it in its home, where a later command can print it.
+    // A sandbox that once had one of these may have stored it in its home, where a later command can print it.
     ...installed.secrets,
-    // A gateway may say the key that it was asked with.
+    // A gateway may repeat the key with which it was called.
     ...keys.map((value) => ({ name: 'a key for models', value })),
   ]
 }
@@ -54,14 +54,14 @@ export async function ownSecrets(
 export const valuesOf = (secrets: readonly KnownSecret[]): readonly string[] =>
   secrets.map(({ value }) => value)
 
-/** The same files, with the secrets removed from their diffs. */
+/** The files with secrets removed from their diffs. */
 export async function withoutSecrets(
   files: readonly ChangedFile[],
   redaction: Redaction,
 ): Promise<readonly ChangedFile[]> {
   const redacted: ChangedFile[] = []
   for (const file of files) {
-    // Yields between diffs, so that many short ones do not block this thread.
+    // Yields between diffs, so that many short ones do not block the thread.
     await setImmediate()
     redacted.push({ ...file, diff: await redaction.diff(file.diff) })
   }

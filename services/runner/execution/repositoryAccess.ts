@@ -1,4 +1,4 @@
-/** A person's access to a task's repository, and its mirror brought up to date with that access. */
+/** A person's access to a task's repository, and the refresh of its mirror with that access. */
 import { viewerOf, type NamedCredential } from '#domain/appPermissions.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
@@ -22,25 +22,25 @@ import { failed, type Failed } from './failure.ts'
 export interface RepositoryAccess {
   readonly repository: RepositoryName
   readonly access: {
-    /** The person's own: what is done with it is their act. */
+    /** The person's own token. Everything that is done with it is their act. */
     readonly accessToken: string
-    /** What git uses: of the App's installation and for this repository alone, or the person's where there is none. */
+    /** The token for git: an installation's for this repository alone or, without one, the person's. */
     readonly gitToken: string
     readonly url: string
     readonly authorization: string
-    /** Whose access git uses, as named in messages; the person's when left out. */
+    /** Whose access git uses, for messages; the person's if missing. */
     readonly accessOf?: NamedCredential
-    /** The same access with a fresh token, for when the host rejects this one; `undefined` where there is none. */
+    /** Returns the same access with a new token, in case the host rejects this one; `undefined` when there is none. */
     readonly renewed?: () => Promise<RepositoryAccess['access'] | undefined>
   }
-  /** The repository as installations know it, the installation that has it, and the reason if that gives no token. */
+  /** The repository for installation lookups, the installation that has it, and why there is no token if it gives none. */
   readonly installed: InstalledRepository & {
     readonly installation: Installation | undefined
     readonly noToken?: NoToken
   }
 }
 
-/** Identifies the mirror of a repository that was reached. */
+/** The key of the mirror for a repository. */
 export function mirrored({
   repository,
   access,
@@ -65,10 +65,7 @@ type Deps = OwnDeps & Pick<ReachingDeps, 'installations' | 'codeHost'>
 
 type Reached = { readonly kind: 'reached' } & RepositoryAccess
 
-/**
- * Reaches the repository with the person's own token alone, for work on this machine that needs nothing from the App. Throws the code host's
- * refusal.
- */
+/** Looks up the repository with the person's own token alone, for work on this machine that needs nothing from the App. Throws the code host's refusal. */
 export async function reachAsPerson(deps: OwnDeps, task: Task): Promise<Reached | Failed> {
   const project = await deps.documents.get(projectsView, task.projectId)
   if (!project) return failed('project_deleted', 'The project of this task was deleted.')
@@ -92,7 +89,7 @@ async function asPerson(
 }
 
 /**
- * Reaches the task's repository, for each run again. Checks that the person may still do so before anything is fetched. Throws the code host's
+ * Looks up the task's repository, again for each run. Checks that the person still has access before anything is fetched. Throws the code host's
  * refusal.
  */
 export async function reachRepository(deps: Deps, task: Task): Promise<Reached | Failed> {
@@ -101,7 +98,7 @@ export async function reachRepository(deps: Deps, task: Task): Promise<Reached |
 }
 
 /**
- * Reaches another repository of the code host, such as a submodule's. Throws the code host's refusal, also when it hides that repository from the
+ * Looks up another repository of the code host, such as a submodule. Throws the code host's refusal, also when the repository is hidden from the
  * person: an installation must not fetch it for them.
  */
 export async function reachOther(
@@ -114,7 +111,7 @@ export async function reachOther(
   return withApp(deps, await asPerson(deps, person, repository, id))
 }
 
-/** The same, with the App's own access for git where it has any. */
+/** Replaces the access of git by that of the App's installation, if there is one. */
 async function withApp(deps: Deps, reached: RepositoryAccess): Promise<RepositoryAccess> {
   const { repository, access, installed } = reached
   const { accessToken } = access
@@ -149,7 +146,10 @@ async function accessWith(
   return { ...tokens, url, authorization, accessOf }
 }
 
-/** Explains a refusal that is due to the App's installation, as people's tokens reach no further than it does. `undefined` for any other cause. */
+/**
+ * Explains a refusal that is caused by the App's installation, since people's tokens reach no further than the installation. `undefined` for any
+ * other cause.
+ */
 function installationLost({ repository, installed }: RepositoryAccess): string | undefined {
   const { owner, name } = repository
   const at = installed.installation ? ` at ${installed.installation.htmlUrl}` : ''
@@ -169,25 +169,25 @@ function installationLost({ repository, installed }: RepositoryAccess): string |
   }
 }
 
-/** Why the host hides a repository from the person, as far as that can be told: a bare 404 does not say. */
+/** Why the host hides a repository from the person, as far as that can be found out: a 404 alone does not say. */
 async function whyHidden(codeHost: Checking['codeHost'], reached: RepositoryAccess): Promise<string> {
   const { repository, installed } = reached
   const full = `${repository.owner}/${repository.name}`
   const gone = `${full} was deleted or moved: GitHub shows it neither to your account nor to Flightdeck's App. The work is kept.`
   const at = installed.installation ? ` at ${installed.installation.htmlUrl}` : ''
   const unreached = `Flightdeck's App does not reach ${full}: it was taken out of the App's repositories, or deleted or moved. The work is kept. Its owner can add it${at} if it is still there, then try again.`
-  // An App with access to all of the account's repositories would have this one, so it is gone.
+  // If the App could access all of the account's repositories, it would have this one, so the repository no longer exists.
   if (installed.noToken === 'not_selected')
     return installed.installation?.repositories === 'all' ? gone : unreached
   const lost = installationLost(reached)
   if (lost !== undefined) return lost
-  // The App's token may be from before it was taken out.
+  // The App's token may be from before the repository was removed from the installation.
   if (await isHiddenFromApp(codeHost, reached)) return unreached
-  // The host does not reveal whether a repository exists to those who may not see it.
+  // The host does not reveal whether a repository exists to somebody who may not see it.
   return `GitHub no longer shows ${full} to ${viewerOf(codeHost)}: either it was deleted or moved, or ${codeHost.ownToken === undefined ? 'your' : 'its'} access was taken back. The work is kept. Ask for access if it is still there, then continue.`
 }
 
-/** Whether the host hides the repository from the App's own token, too; `false` where there is none, or the host does not say. */
+/** Whether the host hides the repository from the App's own token too; `false` when there is none, or the host does not say. */
 async function isHiddenFromApp(
   codeHost: Checking['codeHost'],
   { access, installed }: RepositoryAccess,
@@ -202,7 +202,7 @@ async function isHiddenFromApp(
   }
 }
 
-/** Whether the person may push, or why they may not even read; `null` where the host does not say. Throws where it cannot be asked. */
+/** Whether the person may push, or why they may not even read; `null` when the host does not say. Throws when the host cannot be asked. */
 async function rightsOf(
   { codeHost }: Checking,
   reached: RepositoryAccess,
@@ -245,8 +245,8 @@ interface Checking {
 const cloneTimeoutMs = 600_000
 
 /**
- * Brings a reached repository's mirror up to date and checks that the person still has access: at the same time with the person's own token, but
- * before anything is fetched with an installation's. Throws if the host cannot be asked, unless git's own failure says more.
+ * Refreshes the mirror of a repository and checks that the person still has access: at the same time with the person's own token, but before fetching
+ * with an installation's. Throws if the host cannot be asked, unless git's own failure says more.
  */
 export async function refreshReached(
   { mirrors, codeHost }: Checking & Pick<WorkspaceDeps, 'mirrors'>,
@@ -283,7 +283,7 @@ export async function refreshReached(
   const refreshed = renewed ? await fetchWith(renewed) : first
   const used = renewed ?? access
   if (refreshed.kind === 'limited') throw codeHost.recordGitRateLimit(used.gitToken)
-  // Git's failure says more than that the host did not answer, so it comes first.
+  // A failure of git says more than that the host did not answer, so it comes first.
   if (refreshed.kind !== 'ready') return failed('clone_failed', sentenceOf(refreshed))
   if ('fault' in rights) throw rights.fault
   const { mirror } = refreshed
@@ -291,8 +291,8 @@ export async function refreshReached(
 }
 
 /**
- * The access for a push. A person who may only read is refused, since the installation's token could push for them; where the host does not say,
- * the person's own token is used, so that the host decides.
+ * The access for a push. A person who may only read is refused, because the installation's token could push for them. If the host does not say
+ * whether they may push, the person's own token is used, so that the host decides.
  */
 export async function forPush(
   deps: Pick<OwnDeps, 'codeHost'>,
@@ -312,7 +312,7 @@ export async function forPush(
   return { ...refreshed, access }
 }
 
-/** Reaches the task's repository and brings its mirror up to date. */
+/** Looks up the task's repository and refreshes its mirror. */
 export async function refreshMirror(
   deps: WorkspaceDeps,
   task: Task,

@@ -1,4 +1,4 @@
-/** Before the first run in a workspace, tells how its repository differs from a clone, and fetches the submodules that may be read. */
+/** Before the first run in a workspace, reports how its repository differs from a clone, and fetches the submodules that may be read. */
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -15,7 +15,7 @@ type Deps = CommandDeps & ReachingDeps & Pick<ExecutionDeps, 'git' | 'logger' | 
 
 const maxFetched = 50
 
-/** Runs once in each workspace. What cannot be found out or fetched is told or logged, and never fails the run. */
+/** Runs once per workspace. What cannot be found out or fetched is reported or logged, and never fails the run. */
 export async function tellOfRepository(deps: Deps, prepared: PreparedRun): Promise<void> {
   const { run, workspace, envs } = prepared
   const { privateGitDir: gitDir, startCommit: commit, dir } = workspace
@@ -37,7 +37,7 @@ export async function tellOfRepository(deps: Deps, prepared: PreparedRun): Promi
   const chosen = onHost.filter(({ repository }) => envs.submodules.includes(repository.toLowerCase()))
   const open = onHost.filter((one) => !chosen.includes(one))
   if (open.length > 0) {
-    // One command for each, since git stops at the first submodule that it may not read.
+    // One command per submodule, because git stops at the first one that it may not read.
     const updates = open.map(({ path }) => `git submodule update --init -- ${quoted(path)} || failed=1`)
     const command = `${updates.join('; ')}; exit $failed`
     const sandboxEnv = envs.reading(open.map(({ repository }) => repository))
@@ -51,7 +51,7 @@ export async function tellOfRepository(deps: Deps, prepared: PreparedRun): Promi
   await writeFile(notesWritten, '')
 }
 
-/** Sentences for the person, one for each fact. */
+/** Sentences for the person, one per fact. */
 export function notesOf({ submodules, filters, isCut }: Survey): readonly string[] {
   const count = submodules.length === 1 ? '1 submodule that is' : `${submodules.length} submodules that are`
   const others = filters.filter((filter) => filter !== 'lfs')
@@ -91,12 +91,12 @@ interface Chosen extends PreparedRun {
 }
 
 /**
- * Fetches a private submodule that the project's owner chose: outside the sandbox, with the access of whoever runs the task. The sandbox gets its
- * commits as a file, and no token. `null` once it is there; else a sentence that says why not. Throws `Evicted`.
+ * Fetches a private submodule that the project's owner chose: outside of the sandbox, with the access of whoever runs the task. The sandbox gets the
+ * commits as a file, and no token. Returns `null` on success, else a sentence with the reason. Throws `Evicted`.
  */
 async function fetchChosen(deps: Deps, chosen: Chosen): Promise<string | null> {
   const { workspace, submodule } = chosen
-  // Git ends a setting's name at the first equals sign, so `-c` could not set this submodule's URL.
+  // git ends the name of a setting at the first equals sign, so `-c` could not set this submodule's URL.
   if (submodule.name.includes('=')) return 'its name in .gitmodules has an equals sign.'
   const folder = join(dirname(workspace.dir), 'submodule')
   await removeFolder(folder, deps.path)
@@ -145,7 +145,7 @@ async function makeBundle(
 
 const bundleInSandbox = '/run/flightdeck/submodule'
 
-/** Runs in the sandbox, since nothing else writes to the agent's own repository. The final sync restores the submodule's real URL. */
+/** Runs in the sandbox, because only sandboxed processes may write to the agent's repository. The final sync restores the submodule's real URL. */
 async function unpack(
   deps: Deps,
   { run, workspace, envs, submodule }: Chosen,

@@ -1,4 +1,4 @@
-/** Restores the files and the agent's session of the moment that an undo goes back to, or of the turn that a task was created from. */
+/** Restores the files and the agent's session of an earlier moment, for an undo or for a task that was created from a turn. */
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,17 +24,17 @@ type Deps = Pick<RecordingDeps, 'commands'> & Pick<WorkspaceDeps, 'git' | 'snaps
 
 export interface Restored {
   readonly kind: 'restored'
-  /** Files that stay as they are, since git ignores them. */
+  /** Paths of files that were not changed, because git ignores them. */
   readonly kept: readonly string[]
-  /** Whether the agent can resume the session of that time. */
+  /** Whether the agent can resume the session of that moment. */
   readonly resumes: boolean
 }
 
 const actor = { kind: 'system', service: 'runner' } as const
 
 /**
- * Brings an existing workspace to the snapshot that the task asks for. Its current files are in the previous turn's snapshot, which is taken first
- * if it is missing. Nothing may run in the workspace. An interrupted restore is repeated.
+ * Sets an existing workspace to the snapshot that the task needs. The present files are in the previous turn's snapshot, which is taken first if it
+ * is missing. Nothing may run in the workspace. An interrupted restore is repeated.
  */
 export async function restoreTask(
   deps: Deps,
@@ -52,8 +52,8 @@ export async function restoreTask(
 }
 
 /**
- * Takes the snapshot that the undone turn did not leave, so that the undo can be undone. Only the first attempt does: a later one would find
- * restored files.
+ * Takes the snapshot that the undone turn lacks, so that the undo can be undone. Only on the first attempt: at a later one, the files would already
+ * be restored ones.
  */
 async function keepWhatIsThere(deps: Deps, task: LiveTask, workspace: Workspace): Promise<void> {
   const { pendingRestore, restorePoints } = task
@@ -77,7 +77,7 @@ async function keepWhatIsThere(deps: Deps, task: LiveTask, workspace: Workspace)
   })
 }
 
-/** Records that the files are restored, with the changes that they make now. */
+/** Records that the files are restored, and the changes that result. */
 export async function recordRestored(
   { commands }: Pick<Deps, 'commands'>,
   { taskId, pendingRestore }: LiveTask,
@@ -91,8 +91,8 @@ export async function recordRestored(
 }
 
 /**
- * Restores the files of a task as soon as an undo is recorded; what is missed here is restored when the task runs next. Watches until the returned
- * function is called, which waits for what is being restored.
+ * Restores the files of idle tasks as soon as an undo is recorded; tasks that are missed are restored at their next run. Watches until the returned
+ * function is called, which waits for running restores.
  */
 export function restoreIdleTasks(deps: ExecutionDeps): () => Promise<void> {
   const working = new Set<Promise<void>>()
@@ -106,7 +106,7 @@ export function restoreIdleTasks(deps: ExecutionDeps): () => Promise<void> {
     const of = type === 'TurnsUndone' ? parseStream(stream) : undefined
     if (of?.kind === 'task') begin(of.id)
   })
-  // An earlier process may have been killed before it was done.
+  // An earlier process may have been killed during a restore.
   void interruptedRestores(deps).then(
     (taskIds) => taskIds.forEach(begin),
     (fault: unknown) => deps.logger.warn({ err: fault }, 'failed to look for interrupted restores'),
@@ -130,7 +130,7 @@ export async function interruptedRestores({
       const { state } = await commands.load(decider, taskStream(taskId))
       if (state.kind === 'task' && state.pendingRestore?.reason === 'undo') found.push(taskId)
     } catch (fault) {
-      // A task that cannot be read must not hold up the others.
+      // A task that cannot be read must not stop the others.
       logger.warn({ err: fault, taskId }, 'failed to look for an interrupted restore')
     }
   }
@@ -151,11 +151,11 @@ async function restoreIdleTask(deps: ExecutionDeps, taskId: string): Promise<voi
     const mirror = await deps.mirrors.find(mirrored(reached))
     const workspace = mirror && (await findWorkspace(deps.git, { root: deps.root, taskId, mirror }))
     if (!workspace) return
-    // A warm agent still remembers the turns that were undone.
+    // A warm agent still remembers the turns that were undone, so it is ended.
     await deps.prewarm.agents.drop(taskId)
     const restored = await restoreTask(deps, state, workspace)
     if (restored.kind === 'failed') return deps.logger.warn({ taskId }, restored.reason)
-    // Without its session the agent needs the conversation as text, which the next run sees to.
+    // Without its session, the agent needs the conversation as text, which the next run provides.
     if (state.session !== null && !restored.resumes) return
     const secrets = valuesOf([
       ...(await settingsOf(deps, state.projectId)).secrets,

@@ -1,4 +1,4 @@
-/** One execution while it runs, and everything that an execution is run with. */
+/** One execution while it runs, and the dependencies of executions. */
 import type { Fence } from '#domain/task/commands.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
@@ -8,7 +8,7 @@ import type { RunOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
 import type { Control, DeliveryQueue, Stopping } from './control.ts'
 
-/** An execution takes all three sets, and what was prewarmed for it. */
+/** The dependencies of an execution: all three sets, and prewarmed agents and workspaces. */
 export interface ExecutionDeps extends RecordingDeps, WorkspaceDeps, AgentDeps {
   readonly prewarm: Prewarm
 }

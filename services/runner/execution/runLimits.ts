@@ -1,4 +1,4 @@
-/** What a run may use. */
+/** Limits of runs and their sandboxes. */
 import type { RunLimits } from '#platform/config/config.ts'
 import type { SandboxLimits } from '../sandbox/port.ts'
 
@@ -8,12 +8,12 @@ const ofSandbox = {
   fileSizeBytes: 4 * 1024 ** 3,
 }
 
-/** A command's sandbox lasts as long as the command. */
+/** The limits of a command's sandbox, which lives as long as the command. */
 export function commandLimits({ longestMs }: RunLimits): SandboxLimits {
   return { ...ofSandbox, wallMs: longestMs }
 }
 
-/** An agent's sandbox may serve many turns; each turn has a time limit of its own. */
+/** The limits of an agent's sandbox, which may serve many turns; each turn has its own time limit. */
 export const agentLimits: SandboxLimits = { ...ofSandbox, wallMs: 24 * 60 * 60_000 }
 
 /** A time in words: `2 hours`, `15 minutes`, `3 seconds`. */

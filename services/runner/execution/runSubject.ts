@@ -1,4 +1,4 @@
-/** What a run is about, as the log was when the run was claimed. */
+/** The data of a run, as it was in the log when the run was claimed. */
 import { taskStream, userStream } from '#domain/kernel/streams.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { Fence } from '#domain/task/commands.ts'
@@ -17,7 +17,7 @@ import type { RecordingDeps } from '../deps.ts'
 import { Evicted, failed, type Failed } from './failure.ts'
 import { imagesForAgent } from './turn/agentMessage.ts'
 
-/** An execution that is ours to run. */
+/** An execution that this runner has claimed. */
 export interface Claimed {
   readonly task: LiveTask
   readonly execution: Execution
@@ -46,7 +46,7 @@ export async function subjectOf(
     ownInstructionsOf(deps, task.ownerId),
   ])
   if (!document || !user) throw new Evicted('The task is gone.')
-  // A message may be blank, where it has images.
+  // A message with images may be blank.
   if (typeof message?.message !== 'string')
     return failed('message_erased', 'The message of this turn was erased.')
   const images = await imagesForAgent(deps, task.taskId, message.images)
@@ -55,8 +55,8 @@ export async function subjectOf(
 }
 
 /**
- * The conversation before this message as text: the transcript of the turn that the task was created from, then the latest hundred messages,
- * without those of turns that were undone.
+ * The conversation before this message as text: the transcript of the turn that the task was created from, then the latest hundred messages, without
+ * those of undone turns.
  */
 export async function conversationBefore(
   { documents }: RecordingDeps,
@@ -77,7 +77,7 @@ export async function conversationBefore(
   return joinTranscripts(origin?.transcript ?? '', transcriptOf(messages))
 }
 
-/** A person's own instructions and commands, as they are now. */
+/** The present instructions and commands of a person. */
 export async function ownInstructionsOf(
   { documents }: Pick<RecordingDeps, 'documents'>,
   userId: string,
@@ -91,7 +91,7 @@ async function userOf({ documents, log }: RecordingDeps, userId: string) {
   return documents.asOf(usersView, stream, userId, await log.headOf(stream))
 }
 
-/** A model that was chosen for one agent means nothing to another. */
+/** The task's model, unless it was chosen for another agent. */
 export function modelFor(document: TaskDocument, agent: AgentName): string | null {
   return document.modelAgent === agent ? document.codexModel : null
 }

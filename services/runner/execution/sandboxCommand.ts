@@ -1,4 +1,4 @@
-/** Shell commands in a task's sandbox: those of people, and the project's setup command. What they print goes to the task's terminal. */
+/** Shell commands in a task's sandbox: those of people, and the project's setup command. Their output goes to the task's terminal. */
 import { createHash } from 'node:crypto'
 import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -22,7 +22,7 @@ export interface PreparedRun {
   readonly run: Run
   readonly workspace: Workspace
   readonly envs: SandboxEnvs
-  /** With whose access other repositories are reached. */
+  /** The id of the person whose access is used for other repositories. */
   readonly person: string
 }
 
@@ -31,11 +31,11 @@ interface SandboxCommand {
   readonly workspace: Workspace
   readonly command: string
   readonly sandboxEnv: SandboxEnv
-  /** Milliseconds. */
+  /** The longest time that a command may run, in milliseconds. */
   readonly longestMs: number
 }
 
-/** Runs a person's command. Its last output is recorded with the message that asked for it. Throws `Evicted`. */
+/** Runs a person's command. Its last output is recorded with its message. Throws `Evicted`. */
 export async function runShellCommand(
   deps: CommandDeps,
   { messageId, ...command }: Omit<SandboxCommand, 'longestMs'> & { readonly messageId: string },
@@ -61,8 +61,8 @@ export async function runShellCommand(
 const longestSetupMs = 15 * 60_000
 
 /**
- * Runs the project's setup command, unless this very command has already succeeded in this workspace. Gives `undefined` when the workspace is
- * set up, and otherwise how the execution ends; the next execution then runs the setup again.
+ * Runs the project's setup command, unless the same command has already succeeded in this workspace. Returns `undefined` when the workspace is set
+ * up, and otherwise the outcome of the execution; the next execution then runs the setup again.
  */
 export async function setUpWorkspace(
   deps: CommandDeps,
@@ -92,7 +92,7 @@ export async function setUpWorkspace(
   return undefined
 }
 
-/** Beside the tree, where an agent cannot write. It is removed with the workspace. */
+/** The marker file is beside the tree, where an agent cannot write, and is removed with the workspace. */
 function setupMarkerOf({ dir }: Workspace): string {
   return join(dirname(dir), 'setup')
 }
@@ -108,14 +108,14 @@ function digestOf(command: string): string {
 
 type Ran = { readonly kind: 'ended'; readonly exit: SandboxExit } | ExecutionOutcome
 
-/** Runs a command to its end: how it ended, or the outcome of a run that has no sandbox or was stopped. Throws `Evicted`. */
+/** Runs a command to its end. Returns how it ended, or the outcome of a run that has no sandbox or was stopped. Throws `Evicted`. */
 export async function runInSandbox(
   deps: CommandDeps,
   { run, workspace, command, sandboxEnv, longestMs }: SandboxCommand,
 ): Promise<Ran> {
   const { sandbox } = deps
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
-  // Bold, as the commands of an agent are.
+  // In bold, like the commands of an agent.
   await run.output.note(`\u001B[1m$ ${command}\u001B[0m\n`)
   const env = await sandboxEnv.open()
   try {
@@ -138,8 +138,9 @@ export async function runInSandbox(
 }
 
 /**
- * Lends a workspace with a home for one command: empty at its start, removed at its end. The agent's home is never used: settings of git or of a
- * shell that an agent writes there would run with the secrets that a command is given. Nothing of the command may run when `use` has ended.
+ * Calls `use` with a workspace whose home is only for one command: empty at its start, removed at its end. The agent's home is never used, because
+ * settings of git or of a shell that an agent writes there would run with the command's secrets. No process of the command may be left when `use` has
+ * ended.
  */
 async function withCommandHome<T>(
   { path, limit }: Pick<CommandDeps, 'path' | 'limit'>,
@@ -147,9 +148,9 @@ async function withCommandHome<T>(
   use: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
   const { taskId, dir, owner } = workspace
-  // Beside the tree: it is counted with the workspace and removed with it.
+  // Beside the tree, so that it counts towards the workspace's size and is removed with it.
   const homeDir = join(dirname(dir), 'command-home')
-  // A server that was killed may have left one.
+  // A killed server may have left one.
   await removeFolder(homeDir, path)
   await mkdir(homeDir, { mode: 0o700 })
   try {
@@ -165,7 +166,7 @@ async function withCommandHome<T>(
 
 const interruptMs = 5_000
 
-/** Records what a command prints until it has ended. It ends when the run is to stop: a cancelled one is interrupted first. */
+/** Records the output of a command until its end. Ends the command when the run is to stop; when it was cancelled, the command is first interrupted. */
 async function followCommand(child: SandboxedProcess, { stopping, output }: Run): Promise<Ran> {
   const { signal, reason } = stopping
   const onStop = () => {
@@ -196,8 +197,8 @@ async function drain(stream: Readable, take: (chunk: Buffer) => Promise<void>): 
 }
 
 /**
- * The program that runs a line of shell. The line may hold a password, so it is passed in the environment, which only its user can read,
- * and not as an argument.
+ * The program that runs a line of shell. The line may contain a password, so it is passed in the environment, which only its user can read, and not
+ * as an argument.
  */
 export function shellLine(line: string): {
   readonly command: readonly [string, ...string[]]
@@ -206,5 +207,5 @@ export function shellLine(line: string): {
   return { command: ['/bin/bash', '-c', evalLine], env: { FLIGHTDECK_COMMAND: line } }
 }
 
-/** Clears the variable and the arguments first, so that the line runs as if it had been given to `bash -c` itself. */
+/** Clears the variable and the arguments first, so that the line runs as if it were given to `bash -c` itself. */
 const evalLine = 'set -- "$FLIGHTDECK_COMMAND"; unset FLIGHTDECK_COMMAND; eval "set --;$1"'

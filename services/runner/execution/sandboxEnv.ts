@@ -1,4 +1,4 @@
-/** What the sandboxes of a task are given besides their program: the project's variables and secrets, and the network that it allows. */
+/** The environments of a task's sandboxes: the project's variables and secrets, and the allowed network. */
 import { createHash } from 'node:crypto'
 import type { AgentName } from '#domain/agents.ts'
 import type { AgentDeps } from '../deps.ts'
@@ -9,48 +9,48 @@ import type { Workspace } from '../workspace/workspace.ts'
 import { serversOfRun, type ServersOfRun } from '../mcp/serversOfRun.ts'
 import { settingsOf, type ProjectSecret } from './projectSecrets.ts'
 
-/** Opened when a sandbox starts and closed with it, which may be many turns later. */
+/** Variables, secrets and network of a sandbox. The network is opened when the sandbox starts and closed with it, which may be many turns later. */
 export interface SandboxEnv {
-  /** Equal for equal contents: an agent that was started with the same need not be started again. */
+  /** The same for equal contents: an agent that was started with it need not be started again. */
   readonly fingerprint: string
   /** Whether the service of an agent's model may fetch from the network on the agent's behalf. */
   readonly modelFetches: boolean
-  /** For an agent. */
+  /** The MCP servers of an agent; missing for commands. */
   readonly mcp?: ServersOfRun
-  /** The agent's own variables override these. */
+  /** Opens the network and returns its variables, which the agent's own variables override. */
   open(): Promise<SandboxEgress>
 }
 
 export interface SandboxEnvs {
-  /** Where git reaches the project's repository. */
+  /** The address at which git reaches the project's repository. */
   readonly repositoryUrl: string
   /** For one command that reads these other repositories of the code host, as `owner/name`, and nothing else. */
   reading(repositories: readonly string[]): SandboxEnv
   /** For one command that may also read a file of the host, and reaches only the project's repository. */
   withFile(file: Bind): SandboxEnv
-  /** Repositories, as `owner/name` in lower case, that the project wants as submodules with the access of whoever runs the task. */
+  /** Repositories, as `owner/name` in lower case, that the project fetches as submodules with the access of whoever runs the task. */
   readonly submodules: readonly string[]
   /** The project's setup command; empty when it has none. */
   readonly setupCommand: string
-  /** For the setup, and for commands that a person wants to have the secrets. */
+  /** For the setup, and for commands for which a person grants the secrets. */
   readonly withSecrets: SandboxEnv
   /** For people's other commands. */
   readonly forCommands: SandboxEnv
   readonly forAgent: SandboxEnv
-  /** All of the project's secrets: nothing that is recorded may show them. */
+  /** All secrets of the project. Nothing that is recorded may contain them. */
   readonly secrets: readonly ProjectSecret[]
 }
 
 type Deps = Pick<AgentDeps, 'commands' | 'projectSecrets' | 'mcpHeaders' | 'sandbox' | 'egress'>
 
-/** Reads the project's settings as they are now. Nothing is opened yet. */
+/** Reads the present settings of the project. Nothing is opened yet. */
 export async function sandboxEnvsOf(
   deps: Deps,
   of: {
     readonly projectId: string
     readonly agent: AgentName
     readonly workspace: Workspace
-    /** Where git reaches the repository: that server may be reached. */
+    /** The address at which git reaches the repository. Sandboxes may connect to that server. */
     readonly repositoryUrl: string
   },
 ): Promise<SandboxEnvs> {
@@ -97,7 +97,7 @@ export async function sandboxEnvsOf(
       [
         ...variables,
         ...asVariables(forAgent),
-        // A local server runs beside the agent, as the same user: what it gets, the agent can read.
+        // A local server runs beside the agent as the same user, so the agent can read what it gets.
         ...mcp.local.flatMap(({ env }) => Object.entries(env)),
       ],
       [...rules, ...ofAgent],
@@ -109,8 +109,8 @@ export async function sandboxEnvsOf(
 }
 
 /**
- * Git settings that name a program. The agent may have set them in the tree, and such a program must not run beside secrets. Programs whose
- * setting has a name of its own (an alias, a filter, a textconv) cannot be overridden here, nor can other files of the tree that a command runs.
+ * git settings that name programs. The agent may have set them in the tree, and such a program must not run with the secrets. Programs whose setting
+ * has a custom name (an alias, a filter, a textconv) cannot be overridden here, nor can other files of the tree that a command runs.
  */
 const safeGitSettings = {
   'core.fsmonitor': 'false',
@@ -136,7 +136,7 @@ function sandboxEnv(
   given: {
     readonly env: Readonly<Record<string, string>>
     readonly rules: readonly Rule[]
-    /** Files that are readable besides the tree. */
+    /** Files that the sandbox can read in addition to the tree. */
     readonly files: readonly Bind[]
     readonly modelFetches: boolean
     readonly mcp?: ServersOfRun
@@ -144,7 +144,7 @@ function sandboxEnv(
 ): SandboxEnv {
   const { env, rules, files, modelFetches, mcp } = given
   return {
-    // A digest, since it covers secrets.
+    // A hash, because it covers secrets.
     fingerprint: createHash('sha256').update(JSON.stringify(given)).digest('hex'),
     modelFetches,
     ...(mcp && { mcp }),

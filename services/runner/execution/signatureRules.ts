@@ -1,4 +1,4 @@
-/** Warns before a task's first turn, rather than after the work, that its pull request may be refused. */
+/** Warns before a task's first turn, instead of after the work, that the code host may refuse its pull request. */
 import { withinOr } from '#platform/async/timeLimit.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import type { WorkspaceDeps } from '../deps.ts'
@@ -8,8 +8,8 @@ import type { RepositoryAccess } from './repositoryAccess.ts'
 const rulesTimeoutMs = 3_000
 
 /**
- * The lines for the terminal where a branch takes only signed commits and this server signs none; `null` where that is not so, or the code host
- * does not say in time. Never throws.
+ * The lines for the terminal when a branch requires signed commits and this server does not sign; `null` otherwise, or if the code host does not
+ * answer in time. Never throws.
  */
 export async function unsignedWarning(
   deps: Pick<WorkspaceDeps, 'commitSigner'> & { readonly codeHost: Pick<CodeHost, 'takesOnlySigned'> },
@@ -19,7 +19,7 @@ export async function unsignedWarning(
   if (deps.commitSigner) return null
   const asking = deps.codeHost.takesOnlySigned(access.gitToken, repository, branch).catch(() => false)
   if (!(await withinOr(rulesTimeoutMs, asking, false))) return null
-  // The terminal does not break lines by itself.
+  // The lines are short, because the terminal does not wrap them.
   return [
     `Warning: ${branch} takes only signed commits, and this server signs none.`,
     "GitHub may refuse to merge this task's pull request.",

@@ -1,15 +1,15 @@
-/** What the broker refuses, and how it says so in the shape of the model's API, so that the agent's CLI understands it. */
+/** Refusals of the broker, in the form of the model's API, so that the agent's CLI understands them. */
 import type { ServerResponse } from 'node:http'
 import type { ModelApi } from './api.ts'
 import type { BrokerFault } from './upstream.ts'
 
-/** `code` is for the log, `status` and `type` are for the client, and both get the message. */
+/** A refusal. `code` is for the log, `status` and `type` are for the client, and both get the message. */
 export interface ApiFault extends BrokerFault {
   readonly status: number
   readonly type: string
 }
 
-/** What the broker says when a run has used up its budget; the agent's parser knows the run's end by it. */
+/** The broker's message when a run has used up its budget. The agent's parser recognizes the end of the run by it. */
 export const budgetUsedUp = 'This run has used up its budget.'
 export const dayBudgetUsedUp = "Today's budget is used up."
 
@@ -46,7 +46,7 @@ export const notServed = ({ paths }: ModelApi): ApiFault =>
 export const malformed = (message: string, code: 'malformed' | 'fetches' = 'malformed'): ApiFault =>
   fault(code, 400, 'invalid_request_error', message)
 
-/** Answers with a fault; when an answer has begun already, breaks it off so that it is not taken for a whole one. */
+/** Answers with a fault. If an answer has already begun, it is broken off, so that it is not taken for a complete one. */
 export function answerFault(
   { errorBody }: ModelApi,
   response: ServerResponse,

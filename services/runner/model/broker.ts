@@ -1,6 +1,6 @@
 /**
- * The key broker of a run: the only way from the agent's sandbox to its model. It listens on a unix socket, accepts a token that is valid
- * for this run only, and replaces it with the real key, so that the agent never holds one.
+ * The key broker of a run: the only way from the agent's sandbox to its model. It listens on a unix socket, accepts a token that is valid for this
+ * run only, and replaces it with the real key, so that the agent never has a key.
  */
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -21,60 +21,60 @@ import type { ModelUsage } from './meter.ts'
 import { scriptedUpstream } from './scriptedUpstream.ts'
 import type { BrokerFault, Upstream } from './upstream.ts'
 
-/** What answers: the real API with its key, or the built-in scripted model. */
+/** What answers requests: a real API with its key, or the built-in scripted model. */
 export type Model =
   | ({ readonly kind: 'http' } & HttpOptions)
   | { readonly kind: 'scripted'; readonly api: ModelApiName; readonly pauseMs?: number }
 
 export interface BrokerOptions {
   /**
-   * A socket is in a folder that only the runner and the sandbox's user can enter. A port is for an agent that runs without a sandbox and cannot
-   * speak over a socket.
+   * Where the broker listens. A socket is in a folder that only the runner and the sandbox's user can enter. A port is for an agent that runs without
+   * a sandbox and cannot use a socket.
    */
   readonly listen: LocalAddress
   readonly runToken: string
   readonly upstream: Model
-  /** Answers requests for MCP servers, between turns too. */
+  /** Answers requests for MCP servers, also between turns. */
   readonly mcp?: McpGateway
-  /** Whether it can be reached on the loopback beside its socket. */
+  /** Whether the broker also listens on loopback, in addition to its socket. */
   readonly onLoopbackToo?: boolean
-  /** Check long requests. */
+  /** Threads that check long requests. */
   readonly threads: Pick<TextThreads, 'run'>
-  /** Whether the model's service may be told to fetch from the network itself; no by default. */
+  /** Whether the model's service may fetch from the network when a request asks for it; no by default. */
   readonly modelFetches?: boolean
-  /** What may be used before the first turn is admitted; unlimited by default. */
+  /** The budget before the first turn is admitted; unlimited by default. */
   readonly budget?: Budget
-  /** Told after each request that was metered, also of one that broke off. */
+  /** Called after each metered request, also after one that was broken off. */
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void
-  /** The largest request: 32 MB by default, as the model's API takes them. */
+  /** The size limit of a request: 32 MB by default, like that of the model's API. */
   readonly bodyBytes?: number
-  /** How many requests may be under way at once, 32 by default. Together their bodies may take four times `bodyBytes`. */
+  /** The most requests at once, 32 by default. All their bodies together may have four times `bodyBytes`. */
   readonly concurrency?: number
 }
 
 export interface Broker {
-  /** The port on the loopback; 0 for a socket alone. */
+  /** The port on loopback; 0 when the broker only has a socket. */
   readonly port: number
   /**
-   * What the turn that begins may use; `null` between two turns, when nothing may be asked of the model. `onCall` is told of each call of a
-   * model in that turn, once it is over.
+   * Sets the budget of the turn that begins; `null` between two turns, when the model may not be used. `onCall` is called after each model call of
+   * that turn.
    */
   admit(budget: Budget | null, onCall?: OnCall): void
-  /** Breaks off what is under way and removes the socket. */
+  /** Aborts running requests and removes the socket. */
   close(): Promise<void>
 }
 
 type OnCall = (call: ModelCall) => void
 
-/** Starts a broker; fails with a sentence when it cannot listen. */
+/** Starts a broker. Rejects with a sentence when it cannot listen. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const { listen, onFault, concurrency = 32 } = options
   const upstream = upstreamOf(options)
   const { serve, admit } = admission({ ...options, concurrency }, upstream)
   const open = () =>
     createServer({ headersTimeout: 30_000, requestTimeout: 300_000 }, (request, response) => {
-      // A client that goes away is no fault of ours; what it left half-sent ends with its connection.
+      // A disconnected client is not our fault; its half-sent request ends with the connection.
       request.on('error', () => undefined)
       response.on('error', () => undefined)
       serve(request, response).catch((error: unknown) => {
@@ -112,7 +112,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   }
 }
 
-/** Lets requests through to the upstream that have the token, are of the API, and are within the budget and the bounds. */
+/** Forwards those requests to the upstream that have the token, belong to the API, and are within the budget and the limits. */
 function admission(
   options: BrokerOptions & { readonly concurrency: number },
   upstream: Upstream,
@@ -123,12 +123,12 @@ function admission(
   let budget: Budget | null = options.budget ?? anyAmount
   let onCall: OnCall | undefined
   let underWay = 0
-  /** Their bodies are in memory. */
+  /** The number of body bytes in memory. */
   let bodyBytesUnderWay = 0
 
   const refuse = async (request: IncomingMessage, response: ServerResponse, fault: ApiFault) => {
     onFault(fault)
-    // A client that is cut off while it sends never reads the reason, so it may finish unless it sends too much.
+    // A client that is cut off while it sends never reads the reason, so it may finish unless the body is too large.
     if (declaredBytes(request) <= bodyBytes) await drained(request)
     response.setHeader('connection', 'close')
     answerFault(api, response, fault)
@@ -147,14 +147,14 @@ function admission(
       const call = path === api.meteredPath ? observedCall(response, onCall) : undefined
       if (spending === null) return refuse(request, response, faults.noTurn)
       const refusal = await spending.refusal()
-      // A client that left meanwhile sends nothing that could be passed on.
+      // The request of a client that has disconnected is incomplete.
       if (response.destroyed) return
       if (refusal !== undefined)
         return refuse(request, response, refusal === budgetUsedUp ? faults.budget : faults.dayBudget)
       if (declaredBytes(request) > bodyBytes) return refuse(request, response, faults.tooLarge)
       if ((request.headers['content-encoding'] ?? 'identity') !== 'identity')
         return refuse(request, response, malformed('Send requests without a content encoding.'))
-      // A body of undeclared length is counted as the largest allowed.
+      // A body of unknown length counts as the largest allowed.
       const isDeclared = request.headers['transfer-encoding'] === undefined
       const bytes = isDeclared ? declaredBytes(request) : bodyBytes
       if (underWay >= concurrency || bodyBytesUnderWay + bytes > 4 * bodyBytes)
@@ -211,7 +211,7 @@ function declaredBytes(request: IncomingMessage): number {
   return Number(request.headers['content-length'] ?? 0)
 }
 
-/** Reads on to the end of a request that is refused, or until its client goes away. */
+/** Reads the rest of a refused request, until it ends or the client disconnects. */
 async function drained(request: IncomingMessage): Promise<void> {
   request.resume()
   await finished(request, { writable: false }).catch(() => undefined)
@@ -219,7 +219,7 @@ async function drained(request: IncomingMessage): Promise<void> {
 
 const longestSocketPath = 107
 
-/** Removes the socket that a killed runner left at the path. */
+/** Removes the socket at the path if a killed runner has left it. */
 async function removeStale(socketPath: string): Promise<void> {
   if (Buffer.byteLength(socketPath) > longestSocketPath) {
     throw new Error(
@@ -235,7 +235,7 @@ function pathOf({ paths }: ModelApi, { method, url = '' }: IncomingMessage): str
   return method === 'POST' ? paths.find((one) => one === path) : undefined
 }
 
-/** Compares in a time that tells nothing about the token. */
+/** Compares in constant time. */
 function tokenCheck(runToken: string): (request: IncomingMessage) => boolean {
   const digest = (token: string) => createHash('sha256').update(token).digest()
   const expected = digest(runToken)
@@ -246,7 +246,7 @@ function tokenCheck(runToken: string): (request: IncomingMessage) => boolean {
   }
 }
 
-/** A body is larger than allowed, and was not read to its end. */
+/** A body is larger than allowed, and was not read completely. */
 class BodyRefused extends Error {
   override readonly name = 'BodyRefused'
   readonly fault: ApiFault
@@ -256,10 +256,10 @@ class BodyRefused extends Error {
   }
 }
 
-/** Far above any conversation. Parsing takes many times the bytes, and other requests wait for it. */
+/** The most values in a body, far above those of any conversation. Parsing takes many times the bytes, and other requests wait for it. */
 const maxValues = 250_000
 
-/** The whole of a body of JSON. Throws `BodyRefused` beyond `maxBytes` or 250,000 values, and fails when the client goes away before its end. */
+/** Reads a whole JSON body. Throws `BodyRefused` beyond `maxBytes` or 250,000 values, and fails when the client disconnects before its end. */
 async function readWhole(body: Readable, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -274,13 +274,16 @@ async function readWhole(body: Readable, maxBytes: number): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** Counts, piece by piece, each start of a list or an object and each further value in one; strings do not count. */
+/**
+ * Returns a function that counts the values of a JSON text piece by piece: each start of a list or an object, and each further value in one; strings
+ * do not count.
+ */
 function valueCounter(): (piece: Buffer) => number {
   let count = 0
   let isInString = false
   let isEscaped = false
   return (piece) => {
-    // By index: an iterator takes several times as long.
+    // By index, because an iterator takes several times as long.
     for (let at = 0; at < piece.length; at += 1) {
       const byte = piece[at]
       if (!isInString) {

@@ -1,4 +1,4 @@
-/** What a run, and a person in a day of UTC, may use of models. A run is counted in this process, a day in the log, for all runners. */
+/** Limits on model usage for a run, and for a person and UTC day. A run's usage is counted in this process, a day's in the log, for all runners. */
 import { randomUUID } from 'node:crypto'
 import { usageStream } from '#domain/kernel/streams.ts'
 import { type MeteredUse, usage, type UsageState, type UseOfModel } from '#domain/usage.ts'
@@ -11,15 +11,15 @@ export type BudgetLimits = BudgetConfig['run']
 type Prices = BudgetConfig['prices']
 
 export interface Budget {
-  /** Why nothing more may be asked; `undefined` while something may. What is under way is not broken off. Never fails. */
+  /** Why no more requests are allowed; `undefined` while they are. Running requests are not aborted. Never fails. */
   refusal(): Promise<typeof budgetUsedUp | typeof dayBudgetUsedUp | undefined>
   spend(usage: ModelUsage): void
-  /** Resolves once what was spent counts for all runners, or cannot be brought to them now. Never fails. */
+  /** Resolves when the usage is counted for all runners, or cannot be now. Never fails. */
   settled(): Promise<void>
 }
 
 export interface Budgets {
-  /** A run's own budget, which takes from the day of the person as well. */
+  /** The budget of a run, whose usage also counts for the person's day. */
   ofRun(run: { readonly userId: string; readonly executionId: string }): Budget
 }
 
@@ -27,13 +27,13 @@ interface Spent {
   readonly tokens: number
   readonly dollars: number
 }
-/** Characters of a model's name that the log takes. */
+/** The most characters of a model's name that the log accepts. */
 const maxNameLength = 200
-/** Far above what any answer takes. */
+/** Far above the tokens of any answer. */
 const maxTokens = 1e12
 const nothing: Spent = { tokens: 0, dollars: 0 }
 
-/** Budgets over the log, which has what people used in a day only where there is a limit for days. */
+/** Makes budgets. The log has people's usage of a day only if there is a limit for days. */
 export function openBudgets({
   run,
   day,
@@ -42,7 +42,7 @@ export function openBudgets({
   ...logged
 }: DayBookOptions &
   BudgetConfig & {
-    /** Milliseconds since 1970. */
+    /** Returns milliseconds since 1970. */
     readonly now: () => number
   }): Budgets {
   const books = new Map<string, DailyUsage>()
@@ -88,7 +88,7 @@ function more(spent: Spent, use: ModelUsage, prices: Prices): Spent {
   return { tokens: spent.tokens + totalTokens(use), dollars: spent.dollars + costOf(use, prices) }
 }
 
-/** Bounded to what the log accepts, whatever a sandbox reported: an entry that is refused would hold up all that follow. */
+/** Usage limited to what the log accepts, whatever a sandbox reported: a refused entry would hold up all entries after it. */
 function meteredUse(executionId: string, usage: ModelUsage): MeteredUse {
   return {
     executionId,
@@ -109,7 +109,10 @@ function isUsedUp(spent: Spent, limits: BudgetLimits): boolean {
   )
 }
 
-/** In US dollars, by the price of the longest name that fits. A model without a price of its own counts as the dearest that has one, so that a new name does not get round a budget. */
+/**
+ * The cost in US dollars, by the price of the longest matching prefix. A model without a price counts as the most expensive one that has a price, so
+ * that a new name does not evade a budget.
+ */
 export function costOf(usage: ModelUsage, prices: Prices): number {
   const at = (price: Prices[string]) =>
     (usage.inputTokens * price.input +
@@ -124,23 +127,23 @@ export function costOf(usage: ModelUsage, prices: Prices): number {
   return price === undefined ? Math.max(0, ...Object.values(prices).map(at)) : at(price)
 }
 
-/** What a person used of models on a day of UTC. It is in the log, so that it holds over restarts and over all runners, and is read there each time. */
+/** A person's model usage on a UTC day. It is in the log and read there each time, so that it holds across restarts and runners. */
 interface DailyUsage {
-  /** `2026-01-31`. */
+  /** The day, such as `2026-01-31`. */
   readonly day: string
-  /** Notes what was used, and records it in the log in the background. */
+  /** Adds usage, and records it in the log in the background. */
   enter(use: MeteredUse): void
-  /** What was used, by whichever runner. Never fails: while the log is away, this is what was last read, with what could not be recorded yet. */
+  /** The usage of all runners. Never fails: while the log is unavailable, this is the usage that was read last, plus what could not be recorded yet. */
   uses(): Promise<readonly UseOfModel[]>
-  /** Resolves once what was noted is in the log, or cannot be recorded now: it is tried again with the next. Never fails. */
+  /** Resolves when the added usage is in the log, or cannot be recorded now, in which case it is tried again with the next. Never fails. */
   settled(): Promise<void>
 }
 
 interface DayBookOptions {
   readonly commands: Pick<Commands, 'execute' | 'load'>
-  /** How long recording waits for a log that is away. */
+  /** How long recording waits for an unavailable log. */
   readonly patienceMs: number
-  /** Told when the log could not be read or written. */
+  /** Called when the log could not be read or written. */
   readonly onFault: (fault: unknown) => void
 }
 
@@ -153,9 +156,9 @@ function openDayBook(
 ): DailyUsage {
   const stream = usageStream(userId, day)
   let recorded: UsageState = usage.initial
-  /** Not in the log yet. */
+  /** Usage that is not in the log yet. */
   let waiting: readonly MeteredUse[] = []
-  // One step after another, so that no use is both in the log that was read and among what waits.
+  // One step at a time, so that no usage is counted twice, both as read from the log and as waiting.
   let last: Promise<unknown> = Promise.resolve()
   const serialized = (step: () => Promise<void>): Promise<void> => {
     const done = last.then(step).catch(onFault)

@@ -1,4 +1,4 @@
-/** A real API of models behind the broker: the key is put in here, and bytes pass both ways as they are. */
+/** A real API of models behind the broker. The key is added here; otherwise, bytes are forwarded unchanged in both directions. */
 import * as http from 'node:http'
 import * as https from 'node:https'
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
@@ -18,19 +18,19 @@ import type { Exchange, Upstream } from './upstream.ts'
 
 export interface HttpOptions {
   readonly api: ModelApiName
-  /** Such as `https://api.anthropic.com`; a path in it is kept. */
+  /** The base URL, such as `https://api.anthropic.com`. A path in it is kept. */
   readonly baseUrl: string
   readonly apiKey: string
-  /** How the key is sent: `api_key` by default. */
+  /** How the key is sent; `api_key` by default. */
   readonly use?: KeyUse
-  /** The address is none of the operator's: its name may lead to public addresses only. */
+  /** Whether the operator did not choose the address: its host name may then only lead to public addresses. */
   readonly isForeign?: boolean
   readonly connectTimeoutMs?: number
-  /** How long the API may be silent before it counts as gone. */
+  /** How long the API may be silent before it counts as unavailable. */
   readonly idleTimeoutMs?: number
 }
 
-/** Requests to the real API, over connections of its own that `close` ends. Long ones are checked in a thread. */
+/** Forwards requests to the real API, over its own connections, which `close` ends. Long requests are checked in a thread. */
 export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'run'>): Upstream {
   const { connectTimeoutMs = 30_000, idleTimeoutMs = 600_000 } = options
   const api = modelApis[options.api]
@@ -61,7 +61,7 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
       },
       ...(options.isForeign === true && { lookup: publicLookup }),
     })
-    /** What ended the exchange first: whatever fails after it is only its consequence. */
+    /** The first reason why the exchange ended: later errors are only its consequences. */
     let verdict: ApiFault | 'client_left' | undefined
     const giveUp = (fault: ApiFault) => {
       verdict ??= fault
@@ -117,10 +117,10 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
 
 type Check = (body: Buffer, may: MayFetch) => Promise<Checked>
 
-/** Bodies up to this size are checked in the calling thread, which takes a few milliseconds. */
+/** The size up to which bodies are checked in the calling thread, which takes a few milliseconds. */
 const shortBody = 64 * 1024
 
-/** Long bodies of a run are checked one at a time, so that it takes up one thread at most. */
+/** Checks long bodies of a run one at a time, so that it occupies one thread at most. */
 function checking(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Check {
   const serialized = serialize()
   return async (body, { modelFetches }) => {
@@ -129,11 +129,11 @@ function checking(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Check {
   }
 }
 
-/** What is passed on of a request; `undefined` when it was refused, or its client left. */
+/** The body to forward; `undefined` when the request was refused, or its client has disconnected. */
 async function checkedBody(api: ModelApi, exchange: Exchange, check: Check): Promise<Uint8Array | undefined> {
   const { response, onFault } = exchange
   const checked = await check(exchange.body, exchange).catch((): Checked => unreadable)
-  // A client that left meanwhile sends nothing that could be passed on.
+  // The request of a client that has disconnected is incomplete.
   if (response.destroyed) return undefined
   if (checked.kind === 'fine') {
     exchange.onModel(checked.model)
@@ -145,7 +145,7 @@ async function checkedBody(api: ModelApi, exchange: Exchange, check: Check): Pro
   return undefined
 }
 
-/** A body that could not be inspected is not passed on. */
+/** A body that could not be inspected is not forwarded. */
 const unreadable: Checked = {
   kind: 'refused',
   sentence: 'This request could not be inspected, so it was not forwarded.',
@@ -159,7 +159,7 @@ function answerOf(outgoing: http.ClientRequest): Promise<IncomingMessage> {
   })
 }
 
-/** Calls `late` when there is no connection in time; the returned function stops the clock. */
+/** Calls `late` when there is no connection after `ms`; the returned function stops the timer. */
 function onConnected(outgoing: http.ClientRequest, ms: number, late: () => void): () => void {
   const timer = setTimeout(late, ms)
   const stop = () => clearTimeout(timer)
@@ -185,7 +185,7 @@ function queryOf(request: IncomingMessage): string {
   return query === -1 ? '' : url.slice(query)
 }
 
-/** The client's headers without its credentials; uncompressed answers are asked for, so that they can be metered unchanged. */
+/** The client's headers without its credentials. Asks for uncompressed answers, so that they can be metered unchanged. */
 function requestHeaders(api: ModelApi, headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders {
   const kept = endToEndHeaders(headers, [
     'host',

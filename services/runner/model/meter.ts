@@ -1,10 +1,10 @@
-/** Reads the use of tokens off an answer of a model's API while it passes, without touching it. */
+/** Reads token usage from an answer of a model's API while the answer is forwarded unchanged. */
 import { StringDecoder } from 'node:string_decoder'
 import type { TokenCounts } from '#platform/telemetry/telemetry.ts'
 import { jsonOf } from '#platform/json.ts'
 import { createLineSplitter } from '../lines.ts'
 
-/** Tokens that one request used. */
+/** The tokens that one request used. */
 export interface ModelUsage extends TokenCounts {
   readonly model: string
 }
@@ -15,7 +15,7 @@ export function totalTokens(usage: TokenCounts): number {
 
 export interface Meter {
   read(bytes: Uint8Array): void
-  /** What was counted, also of an answer that broke off; `undefined` when it said nothing of use. */
+  /** The usage so far, also of an answer that was broken off; `undefined` when the answer had none. */
   total(): ModelUsage | undefined
 }
 
@@ -30,11 +30,11 @@ const longestLine = 1024 * 1024
 const longestJson = 16 * 1024 * 1024
 
 export interface UsageReader {
-  /** Reads the use of tokens off one JSON value of an answer: a whole answer, or an event of a stream. Absent fields were not reported. */
+  /** Reads the usage in one JSON value: a whole answer, or an event of a stream. Missing fields were not reported. */
   readUsage(json: unknown): Partial<ModelUsage> | undefined
 }
 
-/** A meter for an answer of this content type. Answers of other types, and lines that are too long, are not counted. */
+/** Makes a meter for answers of this content type. Answers of other types, and lines that are too long, are not counted. */
 export function createMeter({ readUsage }: UsageReader, contentType: string): Meter {
   const isStream = contentType.startsWith('text/event-stream')
   const isJson = contentType.startsWith('application/json')
@@ -44,7 +44,7 @@ export function createMeter({ readUsage }: UsageReader, contentType: string): Me
   let json = ''
   let isTooLong = false
 
-  // The API repeats its counts as they grow: the latest that it gives stands.
+  // The API reports growing counts, so the latest one counts.
   const count = (value: unknown): void => {
     const counted = readUsage(value)
     if (counted !== undefined) usage = { ...noUsage, ...usage, ...counted }

@@ -7,7 +7,7 @@ import type { AnswerFrame, ModelApi } from './api.ts'
 import { answerFault, answerJson, malformed } from './apiFault.ts'
 import type { Exchange, Upstream } from './upstream.ts'
 
-/** `pauseMs`: before each word, as if it had to think. */
+/** Answers with the scripted model. `pauseMs` is the pause before each word, as if a model had to think. */
 export function scriptedUpstream(api: ModelApi, pauseMs = 20): Upstream {
   return { answer: (exchange) => answer(api, pauseMs, exchange), close: () => undefined }
 }
@@ -22,12 +22,12 @@ async function answer(api: ModelApi, pauseMs: number, exchange: Exchange): Promi
   }
   onModel(answered.usage?.model)
   if (answered.kind === 'json') answerJson(response, 200, answered.body)
-  // When its client left, it used nothing.
+  // If the client disconnects, no usage is reported.
   else if (!(await sentWhole(response, answered.frames, pauseMs))) return
   if (answered.usage !== undefined) onUsage(answered.usage)
 }
 
-/** False when the client left before the end. */
+/** Sends the answer; false when the client disconnected before the end. */
 async function sentWhole(
   response: ServerResponse,
   frames: Iterable<AnswerFrame>,

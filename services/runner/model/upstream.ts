@@ -1,24 +1,24 @@
-/** What is behind the broker: it answers the requests that were let through. */
+/** The part behind the broker that answers the requests which the broker lets through. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ModelUsage } from './meter.ts'
 
-/** A request that was let through, with the way to answer it. */
+/** A request that the broker let through, with everything that is needed to answer it. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** One of the API's `paths`. */
+  /** The path of the request, one of the API's `paths`. */
   readonly path: string
-  /** The whole of it, without a coding. */
+  /** The complete body, without any content coding. */
   readonly body: Buffer
-  /** Whether the model's service may be told to fetch from the network itself. */
+  /** Whether the model's service may fetch from the network when the request asks for it. */
   readonly modelFetches: boolean
-  /** Told which model the request asks, before it is answered. */
+  /** Must be called with the requested model before the request is answered. */
   readonly onModel: (model: string | undefined) => void
   readonly onUsage: (usage: ModelUsage) => void
   readonly onFault: (fault: BrokerFault) => void
 }
 
-/** What went wrong, for the log: without a body, a token or a key. */
+/** What went wrong, for the log. Contains no body, token or key. */
 export interface BrokerFault {
   readonly code:
     | 'bad_token'
@@ -39,7 +39,7 @@ export interface BrokerFault {
 }
 
 export interface Upstream {
-  /** Answers or refuses, and resolves when the exchange is over. The broker ends an exchange in which it throws. */
+  /** Answers or refuses, and resolves when the exchange is over. If this throws, the broker ends the exchange. */
   answer(exchange: Exchange): Promise<void>
   close(): void
 }

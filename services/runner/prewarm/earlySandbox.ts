@@ -1,6 +1,6 @@
 /**
- * The sandbox of an agent, opened while its workspace is still being made, so that neither waits for the other. One whose workspace was not
- * made, or that does not match the turn, is closed unused.
+ * Opens the sandbox of an agent while its workspace is still being made, so that neither waits for the other. It is closed unused if the workspace
+ * was not made, or if it does not match the turn.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { AgentName } from '#domain/agents.ts'
@@ -12,22 +12,22 @@ import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
 export interface EarlySandbox {
-  /** Opens it for a workspace whose folders exist; one that was open before is closed. A fault is logged: the turn then opens its own. */
+  /** Opens the sandbox for a workspace whose folders exist, and closes one that was opened before. A fault is logged; the turn then opens its own. */
   open(workspace: Workspace, repositoryUrl: string): void
-  /** The sandbox if it was opened for such an agent; otherwise it is closed. */
+  /** Returns the sandbox if it was opened for such an agent; otherwise closes it. */
   take(needed: OpenedFor): Promise<OpenedAgent | undefined>
-  /** Nothing of it is left then. */
+  /** Closes the sandbox. Nothing of it is left when this resolves. */
   close(): Promise<void>
 }
 
 /** The agent that a sandbox was opened for. */
 export interface OpenedFor {
-  /** Of its setup. */
+  /** The fingerprint of the agent's environment. */
   readonly fingerprint: string
   readonly session: string | null
 }
 
-/** The agent that a turn will ask for. */
+/** The agent that the turn will need. */
 export interface EarlyRequest extends Paying {
   readonly agent: AgentName
   readonly model: string | null
@@ -39,7 +39,7 @@ interface Opened {
   readonly openedFor: OpenedFor
 }
 
-/** The early sandbox of a turn. Where the agent is missing, nothing is opened. */
+/** Makes the early sandbox of a turn. If the agent is missing, nothing is opened. */
 export function earlySandboxFor(deps: AgentDeps, request: EarlyRequest): EarlySandbox {
   const { session } = request
   return earlySandbox({
@@ -64,7 +64,7 @@ export function earlySandbox({
 }): EarlySandbox {
   let opening: Promise<Opened | undefined> = Promise.resolve(undefined)
 
-  /** Hands what is open to one caller. */
+  /** Gives the open sandbox to one caller only. */
   function handOver(): Promise<Opened | undefined> {
     const opened = opening
     opening = Promise.resolve(undefined)

@@ -1,14 +1,14 @@
-/** How much memory is free for this process: of the machine, or of its control group where that has less. */
+/** The free memory for this process: that of the machine, or of its control group if that has less. */
 import { readFile } from 'node:fs/promises'
 import { freemem } from 'node:os'
 import { dirname, join } from 'node:path'
 
-/** Reads a file of the kernel; `undefined` where it does not exist. */
+/** Reads a file of the kernel; `undefined` when it does not exist. */
 export type ReadFile = (path: string) => Promise<string | undefined>
 
 const fromKernel: ReadFile = (path) => readFile(path, 'utf8').catch(() => undefined)
 
-/** Bytes that may be used without swapping. Page cache counts as free: the kernel gives it up. */
+/** The bytes that can be used without swapping. Page cache counts as free, since the kernel gives it up. */
 export async function freeMemory(read: ReadFile = fromKernel): Promise<number> {
   const [machine, ...groups] = await Promise.all([freeOfMachine(read), ...(await groupsOf(read))])
   return Math.max(0, Math.min(machine, ...groups))
@@ -19,7 +19,7 @@ async function freeOfMachine(read: ReadFile): Promise<number> {
   return kilobytes === undefined ? freemem() : Number(kilobytes) * 1_024
 }
 
-/** Files of a control group, by version of cgroups(7). */
+/** Names of files in a control group, by version of cgroups(7). */
 const version1 = {
   mount: '/sys/fs/cgroup/memory',
   limit: 'memory.limit_in_bytes',
@@ -33,14 +33,14 @@ const version2 = {
   cache: 'inactive_file',
 } as const
 
-/** What is free in this process's own control group, and in each that it is within. */
+/** The free memory in this process's own control group, and in each group that contains it. */
 async function groupsOf(read: ReadFile): Promise<readonly Promise<number>[]> {
   const lines = ((await read('/proc/self/cgroup')) ?? '').split('\n')
   return lines.flatMap((line) => {
     const [, controllers, path] = /^\d+:([^:]*):(\/.*)$/.exec(line) ?? []
     const files =
       controllers === '' ? version2 : controllers?.split(',').includes('memory') ? version1 : undefined
-    // In a container the path may be that of the host, while the mount shows the container's own group at its root.
+    // In a container, the path may be that of the host, while the mount has the container's own group at its root.
     return files === undefined || path === undefined
       ? []
       : withParents(path).map((one) => freeOfGroup(read, files, one))
@@ -62,7 +62,7 @@ async function freeOfGroup(
     read(join(folder, files.used)),
     read(join(folder, 'memory.stat')),
   ])
-  // A group without a limit says `max`, or a number above all memory there is.
+  // A group without a limit has `max`, or a number above all memory of the machine.
   if (limit === undefined || used === undefined || limit.trim() === 'max') return Number.POSITIVE_INFINITY
   const cache = new RegExp(`^${files.cache} (\\d+)$`, 'm').exec(stat)?.[1] ?? '0'
   return Number(limit) - Number(used) + Number(cache)

@@ -1,6 +1,6 @@
 /**
- * Workspaces that are made before their tasks: once a project is chosen and a description begun, a workspace is made and an agent started in it,
- * under the id that the task will have. One that no task takes within a minute is removed.
+ * Makes workspaces before their tasks exist. When a person has chosen a project and begun a description, a workspace is made and an agent started in
+ * it, under the id that the task will have. A workspace that no task takes within a minute is removed.
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,14 +30,14 @@ import type { WarmAgents } from './warmAgents.ts'
 export type PreparationRequest = Asked<'prepare'>
 
 export interface PreparedWorkspaces {
-  /** Begins to prepare, or keeps what was prepared for another minute. False when it does not. */
+  /** Begins to prepare, or keeps an earlier preparation for another minute. False when it does neither. */
   prepare(request: PreparationRequest): Promise<boolean>
   /**
-   * The workspace that was prepared for this task; `undefined` when there is none, or it was made for another project, branch or person: that
-   * one is removed.
+   * The workspace that was prepared for this task. `undefined` when there is none, or when it was made for another project, branch or person, in
+   * which case it is removed.
    */
   adopt(task: TaskDocument): Promise<Workspace | undefined>
-  /** Removes everything that no task has taken. */
+  /** Removes all workspaces that no task has taken. */
   close(): Promise<void>
 }
 
@@ -47,17 +47,17 @@ interface Preparation {
   readonly request: PreparationRequest
   readonly timer: NodeJS.Timeout
   readonly stop: AbortController
-  /** `undefined` when it could not be made. */
+  /** Resolves to `undefined` when the workspace could not be made. */
   readonly workspace: Promise<Workspace | undefined>
 }
 
 const unusedMs = 60_000
-/** The agent is removed with its workspace, which is kept for longer each time that it is requested again. */
+/** Longer than a prepared workspace usually lives. The agent is ended with its workspace, which every repeated request keeps for longer. */
 const agentMs = 60 * 60_000
-/** How many people have one at a time. */
+/** The most people with a prepared workspace at the same time. */
 const maxAtOnce = 4
 
-/** Removes what an earlier process left. */
+/** Opens the preparations, and removes what an earlier process has left. */
 export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorkspaces> {
   const preparations = new Map<string, Preparation>()
   await removeLeft(deps)
@@ -68,7 +68,7 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
     preparations.delete(taskId)
     clearTimeout(found.timer)
     found.stop.abort()
-    // What could not be made is removed already, and the folder may be somebody else's by now.
+    // A workspace that could not be made was already removed, and the folder may belong to another preparation by now.
     if (!(await found.workspace)) return
     await deps.agents.drop(taskId)
     await remove(deps, taskId)
@@ -89,10 +89,10 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
       existing.timer.refresh()
       return true
     }
-    // Another person's id: what is made for them is not this person's to change.
+    // The id was requested by another person, whose preparation must not be changed.
     if (existing && existing.request.ownerId !== ownerId) return false
     if (!existing && (await deps.workspaces.has(taskId))) return false
-    // A person who changes their mind has one at a time.
+    // Only one preparation per person: earlier ones of a person who changes their mind are removed.
     const others = [...preparations].filter(([, other]) => other.request.ownerId === ownerId)
     if (preparations.size - others.length >= maxAtOnce) return false
     const dropped = Promise.all(others.map(([id]) => dropLocked(id)))
@@ -107,7 +107,7 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
     return true
   }
 
-  // One after another: two for one id would both find nothing there.
+  // One at a time: two preparations under the same id would both find nothing.
   let last: Promise<unknown> = Promise.resolve()
   return {
     prepare(request) {
@@ -136,7 +136,7 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
   }
 }
 
-/** Nothing is left of a workspace that could not be made. */
+/** Makes a workspace. If that fails, nothing of it is left. */
 async function makeOrRemove(
   deps: Deps,
   request: PreparationRequest,
@@ -171,7 +171,7 @@ async function make(
   if (refreshed.kind === 'failed' || signal.aborted) return undefined
   const git = gitUntil(deps.git, signal)
   const task = { id: taskId, projectId, branch, title: '', workingBranch: null }
-  // An empty repository gets its first branch when the task starts, and not for a person who only thinks of one.
+  // An empty repository gets its first branch when a task starts, and not for a person who only considers one.
   if (await isEmpty({ git }, refreshed.mirror, task)) return undefined
   await mkdir(join(deps.root, 'tasks'), { recursive: true })
   await writeFile(markerOf(deps.root, taskId), '')
@@ -186,7 +186,7 @@ async function make(
   return workspace
 }
 
-/** Starts an agent that waits for the first message of its task, unless it is missing, would not wait, or memory is short. */
+/** Starts an agent that waits for the first message of its task, unless the agent is missing, cannot wait, or memory is short. */
 async function startWarmAgent(deps: Deps, request: EquippedRequest): Promise<void> {
   if (!(await deps.agents.hasRoom())) return
   const setup = await agentSetup(deps, request)
@@ -199,7 +199,7 @@ async function startWarmAgent(deps: Deps, request: EquippedRequest): Promise<voi
 
 const markerSuffix = '.ahead'
 
-/** A file beside the workspace. A process that finds it when it starts removes both: nobody knows any more whom the workspace was made for. */
+/** A marker file beside the workspace. A process that finds it at its start removes both, because nobody knows any more for whom the workspace was made. */
 function markerOf(root: string, taskId: string): string {
   return join(root, 'tasks', `${taskId}${markerSuffix}`)
 }

@@ -1,6 +1,6 @@
 /**
- * Prewarming: what is started before it is asked for. Agents wait after their turns for the next message; a workspace and an agent are prepared
- * while a task is being described; and an agent's sandbox opens while its workspace is made. `WARM_AGENTS=0` turns all of it off.
+ * Prewarming: starting things before they are needed. Agents wait after their turns for the next message; a workspace and an agent are prepared while
+ * a person describes a task; and an agent's sandbox is opened while its workspace is made. `WARM_AGENTS=0` turns all of it off.
  */
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { Rpc } from '#platform/ports/rpc.ts'
@@ -15,14 +15,14 @@ export interface Prewarm {
   /** The sandbox for a turn that is about to begin; `undefined` when prewarming is off. */
   earlySandbox(request: EarlyRequest): EarlySandbox | undefined
   adopt(task: TaskDocument): Promise<Workspace | undefined>
-  /** Ends and removes everything that nobody has taken. */
+  /** Ends and removes everything that no task has taken. */
   close(): Promise<void>
 }
 
 export interface PrewarmOptions {
   readonly agents: WarmAgents
   readonly isOn: boolean
-  /** Whether this runner takes all jobs. With several runners a task may come to another one than prepared its workspace. */
+  /** Whether this runner takes all jobs. With several runners, a task may go to another runner than the one that prepared its workspace. */
   readonly isAlone: boolean
   readonly rpc: Rpc
 }
@@ -31,7 +31,7 @@ export async function openPrewarm(
   deps: WorkspaceDeps & AgentDeps,
   { agents, isOn, isAlone, rpc }: PrewarmOptions,
 ): Promise<Prewarm> {
-  // Also when it is off: it removes what an earlier process prepared.
+  // Opened even when prewarming is off, to remove what an earlier process prepared.
   const prepared = await openPreparedWorkspaces({ ...deps, agents })
   if (isOn && !isAlone)
     deps.logger.info(

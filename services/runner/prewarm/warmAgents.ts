@@ -1,42 +1,42 @@
-/** Agents that wait in their sandboxes for a message of their task, so that it pays for no start. */
+/** Agents that wait in their sandboxes for a message of their task, so that the task need not wait for their start. */
 import type { AgentProcess } from '../execution/turn/agentProcess.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { freeMemory } from './freeMemory.ts'
 
-/** What a warm agent must be like to serve a turn. */
+/** What an agent must match to serve a turn. */
 export interface Fingerprint {
-  /** Equal for agents that were started alike. */
+  /** The same for agents that were started with the same environment. */
   readonly setup: string
-  /** The session that it is in; `null`: it had no turn yet. */
+  /** The session of the agent; `null` before its first turn. */
   readonly session: string | null
 }
 
 export interface WarmAgents {
-  /** Whether another may be kept now, without the machine being short of memory. */
+  /** Whether another agent can be kept now without the machine running short of memory. */
   hasRoom(): Promise<boolean>
-  /** The agent that waits for this task, if it is alive and matches; one that does not match is ended first. */
+  /** Returns the waiting agent of this task if it is alive and matches; one that does not match is ended first. */
   take(taskId: string, needed: Fingerprint): Promise<AgentProcess | undefined>
-  /** Thaws the agent that waits for this task, since a turn begins. */
+  /** Thaws the waiting agent of this task, because a turn begins. */
   thaw(taskId: string): void
-  /** Freezes the agent again that was thawed and not taken; one that cannot be frozen is ended. */
+  /** Freezes the agent again if it was thawed and not taken; one that cannot be frozen is ended. */
   freeze(taskId: string): Promise<void>
-  /** The workspace of the agent that waits for this task after a turn, if one does. */
+  /** The workspace of the agent that has waited for this task since a turn, if there is one. */
   workspaceOf(taskId: string): Workspace | undefined
-  /** Keeps an agent for its task, for `idleMs` at most. Another that waits for the same task is ended, and the oldest where there are too many. */
+  /** Keeps an agent for its task, at most for `idleMs`. Another agent of the same task is ended, and the oldest one if there are too many. */
   keep(workspace: Workspace, process: AgentProcess, fingerprint: Fingerprint, idleMs: number): Promise<void>
-  /** Ends the agent that waits for this task, if one does. */
+  /** Ends the waiting agent of this task, if there is one. */
   drop(taskId: string): Promise<void>
-  /** Ends all. What is kept afterwards is ended at once. */
+  /** Ends all agents. Agents that are kept later are ended at once. */
   close(): Promise<void>
 }
 
-/** What one agent takes, measured with `claude`; bytes. */
+/** The memory of one agent in bytes, as measured with `claude`. */
 const agentBytes = 200_000_000
 const shareOfFree = 0.25
 
 /**
- * How many agents may wait. A given number counts; otherwise they take a quarter of the memory that would be free without them. `kept`: how
- * many wait already, which the memory that is free now no longer contains.
+ * How many agents may wait. A configured number counts; otherwise they may use a quarter of the memory that would be free without them. `kept` is how
+ * many already wait: their memory is no longer free.
  */
 export async function maxWarmAgents(
   given: number | null,
@@ -54,7 +54,7 @@ interface Waiting extends Fingerprint {
   isThawed: boolean
 }
 
-/** `limitFor`: how many agents may wait, given how many of them already do. */
+/** Makes the collection of warm agents. `limitFor` returns how many may wait, given how many already do. */
 export function warmAgents({
   limitFor,
 }: {
@@ -118,7 +118,7 @@ export function warmAgents({
       if (isClosed || !process.isAlive()) return void (await end(process))
       const timer = setTimeout(() => void drop(taskId), idleMs)
       waiting.set(taskId, { ...fingerprint, workspace, process, timer, isThawed: false })
-      // One that dies while it waits leaves nothing behind.
+      // If an agent dies while it waits, its sandbox is removed.
       void process.exited.then(() => (waiting.get(taskId)?.process === process ? drop(taskId) : undefined))
       await dropOldest()
     },

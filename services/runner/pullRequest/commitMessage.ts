@@ -1,4 +1,4 @@
-/** What the commits and the pull request of a task say of its work. */
+/** The texts of a task's commits and pull request. */
 import { firstCommitMessage, followUpMessage } from '#domain/task/codeHost/commitMessage.ts'
 import { doneFeedback } from '#domain/task/codeHost/feedbackState.ts'
 import type { LiveTask } from '#domain/task/state.ts'
@@ -10,24 +10,24 @@ import type { Publication, PublishingDeps } from './publication.ts'
 
 type Deps = Pick<PublishingDeps, 'documents'>
 
-/** Messages of one turn that are looked through. */
+/** How many messages of one turn are searched. */
 const messagesOfTurn = 200
 
-/** What nobody wrote is proposed as it would be to a person. */
+/** Title and body of a pull request. Where nobody wrote any, the same text as is proposed to people. */
 export const wordsOf = (
   deps: Deps,
   { task, requested }: Pick<Publication, 'task' | 'requested'>,
 ): Promise<{ readonly title: string; readonly body: string }> =>
   requested.automatic ? proposalFor(deps, task) : Promise.resolve(requested)
 
-/** The message of the commit that is published. */
+/** The message of the published commit. */
 export async function messageOf(deps: Deps, publication: Publication): Promise<string> {
   const { state, task } = publication
   if ((state.pullRequest?.headCommit ?? null) !== null) return messageOfFollowUp(deps, state, task)
   return firstCommitMessage((await wordsOf(deps, publication)).title, state.issue?.number ?? null)
 }
 
-/** The commit message of an update: what the agent says that it did in the latest turn, and what that turn was asked for. */
+/** The commit message of an update: what the agent reports about the latest turn, and what the turn was asked to do. */
 async function messageOfFollowUp(
   { documents }: Deps,
   state: LiveTask,

@@ -1,4 +1,4 @@
-/** What is published of a task, and for whom. */
+/** A publication: what is published of a task, and for whom. */
 import type { LiveTask } from '#domain/task/state.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import type { UserDocument } from '#domain/views/users.ts'
@@ -11,10 +11,10 @@ export interface RequestedPullRequest {
   readonly title: string
   readonly body: string
   readonly draft: boolean
-  /** Requested by the end of a turn: nobody waits for the outcome. */
+  /** Whether the end of a turn requested it, in which case nobody waits for the outcome. */
   readonly automatic: boolean
   readonly rewrites: boolean
-  /** The tree that was recorded when it was requested. */
+  /** The tree that was recorded at the time of the request. */
   readonly tree: string | null
 }
 

@@ -1,4 +1,4 @@
-/** Publishes which turn wrote which lines of a task's commits, as git notes in a format that other tools read. */
+/** Publishes which turn wrote which lines of a task's commits, as git notes in a format that other tools can read. */
 import { randomUUID } from 'node:crypto'
 import { agentConfigurations } from '#domain/agents/configuration.ts'
 import type { AgentName } from '#domain/agents.ts'
@@ -28,15 +28,15 @@ interface Published {
   readonly pushSignal: AbortSignal
 }
 
-/** How long a pull request waits for the notes at most. */
+/** The longest time that a pull request waits for the notes. */
 const notesTimeoutMs = 20_000
 
-/** Of the task's commits, the newest: earlier ones that have no note, because the host was away, get one as well. */
+/** How many of the task's newest commits get a note. Earlier ones are included in case the host was unavailable before. */
 const maxCommits = 20
 
 /**
- * Returns why the notes are not at the host, worded to follow a colon; `null` if they are there, or the operator wants none. Never throws: a pull
- * request does not depend on it, and the next one tries again.
+ * Publishes the notes. Returns why they are not at the host, worded to follow a colon; `null` if they are there, or if the operator wants none. Never
+ * throws: a pull request does not depend on notes, and the next one tries again.
  */
 export async function publishOrigins(
   deps: Deps,
@@ -65,7 +65,7 @@ export async function publishOrigins(
   }
 }
 
-/** The commits on the branch that the task made, oldest first. */
+/** The commits of the task on the branch, oldest first. */
 async function commitsOf(
   { git, workspace }: NotesRequest,
   taskId: string,
@@ -88,7 +88,7 @@ async function writeNotes(request: NotesRequest, origins: CommitOrigins, at: Dat
   await addNote(request, { commit, text: `${JSON.stringify(trace)}\n` })
 }
 
-/** What a note says of the turns that wrote lines. */
+/** The facts in a note about the turns that wrote lines. */
 async function turnsNamed(
   deps: Deps,
   { taskId, origin }: LiveTask,
@@ -117,7 +117,7 @@ async function turnsNamed(
       model: models.get(executionId) ?? null,
       provider: agent && providerOf(agent),
       taskUrl,
-      // The moment at which the turn had ended.
+      // The address of the moment at which the turn had ended.
       url: taskUrl === null || request === undefined ? taskUrl : `${taskUrl}/history?at=${request.version}`,
       proofUrl:
         taskUrl === null ? null : `${taskUrl.slice(0, -`/tasks/${task}`.length)}/api/tasks/${task}/audit`,
@@ -127,7 +127,7 @@ async function turnsNamed(
   return new Map(await Promise.all(turns))
 }
 
-/** The provider as models.dev names it; `null` for an agent whose provider is itself, as its models are of several. */
+/** The provider as models.dev names it; `null` for an agent that has models of several providers. */
 function providerOf(agent: AgentName): string | null {
   const { provider } = agentConfigurations[agent]
   return provider === agent ? null : provider
@@ -136,7 +136,7 @@ function providerOf(agent: AgentName): string | null {
 const readAtOnce = 500
 const maxRead = 20_000
 
-/** The model that each of these turns used last, as far as the latest events of the task say. */
+/** The model that each of these turns used last, according to the latest events of the task. */
 async function modelsOf(
   { log }: Pick<Deps, 'log'>,
   taskId: string,
@@ -150,7 +150,7 @@ async function modelsOf(
     for (const event of events) {
       if (event.type === 'UsageRecorded' && event.data.model !== null && unread.has(event.data.executionId))
         models.set(event.data.executionId, models.get(event.data.executionId) ?? event.data.model)
-      // There is nothing of a turn before its request.
+      // A turn has no events before its request.
       if (event.type === 'ExecutionRequested') unread.delete(event.data.executionId)
     }
     const last = events.at(-1)

@@ -1,4 +1,4 @@
-/** Publishes a task's work: committed and pushed outside the sandbox; the pull request is looked up before it is opened. */
+/** Publishes a task's work. Commits and pushes outside of the sandbox, and looks for an existing pull request before it opens one. */
 import { randomUUID } from 'node:crypto'
 import { faults } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -93,7 +93,10 @@ async function openOrUpdate(
   return { kind: 'opened', number: opened.number, url: opened.htmlUrl, ...settled }
 }
 
-/** Opens it, and tries once more if the host failed and it is not there: for one branch the host takes only one. */
+/**
+ * Opens the pull request. If the host failed and the pull request does not exist, tries once more, which is safe because a host accepts only one per
+ * branch.
+ */
 function openOnce(
   codeHost: Pick<CodeHost, 'openPullRequest' | 'findPullRequest'>,
   token: string,
@@ -113,8 +116,8 @@ function openOnce(
 }
 
 /**
- * The outcome if the task's pull request, which was to be updated, is no longer open: records what the host says of it, and only a person opens a
- * new one. `null` if one is to be opened, or the host does not say.
+ * The outcome if the pull request that was to be updated is no longer open: records the host's state of it. Only a person opens a new one. `null` if
+ * one is to be opened, or if the host does not say.
  */
 async function endedAtHost(
   { codeHost, commands }: Pick<PublishingDeps, 'codeHost' | 'commands'>,

@@ -1,4 +1,4 @@
-/** A pull request from its job to its recorded outcome. */
+/** Runs the job of a pull request and records its outcome. */
 import { randomUUID } from 'node:crypto'
 import { Fault, faults } from '#domain/kernel/errors.ts'
 import { taskStream, userStream } from '#domain/kernel/streams.ts'
@@ -60,7 +60,7 @@ export async function makePullRequest(
     })
 }
 
-/** What only a person can put right, at the code host or in the settings: it is shown where it stays on the screen, whoever asked. */
+/** Faults that only a person can fix, at the code host or in the settings. They are shown permanently, whoever requested the publication. */
 const forPerson: ReadonlySet<string> = new Set([
   'github_not_connected',
   'app_key_refused',
@@ -77,7 +77,7 @@ const notConnected = ({ ownToken }: Pick<CodeHost, 'ownToken'>): string =>
     ? `Flightdeck can no longer act for you on GitHub. ${workKept} Connect GitHub again in Settings, then try again.`
     : `GitHub is not connected, or no longer accepts the token in GITHUB_TOKEN. ${workKept} Start the server with a good one, connect GitHub again in Settings, then try again.`
 
-/** Tells people who lost their access that their work is kept. */
+/** Adds to a failure because of lost access that the work is kept. */
 function withWorkKept(outcome: PullRequestOutcome, codeHost: Pick<CodeHost, 'ownToken'>): PullRequestOutcome {
   if (outcome.kind !== 'failed') return outcome
   if (outcome.code === 'github_not_connected') return { ...outcome, reason: notConnected(codeHost) }
@@ -86,7 +86,7 @@ function withWorkKept(outcome: PullRequestOutcome, codeHost: Pick<CodeHost, 'own
   return outcome
 }
 
-/** If nobody waits for the outcome, a failure is reported in the chat. A request that is only postponed is reported when it is done. */
+/** Adds a chat message for a failure if nobody waits for the outcome. A postponed request is reported when it is done. */
 function toldInChat(outcome: PullRequestOutcome): PullRequestOutcome {
   return outcome.kind === 'failed' && outcome.code !== 'task_running'
     ? { ...outcome, messageId: randomUUID() }
@@ -99,12 +99,12 @@ const isRunning: PullRequestOutcome = {
   reason: faults.task_running.sentence,
 }
 
-/** How often the log is read for a turn that began, in case the bus was silent. */
+/** How often the log is checked for a turn that began, in case a bus message was lost. */
 const pollIntervalMs = 1_000
 
 /**
- * Publishes while nobody else has the workspace: a turn that is requested meanwhile begins afterwards. A turn that has already begun is not
- * waited for, since nobody has seen yet what it makes of the files: `undefined`.
+ * Publishes while nobody else has the workspace: a turn that is requested in the meantime begins afterwards. If a turn has already begun, returns
+ * `undefined` instead of waiting, because nobody has seen yet what the turn makes of the files.
  */
 async function whileTaskIsIdle<T>(
   deps: Pick<RecordingDeps, 'commands' | 'bus'> & Pick<WorkspaceDeps, 'locks'>,
@@ -112,7 +112,7 @@ async function whileTaskIsIdle<T>(
   publish: (state: LiveTask) => Promise<T>,
 ): Promise<T | undefined> {
   const stream = taskStream(taskId)
-  /** `undefined` while a turn runs. */
+  /** The state of the task; `undefined` while a turn runs. */
   const idleState = async (): Promise<LiveTask | undefined> => {
     const { state } = await deps.commands.load(decider, stream)
     if (state.kind !== 'task') throw new Fault('not_found', 'There is no such task.')
@@ -147,13 +147,13 @@ async function whileTaskIsIdle<T>(
   }
 }
 
-/** The request as it was recorded, with its title and text. */
+/** The request as recorded, with its title and text. */
 async function requestedOf(
   { log }: Pick<RecordingDeps, 'log'>,
   taskId: string,
   requestId: string,
 ): Promise<RequestedPullRequest | undefined> {
-  // The request is among the latest events, so it is searched for from the end.
+  // The request is among the latest events, so the search begins at the end.
   for (let from: number | 'end' = 'end'; ;) {
     const events = await log.readBackwards(taskStream(taskId), from, 200)
     for (const event of events) {

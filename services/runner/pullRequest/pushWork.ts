@@ -1,4 +1,4 @@
-/** Commits and pushes a task's work, outside the sandbox, and records the changes as they were published. */
+/** Commits and pushes a task's work outside of the sandbox, and records the changes as published. */
 import { Fault } from '#domain/kernel/errors.ts'
 import { hasNoChanges } from '#domain/task/codeHost/pullRequest.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
@@ -18,7 +18,7 @@ import type { Publication, PublishingDeps } from './publication.ts'
 import { recordChanges } from './recordChanges.ts'
 import { addressOfTask } from './taskRecord.ts'
 
-/** Pushes the work, and records the changes as they were published. */
+/** Pushes the work, and records the changes as published. */
 export async function pushAndRecord(
   deps: PublishingDeps,
   publication: Publication,
@@ -39,11 +39,11 @@ export async function pushAndRecord(
   const pushed = await commitAndPush({
     ...work,
     ...access,
-    // A person publishes the changes that they saw when they asked. An automatic update records what it publishes.
+    // A person may publish only the changes that they saw. An automatic update records the changes that it publishes.
     mayPublish: async (staged) => {
       published = staged
       const recorded = staged.tree === state.changedTree ? state : await record(staged)
-      // A person who saw no changes, since none were recorded, is told that there are none.
+      // If the person saw no changes because none were recorded, and there are none, they are told so.
       isNothing = requested.tree === null && !isOpen && hasNoChanges(recorded)
       return requested.automatic || staged.tree === requested.tree
     },
@@ -71,15 +71,15 @@ export async function pushAndRecord(
   if (pushed.kind === 'limited') throw deps.codeHost.recordGitRateLimit(access.gitToken)
   // The files now contain what others had pushed before.
   if (isPatched) await record('tree')
-  // New files are committed now and no longer `untracked`, and the branch is ahead.
+  // New files are committed now and no longer `untracked`, and the branch is ahead of the base.
   else if (pushed.kind === 'published' && published !== undefined && lastCommit !== pushed.headSha)
     await record(published)
   return pushed
 }
 
 /**
- * What git authenticates with to change workflow files, or why that must not be tried. A person's token is bound by the App's rights too. If those
- * are not known, the push is tried and the host decides.
+ * The credentials for changing workflow files, or why that must not be tried. A person's token is also limited by the App's permissions. If those are
+ * unknown, the push is tried and the host decides.
  */
 async function forWorkflows(
   { codeHost, installations }: PublishingDeps,
@@ -87,7 +87,7 @@ async function forWorkflows(
   files: readonly string[],
 ): Promise<{ readonly authorization: string } | { readonly refused: string }> {
   const found = await installations.tokenFor(installed, 'git with workflows')
-  // Where the person's own token pushes, it pushes these files too.
+  // If git already uses the person's own token, that token pushes these files too.
   if (found.kind === 'token' && access.gitToken === access.accessToken)
     return { authorization: access.authorization }
   if (found.kind === 'token') return codeHost.gitAccess(found.accessToken, repository)
@@ -103,13 +103,13 @@ function workflowsRefused(files: readonly string[], { account, htmlUrl }: Instal
 const applyTimeoutMs = 120_000
 
 /**
- * Changes the tree by a patch as a whole, or changes nothing and gives the reason, worded to follow a colon. From inside the sandbox: whatever an
- * agent made of the tree, nothing outside it is written.
+ * Applies a patch to the tree as a whole, or changes nothing and returns the reason, worded to follow a colon. Runs in the sandbox, so that nothing
+ * outside the tree is written, whatever an agent has made of it.
  */
 async function applyPatch(sandbox: Sandbox, workspace: Workspace, patch: Buffer): Promise<string | null> {
   const child = sandbox.run({
     command: ['git', 'apply', '--whitespace=nowarn', '-'],
-    // Without a repository: the settings of the agent's repository must not count.
+    // Runs without a repository, so that the settings of the agent's repository do not count.
     env: { GIT_DIR: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
     workspace,
     readOnly: [],
@@ -120,7 +120,7 @@ async function applyPatch(sandbox: Sandbox, workspace: Workspace, patch: Buffer)
   const stderr: Buffer[] = []
   child.stdout.resume()
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
-  // A process that ended early does not read all of it.
+  // A process that ended early has not read all of its input.
   child.stdin?.on('error', () => undefined)
   child.stdin?.end(patch)
   const { code, signal, reason } = await child.exited

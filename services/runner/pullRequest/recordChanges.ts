@@ -1,4 +1,4 @@
-/** Records what a task changed, with a request for a pull request. */
+/** Records the changes of a task for a request to publish them. */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -16,8 +16,8 @@ const actor = { kind: 'system', service: 'runner' } as const
 export const baseGone = (branch: string): string => `The repository has no branch ${branch} any more.`
 
 /**
- * Records the changes that are published, or because of which the request is refused, and gives the task as it is then. Throws if the task has
- * moved on.
+ * Records the changes that are published, or because of which the request is refused. Returns the task's state after that. Throws if the task was
+ * continued.
  */
 export async function recordChanges(
   deps: PublishingDeps,

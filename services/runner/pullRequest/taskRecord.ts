@@ -1,4 +1,4 @@
-/** What a pull request and its commits say of the task that they come from, so that a reader finds its record and can check it. */
+/** The text in a pull request that links to the task's record and says how to check it. */
 import { sealStream } from '#domain/kernel/streams.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import { hexOf } from '#domain/proof/bundleHashes.ts'
@@ -15,14 +15,14 @@ export interface TaskRecordDeps {
   readonly logger: Logger
   readonly logIdentity: LogIdentity
   readonly vault: Pick<Vault, 'getSecret'>
-  /** Where people reach the product; `null` where this process does not know. */
+  /** The address at which people reach the product; `null` when this process does not know it. */
   readonly publicAddress: string | null
 }
 
-/** A pull request does not wait for its seal for longer. */
+/** The longest time that a pull request waits for its seal. */
 const sealTimeoutMs = 5_000
 
-/** The task's page; its id where nobody knows the address. */
+/** The address of the task's page, or the task's id if the server's address is unknown. */
 export function addressOfTask(
   { publicAddress }: Pick<TaskRecordDeps, 'publicAddress'>,
   taskId: string,
@@ -30,7 +30,7 @@ export function addressOfTask(
   return publicAddress === null ? taskId : `${publicAddress.replace(/\/+$/, '')}/tasks/${taskId}`
 }
 
-/** The text with a last part that leads to the task's record, says how the log was sealed with it, and names the key to check it with. */
+/** The text with an additional part: a link to the task's record, how the log was sealed with it, and the key for checking it. */
 export async function withRecord(deps: TaskRecordDeps, taskId: string, body: string): Promise<string> {
   const address = addressOfTask(deps, taskId)
   const record = deps.publicAddress === null ? `Task ${taskId}` : `[Record of this task](${address})`
@@ -43,7 +43,7 @@ export async function withRecord(deps: TaskRecordDeps, taskId: string, body: str
   return `${body.trimEnd()}\n\n---\n\n${record}${sealed}${key}\n`.trimStart()
 }
 
-/** Outside of this machine nobody can follow a link to a loopback address: there the verifier is named without one. */
+/** The line about the key. Nobody outside of this machine can open a loopback address, so for one the verifier is named without a link. */
 function keyLine({ publicAddress }: Pick<TaskRecordDeps, 'publicAddress'>, fingerprint: string): string {
   const isReachable = publicAddress !== null && !isLoopback(new URL(publicAddress).hostname)
   const verifier = isReachable
@@ -52,7 +52,10 @@ function keyLine({ publicAddress }: Pick<TaskRecordDeps, 'publicAddress'>, finge
   return `To check the record, give ${verifier} the key \`${fingerprint}\`.`
 }
 
-/** The newest seal, with the fingerprint of the key that signed it; `undefined` when there is none, or it cannot be read: the pull request is made all the same. */
+/**
+ * The newest seal, with the fingerprint of the key that signed it. `undefined` when there is none or it cannot be read, which does not prevent the
+ * pull request.
+ */
 async function sealedNow({ rpc, log, logger, logIdentity, vault }: TaskRecordDeps) {
   try {
     await rpc.ask('seal', {}, sealTimeoutMs)

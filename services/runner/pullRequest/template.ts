@@ -1,11 +1,11 @@
-/** Finds the repository's template for pull requests, as git has it on a branch: nothing is checked out, and no link is followed. */
+/** Finds the repository's template for pull requests on a branch. Reads it from git: nothing is checked out, and no link is followed. */
 import { splitNul } from '../workspace/changes/tree.ts'
 import { endedWell, type Git } from '../workspace/git/git.ts'
 
-/** Bytes; what is longer is no template. */
+/** The size limit of a template in bytes; larger ones are ignored. */
 const longest = 20_000
 const readTimeoutMs = 10_000
-/** Matches what GitHub takes for a mention, but not an e-mail address. */
+/** Matches what GitHub takes for a mention, but no email address. */
 const mention = /(?<![\w.@])@(?=\w)/g
 
 interface Entry {
@@ -17,7 +17,7 @@ interface Entry {
 
 /**
  * The template that GitHub would use: `pull_request_template` in `.github`, at the root or in `docs`, or the only one in a folder of that name.
- * It mentions nobody. `null` where there is none, where it is too long, and where it is no text.
+ * Mentions are broken up. `null` when there is none, when it is too long, and when it is not text.
  */
 export async function templateOf(
   git: Git,
@@ -57,7 +57,7 @@ const foldersOf = (entries: readonly Entry[], name: string) =>
 const isText = ({ kind, name }: Entry) => kind === 'file' && /\.(?:md|txt)$/.test(name)
 const isTemplate = (entry: Entry) => isText(entry) && /^pull_request_template\.\w+$/.test(entry.name)
 
-/** `null` for what is no text, or nothing but blanks. */
+/** The text of the file; `null` when it is not text, or blank. */
 function textOf(content: Buffer): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(content).replaceAll('\r\n', '\n')

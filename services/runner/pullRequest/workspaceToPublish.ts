@@ -1,4 +1,4 @@
-/** The workspace whose work is published. */
+/** Finds or recreates the workspace whose work is published. */
 import { failed, type Failed } from '../execution/failure.ts'
 import { readyWorkspace, type ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { commitOf } from '../workspace/git/git.ts'
@@ -8,13 +8,13 @@ import type { Publication, PublishingDeps } from './publication.ts'
 const lostWork =
   "This task's workspace is gone, and work that was not pushed could not be restored. Let the agent continue, then try again."
 
-/** Whether the code host has the branch that the work is to be merged into, by the mirror that was just refreshed. An empty repository has none. */
+/** Whether the code host has the branch into which the work is to be merged, according to the refreshed mirror. An empty repository has none. */
 export async function hasBase({ git }: PublishingDeps, workspace: Workspace): Promise<boolean> {
   const { branch, baseBranch, mirrorDir } = workspace
   return branch === baseBranch || (await commitOf(git, mirrorDir, `refs/heads/${baseBranch}`)) !== null
 }
 
-/** The task's workspace; one that is gone is recreated, with the work that was saved. */
+/** The task's workspace. If it no longer exists, it is recreated with the saved work. */
 export async function workspaceToPublish(
   deps: PublishingDeps,
   publication: Publication,

@@ -1,18 +1,21 @@
-/** Which runner runs what, by what each runner announces every second. It tells a run that goes on without its lease from one that died. */
+/**
+ * Knows which runner runs which jobs, from the announcement that each runner sends every second. This distinguishes a run that continues without its
+ * lease from one that died.
+ */
 import type { AgentState } from '#domain/api/server.schema.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 
 export interface RunnerPresence {
-  /** The jobs that this runner has begun and not ended. */
+  /** The ids of jobs that this runner has begun and not ended. */
   readonly running: Set<string>
   /**
-   * Whether a job that was delivered before still runs. With other runners it is `unknown` until this one has received its own announcements for
-   * 3 seconds without a gap: before that, silence says nothing.
+   * Whether a job that was delivered before is still running. With other runners, `unknown` until this one has received its own announcements for 3
+   * seconds without a gap: before that, silence proves nothing.
    */
   whereabouts(jobId: string): 'running' | 'nowhere' | 'unknown'
   /**
-   * Whether another runner announced itself within the last `heardWithinMs`, at most a minute; `unknown` until this one has received its own for as
-   * long.
+   * Whether another runner announced itself within the last `heardWithinMs`, at most a minute. `unknown` until this runner has received its own
+   * announcements for that time.
    */
   statusOf(runnerId: string, heardWithinMs: number): 'there' | 'gone' | 'unknown'
   stop(): void
@@ -21,10 +24,10 @@ export interface RunnerPresence {
 const beatMs = 1_000
 const silentMs = 3_000
 const rememberedMs = 60_000
-/** Two of this runner's own announcements further apart than this are a gap: the bus was away, or this process was suspended. */
+/** If two of this runner's own announcements are further apart, there is a gap: the bus was unavailable, or this process was suspended. */
 const gapMs = 2_000
 
-/** Begins to announce and to listen. A runner that `isAlone` with its queue knows everything that runs. `now` is monotonic, in milliseconds. */
+/** Begins to announce and to listen. A runner that `isAlone` with its queue knows of all runs. `now` is monotonic, in milliseconds. */
 export function startRunnerPresence(
   {
     bus,
@@ -36,7 +39,7 @@ export function startRunnerPresence(
     bus: Bus
     runnerId: string
     notices: readonly string[]
-    /** What is known about the agents by now. */
+    /** Returns what is known about the agents so far. */
     agents: () => readonly AgentState[]
     isAlone: boolean
   },
@@ -61,7 +64,7 @@ export function startRunnerPresence(
   const beat = setInterval(announce, beatMs)
   announce()
 
-  /** Whether this runner would have received what anybody announced in the last `ms` milliseconds. */
+  /** Whether this runner would have received all announcements of the last `ms` milliseconds. */
   const hasHeardFor = (ms: number): boolean => now() - heardLast <= gapMs && now() - heardSince >= ms
 
   return {

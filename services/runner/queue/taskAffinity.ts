@@ -1,16 +1,16 @@
-/** Task affinity: a task's workspace, with all work that was not pushed, is on the runner that ran it last. */
+/** Task affinity: a task's workspace, with all of its unpushed work, is on the runner that ran the task last. */
 import { randomUUID } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LiveTask } from '#domain/task/state.ts'
 import type { RunnerPresence } from './runnerPresence.ts'
 
-/** A runner that restarts finds its tasks again. Others wait this long for it before they begin one of its tasks again. */
+/** A restarted runner finds its tasks again, so other runners wait this long before they begin one of its tasks from the saved work. */
 const restartMs = 30_000
-/** Shorter after a failed run: a person has asked for another try, and waits. */
+/** Shorter after a failed run, because a person has requested another try and is waiting. */
 const retryMs = 3_000
 
-/** The id of the runner with this folder, which is the same after every restart; made on the first start. */
+/** The id of the runner with this folder. Created at the first start, and the same after every restart. */
 export function runnerIdIn(root: string): string {
   const file = join(root, 'id')
   try {
@@ -22,8 +22,8 @@ export function runnerIdIn(root: string): string {
 }
 
 /**
- * Who should do what is next for a task. `here`: this runner, which ran it last or is the first. `elsewhere`: another runner, which is there or
- * may come back. `gone`: this one again, since that other is gone.
+ * Which runner should do the next work of a task. `here`: this runner, which ran the task last or is the first. `elsewhere`: another runner, which is
+ * connected or may come back. `gone`: this runner, because the other one no longer exists.
  */
 export function affinityOf(
   { lastRunnerId, phase }: Pick<LiveTask, 'lastRunnerId' | 'phase'>,

@@ -1,4 +1,4 @@
-/** Works on jobs: each is begun by one runner at a time, under a lease that is renewed while the work runs. */
+/** Runs jobs. Each is begun by one runner at a time, under a lease that is renewed while the work runs. */
 import { taskStream } from '#domain/kernel/streams.ts'
 import { undelivered } from '#domain/task/questionState.ts'
 import type { LiveTask } from '#domain/task/state.ts'
@@ -19,22 +19,22 @@ import { deliveryQueue, stopping, type Control, type Stopping } from '../executi
 import type { RunnerPresence } from './runnerPresence.ts'
 import { affinityOf } from './taskAffinity.ts'
 
-/** Another runner takes over the jobs of one that died within this time. */
+/** If a runner dies, another one takes over its jobs within this time. */
 export const leaseMs = 4_000
 const renewMs = 1_000
-/** How soon a job that is meant for another runner is delivered again. */
+/** How soon a job that is for another runner is delivered again. */
 const passOnMs = 50
-/** How soon a job that seems to run elsewhere is delivered again. */
+/** How soon a job that seems to be running elsewhere is delivered again. */
 const retryMs = 1_000
-/** A job that has failed this often is set aside. */
+/** A job is rejected after this many failures. */
 const maxAttempts = 20
 
-/** What this runner is working on. */
+/** The runs on this runner. */
 export interface Runs {
   has(taskId: string): boolean
   isEmpty(): boolean
   stopAll(reason: 'stopping'): void
-  /** Adds a run until the returned function is called. */
+  /** Adds a run, until the returned function is called. */
   add(taskId: string, stop: Stopping): () => void
 }
 
@@ -59,19 +59,19 @@ export interface WorkerOptions<Deps extends QueueDeps> {
   readonly deps: Deps
   readonly runs: Runs
   readonly runnerId: string
-  /** No other runner shares the queue. */
+  /** Whether no other runner shares the queue. */
   readonly isAlone: boolean
   readonly presence: RunnerPresence
-  /** Removes what this runner has of a task that another runner has worked on since. */
+  /** Removes what this runner has of a task that another runner has run since. */
   readonly forget: (taskId: string) => Promise<void>
-  /** Called when a run ends whose task was deleted. */
+  /** Called when the run of a deleted task ends. */
   readonly onDeletedRunEnded: () => void
 }
 
-/** Does the work of one delivery and settles it. */
+/** Does the work of one delivery, and acknowledges, gives back or rejects the job. */
 export type Work<Deps> = (
   delivery: Delivery,
-  /** Its deps record where the job came from. */
+  /** `deps` add the job's origin to everything that is recorded. */
   run: (deps: Deps, control: Control) => Promise<void>,
 ) => Promise<void>
 
@@ -98,13 +98,13 @@ export function openWorker<Deps extends QueueDeps>(options: WorkerOptions<Deps>)
 
 type Decision =
   | { readonly kind: 'begin' }
-  /** Another runner had the task last, and is gone: what this one has of it is outdated. */
+  /** Another runner ran the task last and no longer exists, so what this one has of the task is outdated. */
   | { readonly kind: 'begin_again' }
   | { readonly kind: 'later'; readonly afterMs: number }
 
 /**
- * Whether to begin a job here. One that was delivered before is begun only when nobody runs it any more: an execution goes on when its lease is
- * lost, since the queue may have been away for everybody.
+ * Decides whether to begin a job here. One that was delivered before is begun only if it is not running any more: an execution continues when its
+ * lease is lost, because the queue may have been unavailable for everybody.
  */
 async function decide<Deps extends QueueDeps>(
   { deps, runs, runnerId, isAlone, presence }: WorkerOptions<Deps>,
@@ -113,7 +113,7 @@ async function decide<Deps extends QueueDeps>(
   if (attempt > 1 && presence.whereabouts(job.id) !== 'nowhere') return { kind: 'later', afterMs: retryMs }
   const { taskId = '', executionId } = job.payload
   const { state } = await deps.commands.load(decider, taskStream(taskId))
-  // What a lost runner began only has to be ended, which any runner can do.
+  // If a lost runner had begun the execution, it only has to be ended, which any runner can do.
   if (state.kind !== 'task' || isBegun(state, executionId)) return { kind: 'begin' }
   switch (affinityOf(state, { runnerId, isAlone }, presence)) {
     case 'here':
@@ -133,7 +133,7 @@ function renewLease(delivery: Delivery, stop: Stopping): NodeJS.Timeout {
   const renewal = setInterval(() => {
     delivery.working().catch(() => {
       clearInterval(renewal)
-      // What an execution reports is fenced by the log; what a pull request does at the code host is not.
+      // The log fences what an execution reports, but nothing fences what a pull request does at the code host.
       if (delivery.job.kind === 'pull_request') stop.stop('evicted')
     })
   }, renewMs)
@@ -151,12 +151,12 @@ async function runDelivery<Deps extends QueueDeps>(
   const control = { stop, steering: deliveryQueue(), answers: deliveryQueue(), waits: delivery.waits }
   const unwatch = watchTask(deps, job, control)
   try {
-    // Removing it may take long: the lease is kept meanwhile.
+    // Removing may take long, so the lease is renewed meanwhile.
     if (isForgotten) await options.forget(job.payload['taskId'] ?? '')
     await measured(deps, delivery, () => run(deps, control))
     await delivery.ack()
   } catch (fault) {
-    // A job that throws is given back and delivered again. An engine that is away is waited for however long it takes.
+    // A job that throws is given back and delivered again. While an engine is unavailable, that is repeated without limit.
     if (fault instanceof EngineUnavailable || delivery.attempt < maxAttempts) throw fault
     deps.logger.error({ err: fault, job }, 'job set aside')
     await delivery.reject(fault)
@@ -165,7 +165,7 @@ async function runDelivery<Deps extends QueueDeps>(
   }
 }
 
-/** What is done for a job names the request that it came from, in the log and in every log line. */
+/** Dependencies that add the job's origin to everything in the log, and to every log line. */
 function depsFor<Deps extends QueueDeps>(deps: Deps, { job }: Delivery): Deps {
   const origin = originOf(job)
   const { taskId } = job.payload
@@ -177,7 +177,7 @@ function depsFor<Deps extends QueueDeps>(deps: Deps, { job }: Delivery): Deps {
   }
 }
 
-/** Jobs that an older version queued do not name their origin. */
+/** Jobs that were queued by an older version have no origin. */
 function originOf({ payload }: Delivery['job']): Origin {
   const { correlationId, causationId } = payload
   return correlationId === undefined ? {} : { correlationId, causationId: causationId ?? null }
@@ -202,11 +202,11 @@ async function measured(
   }
 }
 
-/** How often the log is read for it, in case the bus was silent. */
+/** How often the log is checked, in case a bus message was lost. */
 const pollIntervalMs = 1_000
 const relevant = new Set(['CancellationRequested', 'TaskDeleted', 'SteeringRequested', 'QuestionAnswered'])
 
-/** Passes steering messages and answers on, and stops the run when a person cancels it or deletes the task, or another runner has ended it. */
+/** Passes steering messages and answers to the run. Stops the run when a person cancels it or deletes the task, or when another runner has ended it. */
 function watchTask(
   { commands, documents, bus, logger }: Pick<RunnerEngines, 'commands' | 'documents' | 'bus' | 'logger'>,
   { payload }: Delivery['job'],
@@ -234,14 +234,14 @@ function watchTask(
       answers.offer(undelivered(state.questions))
     } catch (fault) {
       if (fault instanceof UnreadableEvent && !isOfLaterVersion(fault)) return stopUnrecorded(fault)
-      // The next look may succeed; what is reported meanwhile is fenced.
+      // The next check may succeed; reports in the meantime are fenced.
       logger.warn({ err: fault }, 'failed to read the task')
     }
   }
   const unsubscribe = bus.subscribe('appended', (event) => {
     if (event.stream === stream && relevant.has(event.type)) void look()
   })
-  // This process has already read the earlier part of the stream, so its commands do not notice damage there.
+  // Reads the document too, since this process has already read the beginning of the stream, and its commands do not notice damage there.
   const lookAtDocument = async () => {
     const flaw = (await documents.get(tasksView, taskId))?.unreadable
     if (flaw?.stream === 'task') stopUnrecorded(new Error(unreadableSentences[flaw.reason]))

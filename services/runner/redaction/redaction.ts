@@ -1,4 +1,4 @@
-/** Removes secrets from text, however it is cut: from short pieces at once and here, from long ones in a thread. */
+/** Removes secrets from text, however it is cut. Short pieces are handled at once in this thread, long ones in another. */
 import type { Automaton } from '#platform/redaction/automaton.ts'
 import { diffWithout, goOn, newScan, soughtFor, textWithout, type Scan } from '#platform/redaction/scan.ts'
 import type { TextThreads } from './textThreads.ts'
@@ -6,41 +6,41 @@ import type { TextThreads } from './textThreads.ts'
 export { redacted } from '#platform/redaction/scan.ts'
 
 export interface Redactor {
-  /** Returns what is safe to show so far. An end that may be the start of a secret is held back until more is known. */
+  /** Returns what is safe to show so far. An end that may be the beginning of a secret is held back until more is known. */
   push(text: string): string | Promise<string>
-  /** Returns what was held back. Nothing may be pushed after it. */
+  /** Returns what was held back. Nothing may be pushed after this. */
   end(): string | Promise<string>
 }
 
 /**
- * Hides secrets - plain, in hex, in base64 at each alignment, URL-encoded and JSON-escaped - and the shapes that tokens are known by.
- * Every character of an occurrence is covered, also where occurrences overlap, and the whole output is the same however the text was cut. It
- * takes time linear in the text for any number of secrets. Text that cannot be scanned is not shown.
+ * Removes secrets (plain, in hex, in base64 at each alignment, URL-encoded and JSON-escaped) and anything that has the shape of a token. Every
+ * character of an occurrence is covered, even if occurrences overlap, and the result does not depend on how the text was cut. The time is linear in
+ * the text for any number of secrets. Text that cannot be scanned is not shown.
  */
 export interface Redaction {
-  /** For one stream. Pieces come out in the order in which they were pushed, so a push need not be awaited. */
+  /** Makes a redactor for one stream. Pieces come out in the order in which they were pushed, so a push need not be awaited. */
   stream(): Redactor
   /** Redacts a whole text. */
   text(text: string): Promise<string>
   /**
-   * Of a unified diff. Every line stays, with the mark that it begins with, so that lines can still be counted and numbered. The lines before a
-   * file's first hunk, which contain its name, are left as they are.
+   * Redacts a unified diff. Every line stays, with its leading sign, so that lines can still be counted. The lines before a file's first hunk, which
+   * contain the file's name, are not changed.
    */
   diff(diff: string): Promise<string>
 }
 
-/** Replaces text that could not be scanned for secrets. */
+/** Replaces text that could not be scanned. */
 export const withheld = '[not shown: it could not be looked through for secrets]\n'
 
-/** Characters that are scanned at once in the calling thread: well below a millisecond. */
+/** The length up to which text is scanned in the calling thread, which takes well below a millisecond. */
 const shortText = 16 * 1024
-/** Characters of secrets whose automaton is built in the calling thread too: a few milliseconds. */
+/** The total length of secrets up to which their automaton is built in the calling thread, which takes a few milliseconds. */
 const shortSecrets = 2 * 1024
 
 export function redactionOf(secrets: readonly string[], threads: TextThreads): Redaction {
   const length = secrets.reduce((sum, secret) => sum + secret.length, 0)
   let sought: Automaton | Promise<Automaton> | undefined
-  /** Built when it is first needed. */
+  /** Builds the automaton at the first call. */
   const seeking = (): Automaton | Promise<Automaton> => {
     if (sought !== undefined) return sought
     if (length <= shortSecrets) return (sought = soughtFor(secrets))
@@ -69,7 +69,7 @@ export function redactionOf(secrets: readonly string[], threads: TextThreads): R
 
 function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: TextThreads): Redactor {
   let scan = newScan()
-  /** What was pushed before and is still being scanned. */
+  /** Pieces that were pushed before and are still being scanned. */
   let underWay: Promise<unknown> | undefined
   let isBroken = false
 
@@ -89,7 +89,7 @@ function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: Text
       scan = scanned.scan
       return scanned.shown
     } catch {
-      // What follows may be the rest of a secret that began in the lost piece.
+      // The following text may contain the rest of a secret that began in the lost piece.
       isBroken = true
       return withheld
     }
@@ -104,7 +104,7 @@ function redactorOf(seeking: () => Automaton | Promise<Automaton>, threads: Text
     const over = () => {
       if (underWay === piece) underWay = undefined
     }
-    // It does not reject: a failure shows as withheld text.
+    // Never rejects: a failure shows as withheld text.
     void piece.then(over, over)
     return piece
   }

@@ -1,24 +1,26 @@
-/** The threads that look through long texts, so that nobody else waits for it: started when they are first needed, each with one piece of work at a time. */
+/**
+ * Threads that scan long texts, so that nobody else has to wait. They are started when they are first needed, and each does one piece of work at a
+ * time.
+ */
 import { Worker } from 'node:worker_threads'
 import type { AnswerTo, Work } from './textWork.ts'
 
 export interface TextThreads {
   /**
-   * Does the work in a thread, after what was asked before. If a thread ends, it is replaced and its work done once more; this rejects when that
-   * fails too, and once the threads are closed. A caller awaits each answer before it sends more of the same stream, so the queue is bounded by the
-   * number of callers.
+   * Does the work in a thread, after earlier work. If a thread ends, it is replaced and its work done once more. Rejects when that fails too, and
+   * after the threads are closed. Callers await each answer before they send more of the same stream, so the number of callers limits the queue.
    */
   run<W extends Work>(work: W): Promise<AnswerTo<W>>
   close(): Promise<void>
 }
 
-/** What a thread may use beside the automatons, which are shared. */
+/** The most memory of a thread, in addition to the automatons, which are shared. */
 const maxMemoryMb = 512
 const attempts = 2
 
 interface Waiting {
   readonly work: Work
-  /** How often a thread has ended over it. */
+  /** How many times a thread has ended during this work. */
   failed: number
   readonly done: (answer: unknown) => void
   readonly fail: (fault: Error) => void
@@ -44,9 +46,9 @@ export function textThreads({
   function begun(): Worker {
     const thread = start()
     all.add(thread)
-    // It must not keep alive a process that has nothing else to do.
+    // The thread must not keep a process alive that has nothing else to do.
     thread.unref()
-    // One that ends while nothing is asked of it is replaced by the next that is started.
+    // If it ends without work, the next one that is started replaces it.
     thread.on('error', () => undefined)
     thread.on('exit', () => {
       all.delete(thread)
@@ -91,7 +93,7 @@ export function textThreads({
   }
 }
 
-/** The built server has the worker's file beside it. Run from its sources, as in a test, an older Node needs a loader for them. */
+/** Starts a thread. The built server has the worker's file beside it; when run from sources, as in a test, an older Node needs a TypeScript loader. */
 export function startWorker(): Worker {
   const resourceLimits = { maxOldGenerationSizeMb: maxMemoryMb }
   const here = import.meta.url

@@ -1,4 +1,4 @@
-/** The work of a thread that scans text, for secrets or for what a request would have fetched. */
+/** The work of a thread that scans text: for secrets, or for what a request would make a service fetch. */
 import { checkBody, type Checked } from '../model/api.ts'
 import { modelApis, type ModelApiName } from '../model/apis.ts'
 import { automatonOf, type Automaton, type Word } from '#platform/redaction/automaton.ts'

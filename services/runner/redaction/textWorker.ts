@@ -1,4 +1,4 @@
-/** The thread that scans long texts. It keeps nothing from one piece of work to the next. */
+/** The thread that scans long texts. It keeps no state between pieces of work. */
 import { parentPort } from 'node:worker_threads'
 import { answerTo, type Work } from './textWork.ts'
 

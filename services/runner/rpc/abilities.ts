@@ -1,4 +1,4 @@
-/** What a task or a project has for agents, and its files, by commits that this runner has fetched. */
+/** Answers which skills, commands and subagents a task or project has, and which files, from commits that this runner has fetched. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { abilityLimits } from '#domain/api/abilities.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
@@ -15,12 +15,12 @@ export type AbilitiesDeps = Pick<
   'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'mirrors' | 'workspaces' | 'logger'
 > &
   Pick<AgentDeps, 'abilities'> & {
-    /** `null` where another runner may have fetched the repository. */
+    /** Fetches a repository; `null` when another runner may have fetched it already. */
     readonly fetchMirror: FetchMirror | null
   }
 
 const gitTimeoutMs = 5_000
-/** How long a first fetch is waited for; a longer one goes on, and the next answer has it. */
+/** How long to wait for a first fetch. A longer one continues, and the next answer has its result. */
 const firstFetchMs = 6_000
 const maxListedBytes = 64 * 1024 * 1024
 
@@ -46,7 +46,7 @@ export function abilityAnswers(deps: AbilitiesDeps): AbilityAnswers {
   }
 }
 
-/** A file whose name begins with the search comes before one whose name has it, and that before one whose path has it. */
+/** The paths that match the search best: file names that begin with it come first, then file names that contain it, then other paths that contain it. */
 export function bestMatches(paths: readonly string[], search: string): readonly string[] {
   const wanted = search.toLowerCase()
   const ranked: [string[], string[], string[]] = [[], [], []]
@@ -60,10 +60,10 @@ export function bestMatches(paths: readonly string[], search: string): readonly 
   return ranked.flat().slice(0, abilityLimits.filesFound)
 }
 
-/** How long the code host's word on a person's access counts: a search asks at every pause of typing. */
+/** How long an answer of the code host about a person's access is cached, since a search is repeated at every pause of typing. */
 const accessMs = 30_000
 
-/** The repository's default branch and its mirror as they are for a person who may read it. */
+/** The repository's default branch and its mirror, for a person who may read the repository. */
 type Found = { readonly mirror: Mirror; readonly defaultBranch: string } | undefined
 type Place = Pick<Asked<'abilities'>, 'projectId' | 'ownerId'>
 
@@ -96,7 +96,7 @@ async function findFor(deps: AbilitiesDeps, { projectId, ownerId }: Place): Prom
   return mirror && { mirror, defaultBranch }
 }
 
-/** Left to other runners where this one does not have the repository, the commit, or the person's access to it. */
+/** Answers from a commit; `undefined`, so that other runners answer, if this one lacks the repository, the commit, or the person's access. */
 async function atCommit<Answer>(
   deps: AbilitiesDeps,
   foundFor: (place: Place) => Promise<Found>,

@@ -1,4 +1,4 @@
-/** What other services may ask a runner about its workspaces and mirrors. */
+/** Answers calls of other services about this runner's workspaces and mirrors. */
 import type { Asked, Rpc, Answered } from '#platform/ports/rpc.ts'
 import { abilityAnswers, type AbilitiesDeps } from './abilities.ts'
 import { remoteServerOf } from '../mcp/serversOfRun.ts'
@@ -20,10 +20,10 @@ import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 import { provenanceOf } from '../workspace/saved/provenance.ts'
 
-/** Questions of one kind that are answered at once. More are left unanswered: the caller falls back on what was recorded, or asks again. */
+/** The most calls of one kind that are answered at once. Further ones are left unanswered: the caller uses what was recorded, or calls again. */
 const maxAtOnce = 4
 
-/** Answers until the returned function is called. The caller has checked whose task or project it is. */
+/** Answers calls until the returned function is called. Callers have checked access to the task or project. */
 export function answerQuestions(
   deps: ChangesDeps &
     LinesDeps &
@@ -48,7 +48,7 @@ export function answerQuestions(
       return reached.kind === 'failed' ? undefined : reached.access
     },
   }
-  // Several runners would each clone what one of them may need.
+  // With several runners, each would clone what only one of them may need.
   const firstFetch = isAlone ? fetchMirror : null
   const { abilities, files } = abilityAnswers({ ...deps, fetchMirror: firstFetch })
   const stops = [
@@ -91,7 +91,7 @@ function mcpTools(
   }
 }
 
-/** Refreshes mirrors, each once at a time, until the signal. What it answers never rejects: a failure is logged. */
+/** Refreshes mirrors until the signal, never the same one twice at a time. The returned function never rejects: failures are logged. */
 function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal: AbortSignal): FetchMirror {
   const underWay = new Map<string, Promise<unknown>>()
   return (of) => {
@@ -107,7 +107,7 @@ function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal
   }
 }
 
-/** Leaves a question to other runners where this one does not have the task's workspace. */
+/** Leaves a call to other runners if this one does not have the task's workspace. */
 function ofOwnWorkspace<
   Deps extends Pick<WorkspaceDeps, 'workspaces'>,
   Question extends { readonly taskId: string },
@@ -128,7 +128,7 @@ function ofOwnWorkspace<
   }
 }
 
-/** What a task changed against another branch than the recorded one. */
+/** Answers with the changes of a task compared with another branch than the recorded one. */
 type ChangesDeps = WorkspaceDeps &
   Pick<RecordingDeps, 'blobs' | 'redaction'> &
   Pick<AgentDeps, 'commands' | 'projectSecrets' | 'modelKeys' | 'installed'>
@@ -162,10 +162,10 @@ async function changesAgainst(
   return { kind: 'changes', currentBranch, ahead, behind, truncated, files: total, blob }
 }
 
-/** In a longer file, lines come without the hashes that tell their calls: the answer stays small. */
+/** In longer files, lines come without the hashes by which their calls are found, so that the answer stays small. */
 const maxHashedLines = 10_000
 
-/** Which turn wrote each line of a file. */
+/** Answers which turn wrote each line of a file. */
 async function lineOrigins(
   deps: UndoPreviewDeps,
   { taskId, path }: Asked<'origins'>,

@@ -1,4 +1,4 @@
-/** Lines of a file as it was before a task changed it. */
+/** Answers with lines of a file as it was before a task changed it. */
 import { projectsView } from '#domain/views/projects.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
@@ -17,7 +17,7 @@ export async function linesOf(
     : undefined
 }
 
-/** The code host throws where the person's access was taken away. */
+/** Throws the code host's refusal if the person no longer has access. */
 async function mayStillRead({ documents, access, codeHost }: LinesDeps, taskId: string): Promise<boolean> {
   const task = await documents.get(tasksView, taskId)
   const project = task && (await documents.get(projectsView, task.projectId))
@@ -28,23 +28,23 @@ async function mayStillRead({ documents, access, codeHost }: LinesDeps, taskId: 
 }
 
 export interface LinesAsked {
-  /** Outside the agent's reach. */
+  /** The private git directory, which the agent cannot access. */
   readonly gitDir: string
-  /** The content's id in git. */
+  /** The git object name of the content. */
   readonly blob: string
-  /** Counted from 1, both included. */
+  /** The first line, counted from 1. `to`, the last line, is included. */
   readonly from: number
   readonly to: number
 }
 
 const readTimeoutMs = 5_000
-/** A larger file is not read for some of its lines; bytes. */
+/** The size in bytes above which a file is not read. */
 const largestFile = 10_000_000
 /** The longest line, and the longest answer, in UTF-16 code units. */
 const longestLine = 2_000
 const longestAnswer = 100_000
 
-/** Reads content by its id in git and never by a path; `undefined` when it is not there or too large. */
+/** Reads content by its git object name and never by a path; `undefined` when it does not exist or is too large. */
 export async function readLines(
   git: Git,
   { gitDir, blob, from, to }: LinesAsked,
@@ -58,7 +58,7 @@ export async function readLines(
   })
   if (!endedWell(read)) return undefined
   const all = read.stdout.toString('utf8').split('\n')
-  // A text ends with a line break: what follows it is no line.
+  // A text ends with a line break, after which there is no further line.
   if (all.at(-1) === '') all.pop()
   let room = longestAnswer
   const lines: string[] = []

@@ -1,4 +1,4 @@
-/** Removes the workspace of a task whose pull request is over. */
+/** Removes the workspace of a task whose pull request was merged or closed. */
 import { randomUUID } from 'node:crypto'
 import { lstat } from 'node:fs/promises'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -16,14 +16,14 @@ import { HostNotAsked, repositoryOf, whereItsWorkIs, type Repository, type WorkD
 export type RemovalDeps = WorkDeps &
   Pick<WorkspaceDeps, 'path' | 'locks'> &
   Pick<RecordingDeps, 'commands' | 'runnerId' | 'logger'> & {
-    /** Begins to bring the mirror of the task's repository up to date, and does not wait for it. Never throws. */
+    /** Begins to refresh the mirror of the task's repository, without waiting for it. Never throws. */
     readonly refreshMirror: (of: Repository) => void
     readonly prewarm: { readonly agents: Pick<Prewarm['agents'], 'drop'> }
   }
 
 type Removal = Answered<'removeWorkspace'>
 
-/** Leaves the question to others unless this is the runner that is asked. */
+/** Removes the workspace if this is the runner in the request; leaves the call to others otherwise. */
 export async function removeOwnWorkspace(
   deps: RemovalDeps,
   { taskId, runnerId }: Asked<'removeWorkspace'>,
@@ -31,7 +31,7 @@ export async function removeOwnWorkspace(
   const { root, path, locks, commands, prewarm } = deps
   if (runnerId !== deps.runnerId || !isTaskFolderName(taskId)) return undefined
   const removed = await locks.holdIfFree(taskId, async (): Promise<Removal> => {
-    // Read under the lock: a run that begins from now on waits for it, and recreates its workspace.
+    // Read under the lock: a run that begins from now on waits for the lock, and recreates its workspace.
     const { state } = await commands.load(decider, taskStream(taskId))
     if (state.kind !== 'task' || 'execution' in state.phase || state.pullRequestRequest !== null)
       return { outcome: 'in_use' }
@@ -44,11 +44,11 @@ export async function removeOwnWorkspace(
     })
     if (work === 'here') return { outcome: 'not_saved' }
     if (work === 'unreachable') {
-      // The fetch may take longer than anybody waits for a clean-up. It goes on, so that the next attempt finds what it needs.
+      // The fetch may take longer than anybody waits for a clean-up. It continues, so that the next attempt finds what it needs.
       deps.refreshMirror(repositoryOf(state))
       return { outcome: work }
     }
-    // Recorded before anything is removed, so that neither a crash nor a caller that no longer waits loses it.
+    // Recorded before anything is removed, so that the record is not lost in a crash, or when the caller no longer waits.
     if (!(await mayBegin(deps, taskId, work))) return { outcome: 'in_use' }
     await removeWorkspace(root, taskId, path)
     return { outcome: 'removed' }
@@ -56,7 +56,7 @@ export async function removeOwnWorkspace(
   return removed ?? { outcome: 'in_use' }
 }
 
-/** Records where the work is; false where the task goes on meanwhile, or its pull request is open again. */
+/** Records where the work is; false when the task was continued in the meantime, or its pull request is open again. */
 async function mayBegin(
   { commands }: Pick<RemovalDeps, 'commands'>,
   taskId: string,

@@ -1,4 +1,4 @@
-/** What a project's repository is, by the mirror as it was last fetched: submodules, filters, a shallow history. */
+/** Answers facts about a project's repository from the mirror as last fetched: submodules, filters, a shallow history. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
@@ -17,13 +17,13 @@ type Deps = Pick<
 export type FetchMirror = (of: { readonly owner: string; readonly projectId: string }) => Promise<unknown>
 
 const gitTimeoutMs = 8_000
-/** How long a person who imported the project waits for its first fetch; a longer one goes on, and the next answer has it. */
+/** How long to wait for the first fetch of a new project. A longer one continues, and the next answer has its result. */
 const firstFetchMs = 6_000
 const maxSubmodules = 50
-/** For how many submodules the code host is asked whether the person may read them. */
+/** The most submodules for which the code host is asked whether the person may read them. */
 const maxAccessChecks = 20
 
-/** The repository of a project as this runner has it, if the person may still read it. Throws the code host's refusal. */
+/** The repository of a project on this runner, if the person may still read it. Throws the code host's refusal. */
 export async function fetchedRepository(
   deps: Omit<Deps, 'scratch' | 'logger'>,
   { projectId, ownerId }: Asked<'repository'>,
@@ -45,7 +45,7 @@ export async function fetchedRepository(
   )
 }
 
-/** Left to other runners where this one has not fetched the repository and has no `fetchMirror` to do so. */
+/** Answers with the facts. Left to other runners if this one has not fetched the repository and has no `fetchMirror`. */
 export async function repositoryFacts(
   deps: Deps,
   question: Asked<'repository'>,

@@ -1,4 +1,4 @@
-/** The hosts that package managers are configured with in a project's repository. */
+/** Answers which hosts the package managers in a project's repository are configured to use. */
 import { AllowedHost, type HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import type { Answered, Asked } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
@@ -17,7 +17,7 @@ export type HostsDeps = Pick<
   'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'mirrors' | 'logger'
 >
 
-/** Hosts of the repository's own files alone: what the server itself is configured with says nothing of the project. */
+/** The hosts in the repository's own files. The server's own configuration is not read, since it says nothing about the project. */
 export async function suggestedHosts(deps: HostsDeps, question: Asked<'hosts'>): Promise<Answered<'hosts'>> {
   const found = await inRepository(deps, question).catch((fault: unknown) => {
     deps.logger.info({ err: fault }, 'failed to suggest hosts for a repository')
@@ -53,10 +53,10 @@ async function inRepository(deps: HostsDeps, question: Asked<'hosts'>): Promise<
   return [...submodules, ...found.flat()]
 }
 
-/** Which hosts package managers are configured with is read from their files as plain text: nothing of them is ever run. */
+/** Formats of configuration files. They are read as plain text, and nothing in them is ever run. */
 export type Format = keyof typeof patterns
 
-/** For each format, how an address is written; one may be followed by more, with commas, bars or blanks between them. */
+/** For each format, how an address is written; further addresses may follow, separated by commas, bars or blanks. */
 const patterns = {
   npmrc: /^[ \t]*(?:@[^:\s]+:)?registry\s*=\s*(\S+)/gm,
   npmLock: /"resolved":\s*"([^"]+)"/g,
@@ -70,7 +70,7 @@ const patterns = {
   gems: /^[ \t]*(?:source\s+["']|remote: |BUNDLE_MIRROR[\w.]*:\s*["']?)([^\s"']+)/gm,
 } as const
 
-/** The format of each file in a repository. */
+/** The format of each known file in a repository. */
 const repositoryFiles: ReadonlyMap<string, Format> = new Map([
   ['.npmrc', 'npmrc'],
   ['.yarnrc.yml', 'yarnrc'],
@@ -88,7 +88,7 @@ const repositoryFiles: ReadonlyMap<string, Format> = new Map([
 
 const maxHosts = 20
 
-/** The hosts in such a file, each once, as an allow-list takes them. Loopback and private addresses are left out. */
+/** The hosts in such a file, without duplicates and in the form of an allow-list. Loopback and private addresses are left out. */
 export function hostsIn(format: Format, text: string): readonly string[] {
   const found = new Set<string>()
   const meant = format === 'maven' ? withoutComments(text) : text
@@ -101,7 +101,7 @@ export function hostsIn(format: Format, text: string): readonly string[] {
   return [...found]
 }
 
-/** The examples of an XML file are in its comments. */
+/** The text of an XML file without comments, which may contain examples. */
 function withoutComments(text: string): string {
   return text
     .split('<!--')
@@ -115,7 +115,7 @@ function withoutComments(text: string): string {
 function hostOf(word: string): string | undefined {
   if (!/^https?:\/\//i.test(word) || !URL.canParse(word)) return undefined
   const url = new URL(word)
-  // A password in the address is no part of the host.
+  // A password in the address is not part of the host.
   const allowed = AllowedHost.safeParse(url.host)
   if (!allowed.success) return undefined
   const { host } = hostAndPort(allowed.data)

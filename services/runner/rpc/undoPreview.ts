@@ -1,4 +1,4 @@
-/** Which files an undo would change. */
+/** Answers which files an undo would change. */
 import { isRefusal } from '#domain/kernel/decider.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { LiveTask } from '#domain/task/state.ts'
@@ -14,7 +14,7 @@ export type UndoPreviewDeps = WorkspaceDeps & Pick<RecordingDeps, 'blobs' | 'com
 const maxFiles = 1_000
 const anyUndo = '00000000-0000-0000-0000-000000000000'
 
-/** The task as the undo would leave it, and the files that differ from those that are there. */
+/** The task's state after the undo, and the files that differ from the present ones. */
 export async function undoPreview(
   deps: UndoPreviewDeps,
   { taskId, executionId }: Asked<'undoPreview'>,
@@ -45,7 +45,7 @@ function savedAfter({ restorePoints: { points }, origin }: LiveTask, executionId
   return before === null ? (origin?.snapshot ?? null) : (points[before]?.snapshot ?? null)
 }
 
-/** The workspace that this runner has of a task whose repository the person may still read. */
+/** This runner's workspace of a task, if the person may still read the repository. */
 export async function workspaceOf(deps: UndoPreviewDeps, taskId: string): Promise<Workspace | undefined> {
   const task = await deps.documents.get(tasksView, taskId)
   const reached = task && (await reachAsPerson(deps, task))

@@ -1,4 +1,4 @@
-/** Where the work of a task is besides its workspace: merged at the code host, or saved so that it can be restored. */
+/** Finds out where the work of a task is outside of its workspace: merged at the code host, or saved so that it can be restored. */
 import { join } from 'node:path'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { WorkPlace } from '#domain/task/codeHost/cleanUpEvents.ts'
@@ -24,7 +24,7 @@ import { isEvicted, type Workspace } from '../workspace/workspace.ts'
 
 export type WorkDeps = Pick<WorkspaceDeps, 'root' | 'git' | 'treeGitFor'> & {
   readonly blobs: Pick<RecordingDeps['blobs'], 'get'>
-  /** How git reaches the task's repository as its owner; `undefined` where it does not. */
+  /** Returns how git reaches the task's repository with its owner's access; `undefined` if it cannot. */
   readonly reach: (of: Repository) => Promise<HostPlace | undefined>
 }
 
@@ -40,8 +40,8 @@ export const repositoryOf = ({ ownerId: owner, projectId }: LiveTask): Repositor
 const hostTimeoutMs = 5_000
 
 /**
- * Where all of its work is, or `here` if some of it is nowhere else. A branch that was pushed and not merged does not count: it goes in the same
- * clean-up. Ignored files can be made again.
+ * Where all of the task's work is, or `here` if some of it is only in the workspace. A branch that was pushed and not merged does not count, since
+ * the same clean-up deletes it. Ignored files do not count, since they can be made again.
  */
 export async function whereItsWorkIs(deps: WorkDeps, state: LiveTask): Promise<WorkPlace | 'here'> {
   const { git, root } = deps
@@ -49,9 +49,9 @@ export async function whereItsWorkIs(deps: WorkDeps, state: LiveTask): Promise<W
   const merged = pullRequest?.observed?.state === 'merged' ? pullRequest.observed.headCommit : null
   const workspace = await workspaceAt(deps, taskId)
   if (!workspace) {
-    // If a removal was interrupted, what was found before it began still holds.
+    // If an earlier removal was interrupted, the result from before its beginning still holds.
     if (cleanUp.work !== null) return cleanUp.work
-    // All work was pushed when it was evicted.
+    // Before an eviction, all work was pushed.
     const isMerged = merged !== null && merged === pullRequest?.headCommit
     return isMerged && (await isEvicted(root, taskId)) ? 'merged' : 'unknown'
   }
@@ -69,8 +69,8 @@ export async function whereItsWorkIs(deps: WorkDeps, state: LiveTask): Promise<W
 }
 
 /**
- * Whether a runner that has only a new clone could restore what was saved: it is there, and the base at the code host, on which a workspace is made
- * again, leads to all commits that it began with.
+ * Whether a runner that only has a new clone could restore the saved work: the snapshot exists, and the base branch at the code host, from which a
+ * workspace is made again, contains all commits that the work began with.
  */
 async function canBeRestored(
   deps: WorkDeps,
@@ -82,7 +82,7 @@ async function canBeRestored(
   const bundle = saved && (await unlessDamaged(blobs.get(scopeOfStream(taskStream(taskId)), saved.bundle)))
   const began = bundle && prerequisitesOf(bundle)
   if (!began) return false
-  // With a history that is cut, a later clone would no longer have those commits, as the base moves on.
+  // With a shallow history, a later clone might lack those commits after the base has moved.
   if ((await isCut(gitDir)) || (await mayBeCut(git, mirrorDir))) return false
   const host = await hostOf(deps, state)
   if (!host) return false
@@ -94,7 +94,7 @@ async function canBeRestored(
   return (await gitText(git, { gitDir, args: ['rev-list', '--max-count=1', '--stdin'], input })) === ''
 }
 
-/** The code host could not be asked: it is away, slow, or refuses. */
+/** The code host gave no answer: it is unavailable, slow, or refuses. */
 export class HostNotAsked extends Error {
   override readonly name = 'HostNotAsked'
 }
@@ -107,7 +107,7 @@ async function hostOf({ reach }: WorkDeps, state: LiveTask): Promise<HostPlace |
   }
 }
 
-/** The commit of a branch as the host has it now; `undefined` where it has no such branch. */
+/** The commit that the host now has at a branch; `undefined` when the branch does not exist. */
 async function headAtHost(
   git: Git,
   { url, authorization }: HostPlace,
@@ -124,7 +124,7 @@ async function headAtHost(
   return lines.find((line) => line.endsWith(`\trefs/heads/${branch}`))?.slice(0, 40)
 }
 
-/** Fetches a commit into a private git directory; false where the host does not have it. No incomplete pack is left. */
+/** Fetches a commit into a private git directory; false when the host does not have it. No incomplete pack is left. */
 async function fetchWithin(git: Git, gitDir: string, host: HostPlace, commit: string): Promise<boolean> {
   const fetched = await fetchRefs(git, { gitDir, ...host, timeoutMs: hostTimeoutMs }, [commit])
   if (endedWell(fetched)) return true
@@ -133,7 +133,7 @@ async function fetchWithin(git: Git, gitDir: string, host: HostPlace, commit: st
   throw new HostNotAsked(lastWords(fetched))
 }
 
-/** Whether the workspace has no commit on top of the head that was merged, or of the base. */
+/** Whether the workspace has no commits beyond the merged head and the base. */
 async function isMergedBy(
   deps: WorkDeps,
   state: LiveTask,
@@ -142,7 +142,7 @@ async function isMergedBy(
   const { git } = deps
   const { privateGitDir: gitDir, baseBranch } = workspace
   if ((await commitOf(git, gitDir, mergedHead)) === null) {
-    // Others pushed before the merge, mostly on top of ours; only the commit itself tells whether they did.
+    // Others may have pushed before the merge, mostly on top of our work; whether they did is only known after fetching the commit.
     const host = await hostOf(deps, state)
     if (!host || !(await fetchWithin(git, gitDir, host, mergedHead))) return false
   }

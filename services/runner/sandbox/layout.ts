@@ -1,4 +1,4 @@
-/** What is at the same place in every sandbox, whoever makes it. */
+/** Paths and values that are the same in every sandbox, however it is made. */
 import { posix } from 'node:path'
 import { mirrorObjectsInSandbox } from '../workspace/workspaceGit.ts'
 import type { SandboxUser } from '../workspace/workspace.ts'
@@ -8,10 +8,10 @@ export const sandboxPaths: SandboxPaths = { tree: '/workspace', home: '/home/age
 
 export const sandboxSearchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** All of the environment of what starts a command. */
+/** The complete environment of the programs that start a command. */
 export const launcherEnvironment = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' } as const
 
-/** What a command's environment has when its spec says nothing else. */
+/** The environment of a command, unless its spec says otherwise. */
 export const commandEnvironment = {
   HOME: sandboxPaths.home,
   PATH: sandboxSearchPath,
@@ -20,10 +20,10 @@ export const commandEnvironment = {
   TMPDIR: '/tmp',
 } as const
 
-/** Git looks at a tree and a mirror: it needs less than an agent. */
+/** git only reads a tree and a mirror, so it needs less than an agent. */
 export const gitLimits = { memoryBytes: 4 * 1024 ** 3, processes: 256, fileSizeBytes: 8 * 1024 ** 3 }
 
-/** The files by which programs know the user's name. */
+/** Files from which programs learn the user's name. */
 export function accountFiles({
   uid,
   gid,
@@ -34,7 +34,7 @@ export function accountFiles({
   }
 }
 
-/** Refuses a mount point in a folder that an agent writes to: it could be made a link to elsewhere. Throws `RangeError`. */
+/** Refuses a mount point in a folder that an agent can write to, since the agent could replace it by a link. Throws `RangeError`. */
 export function checkedBind(bind: Bind): Bind {
   const { source, target } = bind
   const isPlain = [source, target].every((path) => path.startsWith('/') && posix.normalize(path) === path)

@@ -1,17 +1,17 @@
-/** Ends a process when its time is up, or when all that it started holds too much memory. */
+/** Ends a process when its time is over, or when everything that it started uses too much memory. */
 import type { Counted } from './bubblewrap/controlGroups.ts'
 import { memoryOf, processTree } from './processTree.ts'
 import type { SandboxLimits } from './port.ts'
 
-/** How often memory is looked at. A single process is stopped at the limit by the kernel; this is for many together. */
+/** How often memory is checked. The kernel limits a single process itself; this is for many together. */
 const pollIntervalMs = 500
-/** A look is followed by a pause of this many times its duration. */
+/** After each check, there is a pause of this many times its duration. */
 const pauseFactor = 10
 
 export interface Watched {
-  /** Tells the first process, once it is known. */
+  /** Returns the id of the first process, as soon as it is known. */
   readonly root: () => number | undefined
-  /** What the kernel counts; where it does not, the processes are looked at. */
+  /** Returns the kernel's count of memory; if missing, the processes are looked at. */
   readonly counted?: () => Promise<Counted>
 }
 

@@ -1,7 +1,7 @@
 /**
- * No sandbox: commands run as plain children, with the server's file system and network. What they start and detach may outlive them, and an
- * agent's turn if it also removes our mark from its environment. For operators who ask for it by name, on a machine where an agent may do what it
- * likes.
+ * No sandbox: commands run as plain children, with the server's file system and network. Processes that they start and detach may outlive them, and
+ * even an agent's turn if they also remove our mark from their environment. Only for operators who ask for it by name, on a machine where an agent
+ * may do anything.
  */
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { watchLimits } from './limits.ts'
 import type { Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from './port.ts'
 
 export interface NoSandboxOptions {
-  /** PATH for commands. */
+  /** The PATH for commands. */
   readonly path: string
   readonly git: Git
 }
@@ -39,7 +39,7 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
       HOME: workspace.homeDir,
       PATH: path,
       LANG: 'C.UTF-8',
-      // The tree's own `.git` names the mirror's place in a sandbox.
+      // The tree's own `.git` has the mirror's path in a sandbox, which does not exist here.
       GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects,
       [markName]: mark.slice(markName.length + 1),
       ...spec.env,
@@ -61,7 +61,7 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
     watch.stop()
     isOver = true
     await ending
-    // What it left running in its group was meant to end with it.
+    // Ends what the command left running in its process group.
     child.signalGroup('SIGKILL')
     return { ...exit, reason }
   })
@@ -86,20 +86,23 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
   }
 }
 
-/** As in a sandbox: what the command starts is as nice as itself. */
+/** Lowers the priority of a command, as in a sandbox. Everything that it starts inherits that. */
 function letServerGoFirst(pid: number): void {
   try {
     setPriority(pid, Math.min(getPriority() + nicerThanServer, 19))
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }
 
-/** In the environment of all that a command starts, to find what left the command's family, unless that removed it. */
+/**
+ * A variable in the environment of everything that a command starts. It identifies processes that have left the command's family, unless they removed
+ * it.
+ */
 const markName = 'FLIGHTDECK_RUN'
 const endTimeoutMs = 5_000
 
-/** Stops a process and ends all else that can be found of what it started. False when some of it cannot be got rid of. */
+/** Stops a process and ends everything else that it started, as far as it can be found. False when some of it cannot be ended. */
 async function endOthers(
   root: number,
   { mark, path }: { readonly mark: string; readonly path: string },
@@ -119,7 +122,7 @@ async function endOthers(
   return false
 }
 
-/** Linux alone shows the environment of others. */
+/** The processes with this mark. Only Linux shows the environment of other processes. */
 async function markedWith(mark: string): Promise<ReadonlySet<number>> {
   const pids = (await readdir('/proc').catch(() => [])).map(Number).filter(Number.isSafeInteger)
   const found = await Promise.all(
@@ -131,11 +134,11 @@ async function markedWith(mark: string): Promise<ReadonlySet<number>> {
   return new Set(found.flat())
 }
 
-/** Ends a process and its descendants, as `ps` tells them: also those in groups and sessions of their own, while their parents live. */
+/** Ends a process and its descendants according to `ps`. That includes those in other groups and sessions, as long as their parents live. */
 async function killTree(root: number, path: string): Promise<void> {
   let found: readonly number[] = [root]
   const end = performance.now() + endTimeoutMs
-  // Stopped, none of them starts anything new while we look: once nobody new is found, these are all.
+  // Stopped processes cannot start others: when a search finds no new ones, these are all.
   for (let stopped = 0; stopped < found.length && performance.now() < end;) {
     for (const pid of found.slice(stopped)) signalProcess(pid, 'SIGSTOP')
     stopped = found.length
@@ -152,7 +155,7 @@ interface Listed {
   readonly group: number
 }
 
-/** Those that live, as `ps` tells them. */
+/** The living processes according to `ps`. */
 async function listProcesses(path: string): Promise<readonly Listed[]> {
   const listed = await run('ps', ['-A', '-o', 'pid=,ppid=,pgid=,stat='], {
     env: { PATH: path },

@@ -1,4 +1,4 @@
-/** Opens the sandbox that the configuration asks for, as far as this machine can make one: bubblewrap, a container engine, or none. */
+/** Opens the configured sandbox, as far as this machine supports it: bubblewrap, a container engine, or none. */
 import type { Config } from '#platform/config/config.ts'
 import type { AvailableSandbox } from '../deps.ts'
 import type { Scratch } from '../scratch.ts'
@@ -13,15 +13,15 @@ import { notAllowed, type Detected } from './probe.ts'
 
 export interface OpenedSandbox {
   readonly sandbox: AvailableSandbox
-  /** What every page tells people about it, if anything. */
+  /** A notice about the sandbox on every page; `null` for none. */
   readonly notice: string | null
-  /** Why nothing but the scripted model may run in it, in a sentence; `null` where a real one may. */
+  /** Why only the scripted model may run in the sandbox, in a sentence; `null` when real models may run. */
   readonly onlyScripted: string | null
-  /** What it lacks of what a sandbox promises, in sentences. */
+  /** Sentences about what the sandbox lacks of the guarantees of sandboxes. */
   readonly shortcomings: readonly string[]
-  /** How its memory is counted, where there is a sandbox: a sentence. */
+  /** A sentence about how memory is counted, if there is a sandbox. */
   readonly memory: readonly string[]
-  /** Ends what it runs besides the sandboxes themselves. */
+  /** Ends everything that it runs apart from the sandboxes themselves. */
   close(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ interface SandboxPlaces {
   readonly git: Git
   readonly runnerId: string
   readonly scratch: Scratch
-  /** Tells the operator, while an image is built. */
+  /** Called with lines for the operator, while an image is built. */
   readonly progress: (line: string) => void
 }
 
@@ -39,8 +39,8 @@ const unsandboxedNotice =
 const close = async () => undefined
 
 /**
- * Without a sandbox only the scripted model may run, whose commands we wrote; nor may a real model run in a sandbox with shortcomings that
- * the operator did not allow. Throws a sentence when SANDBOX=container cannot be had.
+ * Opens the sandbox. Without one, only the scripted model may run, whose commands we wrote. In a sandbox with shortcomings that the operator did not
+ * allow, no real model may run either. Throws a sentence when SANDBOX=container is impossible.
  */
 export async function openSandbox(config: Config, places: SandboxPlaces): Promise<OpenedSandbox> {
   const { path } = config
@@ -107,7 +107,7 @@ function withoutSandbox(config: Config, reason: string, none: Sandbox): OpenedSa
   return { sandbox: { missing }, notice: why, ...nothing }
 }
 
-/** A sandbox that works, unless it is weaker than a real model may have it. */
+/** The opened sandbox, unless it is too weak for a real model. */
 function asAllowed(
   config: Config,
   { sandbox, shortcomings, memory }: WorkingSandbox,
@@ -124,7 +124,7 @@ function asAllowed(
   return { sandbox: { missing }, notice: why, ...only }
 }
 
-/** Whether anything but our own script may tell an agent what to do. */
+/** Whether an agent may get instructions from anything but our own script. */
 function hasRealModel({ agents }: Config): boolean {
   return Object.values(agents).some(({ apiKey }) => apiKey !== undefined)
 }

@@ -1,25 +1,25 @@
-/** Holds what runs in a workspace's sandboxes still for a moment, so that what it has taken of the disk can be counted. */
+/** Stops the processes in a workspace's sandboxes for a moment, so that their disk usage can be counted. */
 import { readdir, stat } from 'node:fs/promises'
 import { signalProcess } from '#platform/childProcess.ts'
 import type { Sandbox, SandboxedProcess } from './port.ts'
 import { processTree } from './processTree.ts'
 
-/** The processes of a workspace, stopped. */
+/** The stopped processes of a workspace. */
 export interface Paused {
-  /** Bytes of deleted files on a device that they have open, which no folder shows. */
+  /** The bytes of deleted files on a device that these processes have open, which no folder shows. */
   deletedBytes(device: number): Promise<number>
-  /** Lets them run on. */
+  /** Lets the processes continue. */
   resume(): void
 }
 
 export interface PausableSandbox {
-  /** The sandbox that was given: what is started through it can be paused. */
+  /** The same sandbox, whose processes can be paused if they are started through it. */
   readonly sandbox: Sandbox
-  /** Stops all processes of a task's sandboxes. Containers, whose processes are not this machine's, run on. */
+  /** Stops all processes of a task's sandboxes. Containers continue, since their processes are not visible on this machine. */
   pause(taskId: string): Promise<Paused>
 }
 
-/** Processes that begin others faster than they are found run on after this time. */
+/** If processes start others faster than these are found, they continue after this time. */
 const pauseTimeoutMs = 500
 
 export function pausable(inner: Sandbox): PausableSandbox {
@@ -49,7 +49,7 @@ export function pausable(inner: Sandbox): PausableSandbox {
 
 async function pauseTrees(roots: readonly number[]): Promise<Paused> {
   const stopped = new Set<number>()
-  // A process that is stopped begins no other: where nobody new is found, nobody is left.
+  // Stopped processes cannot start others: when a search finds no new ones, all are stopped.
   for (const end = performance.now() + pauseTimeoutMs; performance.now() < end;) {
     const found = (await Promise.all(roots.map(processTree))).flat().filter((pid) => !stopped.has(pid))
     if (found.length === 0) break

@@ -1,13 +1,15 @@
 /**
- * The sandbox that agents and commands run in. An adapter gives what its kind promises:
+ * The sandbox for agents and commands. Its kind says what an adapter guarantees:
  *
- * - `bubblewrap`: a user, a process tree, a network and a file system of its own. Inside are the workspace, a private home, the mirror's
- *   objects, the system read-only, and what the spec names; the environment is the spec's. Nothing of it lives on after its end.
- * - `container`: the same, made by a container engine. The system is the image's, and what the processes hold and what lies in the
- *   temporary folders is counted together.
- * - `none`: a plain child of this process, which can do what the server's user can. It is only for operators who ask for it by name.
+ * - `bubblewrap`: its own user, process tree, network and file system. Inside are the workspace, a private home,
+ *   the mirror's objects, the system read-only, and what the spec names; the environment is that of the spec.
+ *   Nothing of it is left after its end.
+ * - `container`: the same, made by a container engine. The system is the image's, and the memory of processes is
+ *   counted together with the temporary folders.
+ * - `none`: a plain child of this process with all permissions of the server's user. Only for operators who ask
+ *   for it by name.
  *
- * Held by the tests beside the adapters.
+ * Tested by the specs beside the adapters.
  */
 import type { Readable, Writable } from 'node:stream'
 import type { Git } from '../workspace/git/git.ts'
@@ -15,95 +17,95 @@ import type { Workspace } from '../workspace/workspace.ts'
 
 export interface Sandbox {
   readonly kind: 'bubblewrap' | 'container' | 'none'
-  /** Starts a command. Throws `CannotStart`; what goes wrong inside shows as the command's own failure. */
+  /** Starts a command. Throws `CannotStart`. Errors inside look like a failure of the command. */
   run(spec: SandboxSpec): SandboxedProcess
   /**
-   * Starts a sandbox before its command is known, where that saves time: some of its setup is waiting. Throws `CannotStart`. Nothing of the
-   * workspace is looked at until its command runs.
+   * Starts a sandbox before its command is known, if that saves time, since some of its setup is waiting. Throws `CannotStart`. Nothing in the
+   * workspace is read until its command runs.
    */
   reserve?(spec: ReservedSpec): ReservedSandbox
   paths(workspace: Workspace): SandboxPaths
-  /** The path by which a command reaches what was bound for it. */
+  /** The path at which a command finds what was bound. */
   seenAs(bind: Bind): string
-  /** Git for reading and committing what an agent wrote: it sees this workspace and its mirror, and no network. */
+  /** git for reading and committing what an agent wrote. It sees this workspace and its mirror, and no network. */
   gitFor(workspace: Workspace): Git
 }
 
 export interface SandboxPaths {
-  /** The tree, where commands start. */
+  /** The tree, which is the working folder of commands. */
   readonly tree: string
   readonly home: string
 }
 
-/** Something of the host's that is shown at a path inside. Both are absolute, and `target` is outside tree and home. */
+/** A file or folder of the host that is visible at a path inside. Both paths are absolute, and `target` is outside of tree and home. */
 export interface Bind {
   readonly source: string
   readonly target: string
 }
 
 export interface SandboxLimits {
-  /** For all processes together, without what they keep in `/tmp`, which may be half as much again. */
+  /** The limit for all processes together, without the files in `/tmp`, which may have half as much in addition. */
   readonly memoryBytes: number
   readonly processes: number
-  /** Of any one file. */
+  /** The limit for each file. */
   readonly fileSizeBytes: number
   readonly wallMs: number
 }
 
 export interface SandboxSpec {
-  /** Program and arguments, no shell. Others on the host can see them. */
+  /** Program and arguments, without a shell. Others on the host can see them. */
   readonly command: readonly [string, ...string[]]
-  /** All of the environment but `HOME`, `PATH`, `USER`, `LANG` and `TMPDIR`, which have defaults. */
+  /** The whole environment, except for `HOME`, `PATH`, `USER`, `LANG` and `TMPDIR`, which have defaults. */
   readonly env: Readonly<Record<string, string>>
   readonly workspace: Workspace
   readonly readOnly: readonly Bind[]
-  /** Unix sockets: the only ways out. */
+  /** Unix sockets, which are the only ways out. */
   readonly sockets: readonly Bind[]
   readonly stdin: 'pipe' | 'ignore'
   readonly limits: SandboxLimits
-  /** How many helper processes the command starts before it reads its input; they live as long as it does. None by default. */
+  /** How many helper processes the command starts before it reads its input. They live as long as the command. None by default. */
   readonly beside?: number
 }
 
-/** What of a sandbox must be known from the start. */
+/** The part of a spec that must be known when a sandbox is reserved. */
 export type ReservedSpec = Pick<SandboxSpec, 'workspace' | 'stdin' | 'limits'>
 
 export interface ReservedSandbox {
-  /** Runs its command, once. When this throws, the sandbox is still to be closed. */
+  /** Runs the command, once. If this throws, the sandbox must still be closed. */
   run(spec: Omit<SandboxSpec, keyof ReservedSpec>): SandboxedProcess
-  /** Ends a sandbox in which no command runs. */
+  /** Ends a sandbox that has not run a command. */
   close(): Promise<void>
 }
 
-/** Why it ended: by itself, which includes a signal from inside the sandbox, or because we ended it for the reason named. */
+/** What ended the sandbox: `itself`, which includes a signal from inside, or we for the given reason. */
 export type SandboxEnd = 'itself' | 'time_limit' | 'memory_limit' | 'killed'
 
 export interface SandboxExit {
-  /** As a shell tells it: 128 and the signal's number when a signal ended the command. */
+  /** The exit code as a shell reports it: 128 plus the number of a signal that ended the command. */
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
   readonly reason: SandboxEnd
 }
 
 export interface SandboxedProcess {
-  /** On the host; `null` where it is none of this process's own. */
+  /** The process id on the host; `null` when it is not a process of this machine. */
   readonly pid: number | null
   readonly stdin: Writable | null
-  /** A command waits when these are not read. */
+  /** If nobody reads these streams, the command waits. */
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Settles when nothing of it runs any more, whether or not its output was read. */
+  /** Settles when all of its processes have ended, whether or not its output was read. */
   readonly exited: Promise<SandboxExit>
-  /** What Ctrl-C does in a terminal: SIGINT for the command and all that stayed in its group. */
+  /** Does what Ctrl-C does in a terminal: sends SIGINT to all processes that are still in the command's group. */
   interrupt(): void
-  /** Ends it at once, with all that it started. `exited` tells when that is done. */
+  /** Ends it at once, with everything that it started. `exited` says when that is done. */
   kill(): void
-  /** When the command, and what it starts beside itself, is there: what is begun from then on does not outlive a freeze. Never fails. */
+  /** Resolves when the command and its helper processes have started: whatever is started later does not survive a freeze. Never fails. */
   readonly settled: Promise<void>
   /**
-   * Ends all that runs in it but the command and what was there when it had settled, and stops these: nothing in it runs until `thaw`. If that
-   * cannot be done within seconds, all of it is ended. Without a sandbox, a process is not found that hides in a session of its own and has removed
-   * the mark from its environment.
+   * Ends all processes except the command and those that existed when it had settled, and stops these: nothing runs until `thaw`. If that takes
+   * longer than some seconds, everything is ended. Without a sandbox, this cannot find a process that is in another session and has removed the mark
+   * from its environment.
    */
   freeze(): Promise<'frozen' | 'ended'>
   thaw(): void

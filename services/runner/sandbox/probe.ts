@@ -1,4 +1,4 @@
-/** Tries out a sandbox: whether it works on this machine, and what it lacks of what sandboxes promise. */
+/** Tries a sandbox: whether it works on this machine, and which guarantees it lacks. */
 import { chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -9,27 +9,27 @@ import type { Workspace } from '../workspace/workspace.ts'
 import type { Bind, Sandbox, SandboxSpec } from './port.ts'
 import { callNumber } from './systemCalls.ts'
 
-/** What a detection found. */
+/** The result of detecting a sandbox. */
 export type Detected<Kind extends Sandbox = Sandbox> =
   | {
       readonly kind: 'works'
       readonly sandbox: Kind
       readonly version: string
       readonly shortcomings: readonly Shortcoming[]
-      /** How the memory of a sandbox is counted: a sentence. */
+      /** A sentence about how the memory of a sandbox is counted. */
       readonly memory: string
     }
-  /** Why not, and what to do about it: a sentence or two for the operator. */
+  /** Why the sandbox does not work and what to do, in a sentence or two for the operator. */
   | { readonly kind: 'fails'; readonly why: string }
 
 export interface Shortcoming {
-  /** The name by which an operator allows it in `ALLOW_WEAKER_SANDBOX`; `null` for one that is only reported. */
+  /** The name under which an operator allows the shortcoming in `ALLOW_WEAKER_SANDBOX`; `null` for one that is only reported. */
   readonly name: AllowedShortcoming | null
-  /** What is missing, why, and what would fix it: a sentence or two for the operator. */
+  /** What is missing, why, and how to fix it, in a sentence or two for the operator. */
   readonly says: string
 }
 
-/** The shortcomings because of which no real model may run in the sandbox. */
+/** The shortcomings that forbid real models in the sandbox. */
 export function notAllowed(
   shortcomings: readonly Shortcoming[],
   allowed: readonly AllowedShortcoming[],
@@ -37,14 +37,14 @@ export function notAllowed(
   return shortcomings.flatMap(({ name }) => (name === null || allowed.includes(name) ? [] : [name]))
 }
 
-/** Why a sandbox does not work; `undefined` when it does. `node`: path here of a Node program that must run inside. */
+/** Why a sandbox does not work; `undefined` when it does. `node` is the path of a Node program that must run inside. */
 export async function sandboxFault(
   sandbox: Sandbox,
   workspace: Workspace,
   node?: string,
 ): Promise<string | undefined> {
   const program = node === undefined ? undefined : { source: node, target: '/opt/flightdeck/node' }
-  // What runs beside commands is started by bash.
+  // Uses bash, because helper processes of commands are started by bash.
   const command = program
     ? (['/bin/bash', '-c', '"$1" --version', 'bash', sandbox.seenAs(program)] as const)
     : (['true'] as const)
@@ -57,7 +57,7 @@ export async function sandboxFault(
         .replace(/^bwrap: /, '')
         .slice(0, 500) || `it ends with code ${String(exit.code)}`
     )
-  // A tree that git cannot enter would look as if nothing had changed.
+  // If git could not read the tree, nothing would seem to have changed.
   const file = join(workspace.dir, 'trial')
   await writeFile(file, 'trial\n')
   const args = ['hash-object', '--no-filters', '--', file]
@@ -65,7 +65,7 @@ export async function sandboxFault(
   return endedWell(git) ? undefined : `git does not run in it: ${lastWords(git)}`
 }
 
-/** What a working sandbox lacks, found from inside. */
+/** The guarantees that a working sandbox lacks, as found from inside. */
 export async function sandboxShortcomings(
   sandbox: Sandbox,
   workspace: Workspace,
@@ -90,7 +90,7 @@ async function tryCommand(
   return { exit, stdout, stderr }
 }
 
-/** Tells whether a filter is loaded, seccomp(2), and whether a user namespace, CLONE_NEWUSER, is refused. */
+/** Shell commands that report whether a filter is loaded, seccomp(2), and whether a user namespace, CLONE_NEWUSER, is refused. */
 const lookInside =
   'open(my $own, "<", "/proc/self/status"); print "filtered\\n" if grep { /^Seccomp:\\s+2/ } <$own>; print "refused\\n" if syscall($ARGV[0] + 0, 0x10000000) != 0'
 
@@ -110,7 +110,7 @@ const trialLimits = {
   wallMs: 10_000,
 }
 
-/** A workspace with nothing in it, which is gone afterwards. */
+/** Calls a function with an empty workspace, which is removed afterwards. */
 export async function withTrialWorkspace<T>(
   root: string,
   use: (workspace: Workspace) => Promise<T>,

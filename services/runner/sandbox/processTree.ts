@@ -1,28 +1,27 @@
-/** What Linux tells about a process and all that it started. Everywhere else there is nothing to tell. */
+/** Reads what Linux reports about a process and everything that it started. On other systems, everything is empty. */
 import { readdir, readFile, readlink, stat } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** The process and its descendants, parents first; empty when it is gone. */
+/** The process and its descendants, parents first; empty when the process has ended. */
 export async function processTree(pid: number): Promise<readonly number[]> {
   const found = [pid]
   for (const parent of found) found.push(...(await childrenOf(parent)))
   return (await isAlive(pid)) ? found : []
 }
 
-/** More open files than this are not looked through; a sandbox has no use for so many. */
+/** The most open files that are inspected; a sandbox does not need more. */
 const maxDescriptors = 100_000
-/** How many are looked at together, so that this process's other reads of files do not wait for long. */
+/** How many are inspected at once, so that other file reads of this process do not wait long. */
 const atOnce = 64
-/** Processes that hide their descriptors are asked again so often, all together, and after so long. */
+/** How many times, for all processes together, descriptors are read again that a process hides; and the pause before each time. */
 const maxTries = 50
 const retryMs = 20
 
 /**
- * Memory that the processes hold, in bytes: what each has for itself, resident or swapped, and memory that is shared among them or has only a
- * descriptor (memfd, anonymous shared mappings, System V), each counted once. It leaves out files in `/tmp` and `/dev/shm`, and memory that is in
- * transit through a socket or detached: a sandbox whose memory is counted in this way cannot make such. All threads of a process share one table of
- * open files, since the sandbox's filter refuses another. `Infinity` if there is too much to be looked through, or a living process cannot be
- * looked into.
+ * The memory of the processes, in bytes: the memory of each alone, resident or swapped, and memory that they share or that only has a descriptor
+ * (memfd, anonymous shared mappings, System V), each counted once. Files in `/tmp` and `/dev/shm` are left out, and so is memory in transit through a
+ * socket or detached, which the filter prevents in a sandbox that is counted in this way. All threads of a process share one table of open files,
+ * since the filter prevents another. `Infinity` if there is too much to inspect, or if a living process cannot be inspected.
  */
 export async function memoryOf(pids: readonly number[]): Promise<number> {
   let own = 0
@@ -41,7 +40,7 @@ export async function memoryOf(pids: readonly number[]): Promise<number> {
       shared,
       opened.map((name) => `${folder}/fd/${name}`),
     )
-    // A mapping outlives the descriptor that it was made with.
+    // A mapping remains after its descriptor is closed.
     const mapped = (await read(`${folder}/maps`)).matchAll(sharedMapping)
     const ranges = [...mapped].map(
       ([, from = '', to = '']) => `/proc/${pid}/map_files/${short(from)}-${short(to)}`,
@@ -49,14 +48,14 @@ export async function memoryOf(pids: readonly number[]): Promise<number> {
     looked += ranges.length
     if (looked > maxDescriptors) return Infinity
     const found = await addShared(shared, ranges)
-    // Without the right to look into mappings, their resident part counts for each process that has it.
+    // Without permission to inspect mappings, their resident part counts once for each process that has it.
     if (found < ranges.length)
       for (const [, size] of status.matchAll(/^RssShmem:\s+(\d+) kB$/gm)) own += Number(size) * 1_024
   }
   return [...shared.values()].reduce((sum, bytes) => sum + bytes, own)
 }
 
-/** The folder in /proc that describes the process: once its first thread has ended, only those of its other threads do. */
+/** The folder in /proc for a process. When its first thread has ended, only the folders of the other threads describe it. */
 async function livingThread(pid: number): Promise<string> {
   const process = `/proc/${pid}`
   if ((await factsOf(process))?.state !== 'Z') return process
@@ -69,8 +68,8 @@ async function livingThread(pid: number): Promise<string> {
 }
 
 /**
- * The descriptors; `closed` if the process lives and hides them, prctl(2), PR_SET_DUMPABLE. One that starts a sandbox or becomes another program
- * hides them for a moment, which lasts on a busy machine: `patience` is what all processes of one look may still be waited for.
+ * The descriptors of a process; `closed` if it lives and hides them, prctl(2), PR_SET_DUMPABLE. A process that starts a sandbox or becomes another
+ * program hides them for a moment, which is longer on a busy machine. `patience` is the number of tries that are left for all processes.
  */
 async function openedBy(
   pid: number,
@@ -89,15 +88,15 @@ async function openedBy(
   }
 }
 
-/** Names in /proc that stand for memory. No file has such a name: a file's path begins with a folder that exists. */
+/** Names in /proc that stand for memory. No file has such a name, because a file's path begins with an existing folder. */
 const isMemory = /^\/(?:memfd:|dev\/zero \(deleted\)$|SYSV[0-9a-f]{8})/
-/** Lines of /proc/<pid>/maps with any permissions: even one page that is mapped privately keeps the whole. */
+/** Lines of /proc/<pid>/maps with any permissions: even a single page that is mapped privately keeps the whole. */
 const sharedMapping =
   /^([0-9a-f]+)-([0-9a-f]+) ..?.?[sp] \S+ \S+ \d+ +\/(?:memfd:|dev\/zero \(deleted\)|SYSV)/gm
-/** Names in map_files have no zeros in front. */
+/** The address in the form of map_files, without leading zeros. */
 const short = (address: string): string => address.replace(/^0+(?=.)/, '')
 
-/** How many of the paths could be looked at. */
+/** Adds sizes of shared memory by path. Returns how many of the paths could be inspected. */
 async function addShared(shared: Map<string, number>, paths: readonly string[]): Promise<number> {
   let found = 0
   for (let from = 0; from < paths.length; from += atOnce) {
@@ -116,7 +115,7 @@ async function addOne(shared: Map<string, number>, path: string): Promise<boolea
   return found !== undefined
 }
 
-/** Tells this process from a later one of the same id; `undefined` when none runs, also where a dead one waits to be reaped. */
+/** A value that distinguishes this process from a later one with the same id. `undefined` when no process runs, or when a dead one was not reaped yet. */
 export async function birthOf(pid: number): Promise<string | undefined> {
   const facts = await factsOf(`/proc/${pid}`)
   return facts?.isAlive === true ? facts.birth : undefined
@@ -125,22 +124,22 @@ export async function birthOf(pid: number): Promise<string | undefined> {
 export interface ProcessFacts {
   readonly birth: string
   readonly isAlive: boolean
-  /** By its letter in /proc. */
+  /** The state's letter in /proc. */
   readonly state: string
 }
 
-/** A process or a thread, by its folder in /proc: when it began and whether it still runs; `undefined` when there is none. */
+/** Facts about a process or a thread from its folder in /proc: when it began, and whether it still runs; `undefined` when it does not exist. */
 export async function factsOf(folder: string): Promise<ProcessFacts | undefined> {
-  // The name, in brackets, may hold anything; the state comes after it, the threads and the start time are 17 and 19 fields further.
+  // The name, in brackets, may contain anything. The state comes after it; the threads and the start time are 17 and 19 fields after the state.
   const stat = await read(`${folder}/stat`)
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state = '', threads, birth] = [fields[0], Number(fields[17]), fields[19]]
   if (birth === undefined) return undefined
-  // One whose first thread has ended looks dead while its other threads go on.
+  // A process whose first thread has ended looks dead while its other threads continue.
   return { birth, state, isAlive: (state !== 'Z' && state !== 'X') || threads > 1 }
 }
 
-/** The children of a process, also those that came to it when their parents ended. */
+/** The children of a process, including those that it got when their parents ended. */
 export async function childrenOf(pid: number): Promise<readonly number[]> {
   const threads = await readdir(`/proc/${pid}/task`).catch(() => [])
   const listed = await Promise.all(threads.map((thread) => read(`/proc/${pid}/task/${thread}/children`)))

@@ -1,30 +1,31 @@
 /**
- * Which system calls are refused to what runs in a sandbox: the one list of which bubblewrap's filter, the profile of containers and the
- * profile of the runner in `docker-compose.yml` are made. Pure.
+ * The system calls that are refused in sandboxes. From this one list, bubblewrap's filter, the profile of
+ * containers and the profile of the runner in `docker-compose.yml` are made. Pure.
  *
- * ptrace(2) and process_vm_readv(2) are left: debuggers need them, and in a sandbox of its own user they reach nothing but the sandbox; the kernel
- * asks the filter again after a tracer. personality(2) is left as well: 32-bit programs are refused, and nothing gains a right when it starts.
+ * ptrace(2) and process_vm_readv(2) are allowed: debuggers need them, and since a sandbox has its own user, they
+ * only reach the sandbox; the kernel applies the filter again after a tracer. personality(2) is allowed too:
+ * 32-bit programs are refused, and no program gains a right when it starts.
  */
 
 interface Rule {
   readonly why: string
   readonly names: readonly CallName[]
-  /** The error that the program gets; EPERM when not given. */
+  /** The error that the program gets; EPERM by default. */
   readonly errno?: number
-  /** Only where this holds for an argument: of the 32 bits that the kernel reads of it, or for all 64. */
+  /** Refuses the call only if this is true for an argument: for the 32 bits that the kernel reads, or for all 64. */
   readonly argument?:
     | { readonly index: number; readonly mask: number; readonly value: number }
     | { readonly index: number; readonly above: number }
-  /** Memory that no process shows: refused where the kernel does not count what a sandbox holds, and we look at its processes. */
+  /** The call makes memory that no process shows. It is refused when we count memory by looking at processes, instead of the kernel. */
   readonly isHiddenMemory?: true
-  /** A runner in a container makes sandboxes by these: they are refused in the sandbox alone. */
+  /** A runner in a container needs the call to make sandboxes, so it is refused only inside sandboxes. */
   readonly isForMakingSandboxes?: true
 }
 
 const EPERM = 1
 const EINVAL = 22
 const ENOSYS = 38
-/** What file systems return that have no such call: libraries then write instead. */
+/** The error of file systems that do not support a call: libraries then use another one. */
 const EOPNOTSUPP = 95
 const allBits = 0xffff_ffff
 
@@ -33,7 +34,7 @@ const socketOf = (family: number, why: string): Rule => ({
   names: ['socket'],
   argument: { index: 0, mask: allBits, value: family },
 })
-/** An `ioctl` by its request. It fails as on a file system without such attributes, which programs expect. */
+/** Refuses an `ioctl` by its request. It fails as on a file system without such attributes, which programs expect. */
 const ioctlOf = (request: number, why: string): Rule => ({
   why,
   names: ['ioctl'],
@@ -121,7 +122,7 @@ const rules: readonly Rule[] = [
     'FS_IOC_FSSETXATTR: an owner may take files out of the project whose quota limits a workspace',
   ),
   ioctlOf(0x4008_6602, 'FS_IOC_SETFLAGS: the same, for what is made in a folder from then on'),
-  // Where the filter knows no call of so high a number, it fails as an unknown one.
+  // If the filter does not know calls with such a high number, it fails like an unknown one.
   { why: 'both, without ioctl', names: ['file_setattr'], errno: EOPNOTSUPP },
   {
     why: 'mounts and namespaces',
@@ -144,13 +145,13 @@ const rules: readonly Rule[] = [
   {
     why: 'a thread with open files of its own, where nobody looks for memory',
     names: ['clone'],
-    // CLONE_THREAD without CLONE_FILES.
+    // Means CLONE_THREAD without CLONE_FILES.
     argument: { index: 0, mask: 0x0001_0400, value: 0x0001_0000 },
   },
   {
     why: 'the same, begun later',
     names: ['close_range'],
-    // CLOSE_RANGE_UNSHARE.
+    // Means CLOSE_RANGE_UNSHARE.
     argument: { index: 2, mask: 2, value: 2 },
   },
   {
@@ -163,13 +164,13 @@ const rules: readonly Rule[] = [
     why: 'a segment that nobody has attached; 4096 small ones stay, which databases lock by',
     names: ['shmget'],
     argument: { index: 1, above: 65_536 },
-    // What shmget(2) returns for a segment that is larger than the machine allows.
+    // The error of shmget(2) for a segment that is larger than the machine allows.
     errno: EINVAL,
     isHiddenMemory: true,
   },
 ]
 
-/** Numbers of the calls on x86_64 and on aarch64; `null` where there is none. */
+/** The numbers of the calls on x86_64 and on aarch64; `null` when the architecture does not have the call. */
 const numbers = {
   init_module: [175, 105],
   finit_module: [313, 273],
@@ -244,7 +245,7 @@ const numbers = {
 } as const satisfies Record<string, readonly [number | null, number | null]>
 export type CallName = keyof typeof numbers
 
-/** For a sandbox, newer calls than this do not exist, since nobody has reviewed them. That leaves out x32 as well, whose numbers are far above. */
+/** In a sandbox, newer calls than this one do not exist, because nobody has reviewed them. That excludes x32 too, whose numbers are far above. */
 const lastKnown = 466
 
 const architectures = {
@@ -252,7 +253,10 @@ const architectures = {
   arm64: { audit: 0xc000_00b7, column: 1 },
 } as const
 
-/** The filter of a sandbox as the kernel loads it, seccomp(2), by who counts the memory of the sandbox; `undefined` for another architecture. */
+/**
+ * The filter of a sandbox in the form that the kernel loads, seccomp(2), by what counts the memory of the sandbox; `undefined` for another
+ * architecture.
+ */
 export function seccompFilter(arch: string, memoryBy: 'kernel' | 'processes'): Buffer | undefined {
   if (arch !== 'x64' && arch !== 'arm64') return undefined
   const { audit, column } = architectures[arch]
@@ -274,7 +278,7 @@ export function seccompFilter(arch: string, memoryBy: 'kernel' | 'processes'): B
         ]
       return [
         [ifEqual, 0, 5, number],
-        // The lower half of an argument; both architectures are little-endian.
+        // Loads the lower half of an argument; both architectures are little-endian.
         [load, 0, 0, 16 + 8 * argument.index],
         [and, 0, 0, argument.mask],
         [ifEqual, 0, 1, argument.value],
@@ -285,7 +289,7 @@ export function seccompFilter(arch: string, memoryBy: 'kernel' | 'processes'): B
   const program: readonly Instruction[] = [
     [load, 0, 0, 4],
     [ifEqual, 1, 0, audit],
-    // Another architecture has other numbers: it ends the process.
+    // Another architecture has other numbers, so its processes are ended.
     [returns, 0, 0, 0x8000_0000],
     [load, 0, 0, 0],
     [ifGreater, 0, 1, lastKnown],
@@ -303,7 +307,7 @@ export function seccompFilter(arch: string, memoryBy: 'kernel' | 'processes'): B
   return bytes
 }
 
-/** Code, how many to pass over when true and when false, and a value: `struct sock_filter`. */
+/** A `struct sock_filter`: code, the instructions to skip when true and when false, and a value. */
 type Instruction = readonly [number, number, number, number]
 const load = 0x20
 const and = 0x54
@@ -312,11 +316,11 @@ const ifGreater = 0x25
 const returns = 0x06
 
 /**
- * The same for a container engine, as it reads profiles: of a sandbox that is a container, or of a runner in a container, which makes sandboxes of
- * its own. An engine has no word for calls that are newer than all it knows.
+ * The filter as a profile for a container engine: for a sandbox that is a container, or for a runner in a container that makes its own sandboxes.
+ * Profiles cannot express calls that are newer than those the engine knows.
  */
 export function seccompProfile(of: 'sandbox' | 'runner'): object {
-  // With an engine, the kernel counts.
+  // In a container, the kernel counts memory.
   const applied = rules.filter(
     ({ isForMakingSandboxes, isHiddenMemory }) =>
       !isHiddenMemory && (of === 'sandbox' || !isForMakingSandboxes),
@@ -344,7 +348,7 @@ function comparison(argument: NonNullable<Rule['argument']>): object {
     : { index, value: argument.mask, valueTwo: argument.value, op: 'SCMP_CMP_MASKED_EQ' }
 }
 
-/** The number of a call where this runs, for a program that makes it by number. */
+/** The number of a call on this machine, for a program that makes the call by number. */
 export function callNumber(name: CallName): number | null {
   return process.arch === 'x64' || process.arch === 'arm64'
     ? numbers[name][architectures[process.arch].column]

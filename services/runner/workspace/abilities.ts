@@ -1,18 +1,18 @@
-/** What the repository of a task has for its agent. Commits do not change, so what was read is kept for the next turns. */
+/** The abilities that a task's repository has for its agent. Commits do not change, so results are cached for later turns. */
 import type { Logger } from '#platform/log.ts'
 import { baseCommitOf, noAbilityFiles, readAbilityFiles, type AbilityFiles } from './git/abilityFiles.ts'
 import type { Git } from './git/git.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface Abilities {
-  /** At the commit that the task's work began from. Never rejects: a fault is logged, and told in a note. */
+  /** Reads them at the commit that the task's work began from. Never rejects: a fault is logged, and mentioned in a note. */
   of(workspace: Workspace): Promise<AbilityFiles>
-  /** At a commit that a git directory of ours has. Throws `GitFault`. */
+  /** Reads them at a commit in one of our git directories. Throws `GitFault`. */
   at(gitDir: string, commit: string): Promise<AbilityFiles>
 }
 
 const keptWorkspaces = 1_000
-/** Each has at most 4 MiB. */
+/** The number of commits whose results are cached, each with at most 4 MiB. */
 const keptCommits = 16
 
 const unread = 'The skills and commands of the repository could not be read.'
@@ -44,7 +44,7 @@ export function openAbilities({
   }
 }
 
-/** The value of a key, read once; the one that was used longest ago goes first. What failed is not kept. */
+/** The cached value of a key, read once. The one that was used longest ago is dropped first. Failures are not cached. */
 function kept<Value>(
   values: Map<string, Promise<Value>>,
   { key, most }: { readonly key: string; readonly most: number },

@@ -1,4 +1,4 @@
-/** Files and folders that an agent may have written: read without following links, given to another user, removed. */
+/** Handles files and folders that an agent may have written: reads them without following links, changes their owner, removes them. */
 import { constants } from 'node:fs'
 import { lchown, open, readdir, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,14 +21,14 @@ export async function readPlain(root: string, path: string, maxBytes: number): P
   }
 }
 
-/** Whether what was opened is at the path that was asked for: an agent may replace a folder by a link at any moment. */
+/** Whether the opened file is at the given path: an agent may replace a folder by a link at any moment. */
 async function isAt(descriptor: number, path: string): Promise<boolean> {
   const opened = await readlink(`/proc/self/fd/${descriptor}`).catch(() => undefined)
-  // Without /proc there is no sandbox either, and an agent can read everything anyway.
+  // Without /proc there are no sandboxes either, and an agent can read everything anyway.
   return opened === undefined ? (await realpath(path).catch(() => undefined)) === path : opened === path
 }
 
-/** Gives folders with everything in them to a user. Links are given and not followed. */
+/** Makes a user the owner of folders with everything in them. For links, the links themselves get the owner. */
 export async function giveTo({ uid, gid }: HostUser, dirs: readonly string[], path: string): Promise<void> {
   await runOrThrow('chown', ['-R', '-h', `${uid}:${gid}`, '--', ...dirs], path)
 }
@@ -39,9 +39,9 @@ export async function giveFew({ uid, gid }: HostUser, dir: string): Promise<void
   await Promise.all(['.', ...names].map((name) => lchown(join(dir, name), uid, gid)))
 }
 
-/** Uses the `rm` program and not Node's: it works on open folders, so that neither depth nor a race by an agent leads it elsewhere. */
+/** Removes a folder with the `rm` program instead of Node: it works on open folders, so neither depth nor a race with an agent can lead it elsewhere. */
 export async function removeFolder(dir: string, path: string): Promise<void> {
-  // Folders without their write bit cannot be emptied by a user that is not root.
+  // Users other than root cannot empty folders without the write permission.
   if (process.getuid?.() !== 0)
     await run('chmod', ['-R', '-f', 'u+rwX', '--', dir], { env: { PATH: path }, ...limits })
   await runOrThrow('rm', ['-rf', '--', dir], path)

@@ -1,4 +1,4 @@
-/** Cleans up a runner's folder: after a runner that was killed, and after tasks and projects that were deleted. */
+/** Cleans up a runner's folder after a runner was killed, and after tasks and projects were deleted. */
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -19,7 +19,7 @@ import { removeWorkspace } from './workspace.ts'
 import type { WorkspaceLimit } from './workspaceLimit.ts'
 
 export interface DeletedRemoval {
-  /** Checks again, after the check that is under way. */
+  /** Checks again after the running check. */
   soon(): void
   stop(): Promise<void>
 }
@@ -32,16 +32,16 @@ export interface DeletedRemovalOptions {
   readonly locks: WorkspaceLocks
   readonly eviction: Pick<WorkspaceEviction, 'removeMirrors' | 'counted'>
   readonly limit: Pick<WorkspaceLimit, 'held' | 'liftIfGone'>
-  /** Workspaces are below it. */
+  /** The folder that contains all workspaces. */
   readonly root: string
-  /** PATH. */
+  /** The `PATH` for programs. */
   readonly path: string
-  /** Ends the agent that waits in a task's workspace. */
+  /** Ends the warm agent of a task's workspace. */
   readonly endAgent: (taskId: string) => Promise<void>
-  /** A task that runs is stopped and ends first; its end asks for another look. */
+  /** Whether the task is running. A running task is stopped first, and its end requests another check. */
   readonly isRunning: (taskId: string) => boolean
   readonly isBusy: () => boolean
-  /** While anything runs, a mirror must have been idle for this long; milliseconds. */
+  /** How long a mirror must have been idle, in milliseconds, to be removed while anything runs. */
   readonly idleMs: number
 }
 
@@ -50,7 +50,10 @@ const retryMs = 1_000
 const page = 1_000
 const deletions = new Set(['TaskDeleted', 'ProjectDeleted'])
 
-/** Removes what deleted tasks and projects left: as soon as they are deleted, and every minute by the log, for deletions that this runner missed. */
+/**
+ * Removes what deleted tasks and projects have left: as soon as they are deleted, and every minute according to the log, for deletions that this
+ * runner missed.
+ */
 export function startDeletedRemoval(options: DeletedRemovalOptions): DeletedRemoval {
   const stopping = new AbortController()
   const { signal } = stopping
@@ -61,7 +64,7 @@ export function startDeletedRemoval(options: DeletedRemovalOptions): DeletedRemo
   async function removeUntilDone(): Promise<void> {
     isRequestedAgain = false
     await removeDeleted(options).catch((fault: unknown) => {
-      // At start-up the read models may not be there yet.
+      // At the start, read models may not be available yet.
       if (fault instanceof NotFolded) again = setTimeout(soon, retryMs)
       else options.logger.warn({ err: fault }, 'failed to clean up after deletions')
     })
@@ -92,7 +95,7 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
   const { root, commands, eviction, locks, limit, isRunning, isBusy, idleMs, logger } = options
   const removeIfDeleted = async (taskId: string) => {
     if (isRunning(taskId)) return
-    // By the log: while read models are rebuilt, every task looks deleted in them.
+    // Read from the log, because every task looks deleted in read models that are being rebuilt.
     const { state } = await commands.load(decider, taskStream(taskId))
     if (state.kind === 'deleted') await removeTask(options, taskId)
   }
@@ -104,7 +107,7 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
   for (const taskId of limit.held()) await locks.holdIfFree(taskId, () => limit.liftIfGone(taskId))
   const projects = await allProjects(options)
   await eviction.removeMirrors({
-    // While read models are rebuilt, a mirror may be removed that is still needed: it is only cloned again, unless a run is using it.
+    // While read models are being rebuilt, a needed mirror may be removed; unless a run uses it, that only means that it is cloned again.
     idleMs: isBusy() ? idleMs : 0,
     isOfUse: (path) =>
       projects.some(({ githubOwner: owner, githubRepoName: name, githubRepoId: id }) =>
@@ -113,7 +116,7 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
   })
 }
 
-/** What cannot be removed is logged, and left until the next look. */
+/** Removes a deleted task. What cannot be removed is logged, and left until the next check. */
 async function removeTask(
   { locks, endAgent, eviction, root, path, logger }: DeletedRemovalOptions,
   taskId: string,
@@ -148,7 +151,7 @@ async function allProjects({ documents }: DeletedRemovalOptions): Promise<readon
   }
 }
 
-/** Where agents' CLIs keep their locks in a home. */
+/** Paths in a home at which agents' CLIs have their locks. */
 const locksAt = new Set(
   Object.values(agents).flatMap(({ sessionFolders }) =>
     sessionFolders.map((path) => path.split('/', 1).join('')),
@@ -157,8 +160,8 @@ const locksAt = new Set(
 const deepest = 4
 
 /**
- * Removes what a runner that was killed left in the workspaces below `root`: incomplete files of ours, and locks of agents that are gone. Nothing
- * may run in any of them. No link that an agent made is followed.
+ * Removes what a killed runner has left in the workspaces below `root`: incomplete files of ours, and locks of agents that have ended. Nothing may
+ * run in these workspaces. Links that an agent made are not followed.
  */
 export async function removeLeftovers(root: string): Promise<void> {
   const tasks = join(root, 'tasks')

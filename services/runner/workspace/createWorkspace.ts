@@ -1,4 +1,4 @@
-/** Makes the workspace of a task on a mirror. */
+/** Makes the workspace of a task from a mirror. */
 import { chmod, chown, lstat, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isBranchName } from '#domain/kernel/names.ts'
@@ -31,27 +31,27 @@ import type { WorkspaceLimit } from './workspaceLimit.ts'
 export interface PrepareRequest extends WorkspacePlace, AgentGitSettings {
   readonly git: HostGit
   readonly mirror: Mirror
-  /** PATH, for the commands that are not git. */
+  /** The `PATH` for commands other than git. */
   readonly path: string
   readonly baseBranch: string
   readonly workingBranch: string
-  /** The commit that it begins at, instead of the head of the base branch. */
+  /** The commit to begin at, instead of the head of the base branch. */
   readonly startAt?: string | undefined
   /** A commit of the base branch to begin at if the code host no longer has that branch. */
   readonly lastBase?: string | undefined
-  /** Saved work will be restored into a new one: until `completeWorkspace` is called it counts as incomplete. */
+  /** Whether saved work will be restored into a new workspace. It then counts as incomplete until `completeWorkspace` is called. */
   readonly isToBeRestored?: boolean
-  /** The task's user from `SandboxUsers`; given when this process is root. */
+  /** The task's user from `SandboxUsers`; required when this process is root. */
   readonly owner: SandboxUser | undefined
-  /** Limits what the owner may write; it is only measured when not given. */
+  /** Limits what the owner may write; without it, the usage is only measured. */
   readonly limit?: Pick<WorkspaceLimit, 'hold'>
   readonly checkCheckout: CheckCheckout
-  /** Called once the workspace's folders exist. They stay from then on, but may still be empty. */
+  /** Called when the workspace's folders exist. They remain from then on, but may still be empty. */
   readonly onPlace?: (workspace: Workspace) => void
 }
 
 export type PrepareResult =
-  /** `madeOn`: where the host's branches stood when it was made just now; `null`: it existed. */
+  /** `madeOn` is where the host's branches were if the workspace was just made; `null` if it existed. */
   | { readonly kind: 'ready'; readonly workspace: Workspace; readonly madeOn: BaseCommits | null }
   | { readonly kind: 'no_such_branch'; readonly branch: string }
   | { readonly kind: 'invalid_branch'; readonly branch: string }
@@ -59,8 +59,8 @@ export type PrepareResult =
   | { readonly kind: 'too_large'; readonly message: string }
 
 /**
- * Makes the task's workspace, or finds the existing one: asking again is free. An incomplete one is recreated. A working branch that the host
- * already has is continued where it stands. Throws `GitFault` and what the file system throws.
+ * Makes the task's workspace, or finds the existing one, so it can be called repeatedly. An incomplete one is made again. A working branch that the
+ * host already has is continued. Throws `GitFault` and file system errors.
  */
 export async function createOrFindWorkspace(request: PrepareRequest): Promise<PrepareResult> {
   const { git, mirror, owner, baseBranch } = request
@@ -100,14 +100,14 @@ async function makeWorkspace(
 ): Promise<void> {
   const task = taskFolder(request.root, request.taskId)
   const { kept } = await removeIncomplete(request.root, request.taskId, request.path)
-  // The server may have begun or ceased to use sandboxes since then.
+  // The server may have begun or stopped using sandboxes since then.
   if (workspace.owner && kept.includes('home'))
     await giveTo(workspace.owner, [workspace.homeDir], request.path)
   await makeFolders(request.root, task, workspace)
   if (workspace.owner)
     await request.limit?.hold(request.taskId, workspace.owner, [workspace.dir, workspace.homeDir])
   request.onPlace?.(workspace)
-  // Independent of each other. Both have ended when this fails.
+  // The two are independent. Both have ended when this fails.
   const made = await Promise.allSettled([
     makePrivateGit(request.git, workspace, commits),
     makeAgentGit(workspace, request, commits),
@@ -117,7 +117,7 @@ async function makeWorkspace(
   if (!request.isToBeRestored) await completeWorkspace(request.root, workspace)
 }
 
-/** The commits that a task begins at, as the mirror is now. */
+/** The commits that a task would begin at, according to the present mirror. */
 export async function baseCommitsFor(
   git: Git,
   mirror: Mirror,
@@ -130,7 +130,7 @@ export async function baseCommitsFor(
 ): Promise<BaseCommits | 'no_such_branch' | 'no_such_commit'> {
   const names = [baseBranch, ...branchCandidates(workingBranch)]
   const written = await headsWritten(mirror.dir, names)
-  // If git does not keep its refs in files, git is asked.
+  // If git does not store the refs in files, git is run to list them.
   const heads = written.has(baseBranch) ? written : await headsOf(git, mirror.dir, names)
   if (startAt !== undefined && !(await hasCommit(git, mirror, startAt))) return 'no_such_commit'
   const isStale = !heads.has(baseBranch) && lastBase !== undefined && (await hasCommit(git, mirror, lastBase))
@@ -152,7 +152,7 @@ async function hasNoBranch(git: Git, mirror: Mirror): Promise<boolean> {
   )
 }
 
-/** Renames the branch of a workspace in which no agent had a turn yet, and returns the workspace as it is then. */
+/** Renames the branch of a workspace in which no agent has had a turn, and returns the changed workspace. */
 export async function renameBranch(
   git: Git,
   root: string,
@@ -160,7 +160,7 @@ export async function renameBranch(
   name: string,
 ): Promise<Workspace> {
   const branch = usableBranchName(await headsOf(git, workspace.mirrorDir, branchCandidates(name)), name)
-  // The first branch of an empty repository is the base branch, whatever the title.
+  // The first branch of an empty repository is always the base branch.
   if (workspace.startCommit === null || workspace.branch === branch) return workspace
   const agentGitDir = join(workspace.dir, '.git')
   for (const gitDir of [workspace.privateGitDir, agentGitDir])
@@ -177,7 +177,7 @@ export async function renameBranch(
   return renamed
 }
 
-/** What a rename of a branch writes, with the folders that it may have made. */
+/** The paths that renaming a branch writes, including folders that it may create. */
 async function changedByRename(gitDir: string, branch: string): Promise<readonly string[]> {
   const names = branch.split('/')
   const paths = ['refs/heads', 'logs/refs/heads'].flatMap((folder) =>
@@ -189,7 +189,7 @@ async function changedByRename(gitDir: string, branch: string): Promise<readonly
 }
 
 async function makeFolders(root: string, task: string, workspace: Workspace): Promise<void> {
-  // Other users may pass through and list nothing: without a sandbox, the tree's user must pass through.
+  // Other users may enter and not list: without a sandbox, the tree's user must be able to enter.
   for (const dir of [join(root, 'tasks'), task]) {
     await mkdir(dir, { recursive: true })
     await chmod(dir, 0o711)

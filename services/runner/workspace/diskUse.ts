@@ -1,4 +1,4 @@
-/** How much of the disk workspaces take: measured, and watched while runs go on. */
+/** Measures the disk space of workspaces, and watches it while runs continue. */
 import { statfsSync, statSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { run } from '#platform/childProcess.ts'
@@ -9,7 +9,7 @@ import { taskFolder } from './workspace.ts'
 
 const measuresForMs = 60_000
 
-/** Bytes that folders take on the disk, by `du`. One that is being removed meanwhile counts as far as it was seen. */
+/** The bytes that folders use on the disk, by `du`. A folder that is being removed counts as far as it was seen. */
 export async function sizesOf(
   dirs: readonly string[],
   path: string,
@@ -18,7 +18,7 @@ export async function sizesOf(
   return (await measured(dirs, path, timeoutMs)).sizes
 }
 
-/** Bytes that one folder takes; `unknown` when it could not be counted within a minute. */
+/** The bytes that one folder uses; `unknown` when counting takes longer than a minute. */
 export async function sizeOf(dir: string, path: string): Promise<number | 'unknown'> {
   const { sizes, isWhole } = await measured([dir], path, measuresForMs)
   return isWhole ? (sizes.get(dir) ?? 0) : 'unknown'
@@ -29,7 +29,7 @@ async function measured(dirs: readonly string[], path: string, timeoutMs: number
   const { stdout, endedBy } = await run('du', ['-s', '-k', '--', ...dirs], {
     env: { PATH: path, LC_ALL: 'C.UTF-8' },
     timeoutMs,
-    // It names each path that it cannot read: that output is not kept.
+    // `du` names each path that it cannot read, so its output is limited.
     maxOutputBytes: 4 * 1024 ** 2,
   })
   const lines = stdout.toString('utf8').split('\n')
@@ -43,15 +43,15 @@ async function measured(dirs: readonly string[], path: string, timeoutMs: number
 }
 
 /**
- * Bytes that an ordinary process may still write to the file system of a folder. If its inodes run out sooner, their share of the whole counts: a
- * disk may be filled with empty files. It takes microseconds, and waits for no other work.
+ * The bytes that an ordinary process may still write to a folder's file system. If its inodes will run out earlier, their free share counts, because
+ * a disk can be filled with empty files. Takes microseconds, and waits for no other work.
  */
 export function freeBytes(folder: string): number {
   const { bavail, blocks, bsize, files, ffree } = statfsSync(folder)
   return bsize * (files > 0 ? Math.min(bavail, (ffree / files) * blocks) : bavail)
 }
 
-/** Bytes in words, of 10^9: `5 GB`, `0.05 GB`. */
+/** Bytes in words, with gigabytes of 10^9 bytes: `5 GB`, `0.05 GB`. */
 export function inGigabytes(bytes: number): string {
   return `${Number((bytes / 1e9).toFixed(3))} GB`
 }
@@ -62,21 +62,21 @@ export interface StoppableRun {
 }
 
 export interface DiskWatch {
-  /** The sentence that refuses a run for which too little is free. */
+  /** Why a run cannot begin because too little space is free, in a sentence; `undefined` when it can. */
   refusal(): string | undefined
-  /** Counts what a run takes until the returned function is called, and once more then. */
+  /** Counts a run's disk space until the returned function is called, and a last time then. */
   watch(run: { readonly taskId: string; readonly stop: StoppableRun }): () => void
-  /** Resolves when all runs that have ended are counted. Never fails. */
+  /** Resolves when all ended runs were counted. Never fails. */
   counted(): Promise<void>
 }
 
 export interface DiskWatchOptions {
-  /** Workspaces are below it. */
+  /** The folder that contains all workspaces. */
   readonly root: string
-  /** PATH. */
+  /** The `PATH` for programs. */
   readonly path: string
   readonly limits: Pick<DiskLimits, 'workspace' | 'leastFree'>
-  /** Stops a task's processes while it is decided which run ends. */
+  /** Pauses a task's processes while it is decided which run is ended. */
   readonly pause: (taskId: string) => Promise<Paused>
   readonly onCounted: (taskId: string, bytes: number) => void
   readonly onFault: (fault: unknown) => void
@@ -86,23 +86,26 @@ interface Watched {
   readonly taskId: string
   readonly folder: string
   readonly stop: StoppableRun
-  /** Bytes at the first measurement, and at the last. */
+  /** The bytes at the first measurement, and below at the last. */
   first: number | undefined
   last: number | undefined
 }
 
 const pollIntervalMs = 100
-/** Free space is extrapolated this many polls ahead. */
+/** Free space is extrapolated for this many polls. */
 const pollsAhead = 4
-/** How long runs are held still while their files are counted, and how long a run may take to end. */
+/** How long runs are paused at most while their files are counted, and below, how long a run may take to end. */
 const longestPauseMs = 3_000
 const endTimeoutMs = 10_000
 
-/** Milliseconds between two measurements. On a busy machine a measurement takes long, and the disk must not be left unwatched for ten times as long. */
+/**
+ * The least and the most milliseconds between two measurements. On a busy machine a measurement takes long, and the disk must not be unwatched for
+ * ten times as long.
+ */
 const betweenMs = { least: 2_000, most: 15_000 }
 const shareOfTime = 10
 
-/** How long after a measurement the next one is due: measuring takes a tenth of the time, within bounds. All in milliseconds. */
+/** How long after a measurement the next one is due. Measuring should take a tenth of the time, within limits. All in milliseconds. */
 export function untilNext(tookMs: number): number {
   return Math.min(betweenMs.most, Math.max(betweenMs.least, tookMs * shareOfTime))
 }
@@ -119,7 +122,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
   let freeAtMeasure = Infinity
   let decidedFrom = 0
   let lastFree = 0
-  /** What was free when the last run had ended, or at the start: `look` forgets it above the floor. */
+  /** The free space when the last run had ended, or at the start. Forgotten when more than the floor is free. */
   let settled: number | undefined = freeBytes(root)
 
   async function measure(): Promise<void> {
@@ -145,7 +148,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
     if (deciding && isOutOfHand(free, floors, decidedFrom))
       for (const { stop } of watched) stop.stop('disk_limit', noRunGoesOn)
     settled = settled === undefined || free >= floors.stop ? undefined : Math.max(settled, free)
-    // Extrapolates the current speed: a fast writer has to be paused before the floor is reached.
+    // Extrapolates the present speed, because a fast writer must be paused before the floor is reached.
     const fallen = Math.max(0, lastFree - free)
     if (!deciding && isFalling(free - pollsAhead * fallen, floors, settled)) {
       decidedFrom = free
@@ -181,7 +184,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
           timer = undefined
         }
         const counting = sizeOf(folder, path)
-          // A workspace with more files than can be counted takes at least all that it may.
+          // A workspace with too many files to count uses at least its limit.
           .then((size) => onCounted(taskId, size === 'unknown' ? limits.workspace : size))
           .catch(onFault)
           .finally(() => ending.delete(counting))
@@ -192,7 +195,7 @@ export function openDiskWatch(options: DiskWatchOptions): DiskWatch {
   }
 }
 
-/** A call whose fault is reported and goes no further. */
+/** Wraps a call so that its fault is only reported. */
 function guarded(call: () => void, onFault: (fault: unknown) => void): () => void {
   return () => {
     try {
@@ -203,7 +206,7 @@ function guarded(call: () => void, onFault: (fault: unknown) => void): () => voi
   }
 }
 
-/** Holds all runs still, ends the one that grew most since it was last counted, and lets the others go on. Resolves when that one has ended. */
+/** Pauses all runs, ends the one that grew most since it was last counted, and lets the others continue. Resolves when that one has ended. */
 async function endWhoGrewMost(
   { root, path, limits, pause, onFault }: DiskWatchOptions,
   watched: ReadonlySet<Watched>,
@@ -219,7 +222,7 @@ async function endWhoGrewMost(
       Promise.all(paused.map((one) => one.deletedBytes(dev))),
     ])
     const floors = floorsOf(limits.leastFree)
-    // Now that they are paused, enough is free: they all go on.
+    // Now that all are paused, enough is free, so all of them continue.
     if (freeBytes(root) >= floors.stop) return
     const grown = runs.map(({ folder, last }, index) => {
       const size = sizes.get(folder)

@@ -1,6 +1,6 @@
 /**
- * Keeps mirrors and workspaces within a disk budget. The least recently used are removed first: workspaces of deleted tasks, then incomplete ones
- * and those without work of their own, then mirrors that no workspace uses. Work that was not pushed is never touched, nor what is in use.
+ * Keeps mirrors and workspaces within a disk budget. The least recently used are removed first: workspaces of deleted tasks, then incomplete ones and
+ * those without work of their own, then mirrors that no workspace uses. Unpushed work is never removed, and neither is anything in use.
  */
 import { renameSync, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -30,16 +30,16 @@ import type { Workspace } from './workspace.ts'
 
 export interface WorkspaceEviction {
   /**
-   * Called before a workspace is made or used again. Waits until runs that have ended are counted, and for the first measurement. Evicts when more
-   * than the budget is taken, and otherwise only measures again in the background. Gives the sentence that refuses the task a new workspace when
-   * there is no space for one. Never throws.
+   * Called before a workspace is made or used again. Waits until ended runs are counted, and for the first measurement. Evicts when the budget is
+   * exceeded, and otherwise only measures again in the background. Returns a sentence if there is no space for a new workspace of the task. Never
+   * throws.
    */
   make(request: WorkspaceRequest): Promise<string | undefined>
-  /** Notes how many bytes a task's workspace takes, since a run has changed it after the last measurement. */
+  /** Records how many bytes a task's workspace uses, because a run has changed it after the last measurement. */
   counted(taskId: string, bytes: number): void
-  /** Measures, and evicts when that is over the budget. One at a time. */
+  /** Measures, and evicts if the budget is exceeded. Only one call runs at a time. */
   clear(): Promise<Cleared>
-  /** Removes mirrors that are no longer needed, judged by their folders below the root, unless a workspace uses one or it was used within `idleMs`. */
+  /** Removes mirrors that are no longer needed according to their folders below the root, unless a workspace uses one or it was used within `idleMs`. */
   removeMirrors(options: {
     readonly idleMs: number
     readonly isOfUse: (path: string) => boolean
@@ -52,40 +52,40 @@ interface WorkspaceRequest {
 }
 
 export interface Cleared {
-  /** The size of all mirrors and workspaces, as they are now. */
+  /** The present size of all mirrors and workspaces. */
   readonly bytes: number
-  /** Ids of tasks, and mirrors' folders, that were removed. */
+  /** The ids of tasks whose workspaces were removed, and below, the folders of removed mirrors. */
   readonly workspaces: readonly string[]
   readonly mirrors: readonly string[]
   readonly holdings: readonly Holding[]
 }
 
 export interface EvictionOptions {
-  /** Mirrors and workspaces are below it. */
+  /** The folder that contains all mirrors and workspaces. */
   readonly root: string
-  /** A workspace whose lock is held is skipped. */
+  /** The locks of workspaces. A workspace whose lock is held is skipped. */
   readonly locks: WorkspaceLocks
-  /** PATH, for the commands that are not git. */
+  /** The `PATH` for commands other than git. */
   readonly path: string
   readonly git: Git
-  /** Git that may read what an agent wrote: `Sandbox.gitFor`. */
+  /** Returns a git that may safely read what an agent wrote: `Sandbox.gitFor`. */
   readonly treeGitFor: (workspace: Workspace) => Git
   readonly limits: Pick<DiskLimits, 'budget' | 'project' | 'leastFree'>
-  /** The project of a task; `undefined` when it is no longer known. */
+  /** Returns the project of a task; `undefined` when it is no longer known. */
   readonly projectOf: (taskId: string) => Promise<string | undefined>
   /** Whether something runs or waits in a task's workspace. */
   readonly isInUse: (taskId: string) => boolean
-  /** Whether a task was deleted, by the log: its workspace is removed before all others, whatever is in it. */
+  /** Whether a task was deleted, according to the log. Its workspace is removed before all others, whatever it contains. */
   readonly isDeleted: (taskId: string) => Promise<boolean>
-  /** What was used within this time is kept; 15 minutes when not given, which is longer than an agent waits for its next message. */
+  /** What was used within this time is kept. 15 minutes by default, which is longer than an agent waits for its next message. */
   readonly idleMs?: number
-  /** How long a measurement is valid; a minute when not given. */
+  /** How long a measurement is valid; a minute by default. */
   readonly measureMs?: number
-  /** Resolves when all runs that have ended are reported to `counted`; nothing is waited for when not given. */
+  /** Resolves when all ended runs are reported to `counted`. If missing, nothing is waited for. */
   readonly runsCounted?: () => Promise<void>
-  /** Called when the budget is exceeded and nothing is left that may be removed. */
+  /** Called when the budget is exceeded and nothing more may be removed. */
   readonly onFull?: (bytes: number) => void
-  /** Called with what kept `make` from measuring or evicting, or a workspace from being inspected: no task fails because of that. */
+  /** Called with faults that kept `make` from measuring or evicting, or a workspace from being inspected: no task fails because of that. */
   readonly onFault: (fault: unknown) => void
 }
 
@@ -96,10 +96,10 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
   let clearing: Promise<Cleared> | undefined
   let measuring: Promise<void> | undefined
 
-  /** What runs took when they were last counted, by their workspace. */
+  /** The bytes that runs used at their last count, by workspace. */
   const counts = new Map<string, { readonly bytes: number; readonly at: number }>()
 
-  /** Keeps a measurement that began at `begun`, with the newer counts that were made since. */
+  /** Stores a measurement that began at `begun`, with the newer counts that arrived since. */
   function keep(found: readonly Holding[], begun: number): Measured {
     for (const [dir, { at }] of counts) if (at < begun) counts.delete(dir)
     const holdings = found.map((one) => ({ ...one, bytes: counts.get(one.dir)?.bytes ?? one.bytes }))
@@ -108,7 +108,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
   async function measure(): Promise<void> {
     const begun = performance.now()
     const found = keep(await holdingsOf(options), begun)
-    // Over the budget, the measurement counts as stale: eviction runs before anybody is refused.
+    // Over the budget, the measurement counts as outdated, so that eviction runs before anybody is refused.
     measured = found.bytes > limits.budget ? { ...found, at: -Infinity } : found
   }
   function measureBeside(): Promise<void> {
@@ -123,10 +123,10 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     if (measured === undefined) return undefined
     const { holdings, bytes: all } = measured
     const workspaces = holdings.filter(({ kind }) => kind === 'workspace')
-    // Usually far below the limits, and then neither tasks nor folders need to be read.
+    // Usually far below the limits, in which case neither tasks nor folders need to be read.
     if (all <= limits.budget && sum(workspaces) <= limits.project) return undefined
     const own = holdings.find(({ dir }) => dir === taskFolder(options.root, taskId))
-    // A new workspace replaces what the task had before, except what an eviction kept.
+    // A new workspace replaces what the task had before, except for what an eviction kept.
     const replaced = own ? own.bytes - (await keptBytes(options, taskId)) : 0
     if (all - replaced > limits.budget)
       return `There is no room for another workspace: work that was not pushed takes up more than ${inGigabytes(limits.budget)}. Delete tasks you no longer need, or open their pull requests.`
@@ -182,11 +182,11 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
 interface Measured {
   readonly holdings: readonly Holding[]
   readonly bytes: number
-  /** By `performance.now()`. */
+  /** When it was measured, in ms of `performance.now()`. */
   readonly at: number
 }
 
-/** The measurement with a workspace's newer count. If that exceeds the budget, eviction runs before the next workspace is made. */
+/** The measurement with a newer count of one workspace. If that exceeds the budget, eviction runs before the next workspace is made. */
 function withCount(
   { holdings, bytes: before, at }: Measured,
   { dir, bytes }: Pick<Holding, 'dir' | 'bytes'>,
@@ -203,7 +203,7 @@ export interface Holding {
   readonly kind: 'workspace' | 'mirror'
   readonly dir: string
   readonly bytes: number
-  /** Milliseconds since 1970. */
+  /** When it was last used, in milliseconds since 1970. */
   readonly usedAt: number
 }
 
@@ -252,7 +252,7 @@ const isOf =
   (holding: Holding): boolean =>
     holding.kind === kind
 
-/** Evicts a workspace that nothing uses, and gives the bytes that this freed; `undefined` when it stays. */
+/** Evicts a workspace that nothing uses, and returns the freed bytes; `undefined` when it stays. */
 async function evictTask(
   options: EvictionOptions,
   dir: string,
@@ -270,7 +270,7 @@ async function evictTask(
   })
 }
 
-/** Gives its bytes; `undefined` when a workspace uses it, or it was used within this time. */
+/** Removes a mirror and returns its bytes; `undefined` when a workspace uses it, or it was used within this time. */
 async function removeMirror(
   options: EvictionOptions,
   { dir, bytes }: Pick<Holding, 'dir' | 'bytes'>,
@@ -278,7 +278,7 @@ async function removeMirror(
 ): Promise<number | undefined> {
   if ((await mirrorsInUse(options)).has(dir)) return undefined
   const gone = join(dirname(dir), `${leftover}${basename(dir)}`)
-  // A refresh marks the mirror as used first. These calls are synchronous, so nothing else in this process comes between them.
+  // A refresh first marks the mirror as used. These calls are synchronous, so nothing else in this process comes between them.
   if (Date.now() - statSync(dir).mtimeMs < idleMs) return undefined
   renameSync(dir, gone)
   await removeFolder(gone, options.path)
@@ -294,7 +294,7 @@ async function keptBytes({ root, path }: EvictionOptions, taskId: string): Promi
   return [...sizes.values()].reduce((all, bytes) => all + bytes, 0)
 }
 
-/** How to remove the workspace of a deleted task, whatever is in it. */
+/** A function that removes the workspace of a deleted task, whatever it contains. */
 async function removalOfDeleted(
   { root, path, isDeleted }: EvictionOptions,
   taskId: string,
@@ -303,8 +303,8 @@ async function removalOfDeleted(
 }
 
 /**
- * How to remove a task's workspace without loss: an incomplete one, or one without work of its own. One that cannot be inspected stays, and does
- * not keep others from being removed.
+ * A function that removes a task's workspace without loss: an incomplete one, or one without work of its own. One that cannot be inspected stays, and
+ * does not prevent the removal of others.
  */
 async function removalOf(
   options: EvictionOptions,
@@ -326,7 +326,10 @@ async function removalOf(
   }
 }
 
-/** Whether the code host has all of a workspace's work: no other commit and no other file. Ignored files can be made again. */
+/**
+ * Whether the code host has all of a workspace's work, which then has no other commits or files. Ignored files do not count, since they can be made
+ * again.
+ */
 export async function isFullyPushed(
   { git, treeGitFor }: Pick<EvictionOptions, 'git' | 'treeGitFor'>,
   workspace: Workspace,
@@ -347,7 +350,7 @@ export async function isFullyPushed(
   return [tracked, submodules, untracked, nested].every((paths) => paths.length === 0)
 }
 
-/** The workspace that a task has here, found from its folder alone, without asking the project or the code host. Throws if that cannot be told. */
+/** The workspace of a task on this runner, found from its folder alone, without the project or the code host. Throws if that is impossible. */
 export async function workspaceAt(
   { root }: Pick<EvictionOptions, 'root'>,
   taskId: string,
@@ -358,7 +361,7 @@ export async function workspaceAt(
   return readWorkspace({ root, taskId, mirror: { dir: dirname(objects), objects } })
 }
 
-/** Also those that incomplete workspaces name. */
+/** The mirrors that workspaces use, including incomplete ones. */
 async function mirrorsInUse({ root }: EvictionOptions): Promise<ReadonlySet<string>> {
   const tasks = await foldersIn(join(root, 'tasks'))
   const objects = await Promise.all(tasks.map((name) => alternatesOf(join(root, 'tasks', name, 'git'))))
@@ -380,7 +383,7 @@ async function holdingsOf({ root, path }: EvictionOptions): Promise<readonly Hol
     return { kind, dir, bytes: sizes.get(dir) ?? 0, usedAt }
   }
   return Promise.all([
-    // One without a marker is incomplete, evicted or being made, and so counts as never used.
+    // Without a marker, a workspace is incomplete, evicted or being made, and counts as never used.
     ...tasks.map(async (dir) => holding('workspace', dir, await used(join(dir, 'ready.json')))),
     ...mirrors.map(async (dir) => holding('mirror', dir, await used(dir))),
   ])

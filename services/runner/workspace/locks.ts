@@ -1,15 +1,15 @@
-/** Locks on tasks' workspaces: one run, pull request, preparation or cleanup has a workspace at a time. */
+/** Locks on tasks' workspaces: only one run, pull request, preparation or cleanup uses a workspace at a time. */
 
 export interface WorkspaceLocks {
   /** Waits for the lock, in the order of the calls. Rejects when the signal aborts before the lock is held, and not afterwards. */
   hold<T>(taskId: string, use: () => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Does the same when nobody has the lock or waits for it; `undefined` otherwise. */
+  /** Does the same if nobody holds the lock or waits for it; `undefined` otherwise. */
   holdIfFree<T>(taskId: string, use: () => Promise<T>): Promise<T | undefined>
 }
 
-/** Opens the locks of a runner. Only this process uses the workspaces below its root. */
+/** Makes the locks of a runner. Only this process uses the workspaces below its root. */
 export function openLocks(): WorkspaceLocks {
-  /** Resolves when the latest holder of each lock is done. */
+  /** For each lock, resolves when its latest holder is done. */
   const last = new Map<string, Promise<void>>()
 
   async function hold<T>(taskId: string, use: () => Promise<T>, signal?: AbortSignal): Promise<T> {

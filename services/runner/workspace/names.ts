@@ -2,21 +2,21 @@
 import { createHash } from 'node:crypto'
 import { ourBranches } from '#domain/kernel/names.ts'
 
-/** The branch a task works on, `flightdeck/<slug>-<short id>`: ASCII, and a branch name whatever the title is. */
+/** The branch that a task works on, `flightdeck/<slug>-<short id>`: ASCII, and a valid branch name whatever the title is. */
 export function workingBranchName(title: string, taskId: string): string {
   const slug = asciiSlug(title, 40)
   return `${ourBranches}/${slug || 'task'}-${shortHash(taskId, 8)}`
 }
 
-/** What identifies a repository's mirror: a name can pass to another repository, the number of the code host cannot. */
+/** The identity of a repository's mirror. A name can pass to another repository; the code host's number cannot. */
 export interface MirroredRepository {
   readonly owner: string
   readonly name: string
-  /** The code host's number; '' where the project has none. */
+  /** The code host's number; '' when the project has none. */
   readonly id: string
 }
 
-/** Where the mirror of a repository lies under the mirrors' folder. Neither two addresses nor two repositories ever share one. */
+/** The path of a repository's mirror in the mirrors' folder. No two addresses and no two repositories share one. */
 export function mirrorPath(url: string, repository: MirroredRepository): string {
   const owner = asciiSlug(repository.owner, 60) || 'owner'
   const { id } = repository
@@ -25,8 +25,8 @@ export function mirrorPath(url: string, repository: MirroredRepository): string 
 }
 
 /**
- * Whether a folder, given relative to the mirrors' folder, belongs to this repository, at whatever address. A folder that was named
- * before repositories had numbers does not.
+ * Whether a folder, given relative to the mirrors' folder, belongs to this repository at whatever address. False for folders that were named before
+ * repositories had numbers.
  */
 export function isMirrorOf(path: string, repository: MirroredRepository): boolean {
   const [ours, other] = [mirrorPath('', repository), path].map((one) => one.replace(/[0-9a-f]{12}\.git$/, ''))
@@ -52,27 +52,27 @@ function shortHash(text: string, length: number): string {
   return createHash('sha256').update(text).digest('hex').slice(0, length)
 }
 
-/** The host's branches that decide what a working branch is called: those that would conflict with it, and itself. */
+/** The host's branches that determine the name of a working branch: the branch itself, and those that would conflict with it. */
 export function branchCandidates(branch: string): readonly string[] {
   const names = branch.split('/')
   const folders = names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'))
   return [...folders, branch, names.join('-')]
 }
 
-/** The name, or one without folders where the host has a branch with the name of such a folder. */
+/** The name, or one without folders if the host has a branch with the name of such a folder. */
 export function usableBranchName(heads: ReadonlyMap<string, string>, branch: string): string {
   const names = branch.split('/')
   const isTaken = names.slice(1).some((_, index) => heads.has(names.slice(0, index + 1).join('/')))
   return isTaken ? names.join('-') : branch
 }
 
-/** The first names for a sentence, and how many there are besides. */
+/** The first names for a sentence, and how many more there are. */
 export function namedOf(names: readonly string[], count: number): string {
   const others = names.length - count
   return names.slice(0, count).join(', ') + (others > 0 ? ` and ${others} more` : '')
 }
 
-/** Git cannot keep a branch `a` beside `a/b`. */
+/** Whether git can have both branches: it cannot have `a` beside `a/b`. */
 export function canCoexist(one: string, other: string): boolean {
   return one !== other && !one.startsWith(`${other}/`) && !other.startsWith(`${one}/`)
 }

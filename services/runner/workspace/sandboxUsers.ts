@@ -1,6 +1,6 @@
 /**
- * The users that sandboxes run as: one for each task, so that limits that the kernel counts by user apply to the task alone, and no task's files
- * belong to another task's user. None needs an account on the host.
+ * The users that sandboxes run as: one for each task, so that limits which the kernel counts by user apply to the task alone, and no task's files
+ * belong to another task's user. They need no account on the host.
  */
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -9,34 +9,34 @@ import type { HostUser } from '#platform/childProcess.ts'
 import { isTaskFolderName } from './names.ts'
 
 export interface SandboxUsers {
-  /** The task's own user: that of its workspace, or one that no other task has. The same each time. */
+  /** The task's user: the owner of its workspace, or one that no other task has. The same each time. */
   userOf(taskId: string): Promise<HostUser>
-  /** The users that tasks have by now, by number. */
+  /** The users that tasks have now, by number. */
   existing(): Promise<ReadonlyMap<string, number>>
 }
 
-/** User ids from `first`, `count` of them. */
+/** A range of `count` user ids, beginning with `first`. */
 export interface IdRange {
   readonly first: number
   readonly count: number
 }
 
 /**
- * 268 million ids that nothing else assigns: above those of accounts, of /etc/subuid (to 600100000) and of containers of systemd (to
- * 1879048191), and below those of its foreign images (from 2147352576): https://systemd.io/UIDS-GIDS.
+ * 268 million ids that nothing else assigns: above those of accounts, of /etc/subuid (to 600100000) and of containers of systemd (to 1879048191), and
+ * below those of its foreign images (from 2147352576): https://systemd.io/UIDS-GIDS.
  */
 const ownRange: IdRange = { first: 1_879_048_192, count: 268_304_384 }
-/** For a process that sees only part of the ids, as in a container with a user namespace of its own. */
+/** For a process that has only part of the ids, as in a container with its own user namespace. */
 const narrowRange: IdRange = { first: 20_000, count: 40_000 }
 
-/** The user of a trial, which belongs to no task. */
+/** The user for trials, who belongs to no task. */
 export async function trialUser(): Promise<HostUser> {
   return userFor((await rangeHere()).first)
 }
 
 /**
- * Opens the users of the workspaces below `root`. They are read from the files' owners, once: a workspace keeps its user across restarts, also one
- * that an older version gave it.
+ * Opens the users of the workspaces below `root`. They are read once from the owners of the files: a workspace keeps its user across restarts, even
+ * if an older version assigned it.
  */
 export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUsers {
   const users = new Map<string, number>()
@@ -44,7 +44,7 @@ export function openSandboxUsers(root: string, givenRange?: IdRange): SandboxUse
 
   async function read() {
     const ids = new Set(await accountIds())
-    // The first is for trials.
+    // The first id is for trials.
     const { first, count } = givenRange ?? (await rangeHere())
     const tasks = join(root, 'tasks')
     for (const name of await readdir(tasks).catch(() => [])) {
@@ -92,7 +92,7 @@ function isWithin({ first, count }: IdRange, ranges: readonly IdRange[]): boolea
   return ranges.some((range) => first >= range.first && first + count <= range.first + range.count)
 }
 
-/** The ids of this user namespace; all ids where the kernel does not say. */
+/** The ids in this user namespace; all ids if the kernel does not say. */
 async function mapped(file: string): Promise<readonly IdRange[]> {
   const text = await readFile(file, 'utf8').catch(() => '0 0 4294967295')
   return text
@@ -102,7 +102,7 @@ async function mapped(file: string): Promise<readonly IdRange[]> {
     .map(([first = 0, , count = 0]) => ({ first, count }))
 }
 
-/** Users and groups of the host. */
+/** The ids of users and groups on the host. */
 async function accountIds(): Promise<readonly number[]> {
   const files = await Promise.all(
     ['/etc/passwd', '/etc/group'].map((file) => readFile(file, 'utf8').catch(() => '')),

@@ -1,14 +1,15 @@
 /**
- * A task's workspace: the tree an agent works in, its private home, and the git directory outside its reach through which we read and publish.
+ * A task's workspace: the tree in which an agent works, its private home, and a git directory that the agent cannot
+ * access, through which we read and publish. Below `<root>/tasks/<taskId>`:
  *
- *     <root>/tasks/<taskId>/tree        the agent's, with a `.git` of its own that we never read again
- *     <root>/tasks/<taskId>/home        the agent's
- *     <root>/tasks/<taskId>/command-home   of the command that is running; removed with it
- *     <root>/tasks/<taskId>/git         ours: the tree is its work tree
- *     <root>/tasks/<taskId>/ready.json  written last, after what is restored: without it the rest is incomplete and may go; its time is that of the
- *                                       last use
- *     <root>/tasks/<taskId>/asleep      present after an eviction: the home is kept; with the commit that held all of the tree, until something
- *                                       else is restored
+ *     tree          belongs to the agent; has a `.git` of its own that we never read again
+ *     home          belongs to the agent
+ *     command-home  belongs to the running command, and is removed with it
+ *     git           our git directory, with `tree` as its work tree
+ *     ready.json    written last, after a restore; without it, the workspace is incomplete and may be removed; its
+ *                   time is that of the last use
+ *     asleep        written by an eviction, which keeps the home; names the commit that contained the whole tree,
+ *                   until something else is restored
  */
 import { lstat, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +21,7 @@ import type { Mirror, MirrorPlace } from './git/mirror.ts'
 import { ifAbsent } from '#platform/files.ts'
 import { isTaskFolderName } from './names.ts'
 
-/** The user that owns a tree and runs what runs in it. */
+/** The user who owns a tree and runs the processes in it. */
 export type SandboxUser = HostUser
 
 export interface Workspace {
@@ -31,25 +32,25 @@ export interface Workspace {
   readonly privateGitDir: string
   readonly mirrorDir: string
   readonly mirrorObjects: string
-  /** The branch that the tree is on and that is pushed. In an empty repository it is the base branch: the first one. */
+  /** The branch of the tree, to which the work is pushed. In an empty repository it is the base branch, which is then the first one. */
   readonly branch: string
   readonly baseBranch: string
-  /** The commit it started from; `null` in an empty repository. */
+  /** The commit that the workspace started from; `null` in an empty repository. */
   readonly startCommit: string | null
-  /** `undefined` when the tree is owned by this process's own user, as it is when that is not root. */
+  /** `undefined` when the tree is owned by this process's own user, as is the case when that is not root. */
   readonly owner: SandboxUser | undefined
 }
 
-/** How a task's work is read. */
+/** The two gits with which a task's work is read. */
 export interface WorkspaceGit {
-  /** Git on the host, for the history and the network: `hostGit`. */
+  /** git on the host, for the history and the network: `hostGit`. */
   readonly git: Git
-  /** Git that may read what an agent wrote, such as files and attributes: `Sandbox.gitFor(workspace)`. */
+  /** A git that may safely read what an agent wrote, such as files and attributes: `Sandbox.gitFor(workspace)`. */
   readonly treeGit: Git
   readonly workspace: Workspace
 }
 
-/** A task's workspace under a root, on a mirror. */
+/** The place of a task's workspace: a root, a task, and a mirror. */
 export interface WorkspacePlace {
   readonly root: string
   readonly taskId: string
@@ -57,8 +58,8 @@ export interface WorkspacePlace {
 }
 
 /**
- * The workspace a task has, if it was ever completed, made ready for a run. There must be no other run in it. Throws if that cannot be told, so
- * that an unreadable workspace is not taken for a missing one.
+ * The workspace of a task, if it was ever completed, prepared for a run. No other run may use it. Throws if it cannot be read, so that an unreadable
+ * workspace is not taken for a missing one.
  */
 export async function findWorkspace(
   git: Git,
@@ -72,7 +73,7 @@ export async function findWorkspace(
   return workspace
 }
 
-/** Whether a task has a workspace here. Throws where that cannot be told. */
+/** Whether a task has a workspace here. Throws when that cannot be read. */
 export async function hasWorkspace(root: string, taskId: string): Promise<boolean> {
   return isTaskFolderName(taskId) && (await readMarker(taskFolder(root, taskId))) !== undefined
 }
@@ -82,7 +83,7 @@ export function privateGitOf(root: string, taskId: string): string {
   return join(taskFolder(root, taskId), 'git')
 }
 
-/** The workspace a task has, as it is: a run may be at work in it. Throws where that cannot be told. */
+/** The present workspace of a task, in which a run may be working. Throws when it cannot be read. */
 export async function readWorkspace({
   root,
   taskId,
@@ -94,7 +95,7 @@ export async function readWorkspace({
   return { ...placesOf({ root, taskId, mirror }), branch, baseBranch, startCommit, owner }
 }
 
-/** The paths of a workspace, whether it exists or not. */
+/** The paths of a workspace, whether or not it exists. */
 export function placesOf({ root, taskId, mirror }: WorkspacePlace) {
   const task = taskFolder(root, taskId)
   return {
@@ -116,8 +117,8 @@ export async function removeWorkspace(root: string, taskId: string, path: string
 }
 
 /**
- * Removes tree and git directory and keeps the agent's home, from which its session goes on in a new workspace. Nothing may run in it. `head`: a
- * commit that holds all of the tree, where there is one.
+ * Removes tree and git directory and keeps the agent's home, with which its session continues in a new workspace. Nothing may run in it. `head` is a
+ * commit that contains the whole tree, if there is one.
  */
 export async function evictWorkspace(
   root: string,
@@ -131,7 +132,7 @@ export async function evictWorkspace(
   for (const name of ['tree', 'git']) await removeFolder(join(task, name), path)
 }
 
-/** A file that says that a workspace was evicted. */
+/** A file that marks an evicted workspace. */
 const evictedMarker = 'asleep'
 
 /** Whether a task's workspace was evicted, and has not been made again since. */
@@ -140,7 +141,7 @@ export async function isEvicted(root: string, taskId: string): Promise<boolean> 
   return marker !== undefined && !(await hasWorkspace(root, taskId))
 }
 
-/** The commit that held all of an evicted workspace's tree; `null` where that is not known. Its home is as it was then. */
+/** The commit that contained the whole tree of an evicted workspace, whose home has not changed since; `null` when it is unknown. */
 export async function evictedHead(root: string, taskId: string): Promise<string | null> {
   const written = await readFile(join(taskFolder(root, taskId), evictedMarker), 'utf8').catch(ifAbsent)
   return written !== undefined && /^[0-9a-f]{40}$/.test(written) ? written : null
@@ -151,13 +152,13 @@ export async function forgetEvictedHead(root: string, taskId: string): Promise<v
   await writeFile(join(taskFolder(root, taskId), evictedMarker), '', { flush: true })
 }
 
-/** What is in a task's folder: what is to be removed, and what an eviction kept. */
+/** The contents of a task's folder: what has to be removed, and what an eviction kept. */
 export interface Incomplete {
   readonly gone: readonly string[]
   readonly kept: readonly string[]
 }
 
-/** What an incomplete workspace consists of; nothing if it is complete. Throws if that cannot be told. */
+/** The contents of an incomplete workspace; empty if it is complete. Throws if that cannot be read. */
 export async function incompleteOf(root: string, taskId: string): Promise<Incomplete> {
   if (await hasWorkspace(root, taskId)) return { gone: [], kept: [] }
   const names: readonly string[] = (await readdir(taskFolder(root, taskId)).catch(ifAbsent)) ?? []
@@ -166,7 +167,7 @@ export async function incompleteOf(root: string, taskId: string): Promise<Incomp
   return { gone: names.filter((name) => !isKept(name)), kept: names.filter(isKept) }
 }
 
-/** Removes an incomplete workspace except the home that an eviction kept, and returns what went and what was kept. Precondition: nothing runs in it. */
+/** Removes an incomplete workspace except for the home that an eviction kept, and returns what was removed and what was kept. Nothing may run in it. */
 export async function removeIncomplete(root: string, taskId: string, path: string): Promise<Incomplete> {
   const incomplete = await incompleteOf(root, taskId)
   const { gone, kept } = incomplete
@@ -188,19 +189,19 @@ async function readMarker(task: string): Promise<z.infer<typeof Marker> | undefi
   const written = await readFile(join(task, 'ready.json'), 'utf8').catch(ifAbsent)
   if (written === undefined) return undefined
   const marker = Marker.safeParse(parseJson(written))
-  // What is there may be somebody's only copy: it is neither used nor recreated.
+  // The folder may be somebody's only copy, so it is neither used nor made again.
   if (!marker.success) throw new Error('ready.json of the workspace is damaged, or of a newer version')
   return marker.data
 }
 
-/** From now on the workspace counts as complete. All that was to be restored must be there, since a complete workspace is not restored again. */
+/** Marks the workspace as complete. Everything that had to be restored must be there, since a complete workspace is not restored again. */
 export async function completeWorkspace(root: string, workspace: Workspace): Promise<void> {
   const task = taskFolder(root, workspace.taskId)
   await writeMarker(task, workspace)
   await rm(join(task, evictedMarker), { force: true })
 }
 
-/** Marks the workspace as complete. */
+/** Writes the file that marks a workspace as complete. */
 export async function writeMarker(
   task: string,
   { branch, baseBranch, startCommit, owner }: Workspace,
@@ -217,13 +218,13 @@ export async function writeMarker(
   await rename(join(task, 'ready.half'), join(task, 'ready.json'))
 }
 
-/** The folder that holds everything of a task. Throws `RangeError` for an id that cannot name a folder. */
+/** The folder with everything of a task. Throws `RangeError` for an id that cannot name a folder. */
 export function taskFolder(root: string, taskId: string): string {
   if (!isTaskFolderName(taskId)) throw new RangeError('this task id cannot name a folder')
   return join(root, 'tasks', taskId)
 }
 
-/** Updates our index for files whose owner or time was changed. */
+/** Updates our index after the owner or time of files was changed. */
 export async function refreshIndex(
   git: Git,
   { privateGitDir: gitDir, dir: workTree }: Workspace,
@@ -235,7 +236,7 @@ export async function refreshIndex(
   })
 }
 
-/** Gives tree and home, as we wrote them, to the workspace's owner. Nothing may run in it. */
+/** Gives tree and home to the workspace's owner. Nothing may run in it. */
 export async function settleOwner({ owner, dir, homeDir }: Workspace, path: string): Promise<void> {
   if (owner) await giveTo(owner, [dir, homeDir], path)
 }

@@ -1,4 +1,4 @@
-/** The two git directories of a workspace: ours, which reads and publishes, and the agent's, which is written here once and never read again. */
+/** The two git directories of a workspace: ours, which reads and publishes, and the agent's, which is written once and never read again. */
 import { chown, copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { giveFew } from './agentFiles.ts'
@@ -13,28 +13,28 @@ import {
 import { canCoexist } from './names.ts'
 import type { SandboxUser, Workspace } from './workspace.ts'
 
-/** The path of the mirror's objects inside the sandbox; the agent's `.git` names it. */
+/** The path of the mirror's objects inside the sandbox, which is written into the agent's `.git`. */
 export const mirrorObjectsInSandbox = '/mirror/objects'
 
 /** The commits that a new workspace starts from. */
 export interface BaseCommits {
-  /** The branch it is to be on. */
+  /** The branch that the workspace will be on. */
   readonly branch: string
   /** The base branch's commit; `null` in an empty repository. */
   readonly baseCommit: string | null
-  /** The host's own commit of `branch`; `null` when the host has no such branch. */
+  /** The host's commit of `branch`; `null` when the host has no such branch. */
   readonly pushedCommit: string | null
 }
 
-/** How the agent's git is configured. */
+/** The configuration of the agent's git. */
 export interface AgentGitSettings {
-  /** The address shown to the agent as `origin`; it contains no secret. */
+  /** The address of `origin` in the agent's git; it contains no secret. */
   readonly originUrl: string
-  /** Who commits when the agent commits in its own `.git`. */
+  /** The committer when the agent commits in its own `.git`. */
   readonly identity: { readonly name: string; readonly email: string }
 }
 
-/** Makes our git directory, and checks the tree out by it: what git writes belongs to the owner at once, and so matches the index. */
+/** Makes our git directory, and checks the tree out with it. The owner gets the files at once, so that they match the index. */
 export async function makePrivateGit(
   git: HostGit,
   workspace: Workspace,
@@ -61,7 +61,7 @@ export async function makePrivateGit(
     })
 }
 
-/** Makes the agent's git directory, a plain repository on the same commit, while nobody else has the tree. */
+/** Makes the agent's git directory, a plain repository on the same commit, while nobody else uses the tree. */
 export async function makeAgentGit(
   workspace: Workspace,
   settings: AgentGitSettings,
@@ -85,7 +85,7 @@ export async function makeAgentGit(
 
 const root: SandboxUser = { uid: 0, gid: 0 }
 
-/** Gives the agent's git a copy of our index, which is right for both. */
+/** Gives the agent's git a copy of our index, which is valid for both. */
 export async function copyIndex({ privateGitDir, dir, startCommit, owner }: Workspace): Promise<void> {
   if (startCommit === null) return
   const [ours, agents] = [join(privateGitDir, 'index'), join(dir, '.git', 'index')]
@@ -102,7 +102,7 @@ function agentConfig({ identity, originUrl }: AgentGitSettings): string {
     `url = ${configValue(originUrl)}`,
     'fetch = +refs/heads/*:refs/remotes/origin/*',
     '[core]',
-    // In a user namespace the same file has another owner; without this every file looks changed there.
+    // In a user namespace, files have another owner; without this setting, every file would look changed there.
     'checkStat = minimal',
     '',
   ].join('\n')

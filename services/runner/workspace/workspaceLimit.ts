@@ -1,10 +1,11 @@
 /**
- * A limit of the kernel's own on what agents and commands write to a workspace: a project quota, where the file system below the workspaces has
- * one. Where it has none, workspaces are only measured.
+ * A limit by the kernel on what agents and commands write to a workspace: a project quota, if the file system of
+ * the workspaces supports it. If not, workspaces are only measured.
  *
- * The number of a project is that of the task's sandbox user: no other task here has it, and nothing else assigns numbers of that range. Tree,
- * homes and everything created in them belong to the project. What the server keeps beside them does not, so that it can be written in a full
- * workspace too. The task's folder gets the number as well, once all of them have it, but does not pass it on.
+ * The project's number is that of the task's sandbox user: no other task here has it, and nothing else assigns
+ * numbers of that range. Tree, homes and everything created in them belong to the project. What the server writes
+ * beside them does not, so that it can be written even when a workspace is full. The task's folder gets the number
+ * too, after all of them, but does not pass it on.
  */
 import { chown, lstat, mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,42 +17,42 @@ import { trialUser, type SandboxUsers } from './sandboxUsers.ts'
 import { taskFolder } from './workspace.ts'
 
 export interface WorkspaceLimit {
-  /** How workspaces are limited, for the operator. */
+  /** A sentence for the operator about how workspaces are limited. */
   readonly says: string
-  /** Limits folders of a task that its user may write to, and that are empty or limited already. Where that fails they are only measured. */
+  /** Limits folders of a task that its user may write to, and that are empty or already limited. If that fails, they are only measured. */
   hold(taskId: string, owner: HostUser, folders: readonly string[]): Promise<void>
   held(): readonly string[]
-  /** Takes the limit away of a task whose folder is gone. Its lock must be held. */
+  /** Removes the limit of a task whose folder no longer exists. The task's lock must be held. */
   liftIfGone(taskId: string): Promise<void>
 }
 
 export interface WorkspaceLimitOptions {
-  /** Workspaces are below it. */
+  /** The folder that contains all workspaces. */
   readonly root: string
-  /** PATH. */
+  /** The `PATH` for programs. */
   readonly path: string
-  /** Bytes that a workspace may take by measurement. */
+  /** The bytes that a workspace may use by measurement. */
   readonly workspaceBytes: number
-  /** `undefined` where tasks have no users of their own. */
+  /** The users of tasks; `undefined` when tasks have no separate users. */
   readonly users: SandboxUsers | undefined
-  /** What is mounted: /proc/self/mountinfo when not given. */
+  /** The text of /proc/self/mountinfo; read from there by default. */
   readonly mountinfo?: string
   readonly onFault: (fault: unknown) => void
 }
 
 interface Quota {
   readonly mount: string
-  /** Runs a program. If it fails, throws what it printed. */
+  /** Runs a program. If it fails, throws its output. */
   call(file: string, args: readonly string[], options?: Partial<RunOptions>): Promise<string>
 }
 
-/** Above the measured limit, so that a run is ended with its reason, and the kernel stops only what was not measured yet. */
+/** Above the measured limit, so that usually a run is ended with its reason, and the kernel only stops what was not measured yet. */
 const beyond = 1.02
-/** A file with any content takes a block of this size. No more files than that are allowed, even if they are empty. */
+/** Any file with content uses a block of this size. No more files than that are allowed, even empty ones. */
 const bytesPerFile = 4_096
 const [trialBytes, trialNeedsBytes] = [1024 ** 2, 16 * 1024 ** 2]
 
-/** Only measured, and why. */
+/** A limit that is only measured; `why` is the reason. */
 export const measured = (workspaceBytes: number, why: string): WorkspaceLimit => ({
   says: `Workspaces are measured: ${inGigabytes(workspaceBytes)} each. The kernel sets no limit: ${why}.`,
   hold: async () => undefined,
@@ -59,9 +60,7 @@ export const measured = (workspaceBytes: number, why: string): WorkspaceLimit =>
   liftIfGone: async () => undefined,
 })
 
-/**
- * Finds out by a trial whether project quotas work here, and limits the workspaces that exist. Nothing may run in them yet. Never throws.
- */
+/** Finds out by a trial whether project quotas work here, and limits existing workspaces. Nothing may run in them yet. Never throws. */
 export async function openWorkspaceLimit(options: WorkspaceLimitOptions): Promise<WorkspaceLimit> {
   const { root, path, workspaceBytes, users, mountinfo = '/proc/self/mountinfo' } = options
   try {
@@ -81,9 +80,9 @@ export async function openWorkspaceLimit(options: WorkspaceLimitOptions): Promis
   }
 }
 
-/** The mount point of a device that has project quotas turned on, by /proc/self/mountinfo. Pure. */
+/** The mount point of a device that has project quotas enabled, according to /proc/self/mountinfo. Pure. */
 export function projectQuotaMount(mountinfo: string, dev: number): string | undefined {
-  // Decodes the device number as the kernel encodes it for programs.
+  // Decodes the device number, as the kernel encodes it for programs.
   const device = `${(dev >>> 8) & 0xfff}:${(dev & 0xff) | ((dev >>> 12) & 0xf_ff00)}`
   for (const line of mountinfo.split('\n')) {
     const [, , number, , point, ...rest] = line.split(' ')
@@ -94,7 +93,7 @@ export function projectQuotaMount(mountinfo: string, dev: number): string | unde
   return undefined
 }
 
-/** Tries a small limit on a folder by writing more to it as a user, since root may be let through. The sentence says why it does not hold. */
+/** Tries a small limit on a folder by exceeding it as an unprivileged user, since root may be exempt. Returns a sentence if the limit does not hold. */
 async function trial({ mount, call }: Quota, tasks: string, path: string): Promise<string | undefined> {
   if (freeBytes(tasks) < trialNeedsBytes) return 'the disk is too full to try one'
   const user = await trialUser()
@@ -123,20 +122,20 @@ async function openQuota(
   const limits = ['0', String(Math.ceil(bytes / 1024)), '0', String(Math.ceil(bytes / bytesPerFile))]
   const ids = new Map<string, number>()
 
-  /** False where another task has the number, as it may in workspaces of earlier versions: together they have no limit. */
+  /** Claims a number for a task. False when another task has it, as is possible in workspaces of earlier versions: those have no limit. */
   function claim(taskId: string, uid: number): boolean {
     if ([...ids].some(([other, id]) => id === uid && other !== taskId)) return false
     ids.set(taskId, uid)
     return true
   }
 
-  /** All files of a workspace that was made without a limit. */
+  /** Adds all files of a workspace that was made without a limit. */
   async function takeIn(folder: string, id: string): Promise<void> {
     const names = (await readdir(folder)).filter((name) => ['tree', 'home', 'command-home'].includes(name))
     const folders = names.map((name) => join(folder, name))
     if (folders.length === 0) return
     const whole = { timeoutMs: 300_000 }
-    // It fails for links and the like, which take next to nothing.
+    // Fails for links and similar files, which use almost no space.
     await call('chattr', ['-R', '-f', '-p', id, ...folders], whole).catch(() => undefined)
     await call('find', [...folders, '-type', 'd', '-exec', 'chattr', '+P', '{}', '+'], whole)
     await call('chattr', ['-p', id, folder])
@@ -174,7 +173,7 @@ async function openQuota(
   }
 }
 
-/** Folders after the numbers of their projects, as `lsattr -p` tells them. Pure. */
+/** The lines of `lsattr -p`, each with the number of a project and a folder, separated by one space. Pure. */
 export const projectsOf = (listing: string): ReadonlySet<string> =>
   new Set(listing.split('\n').map((line) => line.trim().replace(/ +\S+ +/, ' ')))
 

@@ -1,6 +1,6 @@
 /**
- * The workspaces of this runner's tasks, as runs find, make, complete and discard them. One without `ready.json` is incomplete: being made or
- * restored, or left so by what failed. No work is in it: that comes only after it is complete.
+ * The workspaces of this runner's tasks: finding, making, completing and discarding them. A workspace without `ready.json` is incomplete: it is being
+ * made or restored, or that failed. It contains no work, since no run begins before it is complete.
  */
 import type { HostUser } from '#platform/childProcess.ts'
 import type { LiveTask } from '#domain/task/state.ts'
@@ -28,31 +28,32 @@ type Bound = 'root' | 'path' | 'checkCheckout' | 'limit'
 
 interface WorkspacesOptions extends Pick<PrepareRequest, Bound> {
   readonly git: Git
-  /** The user that owns a task's tree; `undefined`: this process's own. */
+  /** Returns the owner of a task's tree; `undefined` for this process's own user. */
   readonly ownerOf: (taskId: string) => Promise<HostUser | undefined>
   readonly logger: Pick<Logger, 'warn'>
 }
 
 export interface Workspaces {
-  /** Whether a task has one here. Throws where that cannot be told. */
+  /** Whether a task has a workspace here. Throws when that cannot be read. */
   has(taskId: string): Promise<boolean>
-  /** The one that a task has, as it is: a run may be at work in it. Throws where that cannot be told. */
+  /** Returns the present workspace of a task, in which a run may be working. Throws when it cannot be read. */
   read(taskId: string, mirror: MirrorPlace): Promise<Workspace | undefined>
-  /** Makes one, or finds the existing one: asking again is free. Throws `GitFault` and what the file system throws. */
+  /** Makes a workspace, or finds the existing one, so it can be called repeatedly. Throws `GitFault` and file system errors. */
   make(request: Omit<PrepareRequest, Bound | 'owner'>): Promise<PrepareResult>
-  /** Renames the branch of one that was made before its task had a title, and in which no agent had a turn yet. Returns it as it is then. */
+  /** Renames the branch of a workspace that was made before its task had a title, and in which no agent has had a turn. Returns the changed workspace. */
   renameBranch(workspace: Workspace, name: string): Promise<Workspace>
-  /** From now on it counts as complete. All that was to be restored must be there, since a complete one is not restored again. */
+  /** Marks a workspace as complete. Everything that had to be restored must be there, since a complete workspace is not restored again. */
   complete(workspace: Workspace): Promise<void>
-  /** Removes one that is to be recreated, except the home of an evicted one that is not complete again. Nothing may run in it. */
+  /** Removes a workspace that will be made again, except for the home of an evicted one that is not complete again. Nothing may run in it. */
   discard(taskId: string): Promise<void>
-  /** Removes one that is incomplete, except the home that an eviction kept. Nothing may run in it. */
+  /** Removes an incomplete workspace, except for the home that an eviction kept. Nothing may run in it. */
   removeIncomplete(taskId: string): Promise<void>
-  /** Runs `make`, which makes or restores one. If that throws, what it left incomplete is removed at once, to free its space. */
+  /** Runs `make`, which makes or restores a workspace. If that throws, an incomplete workspace is removed at once, to free its space. */
   removingLeftovers<T>(of: MakingOf, make: () => Promise<T>): Promise<T>
   /**
-   * Whether a new workspace already has all that the evicted one had, because it was pushed; the saved snapshot may be older. The agent's sessions
-   * are in the home that was kept. If not, something else is restored, and the evicted head is forgotten, so that it is never compared again.
+   * Whether a new workspace already has everything that the evicted one had, because it was pushed; the saved snapshot may be older. The agent's
+   * sessions are in the home that was kept. If not, something else is restored, and the evicted head is forgotten, so that it is never compared
+   * again.
    */
   hasEvictedWork(
     task: Pick<LiveTask, 'taskId' | 'pendingRestore'>,
@@ -63,7 +64,7 @@ export interface Workspaces {
 interface MakingOf {
   readonly taskId: string
   readonly signal: AbortSignal
-  /** Ends what runs in it. */
+  /** Ends everything that runs in the workspace. */
   readonly close?: (() => Promise<void>) | undefined
 }
 
@@ -91,7 +92,7 @@ export function openWorkspaces({ git, ownerOf, logger, ...places }: WorkspacesOp
           await close?.()
           await removeIncomplete(root, taskId, path)
         }
-        // Stopping a run must not wait for gigabytes to be deleted: the next run or an eviction deletes them.
+        // Stopping a run must not wait until gigabytes are deleted: the next run or an eviction deletes them.
         if (!signal.aborted)
           await removed().catch((left: unknown) =>
             logger.warn({ err: left, taskId }, 'failed to remove an incomplete workspace'),

@@ -1,6 +1,6 @@
 /**
- * Bounds what a run records. The beginning goes to the log as it comes. Of the rest only the last part is kept, in memory; it goes to the log
- * when the run has ended, after a line that says how much is left out. A run is never ended for what it prints.
+ * Limits what a run records. The beginning is recorded as it comes. Of the rest, only the last part is kept in memory; it is recorded when the run
+ * has ended, after a line that says how much is left out. No run is ended because of its output.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
@@ -15,19 +15,19 @@ import type { TerminalWriter } from './terminalWriter.ts'
 export interface Recording {
   readonly terminal: TerminalWriter
   readonly reporter: Reporter
-  /** Records the last part of what was cut. Nothing else may be recorded after it. */
+  /** Records the last part of what was left out. Nothing else may be recorded after it. */
   close(): Promise<void>
 }
 
-/** What an event takes in the log besides its text; bytes. */
+/** The bytes that an event takes in the log in addition to its text. */
 const eventOverhead = 512
-/** The most that is kept for the end, of the terminal and of the chat each; bytes. */
+/** The most bytes that are kept for the end, for terminal and chat each. */
 const longestTail = 1_000_000
-/** Output that is not recorded is read no faster than the log would take it: about 4 MB/s a channel. */
+/** Unrecorded output is read no faster than the log could record it: about 4 MB/s per channel. */
 const paceMs = 4
-/** Usage reports of a run; a turn has one or two. */
+/** The most usage reports of a run; a turn has one or two. */
 const maxUsages = 1_000
-/** The terminal first tells after this many unrecorded bytes how much was printed, and then each time it has doubled. */
+/** The number of unrecorded bytes after which the terminal first shows how much was printed, and then each time that it has doubled. */
 const firstReportBytes = 1_000_000
 
 export function boundedRecording(
@@ -58,10 +58,7 @@ interface Bounds {
   readonly pause: () => Promise<unknown>
 }
 
-/**
- * How much of the allowance is left, for terminal, chat and images together. A quarter is left for the chat, however much is printed, and images take
- * the first half at most.
- */
+/** How much of the allowance is left for terminal and chat together. A quarter is reserved for the chat, however much is printed. */
 function roomWithin(allowance: RecordingAllowance) {
   const share = { images: 0.5, terminal: 0.75, chat: 1 } as const
   let spent = 0
@@ -95,7 +92,7 @@ function boundedTerminal(
         isCut = true
         await say(`${allowance.reason()}. It goes on; what it prints last is shown when it has ended.`)
       }
-      // Pieces of a message are not kept: its end alone would be of no use.
+      // Pieces of a message are not kept, since the end of a message alone would be useless.
       if (event.type === 'TerminalOutputRecorded') printed.add(event, bytes, room.tailBytes())
       if (printed.leftOut().bytes >= nextReportBytes) {
         nextReportBytes = 2 * printed.leftOut().bytes
@@ -103,7 +100,7 @@ function boundedTerminal(
       }
       await pause()
     },
-    // What will not be recorded is not shown either.
+    // Text that will not be recorded is not shown either.
     tell(words: Parameters<TerminalWriter['tell']>[0]): void {
       if (!isCut) inner.tell(words)
     },
@@ -125,7 +122,7 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
     return inner.report(MessagePosted.of(data, { message }))
   }
   function leaveOut(event: ProgressEvent, bytes: number): undefined {
-    // Tools are only counted: shown at the end they would look as if they ran then.
+    // Tools are only counted: if they were recorded at the end, they would seem to run then.
     if (event.type === 'MessagePosted' || event.type === 'AgentActedUnasked')
       posted.add(event, bytes, room.tailBytes())
     else posted.drop(bytes)
@@ -149,7 +146,7 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
           : ToolImagesKept.of({ ...event.data, images: [], leftOut: leftOut + images.length })
       }
       case 'ToolFinished':
-        // A tool that was shown to start is shown to end.
+        // If the start of a tool was recorded, its end must be too.
         if (!openTools.delete(event.data.toolId)) return leaveOut(event, bytes)
         return fits() ? event : ToolFinished.of(event.data, { summary: '', output: '' })
       case 'MessagePosted':
@@ -184,7 +181,7 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
   }
 }
 
-/** Keeps the events that were added last, up to a number of bytes. */
+/** Keeps the last events, up to a number of bytes. */
 function tail<Event>() {
   let events: { readonly event: Event; readonly bytes: number }[] = []
   let first = 0

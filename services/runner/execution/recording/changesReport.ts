@@ -1,4 +1,4 @@
-/** Reads what a task changed from its workspace and records it: the summary in an event, the diff as a blob. */
+/** Reads the changes of a task from its workspace and records them: the summary in an event, the diff as a blob. */
 import { createHash } from 'node:crypto'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { WorkspaceChanged } from '#domain/task/events.ts'
@@ -12,13 +12,13 @@ import type { Reporter } from './reporter.ts'
 import { withoutSecrets } from '../projectSecrets.ts'
 
 export interface ChangesReport {
-  /** Removes these from every diff from now on, too. */
+  /** From now on, these secrets are removed from every diff too. */
   hide(secrets: readonly string[]): void
-  /** Reads and records the changes now, with their tree, unless they are those that were recorded last. Not while an agent writes. */
+  /** Reads the changes now and records them with their tree, unless they are equal to the last recorded ones. Must not run while an agent writes. */
   record(): Promise<void>
-  /** Does the same soon, at most every two seconds, while a run goes on. A fault is ignored: the next reading may succeed. */
+  /** Records the changes soon, at most every two seconds, while a run continues. A fault is ignored, since the next reading may succeed. */
   recordSoon(): void
-  /** Cancels the recordings that `recordSoon` scheduled, and resolves when none is in progress. */
+  /** Cancels scheduled recordings, and resolves when none is running. */
   stop(): Promise<void>
 }
 
@@ -27,11 +27,11 @@ const intervalMs = 2_000
 export function changesReport(
   deps: Pick<WorkspaceDeps, 'git'> & Pick<RecordingDeps, 'blobs' | 'redaction' | 'allowances'>,
   run: {
-    /** Git that may read what an agent wrote. */
+    /** A git that may safely read what an agent wrote. */
     readonly treeGit: Git
     readonly workspace: Workspace
     readonly executionId: string
-    /** No diff shows these. */
+    /** Secrets that are removed from every diff. */
     readonly secrets: readonly string[]
     readonly reporter: Reporter
   },
@@ -68,7 +68,7 @@ export function changesReport(
     },
     record: () => serialized('tree'),
     recordSoon() {
-      // The last diff is always recorded.
+      // Beyond the limit, only the last diff of the run is recorded.
       if (stored >= deps.allowances.runBytes) return
       timer ??= setTimeout(() => {
         timer = undefined
@@ -84,17 +84,17 @@ export function changesReport(
 
 type ReadChanges = Extract<Changes, { kind: 'changes' }>
 
-/** Changes in the form that is recorded. */
+/** Changes without secrets, in the form that is recorded. */
 interface RedactedChanges {
   readonly changes: ReadChanges
   readonly files: Buffer
-  /** Equal for equal changes. */
+  /** The same for equal changes. */
   readonly digest: string
 }
 
-/** Removes the secrets from changes. */
+/** Removes the secrets from the branch name and the diffs of changes. */
 export async function redactChanges(read: ReadChanges, redaction: Redaction): Promise<RedactedChanges> {
-  // An agent names its branches, so a name may contain a secret.
+  // An agent chooses the names of its branches, so a name may contain a secret.
   const changes = { ...read, currentBranch: await redaction.text(read.currentBranch) }
   const files = Buffer.from(JSON.stringify(await withoutSecrets(changes.files, redaction)))
   const digest = createHash('sha256')
@@ -104,7 +104,7 @@ export async function redactChanges(read: ReadChanges, redaction: Redaction): Pr
   return { changes, files, digest }
 }
 
-/** The event that records changes. Their diff is stored as a blob. */
+/** The event that records changes; stores their diff as a blob. */
 async function changesEvent(
   blobs: SealedBlobs,
   { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
@@ -118,7 +118,7 @@ async function changesEvent(
   )
 }
 
-/** The event that records the changes as they are now; `null` where the base branch is gone. Not while an agent writes. */
+/** The event that records the present changes; `null` when the base branch no longer exists. Must not run while an agent writes. */
 export async function changesNow(
   deps: Pick<RecordingDeps, 'blobs' | 'redaction'>,
   work: WorkspaceGit & { readonly executionId: string; readonly secrets: readonly string[] },

@@ -1,4 +1,4 @@
-/** A message's text while the agent writes it: redacted, sent to viewers at once, and recorded in few pieces with the time of each word. */
+/** The text of a message while the agent writes it: redacted, sent to viewers at once, and recorded in few pieces with the time of each word. */
 import { v5 as uuidv5 } from 'uuid'
 import type { Fence } from '#domain/task/commands.ts'
 import { MessageTextRecorded } from '#domain/task/terminal.ts'
@@ -9,9 +9,9 @@ import type { TerminalWriter } from './terminalWriter.ts'
 
 export interface MessageTexts {
   write(messageKey: string, text: string): Promise<void>
-  /** The text broke off, and what is written of it next starts it from its beginning. */
+  /** The text was broken off, and the agent will begin it again from the start. */
   restart(messageKey: string): Promise<void>
-  /** The text is whole; resolves with the id of its message once every piece is recorded. */
+  /** The text is complete. Resolves with the id of its message when every piece is recorded. */
   finish(messageKey: string): Promise<string>
 }
 
@@ -22,13 +22,16 @@ interface MessageTextDeps {
   readonly clock: Clock
 }
 
-/** Often enough for a frame of the screen, and seldom enough for a socket. */
+/** The time between two messages to viewers: frequent enough for the frames of a screen, and rare enough for a socket. */
 const betweenTellingsMs = 15
 const recorded = { intervalMs: 250, pieceBytes: 4_096, pendingCharacters: 65_536 } as const
-/** Characters that are sent again until they are recorded, for viewers that missed them. */
+/** How many of the latest unrecorded characters each message to viewers contains, for viewers that missed them. */
 const toldAgain = 2_000
 
-/** A message's id is derived from the fence and the agent's own key, so that the pieces and the whole message have the same id. */
+/**
+ * Makes the texts of an attempt. A message's id is derived from the fence and the agent's own key, so that the pieces and the whole message have the
+ * same id.
+ */
 export function messageTexts({ terminal, fence, redaction, clock }: MessageTextDeps): MessageTexts {
   const open = new Map<string, OutputRecorder>()
   const idOf = (messageKey: string) => uuidv5(`${fence.attempt}:${messageKey}`, fence.executionId)
@@ -86,14 +89,14 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
   }
 }
 
-/** When the characters that are not recorded yet were written, in order. */
+/** Remembers when the unrecorded characters were written, in order. */
 function spokenTimes() {
   let chunks: { readonly length: number; readonly at: number }[] = []
   return {
     add(length: number, at: number): void {
       if (length > 0) chunks.push({ length, at })
     },
-    /** The times of the next `length` characters, in the form of `MessageTextRecorded`. */
+    /** Removes and returns the times of the next `length` characters, in the form of `MessageTextRecorded`. */
     take(length: number): { begunAt: string; chunks: [length: number, afterMs: number][] } {
       const taken: typeof chunks = []
       let left = length
@@ -108,7 +111,7 @@ function spokenTimes() {
       const begun = taken[0]?.at ?? 0
       return {
         begunAt: new Date(begun).toISOString(),
-        // The machine's clock may have been set back meanwhile.
+        // The machine's clock may have been set back in the meantime.
         chunks: taken.map(({ length: characters, at }) => [characters, Math.max(0, at - begun)]),
       }
     },

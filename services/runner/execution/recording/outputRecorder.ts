@@ -1,11 +1,11 @@
-/** The way of a process's output into the log: bytes, characters, redacted text, few pieces. */
+/** Passes a process's output into the log: from bytes to characters, to redacted text, to few pieces. */
 import { StringDecoder } from 'node:string_decoder'
 import type { Redaction } from '../../redaction/redaction.ts'
 
 export interface OutputRecorder {
-  /** Takes what was read, cut anywhere. Await it before reading on: it waits while too much is on its way. */
+  /** Adds output, which may be cut anywhere. Await the result before reading on: it waits while too much output is being processed. */
   write(output: Uint8Array | string): Promise<void>
-  /** Records what is left; resolves when everything has been recorded. */
+  /** Records the rest. Resolves when everything has been recorded. */
   end(): Promise<void>
 }
 
@@ -14,7 +14,7 @@ export function recordOutput(options: CoalesceOptions & { readonly redaction: Re
   const decoder = new StringDecoder('utf8')
   const redactor = options.redaction.stream()
   const pieces = createCoalescer(options)
-  /** Output that is still searched for secrets, or waits behind such output. */
+  /** Output that is still being searched for secrets, or waits behind such output. */
   let underWay: Promise<void> | undefined
 
   function take(piece: string | Promise<string>): Promise<void> {
@@ -46,25 +46,26 @@ export function recordOutput(options: CoalesceOptions & { readonly redaction: Re
 }
 
 interface CoalesceOptions {
-  /** Records one piece. Called one at a time and in order; when it fails, every later `write` and `end` fails with the same error. */
+  /** Records one piece. Called one at a time and in order. If it fails, every later `write` and `end` fails with the same error. */
   readonly emit: (piece: string) => void | Promise<void>
-  /** Time between pieces, in milliseconds. */
+  /** The time between pieces, in milliseconds. */
   readonly intervalMs?: number
-  /** Longest piece, in UTF-8 bytes. */
+  /** The longest piece, in UTF-8 bytes. */
   readonly pieceBytes?: number
   /** How many characters may wait before `write` makes its caller wait. */
   readonly pendingCharacters?: number
 }
 
 interface Coalescer {
-  /** Resolves when there is room for more: await it before reading on. */
+  /** Adds text. Await the result before reading on: it waits until there is room for more. */
   write(text: string): Promise<void>
-  /** Emits what is left; resolves when everything has been emitted. */
+  /** Emits the rest. Resolves when everything has been emitted. */
   end(): Promise<void>
 }
 
 /**
- * Gathers a stream of text into few pieces: the first after a pause at once, then one per interval or per size. Pieces never split a character; joined they are what was written.
+ * Gathers a stream of text into few pieces: the first after a pause is emitted at once, then one per interval or per size. Pieces never split a
+ * character; concatenated, they are the text.
  */
 export function createCoalescer(options: CoalesceOptions): Coalescer {
   const { emit, intervalMs = 50, pieceBytes = 16 * 1024, pendingCharacters = 256 * 1024 } = options
@@ -131,7 +132,7 @@ export function createCoalescer(options: CoalesceOptions): Coalescer {
   }
 }
 
-/** The longest beginning of `text` that fits in `limit` bytes of UTF-8 and splits no character; at least one character. */
+/** The longest beginning of `text` that fits into `limit` bytes of UTF-8 and splits no character; it has at least one character. */
 function firstBytes(text: string, limit: number): string {
   if (text.length * 3 <= limit) return text
   let bytes = 0

@@ -1,28 +1,28 @@
-/** How much a run may record: by its own limit, and by its person's limit for a UTC day, which is counted in the log across runners and restarts. */
+/** How much a run may record: limited by run, and by person and UTC day. The latter is counted in the log, across runners and restarts. */
 import { randomUUID } from 'node:crypto'
 import { usageStream } from '#domain/kernel/streams.ts'
 import { usage } from '#domain/usage.ts'
 import type { Commands } from '#platform/commands/execute.ts'
 
 export interface RecordingAllowance {
-  /** How many bytes the run may record in all. It becomes less once the person's day is used up. */
+  /** How many bytes the run may record in all. The number shrinks when the person's day is used up. */
   bytes(): number
   spend(bytes: number): void
-  /** Why it may not record more, as the beginning of a sentence. */
+  /** Why the run may not record more, as the beginning of a sentence. */
   reason(): string
-  /** Resolves once what was spent is in the log, or cannot be recorded now. Never fails. */
+  /** Resolves when the usage is in the log, or cannot be recorded now. Never fails. */
   settled(): Promise<void>
 }
 
 export interface RecordingAllowances {
-  /** What a run may record on a day that is not used up; bytes. */
+  /** The bytes that a run may record as long as the day is not used up. */
   readonly runBytes: number
   ofRun(run: { readonly userId: string; readonly executionId: string }): RecordingAllowance
 }
 
-/** What a run still records on a day that is used up, enough to see how it went; bytes. */
+/** The bytes that a run may still record on a day that is used up: enough to see how it went. */
 export const afterTheDay = 1_000_000
-/** Usage is reported to the log in steps of this many bytes: each run at work may exceed the day's limit by one step. */
+/** Usage is recorded in steps of this many bytes, so each running run may exceed the day's limit by one step. */
 const meteredEach = 4_000_000
 const actor = { kind: 'system', service: 'runner' } as const
 
@@ -35,10 +35,10 @@ export function openRecordingAllowances({
   onFault,
 }: {
   readonly runBytes: number
-  /** `null`: unlimited, and nothing is counted. */
+  /** The limit of a day; `null`: unlimited, and nothing is counted. */
   readonly dayBytes: number | null
   readonly commands: Pick<Commands, 'execute' | 'load'>
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   readonly now: () => number
   readonly patienceMs: number
   readonly onFault: (fault: unknown) => void
@@ -50,7 +50,7 @@ export function openRecordingAllowances({
       let untold = 0
       const stream = () => usageStream(userId, new Date(now()).toISOString().slice(0, 10))
       const isDayOver = () => dayBytes !== null && ofDay + untold >= dayBytes
-      // A run does not wait for this: it is known before the run has recorded much.
+      // The run does not wait for this: the result is known before it has recorded much.
       let last =
         dayBytes === null
           ? Promise.resolve()
@@ -87,7 +87,7 @@ export function openRecordingAllowances({
   }
 }
 
-/** `64 MB`, `0.5 MB`. */
+/** Bytes in megabytes, such as `64 MB` or `0.5 MB`. */
 export function inMegabytes(bytes: number): string {
   const megabytes = bytes / 1e6
   return `${megabytes >= 10 ? Math.round(megabytes) : Number(megabytes.toFixed(1))} MB`

@@ -1,4 +1,4 @@
-/** Records a run's progress in the task's stream: fenced, in order, several events in one append. */
+/** Records a run's progress in the task's stream: fenced, in order, and several events per append. */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -10,11 +10,11 @@ import { Evicted } from '../failure.ts'
 import { recordingPatienceMs } from './terminalWriter.ts'
 
 export interface Reporter {
-  /** Records what happened, after what was reported before. Resolves once it is in the log; rejects with `Evicted`. */
+  /** Records events after those that were reported before. Resolves when they are in the log; rejects with `Evicted`. */
   report(...progress: readonly ProgressEvent[]): Promise<void>
-  /** Records that a steering message was delivered, after what was reported before. */
+  /** Records, after earlier reports, that a steering message was delivered. */
   delivered(messageId: string): Promise<void>
-  /** Ends the execution, after all reports. `opensDraft`: whether the project wants a draft of a pull request for what it changed. */
+  /** Ends the execution after all reports. `opensDraft` says whether the project wants a draft pull request for the changes. */
   end(outcome: ExecutionOutcome, terminal: TerminalHead | null, opensDraft?: boolean): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function reporter(commands: Commands, taskId: string, fence: Fence): Repo
   const stream = taskStream(taskId)
   let waiting: ProgressEvent[] = []
   let last: Promise<void> = Promise.resolve()
-  /** The append that takes what waits. */
+  /** The next append, which takes all waiting reports. */
   let next: Promise<void> | undefined
 
   function execute(command: Parameters<typeof task.decide>[0]): Promise<void> {
@@ -48,9 +48,9 @@ export function reporter(commands: Commands, taskId: string, fence: Fence): Repo
   return {
     report(...progress) {
       waiting.push(...progress)
-      // Reports that arrive during an append go together into the next one, and share its result.
+      // Reports that arrive during an append go into the next one together, and share its result.
       if (!next) {
-        // A report that was refused, for its size for example, does not hold up the next.
+        // A report that was refused, for example because of its size, does not prevent the next.
         next = last.catch(() => undefined).then(flush)
         last = next
         last.catch(() => undefined)

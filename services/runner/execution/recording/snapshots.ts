@@ -26,9 +26,9 @@ const scopeOf = (taskId: string): string => scopeOfStream(taskStream(taskId))
 interface Deps {
   readonly blobs: SealedBlobs
   readonly git: Git
-  /** Git that may read what an agent wrote in a workspace. */
+  /** Returns a git that may safely read what an agent wrote in a workspace. */
   readonly treeGitFor: (workspace: Workspace) => Git
-  /** PATH, for the commands that are not git. */
+  /** The `PATH` for commands other than git. */
   readonly path: string
   readonly logger: Pick<Logger, 'warn'>
 }
@@ -45,27 +45,27 @@ export interface SnapshotRequest {
 }
 
 export type RestoredWork =
-  /** `resumes`: the agent's session was restored as well. */
+  /** `resumes` says whether the agent's session was restored as well. */
   | { readonly kind: 'restored'; readonly resumes: boolean }
-  /** The workspace must be recreated. */
+  /** The workspace cannot be used, and must be made again. */
   | { readonly kind: 'unusable'; readonly why: string }
   | { readonly kind: 'nothing_saved' }
 
-/** In the workspaces that are given to these no agent may run. */
+/** Takes and restores snapshots. No agent may run in a workspace that is passed to these functions. */
 export interface Snapshots {
-  /** Takes a snapshot and reports it. Files that have not changed since the last one are the same blob. */
+  /** Takes a snapshot and records it. Files that have not changed since the last one are the same blob. */
   record(request: SnapshotRequest): Promise<void>
-  /** Restores what was saved last, files and session, into a workspace that was just made. */
+  /** Restores the last snapshot, files and session, into a new workspace. */
   restore(task: Saved, workspace: Workspace): Promise<RestoredWork>
-  /** Replaces the agent's sessions with the snapshot's; false if there is none to resume. */
+  /** Replaces the agent's sessions with the snapshot's. False when the snapshot has none to resume. */
   restoreSession(task: Saved, workspace: Workspace): Promise<boolean>
-  /** Makes sure that the private git directory has a snapshot's commit; returns a sentence if it cannot. */
+  /** Ensures that the private git directory has a snapshot's commit; otherwise returns a sentence. */
   fetch(snapshot: Pick<Snapshot, 'work' | 'bundle'>, workspace: Workspace): Promise<string | null>
-  /** Brings a workspace back to the files of a snapshot that was fetched; `null`: to those that it began with. */
+  /** Sets a workspace back to the files of a fetched snapshot, or to those that it began with (`null`). */
   restoreInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>
-  /** What `restoreInPlace` would do. Changes nothing. */
+  /** Returns what `restoreInPlace` would do, without changing anything. */
   previewInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>
-  /** The snapshots that count, oldest first, including that of the turn before the task. Those whose files are gone are left out. */
+  /** The snapshots that count, oldest first, including that of the turn from which the task was created. Those whose files no longer exist are left out. */
   counting(
     task: Pick<LiveTask, 'restorePoints' | 'origin'>,
     workspace: Workspace,
@@ -95,7 +95,7 @@ export function openSnapshots(deps: Deps): Snapshots {
       if (!session || !archive) return false
       const folders = agents[session.agent]?.sessionFolders ?? []
       await removeFolders(homeDir, folders, path)
-      // Without a sandbox an agent names a session's folder after the workspace's path, which contains the task's id.
+      // Without a sandbox, an agent names the folder of a session after the workspace's path, which contains the task's id.
       const renamed = (at: string) => (origin ? at.replaceAll(origin.taskId, taskId) : at)
       return (await unpackFolders(homeDir, folders, archive, owner, { renamed })) === 'unpacked'
     },
@@ -116,7 +116,7 @@ export function openSnapshots(deps: Deps): Snapshots {
   return snapshots
 }
 
-/** The ref of the private git directory that keeps the files as they were at the end of a turn. */
+/** The ref in the private git directory that keeps the files from the end of a turn. */
 export const snapshotRef = (executionId: string): string => `refs/flightdeck/turns/${executionId}`
 
 async function recordSnapshot(
@@ -160,7 +160,7 @@ async function fetchSnapshot(
   return null
 }
 
-/** The agent's session as a blob; the earlier blob where the session has not changed. */
+/** The agent's session as a blob; the previous blob if the session has not changed. */
 async function savedSession(
   { blobs }: Deps,
   { workspace, agent, saved }: { workspace: Workspace; agent: AgentName; saved: Snapshot | null },

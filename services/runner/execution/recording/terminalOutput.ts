@@ -1,4 +1,4 @@
-/** Records what a run prints in the terminal's stream: one recorder for each channel, with secrets removed. */
+/** Records what a run prints in the terminal's stream, with one recorder per channel and with secrets removed. */
 import { stripVTControlCharacters } from 'node:util'
 import type { Fence } from '#domain/task/commands.ts'
 import type { ExecutionKind } from '#domain/task/events.ts'
@@ -10,15 +10,15 @@ import type { TerminalWriter } from './terminalWriter.ts'
 export interface RunOutput {
   readonly stdout: OutputRecorder
   readonly stderr: OutputRecorder
-  /** Records a line of our own after what was printed before. It is shown in the terminal and is not output of a command. */
+  /** Records a line of our own after the earlier output. It is shown in the terminal and does not count as output of a command. */
   note(text: string): Promise<void>
-  /** Keeps the end of what is printed from now on, as it is recorded. The result gives that text. */
+  /** Keeps the last part of the recorded output from now on. The returned function returns that text. */
   keepLast(): () => string
-  /** Records what is left of both. */
+  /** Records the rest of both channels. */
   end(): Promise<void>
 }
 
-/** How much of a command's output its message keeps; characters. */
+/** The most characters of a command's output that its message contains. */
 const longestLast = 4_000
 
 export function runOutput(
@@ -61,7 +61,7 @@ export function runOutput(
   }
 }
 
-/** The end of a text that comes in pieces, without terminal control sequences. Where something is left out it starts at a line. */
+/** Keeps the end of a text that comes in pieces, without terminal control sequences. If the beginning is left out, the result begins at a new line. */
 export function lastOf(most: number) {
   let kept = ''
   let isCut = false

@@ -1,4 +1,4 @@
-/** Appends to a task's terminal stream. It has one writer: the execution that is running. */
+/** Appends to a task's terminal stream. Only the running execution writes to it. */
 import { randomUUID } from 'node:crypto'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import type { TerminalEvent } from '#domain/task/terminal.ts'
@@ -9,22 +9,22 @@ import type { Commands } from '#platform/commands/execute.ts'
 import { Evicted } from '../failure.ts'
 
 export interface TerminalWriter {
-  /** Appends in the order of the calls. Rejects with `Evicted` when another runner writes here now, and from then on. */
+  /** Appends in the order of the calls. Rejects with `Evicted` when another runner has written here; all later calls reject too. */
   append(event: TerminalEvent): Promise<void>
-  /** Sends viewers the words that an append will soon record. */
+  /** Sends viewers text that will soon be recorded. */
   tell(words: Omit<Words, 'taskId'>): void
-  /** The stream's end as this writer left it; `null` when nothing was ever printed. */
+  /** The last event of the stream after this writer's appends; `null` when nothing was ever printed. */
   head(): TerminalHead | null
 }
 
 const actor = { kind: 'system', service: 'runner' } as const
-/** How long recording waits for an engine that is away. The agent waits too, and goes on afterwards. */
+/** How long recording waits for an unavailable engine. The agent waits too, and continues afterwards. */
 export const recordingPatienceMs = 120_000
-/** How often the first append is tried again because a writer that is being replaced came first. */
+/** How many times the first append is tried, since a writer that is being replaced may append before it. */
 const openingAttempts = 10
 
 /**
- * A writer for one attempt, which began at this revision of the task's own stream. Its first append goes to the end of the stream as it is
+ * Makes a writer for one attempt, which began at this revision of the task's own stream. The first append goes to whatever is the end of the stream
  * then. That evicts an earlier writer, whose next append names a revision that is taken.
  */
 export async function terminalWriter(
@@ -64,7 +64,7 @@ export async function terminalWriter(
   return {
     append(event) {
       last = last.then(() => appendNow(event))
-      // The caller gets the fault; the chain only passes it on to later appends.
+      // The caller of this append gets the fault; the chain is only for the order of appends.
       last.catch(() => undefined)
       return last
     },

@@ -29,7 +29,7 @@ export const messagesApi: ModelApi = {
   scripted,
 }
 
-/** Drops the betas of what is refused. */
+/** Removes beta features that are refused. */
 function passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders {
   const { 'anthropic-beta': betas, ...others } = headers
   const requested = [betas ?? []].flat().join(',').split(',')
@@ -97,21 +97,21 @@ const Request = z.looseObject({
   messages: z.array(z.looseObject({ content: z.unknown() })).nullish(),
 })
 
-/** Tools that the agent runs itself, in its sandbox; all others with a type run on the model's side. */
+/** Types of tools that the agent runs itself, in its sandbox. Tools of any other type run at the model's service. */
 const ownTool = /^(?:custom|bash_\d+|text_editor_\d+|computer_\d+|memory_\d+)$/
-/** Tools of the model's service that fetch from the network, and do nothing else. */
+/** Types of tools of the model's service that only fetch from the network. */
 const fetchingTool = /^(?:web_search_\d+|web_fetch_\d+|mcp_toolset)$/
 
-/** Whether a beta of the API is passed on: those of what is refused are dropped. */
+/** Whether a beta feature of the API is forwarded; refused ones are dropped. */
 export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
   if (/^(?:code-execution|files-api|skills)-/i.test(beta)) return false
   return modelFetches || !/^(?:mcp-client|web-fetch|web-search)-/i.test(beta)
 }
 
 /**
- * Why a request is not passed on; `undefined` when it is. It would make the model's service fetch or run something: servers of tools, tools of its
- * own, and addresses or files in place of content. None of that obeys the project's list of allowed hosts. A project may allow what fetches from the
- * network; files and containers belong to the operator's account, which all projects share, and stay refused.
+ * Why a request is not forwarded; `undefined` when it may be. It would make the model's service fetch or run something: servers of tools, tools of
+ * the service, and addresses or files instead of content. None of that obeys the project's list of allowed hosts. A project may allow fetching from
+ * the network. Files and containers belong to the operator's account, which all projects share, and are always refused.
  */
 export function refusal(body: unknown, { modelFetches }: MayFetch): string | undefined {
   const request = Request.safeParse(body)
@@ -139,10 +139,10 @@ const isThere = (value: unknown): boolean =>
 
 const deepest = 16
 
-/** Sources that bring their content along. */
+/** Types of sources that contain their content. */
 const ownSource: ReadonlySet<string> = new Set(['base64', 'text', 'content'])
 
-/** The kind of the first source that is none of `own`, in a block of whatever type. Anything nested deeper than real content counts as one. */
+/** The type of the first source that is not in `own`, in a block of whatever type. Anything that is nested deeper than real content counts as one. */
 function fetchedIn(content: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
   if (depth > deepest) return 'nested'
   for (const each of Array.isArray(content) ? content : [content]) {
@@ -156,7 +156,7 @@ function fetchedIn(content: unknown, own: ReadonlySet<string>, depth: number): s
   return undefined
 }
 
-/** A source that is a mere string, as in a search result, fetches nothing. */
+/** The type of a source, if it makes the service fetch something. A source that is just a string, as in a search result, does not. */
 function fetchedBy(source: unknown, own: ReadonlySet<string>, depth: number): string | undefined {
   if (source === undefined || source === null || typeof source === 'string') return undefined
   const known = Source.safeParse(source)

@@ -1,6 +1,6 @@
 /**
- * The built-in scripted model: it answers when no key for a real one is configured, so that the whole way can be tried. It looks
- * around the repository, leaves one small note in `FLIGHTDECK.md`, and says at each end that it is no real model.
+ * The built-in scripted model. It answers when there is no key for a real model, so that the whole product can be tried. It looks around in the
+ * repository, writes a small note to `FLIGHTDECK.md`, and says at the end of each turn that it is not a real model.
  */
 import { createHash } from 'node:crypto'
 import { tokensIn } from '../api.ts'
@@ -10,7 +10,7 @@ import type { Answer, AnswerBlock, Conversation, MessagesRequest, Step } from '.
 /** The file that the scripted model writes, in the repository's root. */
 export const noteFile = 'FLIGHTDECK.md'
 
-/** What the scripted model is called wherever a model is named. */
+/** The name of the scripted model. */
 export const scriptedModel = 'flightdeck-scripted'
 
 interface Call {
@@ -29,10 +29,10 @@ const shell = (command: string, description: string): Call => ({
 const list = shell('pwd && ls -Ap', 'List the files at the top')
 const status = shell('git status --short --branch', 'See what has changed')
 const count = shell('git ls-files | wc -l', 'Count the tracked files')
-// Without the intent to add it, git shows nothing of a new file.
+// `--intent-to-add` makes git show new files in the diff.
 const check = shell(`git add --intent-to-add ${noteFile} && git diff --stat`, 'Check what has changed')
 
-/** The answer to a request. The same request always has the same answer. */
+/** The answer to a request. Equal requests always get the same answer. */
 export function scriptedAnswer(request: MessagesRequest): Answer {
   const key = createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 24)
   const { say, calls } = nextMove(request)
@@ -54,7 +54,7 @@ function nextMove(request: MessagesRequest): Move {
   const conversation = readConversation(request)
   const offered = new Set(request.tools?.map((tool) => tool.name))
   if (['Bash', 'Read', 'Write', 'Edit'].every((tool) => offered.has(tool))) return workOn(conversation)
-  // The CLI's side requests (a title, a check of the key) want a few words.
+  // For its own requests (a title, a check of the key), the CLI expects only a few words.
   return { say: conversation.message.split(/\s+/).slice(0, 6).join(' ') || 'Ready.', calls: [] }
 }
 
@@ -107,7 +107,7 @@ function farewell(checked: Step): string {
 
 interface Place {
   readonly folder: string
-  /** The readme (or, without one, the first file), and our own note when it is there. */
+  /** The paths of the readme (or, without one, of the first file) and of our own note if it exists. */
   readonly worthReading: readonly string[]
   readonly readme: string | undefined
 }
@@ -166,7 +166,7 @@ function changesIn(gitStatus: string): number {
   return gitStatus.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('##')).length
 }
 
-/** The last lines of a text, as many as it takes to be found only once. */
+/** The last lines of a text: as many as are needed for them to occur only once. */
 function uniqueTail(text: string): string {
   const lines = text.split('\n')
   for (let from = lines.length - 1; from > 0; from -= 1) {
@@ -176,7 +176,7 @@ function uniqueTail(text: string): string {
   return text
 }
 
-/** A file as the Read tool shows it, without its line numbers and whatever it put around the lines. */
+/** The content of a file from the output of the Read tool, without line numbers and anything around the lines. */
 function withoutLineNumbers(shown: string): string {
   return shown
     .split('\n')

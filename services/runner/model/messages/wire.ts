@@ -1,4 +1,4 @@
-/** The Messages API as far as the runner reads and writes it: a request's conversation, an answer, and the answer's wire forms. */
+/** The part of the Messages API that the runner reads and writes: the conversation of a request, an answer, and the two formats of an answer. */
 import { z } from 'zod'
 import { answerFrame, wordsOf, type AnswerFrame } from '../api.ts'
 
@@ -10,7 +10,7 @@ const ToolUseBlock = z.object({
   name: z.string(),
   input: z.record(z.string(), z.unknown()),
 })
-/** Blocks of kinds that we do not know occur, and are passed over. */
+/** Blocks of unknown kinds occur and are ignored. */
 const OtherBlock = z.object({ type: z.string().transform(() => 'other' as const) })
 const ToolResultBlock = z.object({
   type: z.literal('tool_result'),
@@ -21,7 +21,7 @@ const ToolResultBlock = z.object({
 const Block = z.union([TextBlock, ImageBlock, ToolUseBlock, ToolResultBlock, OtherBlock])
 type Block = z.infer<typeof Block>
 
-/** What a client asks of `POST /v1/messages` (and, without `max_tokens`, of `count_tokens`). */
+/** The body of `POST /v1/messages` and, without `max_tokens`, of `count_tokens`. */
 export const MessagesRequest = z.object({
   model: z.string(),
   messages: z.array(z.object({ role: z.string(), content: z.union([z.string(), z.array(Block)]) })).min(1),
@@ -32,7 +32,7 @@ export const MessagesRequest = z.object({
 })
 export type MessagesRequest = z.infer<typeof MessagesRequest>
 
-/** A tool that was used since the latest message, with what it gave back. */
+/** A tool that was used since the latest message, with its result. */
 export interface Step {
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
@@ -41,12 +41,12 @@ export interface Step {
 }
 
 export interface Conversation {
-  /** The latest message that a person wrote, without what the agent's CLI put around it. */
+  /** The latest message by a person, without what the agent's CLI added to it. */
   readonly message: string
   readonly images: number
-  /** How many messages a person wrote so far, counted from 1. */
+  /** The number of messages by people so far; the first message has 1. */
   readonly messageNumber: number
-  /** What was done since that message, in order. */
+  /** The tools that were used since that message, in order. */
   readonly steps: readonly Step[]
 }
 
@@ -81,7 +81,7 @@ export function readConversation(request: MessagesRequest): Conversation {
   return { message, images, messageNumber, steps }
 }
 
-/** What a person wrote in a user message: the CLI's own reminders and marks are not theirs. */
+/** The text by the person in a user message. Reminders and markers of the CLI are left out. */
 function writtenIn(blocks: readonly Block[]): string {
   return blocks
     .map((block) => (block.type === 'text' ? block.text : ''))
@@ -114,7 +114,7 @@ export interface Answer {
   readonly outputTokens: number
 }
 
-/** The whole answer as `stream: false` gives it. */
+/** The answer as one JSON object, for `stream: false`. */
 export function answerAsJson(answer: Answer): object {
   return {
     ...messageShell(answer),
@@ -124,7 +124,7 @@ export function answerAsJson(answer: Answer): object {
   }
 }
 
-/** The answer as server-sent events, text word by word. */
+/** The answer as server-sent events, with the text word by word. */
 export function* answerAsEvents(answer: Answer): Generator<AnswerFrame> {
   yield answerFrame({ type: 'message_start', message: messageShell(answer) })
   for (const [index, block] of answer.blocks.entries()) {

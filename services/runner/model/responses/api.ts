@@ -10,7 +10,7 @@ export const responsesApi: ModelApi = {
   paths: ['/v1/responses'],
   meteredPath: '/v1/responses',
   credentials: (apiKey, use = 'api_key') => keyHeaders('openai', apiKey, use),
-  // The key alone decides whose account is used.
+  // Removes headers that choose an account: the key alone decides that.
   passedHeaders: ({ 'openai-organization': _organization, 'openai-project': _project, ...others }) => others,
   errorBody: (type, message) => ({ error: { type, code: type, message } }),
   readUsage,
@@ -26,14 +26,14 @@ const Usage = z.object({
     .nullish(),
 })
 const Response = z.object({ object: z.literal('response'), model: z.string(), usage: Usage.nullish() })
-/** Its last event has the whole answer: complete, cut at a limit, or failed. */
+/** The last event of an answer, which contains the whole answer: complete, cut at a limit, or failed. */
 const Ended = z.object({
   type: z.enum(['response.completed', 'response.incomplete', 'response.failed']),
   response: Response,
 })
 const Metered = z.union([Ended.transform(({ response }) => response), Response])
 
-/** The API counts what it read from its cache among the input; the meter's kinds do not overlap. */
+/** The usage of an answer. The API counts tokens read from its cache as input too; our kinds do not overlap. */
 function readUsage(json: unknown): Partial<ModelUsage> | undefined {
   const metered = Metered.safeParse(json)
   if (!metered.success || metered.data.usage == null) return undefined
@@ -61,15 +61,15 @@ const Request = z.looseObject({
   prompt: z.unknown().optional(),
 })
 
-/** Tools that the agent runs itself, in its sandbox; a namespace holds more of them. */
+/** Types of tools that the agent runs itself, in its sandbox. A namespace contains more of them. */
 const ownTools = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'namespace', 'tool_search'])
-/** Tools of the model's service that fetch from the network, and do nothing else. */
+/** Types of tools of the model's service that only fetch from the network. */
 const fetchingTool = /^(?:web_search|web_search_preview|mcp)(?:_\d|$)/
 
 /**
- * Why a request is not passed on; `undefined` when it is. It would make the model's service fetch, run or keep something: tools of its own, servers
- * of tools, addresses or files in place of content, and answers that are stored. None of that obeys the project's list of allowed hosts. A project
- * may allow what fetches from the network; files, containers and stored answers belong to the operator's account, which all projects share, and stay
+ * Why a request is not forwarded; `undefined` when it may be. It would make the model's service fetch, run or store something: tools of the service,
+ * servers of tools, addresses or files instead of content, and stored answers. None of that obeys the project's list of allowed hosts. A project may
+ * allow fetching from the network. Files, containers and stored answers belong to the operator's account, which all projects share, and are always
  * refused.
  */
 export function refusal(body: unknown, may: MayFetch): string | undefined {
@@ -82,7 +82,7 @@ export function refusal(body: unknown, may: MayFetch): string | undefined {
     (field) => request.data[field] != null,
   )
   if (kept !== undefined) return outside(kept, 'uses what is stored')
-  // Left out, the API would store the answer.
+  // Without `store: false`, the API would store the answer.
   return store === false && background !== true
     ? undefined
     : 'store: an answer must not be stored outside of the sandbox: send "store": false.'
@@ -105,7 +105,7 @@ function refusalOfTools(tools: unknown, { modelFetches }: MayFetch): string | un
 const deepest = 16
 const Fields = z.record(z.string(), z.unknown())
 
-/** Why an item of the conversation, or something in it, is refused. Content that is nested deeper than any is refused as well. */
+/** Why an item of the conversation, or something in it, is refused. Anything that is nested deeper than real content is refused too. */
 function refusalIn(value: unknown, may: MayFetch, depth: number): string | undefined {
   if (depth > deepest) return outside('input: nested', 'fetches content')
   if (Array.isArray(value)) {

@@ -1,24 +1,24 @@
-/** The arguments of bubblewrap: everything that makes the sandbox, in one list. Pure. */
+/** The arguments of bubblewrap, which define the whole sandbox. Pure. */
 import { launcherEnvironment } from '../layout.ts'
 import type { Bind } from '../port.ts'
 
-/** How the host's programs are laid out, as `hostSystem` found it. */
+/** The layout of the host's programs, as found by `hostSystem`. */
 export interface HostSystem {
-  /** Folders and files shown read-only at their own path. */
+  /** Folders and files that are visible read-only at their own path. */
   readonly readOnly: readonly string[]
   readonly symlinks: readonly { readonly path: string; readonly to: string }[]
-  /** Folders and files below these that are shown empty: settings for the whole machine, which may hold tokens. */
+  /** Folders and files below these that look empty, because they have settings for the whole machine, which may include tokens. */
   readonly emptyFolders: readonly string[]
   readonly emptyFiles: readonly string[]
 }
 
-/** Who a command is inside. */
+/** The user of a command inside the sandbox. */
 export type SandboxIdentity =
-  /** Started by root: another user of the host, without any capability. */
+  /** For a server that runs as root: another user of the host, without any capability. */
   | { readonly kind: 'host_user'; readonly uid: number; readonly gid: number }
-  /** Started by another user: that same user, under another number in a user namespace. */
+  /** For a server that runs as another user: the same user, under another number in a user namespace. */
   | { readonly kind: 'user_namespace'; readonly uid: number; readonly gid: number }
-  /** Started by root, for git: root in name, who may read and write the files of others and nothing more. */
+  /** For git, if the server runs as root: nominally root, who may read and write the files of others and nothing more. */
   | { readonly kind: 'reader' }
 
 export interface BubblewrapPlan {
@@ -26,7 +26,7 @@ export interface BubblewrapPlan {
   readonly identity: SandboxIdentity
   readonly readOnly: readonly Bind[]
   readonly writable: readonly Bind[]
-  /** Small files made for the sandbox: by descriptor. */
+  /** Small files that are made for the sandbox, each with the descriptor to read it from. */
   readonly files: readonly { readonly descriptor: number; readonly target: string }[]
   readonly tmpBytes: number
 }
@@ -65,7 +65,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): readonly string[] {
       String(descriptor),
       target,
     ]),
-    // Else both are file systems in memory that can be filled without a limit.
+    // Otherwise, both would be file systems in memory that can be filled without limit.
     '--remount-ro',
     '/dev',
     '--remount-ro',
@@ -80,7 +80,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): readonly string[] {
 function identityArguments(identity: SandboxIdentity): readonly string[] {
   switch (identity.kind) {
     case 'host_user':
-      // Kept only to become that user; root keeps every capability that is not dropped.
+      // Only what is needed to become that user; root would keep every capability that is not dropped.
       return [
         '--cap-drop',
         'ALL',
@@ -97,7 +97,7 @@ function temporary(path: string, bytes: number): readonly string[] {
   return ['--perms', '1777', '--size', String(bytes), '--tmpfs', path]
 }
 
-/** Makes the folders above the paths, from the top down: bubblewrap would make them for root alone, and nobody else could pass. */
+/** The folders above the paths, from the top down. They are made explicitly, because bubblewrap would make them accessible to root alone. */
 function parentsOf(paths: readonly string[]): readonly string[] {
   const parents = paths.flatMap((path) => {
     const parts = path.split('/').slice(1, -1)

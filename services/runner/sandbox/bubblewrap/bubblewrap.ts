@@ -1,4 +1,4 @@
-/** The sandbox made by bubblewrap: a user, a process tree, a network and a file system of its own, and nothing left after its end. */
+/** The sandbox with bubblewrap: it has its own user, process tree, network and file system, and nothing of it is left after its end. */
 import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -34,16 +34,16 @@ import { freeze, thaw, type Known } from './freeze.ts'
 import { birthOf, processTree } from '../processTree.ts'
 
 export interface BubblewrapOptions {
-  /** Path of `bwrap`. */
+  /** The path of `bwrap`. */
   readonly program: string
   readonly system: HostSystem
-  /** What this process was started with and must not hand on, as `inheritedDescriptors` found it. */
+  /** Descriptors that this process was started with and must not pass on, as found by `inheritedDescriptors`. */
   readonly inherited: readonly number[]
-  /** Where the kernel counts the memory of sandboxes; `undefined` where it is counted from their processes. */
+  /** The control groups in which the kernel counts the memory of sandboxes; `undefined` when memory is counted by looking at processes. */
   readonly groups: ControlGroups | undefined
-  /** The filter of system calls that a sandbox has, by who counts its memory; `undefined` where the kernel takes none. */
+  /** The filter of system calls for sandboxes, by what counts their memory; `undefined` when the kernel supports no filters. */
   readonly filters: Readonly<Record<'kernel' | 'processes', Buffer>> | undefined
-  /** Path or name of git inside the sandbox, where only the system's programs are. */
+  /** The path or name of git inside the sandbox, which only has the system's programs. */
   readonly gitProgram: string
 }
 
@@ -63,18 +63,19 @@ export function bubblewrap(options: BubblewrapOptions): Sandbox {
 
 interface SpawnedSandbox {
   readonly child: SpawnedProcess
-  /** Settles once the kernel counts what the sandbox holds, or will not; it takes the kernel some 10 ms. */
+  /** Settles when the kernel counts the sandbox's memory, or cannot; that takes some 10 ms. */
   readonly holding: Promise<SandboxGroup | undefined>
 }
 
-/** Starts bubblewrap, which waits for its arguments. */
+/** Starts bubblewrap, which then waits for its arguments. */
 function spawnSandbox(
   options: BubblewrapOptions,
   { workspace, stdin, limits }: ReservedSpec,
 ): SpawnedSandbox {
   const identity = commandIdentity(workspace)
   const files = madeFiles(identity, options.system).length
-  // Its own environment is empty, since /proc/1/environ shows it inside. Arguments go through a pipe, so that no list of processes has them.
+  // bubblewrap's own environment is empty, because /proc/1/environ shows it inside. Arguments go through a pipe, so that no list of processes
+  // contains them.
   const [program, ...args] = commandLine(options, identity, ['--info-fd', '6'], firstFile + files)
   const child = spawnProcess(program, args, { env: {}, stdin, extraPipes: 4 + files })
   return { child, holding: holdInGroup(options, child.pid, limits) }
@@ -95,14 +96,14 @@ function reserveSandbox(options: BubblewrapOptions, reserved: ReservedSpec): Res
   }
 }
 
-/** What bubblewrap and the launcher read from their pipes. */
+/** The data that bubblewrap and the launcher read from their pipes. */
 interface SandboxInputs {
   readonly making: string
   readonly words: string
   readonly files: readonly string[]
 }
 
-/** Throws `RangeError` for what cannot be in a sandbox. */
+/** The data for a sandbox. Throws `RangeError` for a spec that is impossible. */
 function inputsOf({ system }: BubblewrapOptions, spec: SandboxSpec): SandboxInputs {
   const { workspace, limits } = spec
   const identity = commandIdentity(workspace)
@@ -137,7 +138,7 @@ function runIn(
   { making, words, files }: SandboxInputs,
 ): SandboxedProcess {
   const [argumentPipe, wordPipe, filterPipe, infoPipe, ...filePipes] = child.pipes
-  // Bubblewrap starts nothing before it has read these, so all that it starts is counted.
+  // bubblewrap starts nothing before it has read these, so everything that it starts is counted.
   let group: SandboxGroup | undefined
   const begin = async (): Promise<void> => {
     group = await holding
@@ -159,7 +160,7 @@ function runIn(
   const end = (why: SandboxEnd): void => {
     if (isOver) return
     if (reason === 'itself') reason = why
-    // With the first process of its namespace everything in the sandbox ends; bubblewrap follows by itself.
+    // When the first process of its namespace ends, everything in the sandbox ends, and so does bubblewrap.
     if (first) signalProcess(first.pid, 'SIGKILL')
     else child.signalGroup('SIGKILL')
   }
@@ -213,7 +214,7 @@ function runIn(
   }
 }
 
-/** The group's limit covers the sandbox's memory and its two temporary folders. */
+/** Puts the sandbox into a group. The group's limit covers the sandbox's memory and its two temporary folders. */
 async function holdInGroup(
   { groups }: BubblewrapOptions,
   pid: number,
@@ -223,10 +224,10 @@ async function holdInGroup(
   return groups?.hold(pid, { memoryBytes: all, processes })
 }
 
-/** The size of each of the two temporary folders. */
+/** The most bytes in each of the two temporary folders. */
 const temporaryBytes = (memoryBytes: number): number => Math.floor(memoryBytes / 4)
 
-/** Git in a sandbox of its own: what an agent planted, or swaps while git reads, leads to nothing outside of its own tree. */
+/** git in a separate sandbox: whatever an agent planted, or changes while git reads, leads to nothing outside of its own tree. */
 function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
   const { system, gitProgram } = options
   const identity: SandboxIdentity = workspace.owner
@@ -261,7 +262,7 @@ function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
 
 /**
  * The command line of bubblewrap. It reads its arguments from descriptor 3, and the filter, which it loads last, from 5; the launcher reads its words
- * from 4. It does not close inherited descriptors itself, so a shell does if there are any; those below `firstFree` are ours.
+ * from 4. bubblewrap does not close inherited descriptors, so if there are any, a shell does; those below `firstFree` are ours.
  */
 function commandLine(
   { program, inherited, filters }: BubblewrapOptions,
@@ -275,15 +276,15 @@ function commandLine(
     .filter((descriptor) => descriptor >= firstFree)
     .map((descriptor) => `${descriptor}>&-`)
   if (closed.length === 0) return [program, ...args]
-  // Without --norc, a bash whose input is a socket reads a start-up file.
+  // Without --norc, a bash whose input is a socket would read a start-up file.
   const shell = ['--norc', '--noprofile', '-p', '-c', `exec "$@" ${closed.join(' ')}`, 'bash'] as const
   return ['/bin/bash', ...shell, program, ...args]
 }
 
-/** After the arguments, the words, the filter and what bubblewrap tells of itself. */
+/** The first descriptor after those for the arguments, the words, the filter and bubblewrap's report. */
 const firstFile = 7
 
-/** Inside a user namespace the number is only a name; it is not 0, since programs behave differently for root. */
+/** The user inside a user namespace. The number is arbitrary, but not 0, because programs behave differently for root. */
 const namespaceUser: SandboxUser = { uid: 27_182, gid: 27_182 }
 
 function commandIdentity({ owner }: Workspace): SandboxIdentity {
@@ -302,14 +303,14 @@ function madeFiles(
   ]
 }
 
-/** The id, on the host, of the sandbox's first process: bubblewrap tells it before it starts anything. */
+/** The id, on the host, of the sandbox's first process. bubblewrap reports it before it starts anything. */
 async function firstPid(info: Duplex | undefined): Promise<number | undefined> {
   const json = info ? await text(info).catch(() => '') : ''
   const found = /"child-pid": *(\d+)/.exec(json)
   return found ? Number(found[1]) : undefined
 }
 
-/** The processes below the sandbox's first one, once there are `count` of them; none if they do not come within 10 s. */
+/** The processes below the sandbox's first one, as soon as there are `count` of them; none if that takes longer than 10 s. */
 async function firstOnes(root: number, count: number, isOver: () => boolean): Promise<readonly Known[]> {
   for (let waitedMs = 0; waitedMs < 10_000 && !isOver(); waitedMs += 2) {
     const [, ...below] = await processTree(root)
@@ -322,7 +323,7 @@ async function firstOnes(root: number, count: number, isOver: () => boolean): Pr
   return []
 }
 
-/** Waits, for 10 s at most, until the kernel has cleared the sandbox away. It takes milliseconds. */
+/** Waits at most 10 s until the kernel has removed the sandbox, which usually takes milliseconds. */
 async function untilGone(pid: number, birth: string | undefined): Promise<void> {
   if (birth === undefined) return
   for (let waitedMs = 0; waitedMs < 10_000 && (await birthOf(pid)) === birth; waitedMs += 5) await delay(5)

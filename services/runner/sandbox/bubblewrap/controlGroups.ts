@@ -1,4 +1,4 @@
-/** Control groups, cgroups(7): where this process may make groups of its own, the kernel counts the memory of each sandbox. */
+/** Control groups, cgroups(7). If this process may make groups, the kernel counts the memory of each sandbox. */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
 import { access, constants, mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
@@ -7,39 +7,39 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { SandboxLimits } from '../port.ts'
 import { processTree } from '../processTree.ts'
 
-/** The group of this process, in the hierarchy that counts memory. */
+/** The group of this process in the hierarchy that counts memory. */
 export interface OwnGroup {
   readonly version: 1 | 2
   readonly folder: string
 }
 
-/** What the kernel says of a group of version 2. */
+/** The state of a group of version 2. */
 export interface GroupState {
   readonly folder: string
-  /** The root of the machine's own hierarchy, which may hold processes beside groups. */
+  /** Whether it is the root of the machine's hierarchy, which may have processes beside groups. */
   readonly isRoot: boolean
   readonly controllers: readonly string[]
-  /** The controllers that groups below it have. */
+  /** The controllers that are enabled for groups below it. */
   readonly given: readonly string[]
   readonly processes: readonly number[]
 }
 
-/** How groups for sandboxes are made: the processes to move first, and the folder below which each sandbox gets one; or why there are none. */
+/** How groups for sandboxes are made: the processes to move first, and the folder in which each sandbox gets a group; or why there can be none. */
 export type GroupPlan =
   | { readonly kind: 'use'; readonly base: string; readonly move: readonly number[] }
   | { readonly kind: 'none'; readonly why: string }
 
-/** A group whose subgroups have controllers may hold no process: the server's processes then move to a subgroup of this name. */
+/** The name of a subgroup for the server's processes: a group whose subgroups have controllers may not have processes itself. */
 const serverName = 'flightdeck-server'
 const groupPrefix = 'flightdeck-sandbox-'
 
-/** From /proc/self/cgroup and /proc/self/mountinfo; `undefined` where no hierarchy is mounted that could count memory. Pure. */
+/** Parses /proc/self/cgroup and /proc/self/mountinfo. `undefined` when no mounted hierarchy can count memory. Pure. */
 export function ownGroup(groups: string, mounts: string): OwnGroup | undefined {
   const lines = groups.split('\n').map((line) => {
     const [, controllers = '', ...path] = line.split(':')
     return { controllers: controllers.split(','), path: path.join(':') }
   })
-  // A controller is in one hierarchy alone: where version 1 has it, version 2 has not.
+  // A controller is in one hierarchy only: if version 1 has it, version 2 does not.
   const first = lines.find(({ controllers }) => controllers.includes('memory'))
   const second = lines.find(({ controllers, path }) => controllers.join('') === '' && path.startsWith('/'))
   const found = first ?? second
@@ -62,11 +62,11 @@ function withinRoot(root: string, path: string): string | undefined {
   return path === root ? '/' : path.startsWith(`${root}/`) ? path.slice(root.length) : undefined
 }
 
-/** `kin`: this process, those that began it and those that it began. Pure. */
+/** Plans the groups. `kin` are this process, its ancestors and its descendants. Pure. */
 export function planGroups(own: GroupState, kin: ReadonlySet<number>): GroupPlan {
   if (!own.controllers.includes('memory'))
     return { kind: 'none', why: 'the control group of the server does not count memory' }
-  // An earlier server, or the one that began this process, has been moved here already.
+  // An earlier server, or the parent of this process, has already moved here.
   if (basename(own.folder) === serverName) return { kind: 'use', base: dirname(own.folder), move: [] }
   if (own.given.includes('memory')) return { kind: 'use', base: own.folder, move: [] }
   if (own.isRoot)
@@ -79,7 +79,7 @@ export function planGroups(own: GroupState, kin: ReadonlySet<number>): GroupPlan
   return { kind: 'use', base: own.folder, move: own.processes }
 }
 
-/** What is written into the folder of a sandbox's group, in order; not every kernel has what is optional. Pure. */
+/** What is written into the folder of a sandbox's group, in order. Optional settings do not exist in every kernel. Pure. */
 export function groupSettings(
   version: OwnGroup['version'],
   { memoryBytes, processes }: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,
@@ -90,7 +90,7 @@ export function groupSettings(
         { file: 'memory.max', content: bytes },
         { file: 'memory.swap.max', content: '0', isOptional: true },
         { file: 'memory.oom.group', content: '1', isOptional: true },
-        // Its own processes, and those that start it.
+        // The sandbox's own processes, and those that start it.
         { file: 'pids.max', content: String(processes + 4), isOptional: true },
       ]
     : [
@@ -99,32 +99,35 @@ export function groupSettings(
       ]
 }
 
-/** The files with the limit, and with the kernel's count of processes that it has ended for it. */
+/** The files with the limit, and with the kernel's count of processes that it ended because of the limit. */
 const files = {
   1: { limit: 'memory.limit_in_bytes', events: 'memory.oom_control' },
   2: { limit: 'memory.max', events: 'memory.events' },
 } as const
 
-/** What a sandbox holds, by the kernel's count. `unknown`: the limit is not in force any more, since somebody else changed or removed it. */
+/**
+ * Whether the sandbox is within its limit, by the kernel's count. `unknown`: the limit is no longer in force, because somebody else changed or
+ * removed it.
+ */
 export type Counted = 'within' | 'exceeded' | 'unknown'
 
 export interface SandboxGroup {
   counted(): Promise<Counted>
-  /** When nothing of the sandbox is left. Never fails. */
+  /** Removes the group. Call it when nothing of the sandbox is left. Never fails. */
   remove(): Promise<void>
 }
 
 export interface ControlGroups {
-  /** How memory is counted: a sentence for the operator. */
+  /** A sentence for the operator about how memory is counted. */
   readonly says: string
-  /** Puts a process, and all that it will start, under the limits; `undefined` where that fails. Never throws. */
+  /** Puts a process, and everything that it will start, under the limits; `undefined` when that fails. Never throws. */
   hold(
     pid: number,
     limits: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,
   ): Promise<SandboxGroup | undefined>
 }
 
-/** The kernel removes a group by rmdir(2), with the files that it shows in it. */
+/** Removes a group's folder by rmdir(2); the kernel removes the files in it. */
 type Remove = (folder: string) => Promise<void>
 
 interface GroupPlace {
@@ -133,7 +136,7 @@ interface GroupPlace {
   readonly remove: Remove
 }
 
-/** Prepares the groups of sandboxes and removes those that killed servers left; a string says why there can be none. */
+/** Prepares groups for sandboxes, and removes those that killed servers have left. A string says why there can be none. */
 export async function openControlGroups(
   own: OwnGroup | 'look' = 'look',
   remove: Remove = rmdir,
@@ -156,7 +159,7 @@ export async function openControlGroups(
   }
 }
 
-/** Version 2: moves the server's processes to a subgroup and turns on counting below. Returns the folder for the groups of sandboxes. */
+/** For version 2: moves the server's processes to a subgroup and enables counting below. Returns the folder for the groups of sandboxes. */
 async function opened(folder: string): Promise<string | { readonly why: string }> {
   const plan = planGroups(await stateOf(folder), await kin())
   if (plan.kind === 'none') return plan
@@ -166,7 +169,7 @@ async function opened(folder: string): Promise<string | { readonly why: string }
     await mkdir(server, { recursive: true })
     for (const pid of plan.move)
       await writeFile(join(server, 'cgroup.procs'), String(pid)).catch((fault: unknown) => {
-        // It has ended meanwhile.
+        // The process has ended in the meantime.
         if (!isCode(fault, 'ESRCH')) throw fault
       })
   }
@@ -202,7 +205,7 @@ async function kin(): Promise<ReadonlySet<number>> {
   return found
 }
 
-/** Removes the groups of servers that no longer run. The kernel does not remove one in which something still runs. */
+/** Removes the groups of servers that no longer run. The kernel does not remove groups that still have processes. */
 async function removeLeft({ base, remove }: GroupPlace): Promise<void> {
   for (const name of await readdir(base)) {
     const pid = new RegExp(`^${groupPrefix}(\\d+)-`).exec(name)?.[1]
@@ -249,7 +252,7 @@ function controlGroups(groups: GroupPlace): ControlGroups {
   }
 }
 
-/** Synchronous, since a sandbox waits for it and each call takes microseconds. The limit is read back, because the kernel rounds it. */
+/** Makes a group. Synchronous, because a sandbox waits for it and each call takes microseconds. Reads the limit back, because the kernel rounds it. */
 function make(
   { base, version }: GroupPlace,
   limits: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,
@@ -270,7 +273,7 @@ function make(
   }
 }
 
-/** A process that has just ended is in its group for a moment longer. */
+/** Removes a group. Tries several times, because a process that has just ended is still in its group for a moment. */
 async function removed(folder: string, remove: Remove): Promise<void> {
   for (let waitedMs = 0; waitedMs < 5_000; waitedMs += 20) {
     const isGone = await remove(folder).then(

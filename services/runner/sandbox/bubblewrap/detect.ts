@@ -1,4 +1,4 @@
-/** Finds out whether bubblewrap makes sandboxes on this machine, by making one. */
+/** Finds out whether bubblewrap works on this machine, by making a sandbox. */
 import { access, constants } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { run } from '#platform/childProcess.ts'
@@ -10,17 +10,17 @@ import { sandboxFault, sandboxShortcomings, withTrialWorkspace, type Detected } 
 import { seccompFilter } from '../systemCalls.ts'
 
 export interface DetectRequest {
-  /** PATH, in which `bwrap` is looked for. */
+  /** The PATH in which `bwrap` is searched for. */
   readonly path: string
-  /** A folder that exists, where workspaces will lie: the trial sandbox is made from there. */
+  /** An existing folder that will contain the workspaces. The trial sandbox is made from there. */
   readonly root: string
-  /** Git as the sandbox's PATH has it. */
+  /** The path or name of git inside the sandbox. */
   readonly gitProgram: string
-  /** What counts the memory of sandboxes; detected when not given. */
+  /** How the memory of sandboxes is counted; detected if missing. */
   readonly groups?: ControlGroups
 }
 
-/** Takes about 100 ms, 50 s at most. */
+/** Tries a sandbox. Takes about 100 ms, at most 50 s. */
 export async function detectBubblewrap({
   path,
   root,
@@ -64,18 +64,18 @@ export async function detectBubblewrap({
     const sandbox = bubblewrap({ ...parts, filters })
     const why = await sandboxFault(sandbox, workspace)
     if (why === undefined) return working(sandbox)
-    // A kernel without filters makes sandboxes, if weaker ones.
+    // On a kernel without filters, sandboxes work but are weaker.
     const weaker = bubblewrap({ ...parts, filters: undefined })
     if (filters && (await sandboxFault(weaker, workspace)) === undefined) return working(weaker)
     return { kind: 'fails', why: `bubblewrap ${version} cannot make a sandbox here (${why}). ${howToAllow}` }
   })
 }
 
-/** `why`: a clause that says why the kernel does not count. */
+/** The sentence for memory that is counted by looking at processes; `why` is a clause with the reason. */
 const countedByProcesses = (why: string): string =>
   `The memory of a sandbox is counted by looking at its processes, twice a second, as ${why}. So a sandbox can make no memfd and no large segment of System V. A control group of the server's own mends that: Delegate=yes in its systemd unit.`
 
-/** A program's path, looked for as a shell would. */
+/** The path of a program, searched for as a shell would. */
 export async function findProgram(name: string, path: string): Promise<string | undefined> {
   for (const dir of path.split(delimiter).filter((entry) => entry.startsWith('/'))) {
     const file = join(dir, name)

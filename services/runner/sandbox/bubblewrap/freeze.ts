@@ -1,13 +1,13 @@
 /**
- * Stops a tree of processes so that nothing of it can change a file, and ends everything in it that was not there from the start. Processes that
- * may stay are told by when they were born, never by a name, which any process can take.
+ * Stops a tree of processes so that none of them can change a file, and ends every process in it that was not there from the start. Processes that
+ * may stay are identified by their start time, never by a name, since any process can take any name.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { signalProcess } from '#platform/childProcess.ts'
 import { childrenOf, factsOf } from '../processTree.ts'
 
-/** One process, told from a later one of the same id. */
+/** A process, identified so that a later process with the same id is not mistaken for it. */
 export interface Known {
   readonly pid: number
   readonly birth: string
@@ -15,16 +15,17 @@ export interface Known {
 
 /** A tree that cannot be frozen within this time is ended as a whole. */
 const freezeTimeoutMs = 5_000
-/** New processes are only stopped for up to this time, since killing one makes room for another under the process limit. */
+/** For this time, new processes are only stopped: killing one would make room for another under the process limit. */
 const onlyStoppedMs = 1_000
 
 /**
- * Kills every process below `root` except those in `staying`, which it stops. Returns true when nothing below `root` can run before `thaw`, and
- * false when one of `staying` is gone or the others cannot be killed in time.
+ * Kills every process below `root` except those in `staying`, which it stops. Returns true when nothing below
+ * `root` can run before `thaw`, and false when one of `staying` has ended or the others cannot be killed in time.
  *
- * It is sound against processes that start others while it looks. A parent's list of children is read in order and under the kernel's lock, and an
- * orphan is added to the end of the list of `root`: so every living process is in some list. Those that stay are stopped and start nothing. So two
- * looks in a row that find nobody else have missed nobody.
+ * This is sound even if processes start others meanwhile. A parent's list of children is read in order and under
+ * the kernel's lock, and an orphan is added to the end of the list of `root`: so every living process is in some
+ * list. Processes that stay are stopped and start nothing. So if two searches in a row find no other processes,
+ * there are none.
  */
 export async function freeze(root: number, staying: readonly Known[]): Promise<boolean> {
   const begun = performance.now()
@@ -48,14 +49,14 @@ export async function freeze(root: number, staying: readonly Known[]): Promise<b
   return false
 }
 
-/** Lets those that stayed run on. */
+/** Lets the stopped processes continue. */
 export function thaw(staying: readonly Known[]): void {
   for (const { pid } of staying) signalProcess(pid, 'SIGCONT')
 }
 
 /**
- * Processes that are alive, or were when their parent's children were listed: one that has ended since may have started another. So a dead one
- * counts until it is in `dead`, which names those that an earlier look found dead; this look adds its own.
+ * The processes below `root` that are alive, or were when their parent's children were listed: one that has ended since may have started another. So
+ * a dead one counts until it is in `dead`, which has those that an earlier search found dead; this search adds its own.
  */
 export async function othersBelow(
   root: number,
@@ -79,7 +80,7 @@ export async function othersBelow(
   return births.size > 0 ? 'one_is_gone' : others
 }
 
-/** A stop signal takes effect in each thread only when that leaves the kernel, so every thread is checked. */
+/** Whether all threads are stopped. A stop signal takes effect in a thread only when the thread leaves the kernel, so every thread is checked. */
 async function areStopped(staying: readonly Known[]): Promise<boolean> {
   for (const { pid } of staying)
     for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [])) {

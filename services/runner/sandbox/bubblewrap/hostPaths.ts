@@ -1,8 +1,11 @@
-/** Which parts of the host a sandbox shows: its programs and libraries, and of /etc what these need to run, name hosts and trust certificates. */
+/**
+ * The parts of the host that a sandbox can see: programs and libraries, and of /etc what these need to run, to resolve host names and to trust
+ * certificates.
+ */
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
 import type { HostSystem } from './arguments.ts'
 
-/** Looks at this host. What it lacks is left out. */
+/** Finds them on this host. What the host does not have is left out. */
 export async function hostSystem(): Promise<HostSystem> {
   const readOnly: string[] = []
   const symlinks: { path: string; to: string }[] = []
@@ -24,8 +27,8 @@ export async function hostSystem(): Promise<HostSystem> {
 }
 
 /**
- * Descriptors that this process was started with, by a terminal or a supervisor, and that every child would get. Node's own are
- * closed by the kernel when a child starts.
+ * Descriptors that this process got from a terminal or a supervisor, and that every child would inherit. The kernel closes Node's own when a child
+ * starts.
  */
 export async function inheritedDescriptors(): Promise<readonly number[]> {
   const numbers = (await readdir('/proc/self/fdinfo')).map(Number).filter((descriptor) => descriptor > 2)
@@ -38,7 +41,7 @@ export async function inheritedDescriptors(): Promise<readonly number[]> {
   return inherited
 }
 
-/** Below what is shown, where npm, pip, git and others keep what holds for the whole machine: registries with their tokens, say. */
+/** Places below the visible folders where npm, pip, git and others have settings for the whole machine, for example registries with their tokens. */
 const settingsPlaces = [
   '/usr/etc',
   '/usr/local/etc',
@@ -48,7 +51,7 @@ const settingsPlaces = [
   '/usr/local/lib/node_modules/npm/npmrc',
 ] as const
 
-/** O_CLOEXEC, as Linux has it. */
+/** The value of O_CLOEXEC on Linux. */
 const closeOnExec = 0o2000000
 
 const systemPaths = [

@@ -1,21 +1,24 @@
 /**
- * What runs first in a sandbox, and becomes its command. From its first step on it is another user, with an environment that is ours alone.
- * Whatever a project, a secret or a person decides comes through a pipe, which is read only when there is no privilege left to lose. So none of it
- * affects what starts the command, and no list of processes has it.
+ * The first program in a sandbox, which becomes its command. From its first step on, it runs as another user and with an environment that we alone
+ * define. Everything that a project, a secret or a person defines comes through a pipe, which is read only when no privilege is left. So none of it
+ * affects how the command is started, and no list of processes contains it.
  */
 import type { SandboxLimits, SandboxSpec } from '../port.ts'
 import type { SandboxIdentity } from './arguments.ts'
 
 interface LaunchPlan extends Pick<SandboxSpec, 'env' | 'command'> {
   readonly limits: Omit<SandboxLimits, 'wallMs'>
-  /** Where the command starts: entered as its own user, who may be the only one that can. */
+  /** The folder in which the command starts. It is entered as the command's user, who may be the only one with access to it. */
   readonly startIn: string
 }
 
-/** How much nicer a sandbox is than the server: it gets a tenth of a processor that both want. */
+/** How much lower the priority of a sandbox is than that of the server: if both want a processor, the sandbox gets a tenth of it. */
 export const nicerThanServer = 10
 
-/** Its command line, the same for all sandboxes of an identity but for the user's number; it reads its words from the descriptor. */
+/**
+ * The command line of the launcher, which is the same for all sandboxes of an identity except for the user's number. It reads its words from the
+ * descriptor.
+ */
 export function launcher(identity: SandboxIdentity, descriptor: number): readonly string[] {
   const start = ['perl', '-e', script, String(descriptor)]
   if (identity.kind !== 'host_user') return start
@@ -32,7 +35,7 @@ export function launcher(identity: SandboxIdentity, descriptor: number): readonl
   ]
 }
 
-/** What it reads: each word ends with a NUL. Throws `RangeError` for a word that holds one. */
+/** The words that the launcher reads, each ended by a NUL. Throws `RangeError` for a word that contains one. */
 export function launchWords({ limits, startIn, env, command }: LaunchPlan): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
   return nulEnded([
@@ -45,7 +48,7 @@ export function launchWords({ limits, startIn, env, command }: LaunchPlan): stri
   ])
 }
 
-/** Words for a program that takes them apart at the NULs. Throws `RangeError` for one that holds a NUL itself. */
+/** Words for a program that splits them at NULs. Throws `RangeError` for a word that contains one. */
 export function nulEnded(words: readonly string[]): string {
   return words
     .map((word) => {
@@ -55,7 +58,7 @@ export function nulEnded(words: readonly string[]): string {
     .join('')
 }
 
-/** The number of prlimit64(2), by which Perl sets bounds. */
+/** The number of the system call prlimit64(2), with which Perl sets limits. */
 function resourceCall(): number {
   switch (process.arch) {
     case 'x64':
@@ -68,9 +71,9 @@ function resourceCall(): number {
 }
 
 /**
- * In Perl, which every Debian has and which starts faster than several programs that each do a part of this. 6, 1, 2 and 4 are RLIMIT_NPROC,
- * _FSIZE, _DATA and _CORE of setrlimit(2); no program can lift them again. When memory is short, the kernel ends what runs in a sandbox before the
- * server; when processors are, the server goes first.
+ * In Perl, which every Debian has, and which starts faster than several programs that each do a part. 6, 1, 2 and 4 are RLIMIT_NPROC, _FSIZE, _DATA
+ * and _CORE of setrlimit(2), which no program can raise again. If memory is short, the kernel ends processes in a sandbox before the server; if
+ * processors are, the server has priority.
  */
 const script = `
 open(my $in, '<&=', shift @ARGV) or exit 125;

@@ -1,13 +1,13 @@
 /**
- * Sandboxes that outlived the runner that made them. Bubblewrap ties a sandbox to its maker only once the sandbox is complete, so a runner that is
- * killed before that leaves it behind.
+ * Sandboxes that outlived their runner. bubblewrap ties a sandbox to its parent only when the sandbox is complete, so a runner that is killed before
+ * that leaves one behind.
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { signalProcess } from '#platform/childProcess.ts'
 import { sandboxPaths } from '../layout.ts'
 
-/** Ends every sandbox that works in a workspace below `root`. Called before any is made, when none may be alive. */
+/** Ends every sandbox that uses a workspace below `root`. Must be called before any sandbox is made, when none may be alive. */
 export async function endOrphanedSandboxes(root: string): Promise<void> {
   const pids = await bubblewraps()
   if (pids.length === 0) return
@@ -15,7 +15,7 @@ export async function endOrphanedSandboxes(root: string): Promise<void> {
   const names = await readdir(tasks).catch(() => [])
   const trees = new Set(await Promise.all(names.map((name) => identityOf(join(tasks, name, 'tree')))))
   for (const pid of pids) {
-    // The first process of a sandbox sees the workspace where everything in the sandbox does.
+    // The first process of a sandbox has the workspace at the same path as every process in it.
     const tree = await identityOf(`/proc/${pid}/root${sandboxPaths.tree}`)
     if (tree !== undefined && trees.has(tree)) signalProcess(pid, 'SIGKILL')
   }
@@ -31,7 +31,7 @@ async function bubblewraps(): Promise<readonly number[]> {
   return found
 }
 
-/** Tells a folder from all others of this machine, by whatever path it is seen. */
+/** Identifies a folder among all on this machine, by whatever path it is accessed. */
 async function identityOf(folder: string): Promise<string | undefined> {
   const found = await stat(folder).catch(() => undefined)
   return found && `${found.dev}:${found.ino}`

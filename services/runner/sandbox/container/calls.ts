@@ -1,4 +1,4 @@
-/** Runs programs in a container that is there already: requests, outputs and exits go over a socket. */
+/** Runs programs in a container that is already running: requests, outputs and exits go over a socket. */
 import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { z } from 'zod'
@@ -8,15 +8,15 @@ import { pour } from './frames.ts'
 export interface Call {
   readonly file: string
   readonly args: readonly string[]
-  /** All of its environment. */
+  /** The complete environment of the program. */
   readonly env: Readonly<Record<string, string>>
-  /** What is written to the call's stdin reaches it; else there is none. */
+  /** Whether the program gets what is written to the call's stdin; otherwise it has no input. */
   readonly hasInput: boolean
 }
 
 /**
- * For `node -e` in the container, with the socket's path as argument. It prints a line when it listens. A connection is a call: a line
- * of JSON that says what to run, then the input; back come frames, 1 for stdout, 2 for stderr, 3 for how it ended.
+ * A program for `node -e` in the container, with the socket's path as argument. It prints a line when it listens. A connection is a call: a line of
+ * JSON that says what to run, then the input. The answer is in frames: 1 for stdout, 2 for stderr, 3 for the exit.
  */
 export const callScript = `
 const { spawn } = require('node:child_process')
@@ -63,7 +63,7 @@ const answer = (socket) => {
 createServer({ allowHalfOpen: true }, answer).listen(process.argv[1], () => process.stdout.write('ready\\n'))
 `
 
-/** Begins a call. When the container is gone it ends as by SIGKILL. */
+/** Starts a call. If the container ends, the call ends as if killed by SIGKILL. */
 export function startCall(socketPath: string, call: Call): SpawnedProcess {
   const socket = connect({ path: socketPath, allowHalfOpen: true })
   socket.on('error', () => socket.destroy())

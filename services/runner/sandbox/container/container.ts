@@ -1,4 +1,4 @@
-/** The sandbox made by a container engine: a container for each run, with a user, a process tree, a network and a file system of its own. */
+/** The sandbox with a container engine: a container for each run, with its own user, process tree, network and file system. */
 import { mirrorObjectsInSandbox } from '../../workspace/workspaceGit.ts'
 import { accountFiles, sandboxPaths, checkedBind, commandEnvironment } from '../layout.ts'
 import { containerGit } from './git.ts'
@@ -9,7 +9,7 @@ import type { Bind, Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from '.
 
 export interface ContainerSandbox extends Sandbox {
   readonly kind: 'container'
-  /** Ends the containers that wait for calls of git. */
+  /** Ends the containers that wait for git calls. */
   close(): Promise<void>
 }
 
@@ -19,7 +19,7 @@ export function containerSandbox(options: ContainerOptions): ContainerSandbox {
     kind: 'container',
     run: (spec) => startSandbox(options, spec),
     paths: () => sandboxPaths,
-    // What the engine does not have is in the image, at the same path as here.
+    // What the engine does not have at a path is in the image, at the same path as here.
     seenAs: ({ source, target }) => (engineSees(options.shared, source) === undefined ? source : target),
     gitFor: git.for,
     close: git.close,
@@ -32,7 +32,7 @@ function startSandbox(options: ContainerOptions, spec: SandboxSpec): SandboxedPr
   const isShared = ({ source }: Bind): boolean => engineSees(options.shared, source) !== undefined
   const shown = [
     ...spec.readOnly.map(checkedBind).filter(isShared),
-    // A socket is never in the image.
+    // Sockets are never in the image, so they are always mounted.
     ...spec.sockets.map(checkedBind),
   ]
   let reason: SandboxEnd = 'itself'
@@ -53,7 +53,7 @@ function startSandbox(options: ContainerOptions, spec: SandboxSpec): SandboxedPr
         ...shown.map(({ source, target }) => engineMount(options, source, target)),
       ],
       limits,
-      // A command of people's is never frozen.
+      // The sandbox of a person's command is never frozen.
       staying: spec.beside === undefined ? 0 : 1 + spec.beside,
       command: spec.command,
       startIn: sandboxPaths.tree,

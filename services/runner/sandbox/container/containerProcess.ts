@@ -1,4 +1,4 @@
-/** One container: made, joined to, started, and gone. */
+/** The process of one container: created, attached to, started, and removed. */
 import { constants, openSync } from 'node:fs'
 import { chmod, open, rm, writeFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { engineMount, runnerLabel, type ContainerOptions } from './options.ts'
 export interface ContainerStart {
   readonly plan: Omit<ContainerPlan, 'image' | 'labels' | 'line' | 'answers'>
   readonly env: Readonly<Record<string, string>>
-  /** Files made for it, by their paths inside. */
+  /** Files that are made for the container, by their paths inside. */
   readonly files: Readonly<Record<string, string>>
   readonly stdin: 'pipe' | 'ignore'
   readonly onOutOfMemory: () => void
@@ -26,28 +26,28 @@ export interface StartedContainer {
   readonly stdin: Writable | null
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Settles when nothing of it runs: the command's code, 125 when it could not be made. */
+  /** Settles when nothing of the container runs: with the command's exit code, or 125 when the container could not be made. */
   readonly exited: Promise<number>
   interrupt(): void
-  /** Ends it at once, also one that is being made. */
+  /** Ends the container at once, even while it is being made. */
   end(): void
-  /** Resolves when the processes that stay are there, or it has ended. */
+  /** Resolves when the processes that stay after a freeze have started, or when the container has ended. */
   readonly settled: Promise<void>
-  /** Ends all but those that stay, and stops these; false when that takes too long. */
+  /** Ends all processes except those that stay, and stops these; false when that takes too long. */
   freeze(): Promise<boolean>
   thaw(): void
 }
 
-/** Where its first process finds the pipes from and to the runner. */
+/** The paths at which the first process finds the pipes from and to the runner. */
 const lineInside = '/run/flightdeck.line'
 const answersInside = '/run/flightdeck.answers'
-/** A container that is not frozen by then is ended. */
+/** A container that is not frozen within this time is ended. */
 const freezeTimeoutMs = 8_000
-/** A container that has not ended when told to, by then, is removed by the engine. */
+/** A container that has not ended this long after the request is removed by the engine. */
 const endTimeoutMs = 2_000
 const failedToStart = 125
 
-/** Begins to make it. A failure is reported on its standard error. */
+/** Begins to make a container. A failure is written to its standard error. */
 export function startContainer(options: ContainerOptions, start: ContainerStart): StartedContainer {
   const container: Container = {
     options,
@@ -63,7 +63,7 @@ export function startContainer(options: ContainerOptions, start: ContainerStart)
     forcing: undefined,
   }
   const { stdin, stdout, stderr, answers } = container
-  // A write to a sandbox that is gone fails; its exit tells the reason.
+  // Writing to a sandbox that has ended fails; its exit has the reason.
   stdin?.on('error', () => undefined)
   const exited = runToEnd(container)
   return {
@@ -79,7 +79,7 @@ export function startContainer(options: ContainerOptions, start: ContainerStart)
   }
 }
 
-/** A container that is made or runs. */
+/** A container while it is made or runs. */
 interface Container {
   readonly options: ContainerOptions
   readonly start: ContainerStart
@@ -87,7 +87,7 @@ interface Container {
   readonly stdout: PassThrough
   readonly stderr: PassThrough
   readonly answers: ReturnType<typeof hearAnswers>
-  /** What its first process was told, or is to be told once there is a line to it. */
+  /** The words for its first process, which wait until the pipe to it is open. */
   readonly words: Word[]
   line: FileHandle | undefined
   id: string | undefined
@@ -95,7 +95,7 @@ interface Container {
   forcing: NodeJS.Timeout | undefined
 }
 
-/** Makes it, runs it, and cleans up after it; the code of the command. */
+/** Makes and runs the container, and cleans up after it. Returns the exit code of the command. */
 async function runToEnd(container: Container): Promise<number> {
   const { options, stdin, stdout, stderr, answers } = container
   const folder = await options.scratch.make()
@@ -104,7 +104,7 @@ async function runToEnd(container: Container): Promise<number> {
     return await run(container, folder, id)
   } catch (fault) {
     const why = fault instanceof EngineFault ? fault.message : String(fault)
-    // If the sandbox ran, the engine has ended its output.
+    // If the sandbox was running, the engine has ended its output.
     if (!stderr.writableEnded) stderr.end(`The sandbox cannot be made: ${why}\n`)
     if (!stdout.writableEnded) stdout.end()
     if (container.id !== undefined) await options.engine.remove(container.id).catch(() => undefined)
@@ -113,14 +113,14 @@ async function runToEnd(container: Container): Promise<number> {
     container.isOver = true
     clearTimeout(container.forcing)
     stdin?.destroy()
-    // The sandbox ends when its line ends, whatever became of the engine.
+    // The sandbox ends when the pipe is closed, even if the engine does not respond.
     await container.line?.close()
     answers.close()
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** Makes the pipes and files that it mounts, and the container itself; its id. */
+/** Makes the pipes and files that the container mounts, and the container itself. Returns its id. */
 async function make(container: Container, folder: string): Promise<string> {
   const { options, start, answers } = container
   const { path } = options
@@ -136,7 +136,7 @@ async function make(container: Container, folder: string): Promise<string> {
   container.line = line
   answers.listen(openSync(join(folder, 'answers'), bothWays))
   await chmod(join(folder, 'answers'), 0o222)
-  // Words from before there was a line.
+  // Sends words from before the pipe was open.
   for (const word of container.words.splice(0)) say(container, word)
   const mounts = [
     ...start.plan.mounts,
@@ -156,7 +156,7 @@ async function make(container: Container, folder: string): Promise<string> {
   return container.id
 }
 
-/** Starts a container that was made, with its input and output joined to ours; resolves with its code when it has ended. */
+/** Starts a container with its input and output attached. Resolves with its exit code. */
 async function run(container: Container, folder: string, id: string): Promise<number> {
   const { start, stdout, stderr } = container
   const { engine } = container.options
@@ -177,10 +177,10 @@ async function run(container: Container, folder: string, id: string): Promise<nu
   }
 }
 
-/** Gives the first process its environment and the input, once it has opened its pipes. */
+/** Sends the environment and the input to the first process, after it has opened its pipes. */
 async function begin({ start, stdin, answers }: Container, folder: string, input: Socket): Promise<void> {
   await answers.opened
-  // The agent's processes start next: they must not open the pipes.
+  // The agent's processes start next, and must not open the pipes.
   await Promise.all(['line', 'answers'].map((name) => chmod(join(folder, name), 0)))
   input.write(opening(start.env))
   if (stdin) stdin.pipe(input)
@@ -190,7 +190,7 @@ async function begin({ start, stdin, answers }: Container, folder: string, input
 function say(container: Container, word: Word): void {
   if (container.isOver) return
   container.words.push(word)
-  // A line that nobody reads fills up in the end: then the engine ends that sandbox.
+  // If nobody reads the pipe, it fills up. The sandbox is then ended by the engine.
   container.line?.write(`${word}\n`).catch(() => undefined)
 }
 
@@ -216,17 +216,17 @@ async function freeze(container: Container, exited: Promise<number>): Promise<bo
   return Promise.race([answered, tooLate]).finally(() => late.abort())
 }
 
-/** What the first process of a container says. */
+/** Reads what the first process of a container says. */
 function hearAnswers() {
   const waiting = new Map<string, () => void>()
-  /** Resolves when it says this from now on; only the latest of several is told. */
+  /** Resolves when the first process says this from now on. Only the latest waiter of several is notified. */
   const of = (answer: Answer) => new Promise<void>((resolve) => waiting.set(answer, resolve))
   let socket: Socket | undefined
   return {
     of,
     opened: of('open'),
     settled: of('settled'),
-    /** `fd` is closed with it. */
+    /** Reads from `fd`, and closes it at the end. */
     listen(fd: number): void {
       socket = new Socket({ fd, readable: true, writable: false })
       const lines = createInterface({ input: socket })
@@ -236,7 +236,10 @@ function hearAnswers() {
   }
 }
 
-/** Both ends are ours, so that it can be opened before anybody reads; inside it can only be read, also by a user of our own id. */
+/**
+ * Opens the pipe to the container. We open both ends, so that it can be opened before anybody reads. Inside it is only readable, even for a process
+ * with our own user id.
+ */
 async function openLine(path: string, searchPath: string): Promise<FileHandle> {
   await makePipe(path, searchPath)
   const line = await open(path, bothWays)

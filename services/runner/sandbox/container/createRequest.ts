@@ -1,13 +1,13 @@
-/** The request to the engine: everything that makes the sandbox, in one body. Pure. */
+/** The body of the request to the engine that creates a container, which defines the whole sandbox. Pure. */
 import type { SandboxUser } from '../../workspace/workspace.ts'
 import type { ContainerImage } from './engine.ts'
 import { firstProcess } from './init.ts'
 import type { SandboxLimits } from '../port.ts'
 import { seccompProfile } from '../systemCalls.ts'
 
-/** Something of the engine's machine that is shown inside. */
+/** A file or folder of the engine's machine that is visible inside. */
 export interface ContainerMount {
-  /** As the engine's machine names it. */
+  /** The path on the engine's machine. */
   readonly source: string
   readonly target: string
   readonly readOnly: boolean
@@ -15,18 +15,18 @@ export interface ContainerMount {
 
 export interface ContainerPlan {
   readonly image: ContainerImage
-  /** By which it is found again. */
+  /** Labels by which the container can be found. */
   readonly labels: Readonly<Record<string, string>>
   readonly user: SandboxUser
-  /** Without the prefix `CAP_`. */
+  /** Names of capabilities without the prefix `CAP_`. */
   readonly capabilities: readonly string[]
   readonly mounts: readonly ContainerMount[]
   readonly limits: Omit<SandboxLimits, 'wallMs'>
-  /** Where the pipe from the runner is mounted. */
+  /** The path of the pipe from the runner. */
   readonly line: string
-  /** Where the pipe to the runner is mounted. */
+  /** The path of the pipe to the runner. */
   readonly answers: string
-  /** How many processes stay when it is frozen; 0 where it never is. */
+  /** How many processes stay after a freeze; 0 if the container is never frozen. */
   readonly staying: number
   readonly command: readonly [string, ...string[]]
   readonly startIn: string
@@ -39,7 +39,7 @@ export function containerBody(plan: ContainerPlan): object {
   const { image, user, limits } = plan
   const { memoryBytes, processes, fileSizeBytes } = limits
   const temporaryBytes = Math.floor(memoryBytes / 4)
-  // The kernel counts what lies in the two temporary folders together with what the processes hold.
+  // The kernel counts the contents of the two temporary folders together with the memory of processes.
   const allBytes = memoryBytes + 2 * temporaryBytes
   return {
     Image: image.id,
@@ -47,7 +47,7 @@ export function containerBody(plan: ContainerPlan): object {
     User: `${user.uid}:${user.gid}`,
     Hostname: 'flightdeck',
     WorkingDir: plan.startIn,
-    // Nothing of the image's own environment comes in; the command gets its environment by its input.
+    // Nothing of the image's environment is used; the command gets its environment through its input.
     Env: [],
     Entrypoint: ['/usr/bin/env', '-i', ...firstProcess(plan.line, plan.answers, plan.staying)],
     Cmd: plan.command,
@@ -64,17 +64,17 @@ export function containerBody(plan: ContainerPlan): object {
       ReadonlyRootfs: true,
       CapDrop: ['ALL'],
       CapAdd: plan.capabilities,
-      // Replaces the engine's own profile, which allows more or less depending on its version.
+      // Replaces the engine's own profile, whose permissions depend on its version.
       SecurityOpt: ['no-new-privileges', `seccomp=${filter}`],
       PidsLimit: processes,
       Memory: allBytes,
       MemorySwap: allBytes,
-      // A tenth of what a container gets by default: the server comes first when processors are short, and also when memory is.
+      // A tenth of a container's default: the server has priority when processors are short. The same is set for memory.
       CpuShares: 102,
       OomScoreAdj: 500,
       ShmSize: temporaryBytes,
       Tmpfs: {
-        // Otherwise the engine would make a volume for each container. The user may pass through: mounts may lie below.
+        // Otherwise the engine would make a volume for each container. The user may enter these folders, since mounts may be below them.
         ...Object.fromEntries(image.volumes.map((path) => [path, coverFor(user)])),
         '/tmp': `rw,nosuid,nodev,exec,size=${temporaryBytes},mode=1777`,
       },
@@ -90,7 +90,7 @@ export function containerBody(plan: ContainerPlan): object {
         { Name: 'data', Soft: memoryBytes, Hard: memoryBytes },
         { Name: 'core', Soft: 0, Hard: 0 },
       ],
-      // What it prints is in the task's log; the engine keeps nothing.
+      // The output is in the task's log, so the engine stores nothing.
       LogConfig: { Type: 'none', Config: {} },
     },
   }
@@ -101,8 +101,8 @@ function coverFor({ uid, gid }: SandboxUser): string {
 }
 
 /**
- * The path on the engine's machine of what this process sees at `path`; `undefined` for what is not there: then it is in the image, at the same
- * path. `shared` maps folders of this process to those of the engine; without any, both see the same.
+ * The path on the engine's machine of what this process sees at `path`. `undefined` if the engine does not see it: then it is in the image, at the
+ * same path. `shared` maps folders of this process to those of the engine; if it is empty, both see the same paths.
  */
 export function engineSees(shared: Readonly<Record<string, string>>, path: string): string | undefined {
   const folders = Object.keys(shared)

@@ -1,4 +1,4 @@
-/** Finds out whether a container engine makes sandboxes on this machine, by making one. */
+/** Finds out whether a container engine works on this machine, by making a sandbox. */
 import { stat } from 'node:fs/promises'
 import { sandboxFault, sandboxShortcomings, withTrialWorkspace, type Detected } from '../probe.ts'
 import { containerSandbox, type ContainerSandbox } from './container.ts'
@@ -7,16 +7,16 @@ import { findOrBuildImage, type ImageRequest } from './image.ts'
 import { runnerLabel, type ContainerOptions } from './options.ts'
 
 export interface DetectContainersRequest extends Omit<ContainerOptions, 'engine' | 'image' | 'ownUser'> {
-  /** Where an engine may listen. The first that answers is taken. */
+  /** Sockets of engines. The first one that answers is used. */
   readonly sockets: readonly string[]
   readonly image: ImageRequest
-  /** A folder that exists, where workspaces will lie: the trial sandbox is made from there. */
+  /** An existing folder that will contain the workspaces. The trial sandbox is made from there. */
   readonly root: string
 }
 
 /**
- * Takes the first engine that answers, removes what an earlier run of this runner left, finds or builds the image, and tries a sandbox.
- * Takes about 2 s, 2 min at most, and once up to 15 min for the image.
+ * Uses the first engine that answers, removes containers that an earlier run of this runner left, finds or builds the image, and tries a sandbox.
+ * Takes about 2 s, at most 2 min, and once up to 15 min for the image.
  */
 export async function detectContainers(
   request: DetectContainersRequest,
@@ -35,7 +35,7 @@ export async function detectContainers(
   }
 }
 
-/** Those of the sockets that are there. */
+/** The sockets that exist. */
 export async function socketsThere(sockets: readonly string[]): Promise<readonly string[]> {
   const found = await Promise.all(sockets.map((path) => stat(path).catch(() => undefined)))
   return sockets.filter((_, index) => found[index]?.isSocket())
@@ -46,7 +46,7 @@ interface FoundEngine {
   readonly version: string
 }
 
-/** A sentence says why none of them can be used. */
+/** The first usable engine, or a sentence that says why there is none. */
 async function findEngine(sockets: readonly string[]): Promise<FoundEngine | string> {
   const faults: string[] = []
   for (const socketPath of sockets) {
@@ -68,7 +68,7 @@ async function tryOut(
 ): Promise<Detected<ContainerSandbox>> {
   const ownUser = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 }
   const options = { ...request, engine, image, ownUser }
-  // What an earlier run of this runner left when it was killed.
+  // Containers that an earlier process of this runner left when it was killed.
   const left = await engine.labelled(runnerLabel, request.runnerId)
   await Promise.all(left.map((id) => engine.remove(id)))
   const sandbox = containerSandbox(options)

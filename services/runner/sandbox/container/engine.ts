@@ -1,6 +1,6 @@
 /**
- * The container engine, by Docker's interface, which Podman has as well: HTTP on its socket. dockerode is not used, since it takes address and keys
- * from the environment, ignores slow readers, and cannot tell when the engine begins to wait for a container's end.
+ * The container engine, by Docker's API, which Podman has too: HTTP on a socket. dockerode is not used, because it takes address and keys from the
+ * environment, ignores slow readers, and cannot tell when the engine begins to wait for a container's end.
  */
 import { request, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
@@ -9,10 +9,10 @@ import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
 
-/** The engine is not there, or refuses; the sentence is its own where it gave one. */
+/** The engine does not answer, or refuses. The message is the engine's own if it sent one. */
 export class EngineFault extends Error {
   override readonly name = 'EngineFault'
-  /** What it answered; `null` when it did not. */
+  /** The HTTP status; `null` without an answer. */
   readonly status: number | null
   constructor(sentence: string, status: number | null) {
     super(sentence)
@@ -20,7 +20,7 @@ export class EngineFault extends Error {
   }
 }
 
-/** An image that is on the engine. */
+/** An image that the engine has. */
 export interface ContainerImage {
   readonly id: string
   /** Folders for which the engine would make a volume for each container. */
@@ -30,40 +30,43 @@ export interface ContainerImage {
 export interface BuildRequest {
   readonly name: string
   readonly buildArguments: Readonly<Record<string, string>>
-  /** Told of each step, a line each. */
+  /** Called with a line for each step. */
   readonly progress: (line: string) => void
 }
 
-/** Every call throws `EngineFault`, within 30 s where nothing else is said. */
+/** The calls to the engine. Each throws `EngineFault`, within 30 s unless stated otherwise. */
 export interface ContainerEngine {
-  /** What it is called and its version: `Docker 20.10.24`. */
+  /** Returns name and version of the engine: `Docker 20.10.24`. */
   version(): Promise<string>
-  /** Whether it can bound the memory of a container here: one of a user who is not root often cannot. */
+  /** Whether the engine can limit the memory of containers here. Without root, it often cannot. */
   limitsMemory(): Promise<boolean>
-  /** `undefined` when it is not on the engine. */
+  /** Returns an image; `undefined` when the engine does not have it. */
   image(name: string): Promise<ContainerImage | undefined>
-  /** Builds an image from a tar of its context, in which `Dockerfile` lies, in 15 minutes at most. Throws what the build said last when it fails. */
+  /** Builds an image from a tar of its context, which contains `Dockerfile`, within 15 minutes. If the build fails, throws its last output. */
   build(context: Buffer, request: BuildRequest): Promise<void>
-  /** Makes a container, not started, and gives its id. */
+  /** Creates a container without starting it, and returns its id. */
   create(body: object): Promise<string>
-  /** Joins a stream to what the container says, and to its input where asked for, before it is started. */
+  /** Attaches a stream to the outputs of a container and, if requested, to its input. Call it before the container is started. */
   attach(id: string, streams: readonly ('stdin' | 'stdout' | 'stderr')[]): Promise<Socket>
-  /** Begins to wait for its end, before it is started; `code` is as a shell tells it, and settles when the container ends. */
+  /**
+   * Begins to wait for the container's end; call it before the container is started. `code` is as a shell reports it, and settles when the container
+   * ends.
+   */
   awaitExit(id: string): Promise<{ readonly code: Promise<number> }>
-  /** Tells each time when the kernel ended a process of it for want of memory, until the returned function is called. */
+  /** Calls `tell` each time that the kernel ended a process of the container because of the memory limit, until the returned function is called. */
   onOutOfMemory(id: string, tell: () => void): Promise<() => void>
   start(id: string): Promise<void>
-  /** Ends it with all that runs in it, and takes it away; one that is gone already is fine. */
+  /** Ends the container with everything in it, and removes it. Does nothing when it does not exist. */
   remove(id: string): Promise<void>
-  /** The ids of all containers that have the label, running or not. */
+  /** The ids of all containers with the label, running or not. */
   labelled(label: string, value: string): Promise<readonly string[]>
 }
 
 const answerTimeoutMs = 30_000
-/** A first build fetches a base image and a few packages. */
+/** The first build fetches a base image and a few packages. */
 const buildTimeoutMs = 15 * 60_000
 
-/** `socketPath` is where it listens. */
+/** The client for the engine that listens on `socketPath`. */
 export function containerEngine(socketPath: string): ContainerEngine {
   const call = (method: string, path: string, more: CallContent = {}) =>
     callEngine(socketPath, { method, path, ...more })
@@ -93,7 +96,7 @@ export function containerEngine(socketPath: string): ContainerEngine {
         t: name,
         rm: '1',
         forcerm: '1',
-        // The machine's own network: a build needs its name servers and proxies, and containers may have no way out.
+        // Uses the machine's network, because a build needs its name servers and proxies, and containers may have no way out.
         networkmode: 'host',
         buildargs: JSON.stringify(buildArguments),
       })
@@ -111,7 +114,7 @@ export function containerEngine(socketPath: string): ContainerEngine {
       return connection ?? Promise.reject(await refusal(response))
     },
     async awaitExit(id) {
-      // The engine answers at once that it waits, and tells the end in the body.
+      // The engine answers at once that it waits, and sends the end in the body.
       const path = `/containers/${id}/wait?condition=next-exit`
       const { response } = await call('POST', path, { isLong: true })
       const code = text(response).then((body) => Answers.exit.parse(JSON.parse(body)).StatusCode)
@@ -131,7 +134,7 @@ export function containerEngine(socketPath: string): ContainerEngine {
       try {
         await ask('DELETE', `/containers/${id}?force=1&v=1`)
       } catch (fault) {
-        // 409: it is being taken away already.
+        // 404: the container does not exist. 409: it is already being removed.
         if (!(fault instanceof EngineFault && (fault.status === 404 || fault.status === 409))) throw fault
       }
     },
@@ -160,7 +163,7 @@ const Answers = {
   build: z.object({ stream: z.string().optional(), error: z.string().optional() }),
 }
 
-/** The engine reports a build in lines of JSON, and its failure too: the status is 200 by then. */
+/** Follows the lines of JSON in which the engine reports a build. They also report a failure, since the status is 200 by then. */
 async function followBuild(answer: IncomingMessage, progress: (line: string) => void): Promise<void> {
   const tooLong = new Error(`it took more than ${buildTimeoutMs / 60_000} min`)
   const timer = setTimeout(() => answer.destroy(tooLong), buildTimeoutMs)
@@ -178,15 +181,15 @@ async function followBuild(answer: IncomingMessage, progress: (line: string) => 
 
 interface CallContent {
   readonly body?: object | undefined
-  /** Sent in place of a body in JSON. */
+  /** A tar that is sent instead of a JSON body. */
   readonly tar?: Buffer
-  /** Its answer comes over a long time. */
+  /** Whether the answer may take a long time. */
   readonly isLong?: boolean
-  /** The connection becomes ours. */
+  /** Whether the connection is upgraded to a raw stream. */
   readonly isUpgrade?: boolean
 }
 
-/** Resolves once the head of an answer has come that is no refusal. */
+/** Sends a request. Resolves when the headers of a successful answer have arrived. */
 function callEngine(
   socketPath: string,
   {
@@ -216,7 +219,7 @@ function callEngine(
     })
     call.on('upgrade', (response, connection: Socket, head) => {
       connection.setTimeout(0)
-      // A writer learns from the exit that the container is gone.
+      // Whoever writes learns from the exit that the container has ended.
       connection.on('error', () => connection.destroy())
       if (head.length > 0) connection.unshift(head)
       resolve({ response, connection })
@@ -230,7 +233,7 @@ function callEngine(
 async function refusal(answer: IncomingMessage): Promise<EngineFault> {
   const body = await text(answer).catch(() => '')
   const { data } = Answers.fault.safeParse(jsonOf(body))
-  // Text that is not JSON is reported as it is.
+  // An error that is not JSON is passed on as text.
   const sentence = data?.message ?? body.trim().slice(0, 500)
   return new EngineFault(sentence || `it answers ${answer.statusCode}`, answer.statusCode ?? null)
 }

@@ -1,9 +1,9 @@
-/** Several outputs in one stream, as the container engine sends them: eight bytes that say which and how long, then what was said. */
+/** Several outputs in one stream, as container engines send them: frames with a header of eight bytes, which has the output and the length. */
 import type { Readable, Writable } from 'node:stream'
 
 const headBytes = 8
 
-/** The parts as they come, not the whole frames: a large one is never held. Throws what the stream throws, and for half a frame at its end. */
+/** The parts of frames as they arrive, so that no large frame is held in memory. Throws what the stream throws, and for an incomplete frame at its end. */
 export async function* partsOf(
   stream: Readable,
 ): AsyncGenerator<{ readonly kind: number; readonly bytes: Buffer }> {
@@ -31,8 +31,8 @@ export async function* partsOf(
 }
 
 /**
- * Pours each output into its sink, as fast as that takes it, until the stream or the sink is over; then the sinks are ended. A stream that breaks
- * ends them as well: why its sender ended is reported elsewhere. What has no sink goes to `rest`.
+ * Writes each output to its sink, as fast as the sink takes it, until the stream or the sink ends; then the sinks are ended. A broken stream ends
+ * them too, since the reason is reported elsewhere. Outputs without a sink go to `rest`.
  */
 export async function pour(
   stream: Readable,
@@ -47,13 +47,13 @@ export async function pour(
       else if (!sink.write(bytes)) await ready(sink)
     }
   } catch {
-    // It broke.
+    // The stream broke.
   } finally {
     for (const sink of sinks.values()) if (!sink.writableEnded) sink.end()
   }
 }
 
-/** Resolves when it takes more, or is gone. */
+/** Resolves when the sink takes more, or is closed. */
 function ready(sink: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -1,6 +1,6 @@
 /**
- * Git in a container of its own: what an agent planted, or swaps while git reads, leads to nothing outside of its own tree. A container
- * takes a good while to start and git is asked often, so one stays for a while and takes call after call, on a socket.
+ * git in a separate container: whatever an agent planted, or changes while git reads, leads to nothing outside of its own tree. Starting a container
+ * takes a while and git is run often, so a container is kept for some time and takes calls on a socket.
  */
 import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { engineMount, type ContainerOptions } from './options.ts'
 import { engineSees } from './createRequest.ts'
 import { startContainer, type StartedContainer } from './containerProcess.ts'
 
-/** How long a container waits for the next call. */
+/** How long a container waits for the next call before it is ended. */
 const idleMs = 20_000
 const folderInside = '/run/flightdeck'
 const nodeInside = '/opt/flightdeck/node'
@@ -25,9 +25,9 @@ interface ReadyContainer {
 }
 
 interface GitContainer {
-  /** Fails when it takes no calls. */
+  /** Rejects when the container does not take calls. */
   readonly ready: Promise<ReadyContainer>
-  /** What it was made for: a workspace that was recreated lies at the same paths. */
+  /** Identifies the workspace that it was made for: a recreated workspace has the same paths. */
   readonly fingerprint: string
   calls: number
   idle: NodeJS.Timeout | undefined
@@ -67,7 +67,7 @@ export function containerGit(options: ContainerOptions) {
   }
 
   return {
-    /** It fails when its container cannot be made. */
+    /** Returns git for a workspace. Rejects when the container cannot be made. */
     for:
       (workspace: Workspace): Git =>
       async (call) => {
@@ -94,7 +94,7 @@ export function containerGit(options: ContainerOptions) {
             gitContainer.idle = setTimeout(drop, idleMs, key, gitContainer).unref()
         }
       },
-    /** Ends what waits for calls, and calls that are under way. */
+    /** Ends all containers, together with running calls. */
     async close(): Promise<void> {
       for (const [key, gitContainer] of containers) drop(key, gitContainer)
       await Promise.all(ending)
@@ -116,7 +116,7 @@ async function startGitContainer(
   const isShared = engineSees(shared, node) !== undefined
   const container = startContainer(options, {
     plan: {
-      // Root in name, who may read and write the files of others and nothing more.
+      // Nominally root, who may read and write the files of others and nothing more.
       user: owner ? { uid: 0, gid: 0 } : ownUser,
       capabilities: owner ? ['DAC_OVERRIDE'] : [],
       staying: 0,

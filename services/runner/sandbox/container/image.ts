@@ -1,11 +1,11 @@
-/** The image that container sandboxes are made of. The engine builds it where it does not have it. */
+/** The image for container sandboxes, which is built if the engine does not have it. */
 import { createHash } from 'node:crypto'
 import { packTar } from '../../workspace/saved/tar.ts'
 import type { ContainerEngine, ContainerImage } from './engine.ts'
 
 /**
- * What agents and commands find in a sandbox; agents themselves, node and the workspace come from the server's machine. It uses nothing of
- * BuildKit's, so that every engine builds it.
+ * What agents and commands find in a sandbox; agents, node and the workspace come from the server's machine. It needs no BuildKit, so that every
+ * engine can build it.
  */
 export const sandboxDockerfile = `FROM node:24-bookworm-slim
 RUN apt-get update \\
@@ -14,22 +14,22 @@ RUN apt-get update \\
 `
 
 export interface ImageRequest {
-  /** An image of the operator's; `null`: ours, which is built when the engine does not have it. */
+  /** The name of the operator's image; `null`: our own, which is built if the engine does not have it. */
   readonly named: string | null
-  /** Content of the Dockerfile. */
+  /** The content of the Dockerfile. */
   readonly dockerfile: string
-  /** For the build alone: proxies, say. */
+  /** Arguments for the build alone, such as proxies. */
   readonly buildArguments: Readonly<Record<string, string>>
-  /** Told of a build's steps, a line each. */
+  /** Called with a line for each step of a build. */
   readonly progress: (line: string) => void
 }
 
-/** By its content: an upgrade that changes the file builds a new one. */
+/** The name of our image, made from the Dockerfile's content, so that an upgrade which changes it builds a new image. */
 export function imageName(dockerfile: string): string {
   return `flightdeck/sandbox:${createHash('sha256').update(dockerfile).digest('hex').slice(0, 12)}`
 }
 
-/** Finds the image or builds ours; a string says why there is none. Throws `EngineFault`. */
+/** Finds the image or builds ours. A string says why there is none. Throws `EngineFault`. */
 export async function findOrBuildImage(
   engine: ContainerEngine,
   { named, dockerfile, buildArguments, progress }: ImageRequest,

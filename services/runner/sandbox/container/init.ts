@@ -1,19 +1,20 @@
 /**
- * The first process of a container, in Perl, which every Debian has: it is the one that nothing inside can end or stop. It takes the
- * command's environment from its input, so that no list of processes and no file of the engine has it; starts the command; and ends,
- * and everything in the container with it, when the command has ended or the line to the runner breaks.
+ * The first process of a container, written in Perl, which every Debian has. Nothing inside can end or stop it. It reads the command's environment
+ * from its input, so that no list of processes and no file of the engine contains it, and starts the command. When the command has ended, or the pipe
+ * to the runner is closed, it ends, and with it everything in the container.
  */
 
 /**
- * Its command line. From `line`, a named pipe, it reads each `Word`, and it ends when the runner closes the pipe. To `answers`, another, it writes
- * each `Answer`. Once it has written `open`, both must be made inaccessible to others: nothing else runs in the container until it has its environment.
- * `staying`: how many processes of the container are its own: the command, and what that starts beside itself before it reads its input.
+ * The command line of the first process. From the named pipe `line` it reads each `Word`; it ends when the runner closes the pipe. To the pipe
+ * `answers` it writes each `Answer`. After it has written `open`, both must be made inaccessible to others: nothing else runs in the container until
+ * it has its environment. `staying` is the number of processes that stay after a freeze: the command, and what the command starts before it reads its
+ * input.
  */
 export function firstProcess(line: string, answers: string, staying: number): readonly string[] {
   return ['/usr/bin/perl', '-e', script, line, answers, String(staying)]
 }
 
-/** What its input begins with: the environment's length and the environment. What follows is the command's own. */
+/** The beginning of its input: the length of the environment, and the environment. Everything after that is the command's input. */
 export function opening(env: Readonly<Record<string, string>>): Buffer {
   const entries = Object.entries(env).map(([name, value]) => {
     if (`${name}${value}`.includes('\0')) throw new RangeError('a variable of the sandbox holds a NUL')
@@ -23,12 +24,12 @@ export function opening(env: Readonly<Record<string, string>>): Buffer {
   return Buffer.concat([Buffer.from(bytes.length.toString(16).padStart(8, '0'), 'latin1'), bytes])
 }
 
-/** `freeze`: to end all but its own and to stop these; it answers `frozen` or `lost`. */
+/** `freeze` ends all processes except those that stay, and stops these; the answer is `frozen` or `lost`. */
 export type Word = 'interrupt' | 'end' | 'freeze' | 'thaw'
-/** `settled`: those that stay are there. */
+/** `settled`: the processes that stay have started. */
 export type Answer = 'open' | 'settled' | 'frozen' | 'lost'
 
-/** 125: it could not begin; 127: there is no such command; 137: it was ended. Else as a shell tells it. */
+/** The exit code. 125: the process could not begin; 127: the command does not exist; 137: the command was ended. Otherwise as a shell reports it. */
 const script = `
 # 2048: not to wait for a runner that is gone already; who cannot be answered is (1: to write).
 sysopen(my $line, shift @ARGV, 2048) or exit 125;

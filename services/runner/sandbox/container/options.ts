@@ -1,4 +1,4 @@
-/** What sandboxes of a container engine are made with. */
+/** The configuration of sandboxes with a container engine. */
 import type { Scratch } from '../../scratch.ts'
 import type { SandboxUser } from '../../workspace/workspace.ts'
 import type { ContainerEngine, ContainerImage } from './engine.ts'
@@ -8,22 +8,22 @@ export interface ContainerOptions {
   readonly engine: ContainerEngine
   readonly image: ContainerImage
   readonly scratch: Scratch
-  /** PATH, for the program that makes named pipes. */
+  /** The PATH in which the program for named pipes is found. */
   readonly path: string
-  /** By which this runner's containers are found. */
+  /** The runner's id, which is a label of its containers. */
   readonly runnerId: string
-  /** Folders of this process that the engine has elsewhere; without any, both see the same files. */
+  /** Folders of this process, with their paths on the engine's machine; if empty, both see the same paths. */
   readonly shared: Readonly<Record<string, string>>
-  /** Path of a Node program: on this machine, or in the image. */
+  /** The path of a Node program, on this machine or in the image. */
   readonly node: string
-  /** The user of this process, who owns the files of workspaces without an owner of their own. */
+  /** The user of this process, who owns the files of workspaces without a separate owner. */
   readonly ownUser: SandboxUser
 }
 
 /** The label by which a runner's containers are found again. */
 export const runnerLabel = 'flightdeck.runner'
 
-/** The mount of a file or folder that the engine can see; throws `RangeError` when it cannot see it. */
+/** The mount of a file or folder that the engine can see. Throws `RangeError` when it cannot. */
 export function engineMount(
   { shared }: Pick<ContainerOptions, 'shared'>,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * What the agent's own git keeps beside the files of the tree: stashes, branches that it is not on, tags, notes and other worktrees. Git is never run
- * on that repository, and what it says is taken for hostile.
+ * Finds work that the agent's own git has in addition to the files of the tree: stashes, other branches, tags, notes and other worktrees. We never
+ * run git on that repository, and do not trust its files.
  */
 import { lstat, opendir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,16 +9,16 @@ import { endedWell, GitFault, type Git, type GitCall } from '../git/git.ts'
 import { ifAbsent } from '#platform/files.ts'
 import type { Workspace } from '../workspace.ts'
 
-/** A repository with 100,000 refs has a smaller one. */
+/** The size limit of `packed-refs`. A repository with 100,000 refs has a smaller one. */
 const largestRefs = 16 * 1024 * 1024
 const largestRef = 4_096
-/** For refs of all kinds together; a repository with more counts as having work there. */
+/** The limit for refs of all kinds together. A repository with more counts as having such work. */
 const maxRefs = 10_000
 
 /**
- * Whether the agent's git has a stash, another worktree, or a ref that leads elsewhere than to its files and what the code host had: no snapshot
- * holds those. What is not as git writes it counts as such work. So does a branch at an earlier commit of the current one, as those commits are its
- * own. Nothing may run in the workspace. Throws `GitFault`.
+ * Whether the agent's git has a stash, another worktree, or a ref to a commit that is neither in its files' history nor at the code host. Snapshots
+ * do not contain those. Anything that is not as git writes it counts as such work. So does a branch at an earlier commit of the current one, since
+ * those commits are the agent's own. Nothing may run in the workspace. Throws `GitFault`.
  */
 export async function hasWorkAside(
   git: Git,
@@ -32,10 +32,10 @@ export async function hasWorkAside(
   return elsewhere.size > 0 && isBeyondTheHost(git, gitDir, elsewhere)
 }
 
-/** Whether one of these is neither in our history nor in what the mirror has of the code host: one process, however many they are. */
+/** Whether one of these commits is neither in our history nor in the mirror's refs from the code host. Needs one process for any number of commits. */
 async function isBeyondTheHost(git: Git, gitDir: string, commits: ReadonlySet<string>): Promise<boolean> {
-  // Known commits come first, so that git reports an error if those cannot be read. HEAD is not among them: in an empty repository it leads
-  // nowhere.
+  // Known commits come first, so that git reports an error if they cannot be read. HEAD is not among them, because it names no commit in an empty
+  // repository.
   const known = ['--not', '--branches', '--remotes', '--alternate-refs', '--not']
   const call: GitCall = {
     gitDir,
@@ -44,20 +44,20 @@ async function isBeyondTheHost(git: Git, gitDir: string, commits: ReadonlySet<st
   }
   const found = await git(call)
   if (endedWell(found)) return found.stdout.length > 0
-  // Git ends like this if we lack one of the commits. After any other error, our own git or the mirror may be damaged.
+  // git ends like this if we lack one of the commits. After any other error, our own repository or the mirror may be damaged.
   const [, missing] = /^fatal: bad object ([0-9a-f]{40})\n$/.exec(found.stderr.toString('utf8')) ?? []
   if (found.endedBy === 'itself' && missing !== undefined && commits.has(missing)) return true
   throw new GitFault(call, found)
 }
 
 interface AgentRefs {
-  /** Commits and tags by the full names of their refs, without what it knows of remotes. */
+  /** Commits and tags by the full names of their refs, without those of remotes. */
   readonly refs: ReadonlyMap<string, string>
-  /** The ref that it is on, or the commit. */
+  /** The current ref, or the commit of a detached HEAD. */
   readonly head: string
 }
 
-/** Reads refs by gitrepository-layout(5). None if there is no repository; `undefined` if it is not laid out as git makes one. */
+/** Reads refs by gitrepository-layout(5). Empty without a repository; `undefined` when it is not laid out as git does. */
 async function refsIn(root: string): Promise<AgentRefs | undefined> {
   const git = await lstat(join(root, '.git')).catch(ifAbsent)
   if (!git) return { refs: new Map(), head: '' }
@@ -76,14 +76,14 @@ async function refsIn(root: string): Promise<AgentRefs | undefined> {
   return { refs, head: (head ?? '').replace(/^ref: /, '').trimEnd() }
 }
 
-/** Whether it keeps refs elsewhere: in another worktree, in the repository that it belongs to, or in a reftable. */
+/** Whether the repository has refs elsewhere: in another worktree, in the repository that it belongs to, or in a reftable. */
 async function hasMorePlaces(root: string): Promise<boolean> {
   for (const name of ['commondir', 'reftable'])
     if (await lstat(join(root, '.git', name)).catch(ifAbsent)) return true
   return (await filesBelow(root, '.git/worktrees'))?.length !== 0
 }
 
-/** `undefined` unless the whole text is a list of refs. */
+/** Parses `packed-refs`; `undefined` unless the whole text is valid. */
 function packedRefs(text: string): ReadonlyMap<string, string> | undefined {
   const refs = new Map<string, string>()
   let read = 0
@@ -96,7 +96,7 @@ function packedRefs(text: string): ReadonlyMap<string, string> | undefined {
   return read > 0 && read === text.length ? refs : undefined
 }
 
-/** `null` where there is none; `undefined` where it is no plain file, or holds a name that is no UTF-8. */
+/** The text of a file; `null` when there is none, `undefined` when it is not a plain file or not UTF-8. */
 async function plainText(root: string, path: string, maxBytes: number): Promise<string | null | undefined> {
   if (!(await lstat(join(root, path)).catch(ifAbsent))) return null
   const text = (await readPlain(root, path, maxBytes))?.toString('utf8')
@@ -106,7 +106,7 @@ async function plainText(root: string, path: string, maxBytes: number): Promise<
 const isUnreadable = (text: string): boolean => text.includes('\u{FFFD}')
 
 /**
- * The paths of everything below a folder except folders, without refs of remotes; `undefined` if there are too many, `top` is not a folder, or
+ * The paths of everything below a folder except folders, without refs of remotes. `undefined` if there are too many, if `top` is not a folder, or if
  * something in it cannot be read.
  */
 async function filesBelow(root: string, top: string): Promise<readonly string[] | undefined> {
@@ -117,14 +117,14 @@ async function filesBelow(root: string, top: string): Promise<readonly string[] 
   const folders = [top]
   let seen = 0
   for (let at = folders.pop(); at !== undefined; at = folders.pop()) {
-    // An agent can make a folder that cannot be opened: too deep, or without permissions.
+    // An agent can make folders that cannot be opened because they are too deep, or lack permissions.
     const folder = await opendir(join(root, at)).catch(() => undefined)
     if (!folder) return undefined
     for await (const entry of folder) {
       const path = `${at}/${entry.name}`
       if (path === '.git/refs/remotes') continue
       seen += 1
-      // Git writes a ref to its lock file first, and never shows a ref of that name.
+      // git writes a ref to a lock file first, and never lists a ref of that name.
       const isLock = entry.name.endsWith('.lock') && top === '.git/refs' && !entry.isDirectory()
       if (isLock && seen <= maxRefs) continue
       if (seen > maxRefs || isUnreadable(entry.name)) return undefined

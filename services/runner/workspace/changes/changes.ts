@@ -1,4 +1,4 @@
-/** What a task has changed: the content of its tree against the point where its branch left the base. */
+/** Reads the changes of a task: the content of its tree compared with the commit where its branch left the base. */
 import { realpath, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -14,31 +14,31 @@ import { readTreeDiff, type ChangedFile, type DiffSource, type TreeComparison } 
 export type Changes =
   | {
       readonly kind: 'changes'
-      /** The branch that the agent's git is on; the work is pushed on the workspace's branch in any case. */
+      /** The current branch of the agent's git. The work is pushed to the workspace's branch in any case. */
       readonly currentBranch: string
       readonly baseBranch: string
-      /** Our last commit; `null` before the first one of an empty repository. */
+      /** Our last commit; `null` in an empty repository before the first commit. */
       readonly head: string | null
       /** Commits on our branch since the merge base. */
       readonly ahead: number
       /** Commits on the base branch since the merge base. */
       readonly behind: number
       readonly files: readonly ChangedFile[]
-      /** How many files differ, in `files` or not. */
+      /** How many files differ, including those that are not in `files`. */
       readonly total: number
       /** The tree that the diff shows; `null` when the folder was read, or cannot be committed as it is. */
       readonly tree: string | null
-      /** Whether `files` or a diff in it is not whole. */
+      /** Whether `files`, or a diff in it, is incomplete. */
       readonly truncated: boolean
     }
   | { readonly kind: 'base_not_found'; readonly baseBranch: string }
 
 export interface ReadChangesRequest extends WorkspaceGit {
   readonly baseBranch: string
-  /** What is read; the folder when not given. A tree that was staged before has its objects in the private git directory. */
+  /** What is compared; the folder by default. The objects of a tree that was staged before must be in the private git directory. */
   readonly from?: DiffSource
   readonly limits?: DiffLimits
-  /** The time limit of each call of git; 30 s when not given. */
+  /** The time limit of each git call; 30 s by default. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal
 }
@@ -46,8 +46,8 @@ export interface ReadChangesRequest extends WorkspaceGit {
 export const defaultDiffLimits: DiffLimits = { files: 2_000, fileBytes: 200_000, totalBytes: 5_000_000 }
 
 /**
- * Reads the changes, also while an agent writes. Only the tree's content counts: of the agent's own git directory, only what it is on and which
- * files it tracks are read. Throws `GitFault` when the tree cannot be read.
+ * Reads the changes, even while an agent writes. Only the tree's content counts: of the agent's own git directory, only its HEAD and its index are
+ * read. Throws `GitFault` when the tree cannot be read.
  */
 export async function readChanges(request: ReadChangesRequest): Promise<Changes> {
   const { workspace, baseBranch } = request
@@ -65,12 +65,12 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
     currentBase(git, workspace, baseBranch),
     currentBranchOf(workspace),
   ])
-  // The base of an empty repository is there only once it was pushed.
+  // The base branch of an empty repository exists only after the first push.
   if (base === null && !(workspace.startCommit === null && baseBranch === workspace.baseBranch))
     return { kind: 'base_not_found', baseBranch }
 
   const mergeBase = head === null || base === null ? base : await mergeBaseOf(git, gitDir, base, head)
-  // If only the end of a history was fetched, the commit where two branches parted may be missing.
+  // With a shallow history, the commit where two branches parted may be missing.
   const fallback = (await isCut(gitDir)) ? base : null
   const against = mergeBase ?? fallback ?? (await emptyTree(git, gitDir))
   const [[ahead, behind], committed] = await Promise.all([
@@ -101,7 +101,7 @@ export async function readChanges(request: ReadChangesRequest): Promise<Changes>
   }
 }
 
-/** New files that the agent staged or committed are `added`. */
+/** Marks new files that the agent has staged or committed as `added`. */
 async function withTracked(
   { treeGit, workspace, index }: Pick<TreeComparison, 'treeGit' | 'workspace' | 'index'>,
   files: readonly ChangedFile[],
@@ -132,7 +132,7 @@ function changedFile(diff: FileDiff, status: ChangedFile['status'], limits: Diff
   }
 }
 
-/** The base as the mirror has it now, or else as it was when the workspace was made; `null` where there is no such branch. */
+/** The base branch as the mirror has it now, or else as it was when the workspace was made; `null` when the branch does not exist. */
 export async function currentBase(
   git: Git,
   workspace: Workspace,
@@ -145,7 +145,7 @@ export async function currentBase(
   )
 }
 
-/** `null` for branches that have no commit in common. */
+/** The commit where two branches parted; `null` when they have no common commit. */
 export async function mergeBaseOf(
   git: Git,
   gitDir: string,
@@ -168,11 +168,11 @@ async function distance(
   if (range === null) return [0, 0]
   const counted = await gitText(git, { gitDir, args: ['rev-list', '--left-right', '--count', range] })
   const [left = 0, right = 0] = counted.split('\t').map(Number)
-  // For a single commit instead of a range, git counts everything on the right.
+  // For a single commit instead of a range, git counts everything on the right side.
   return base !== null && head === null ? [0, right] : [right, left]
 }
 
-/** Paths that our commits added, as latin1 keys. */
+/** Paths that our commits added, as latin1 text. */
 async function committedPaths(
   git: Git,
   gitDir: string,
@@ -195,7 +195,7 @@ async function committedPaths(
   return new Set(splitNul(listed.stdout).whole.map((path) => path.toString('latin1')))
 }
 
-/** A file may vanish after git has listed it and before git reads it; the next try then finds the tree as it is. */
+/** Repeats a read that failed because a file was removed after git had listed it. */
 async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
   for (const pauseMs of [20, 80, 200, 500]) {
     try {
@@ -208,12 +208,12 @@ async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
   return read()
 }
 
-/** Names of branches and ids of commits are shorter. */
+/** The size limit of HEAD. Names of branches and ids of commits are shorter. */
 const largestHead = 4_096
 const shortId = 7
 
 /**
- * The branch that the agent's git is on, or the short id of a commit if it is on none. Only `HEAD` is read; if git did not write it, this is the
+ * The current branch of the agent's git, or the short id of a commit for a detached HEAD. Only `HEAD` is read; if git did not write it, this is the
  * branch that the workspace was made on.
  */
 export async function currentBranchOf({ dir, branch }: Pick<Workspace, 'dir' | 'branch'>): Promise<string> {
@@ -228,13 +228,10 @@ function standsOn(head: string): string | undefined {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})\n$/.test(head) ? head.slice(0, shortId) : undefined
 }
 
-/** An index of 500,000 files is smaller. */
+/** The size limit of an index. One for 500,000 files is smaller. */
 const largestIndex = 64 * 1024 * 1024
 
-/**
- * Which of the paths the agent's git tracks. The index is copied as a plain file and read in the sandbox; an index that git did not write tracks
- * nothing.
- */
+/** The paths that the agent's git tracks. The index is copied as a plain file and read in the sandbox. An index that git did not write tracks nothing. */
 async function trackedByAgent(
   treeGit: Git,
   { dir, privateGitDir: gitDir }: Workspace,

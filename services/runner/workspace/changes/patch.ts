@@ -1,19 +1,19 @@
-/** Reads what `git diff -z --raw --numstat -p` prints, as it comes and within bounds. Pure. */
+/** Parses the output of `git diff -z --raw --numstat -p` as it arrives, within limits. Pure. */
 
 export type ChangeKind = 'added' | 'modified' | 'deleted' | 'renamed'
 
-/** A changed file's paths are bytes, since a file's name need not be text. */
+/** The diff of one file. Paths are bytes, because a file's name need not be text. */
 export interface FileDiff {
   readonly kind: ChangeKind
   readonly path: Buffer
   readonly previousPath: Buffer | undefined
-  /** Lines; 0 for a binary file. */
+  /** Added lines, and below, deleted lines; 0 for a binary file. */
   readonly additions: number
   readonly deletions: number
   readonly binary: boolean
-  /** The file's part of the unified diff, from its `diff --git` line on; whole lines. */
+  /** The file's part of the unified diff, from its `diff --git` line on. It has only whole lines. */
   readonly patch: Buffer
-  /** Whether the patch was cut, or left out, for its length. */
+  /** Whether the patch was cut or left out because of its length. */
   readonly cut: boolean
 }
 
@@ -24,13 +24,13 @@ export interface DiffLimits {
 }
 
 export interface DiffReader {
-  /** `enough`: nothing that comes now would be kept. */
+  /** Parses a chunk. `enough`: nothing of later chunks would be kept. */
   push(chunk: Buffer): 'more' | 'enough'
-  /** What was read. `total` counts the changed files, kept or not. */
+  /** Returns the result. `total` counts all changed files, kept or not. */
   end(): { readonly files: readonly FileDiff[]; readonly total: number }
 }
 
-/** Git's output is not what this reader knows. No repository can bring that about. */
+/** git's output is not in the expected format. No repository can cause that. */
 export class UnreadableDiff extends Error {
   override readonly name = 'UnreadableDiff'
 }
@@ -47,7 +47,7 @@ export function readDiff(limits: DiffLimits): DiffReader {
       const found = sections.end()
       let next = 0
       const files = summary.changes.map((change): FileDiff => {
-        // A file that changed back while git ran has no section; one that changed its kind has two.
+        // A file that changed back while git ran has no section; a file that changed its kind has two.
         const title = sectionTitle(change.previousPath ?? change.path, change.path)
         const isNext = (at: number): boolean => found[at]?.title.equals(title) ?? false
         const first = next
@@ -81,7 +81,7 @@ interface Count {
 
 const noCount: Count = { additions: 0, deletions: 0, binary: false }
 
-/** The records before the patch: fields that end with NUL, and an empty one as the last. */
+/** Parses the records before the patch: fields that end with NUL, and an empty last one. */
 function readSummary(maxFiles: number) {
   const changes: Change[] = []
   const counts = new Map<string, Count>()
@@ -128,7 +128,7 @@ function readSummary(maxFiles: number) {
     changes,
     counts,
     total: () => total,
-    /** What of the chunk belongs to the patch; `undefined` while there is none. */
+    /** Returns the part of the chunk that belongs to the patch; `undefined` before the patch begins. */
     push(chunk: Buffer): Buffer | undefined {
       if (ended) return chunk
       const bytes = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
@@ -145,13 +145,13 @@ function readSummary(maxFiles: number) {
 }
 
 interface Section {
-  /** Its first line. */
+  /** The first line of the section. */
   readonly title: Buffer
   readonly patch: Buffer
   readonly cut: boolean
 }
 
-/** The patch, cut where a line starts with `diff --git `: no line of a file's content does, each has a mark before it. */
+/** Splits the patch at lines that begin with `diff --git `. No line of a file's content does, because each has a sign in front. */
 function readSections({ fileBytes, totalBytes }: DiffLimits) {
   const sections: Section[] = []
   let parts: Buffer[] | undefined
@@ -191,11 +191,11 @@ function readSections({ fileBytes, totalBytes }: DiffLimits) {
         isCut = false
         start = at + 1
       }
-      // The mark may be split over two chunks.
+      // The beginning of a section may be split over two chunks.
       const sure = Math.max(start, bytes.length - sectionMark.length + 1)
       add(bytes.subarray(start, sure))
       carry = Buffer.from(bytes.subarray(sure))
-      // A file that changes its kind has two sections.
+      // A file that changed its kind has two sections.
       return kept >= totalBytes || sections.length >= 2 * maxFiles ? 'enough' : 'more'
     },
     end(): readonly Section[] {

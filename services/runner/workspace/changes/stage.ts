@@ -1,4 +1,4 @@
-/** Writes a task's files as a git tree: read once, and from then on an object that nothing in the sandbox can change. */
+/** Writes a task's files as a git tree. They are read once; the tree is an object that nothing in the sandbox can change. */
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { GitFault, gitText, lastWords } from '../git/git.ts'
@@ -8,9 +8,9 @@ import type { ScratchIndex, TreeDifferences, TreePath } from './tree.ts'
 import type { Workspace, WorkspaceGit } from '../workspace.ts'
 
 export interface StageRequest extends WorkspaceGit {
-  /** Where the objects are written: the private git directory when not given. */
+  /** Where the objects are written; the private git directory by default. */
   readonly env?: Readonly<Record<string, string>>
-  /** The time limit of each call of git; 300 s when not given. */
+  /** The time limit of each git call; 300 s by default. */
   readonly timeoutMs?: number
   readonly signal?: AbortSignal | undefined
 }
@@ -24,19 +24,19 @@ export interface StagedFile {
 
 export interface StagedTree {
   readonly kind: 'staged'
-  /** Its id in git. It contains all files that are not ignored, without folders that are repositories of their own. */
+  /** The git object name of the tree. It contains all files that are not ignored, without nested repositories. */
   readonly tree: string
   readonly files: readonly StagedFile[]
   readonly nested: TreeDifferences['nested']
 }
 
-/** The sentence is fit to be shown to the person. */
+/** Why the files cannot be committed. The sentence can be shown to the person. */
 export interface NotCommittable {
   readonly kind: 'not_committable'
   readonly message: string
 }
 
-/** Updates the scratch index to the folder's content and writes it as a tree. Throws `GitFault`. */
+/** Updates the scratch index to the folder's content, and writes it as a tree. Throws `GitFault`. */
 export async function stageTree(
   { git, treeGit, workspace, env, timeoutMs = 300_000, signal }: StageRequest,
   index: ScratchIndex,
@@ -63,14 +63,14 @@ export async function stageTree(
       const { kind, size } = await kindAt(workspace, path)
       if (kind === 'file' && size > largestFile)
         return { kind: 'not_committable', message: tooLarge(path.toString('utf8')) }
-      // A pipe or a folder in a file's place: the file is gone.
+      // If a pipe or a folder is in the place of a file, the file was deleted.
       if (kind !== 'file' && kind !== 'link') gone.push(path, nul)
       else {
         paths.push(path, nul)
         files.push({ path, size, isNew })
       }
     }
-  // A submodule is recorded with the commit that it is at.
+  // A submodule is recorded with its checked-out commit.
   for (const path of submodules) paths.push(path, nul)
   for (const [args, input] of [
     [['update-index', '-z', '--force-remove', '--stdin'], Buffer.concat(gone)],
@@ -87,7 +87,7 @@ export async function stageTree(
   return { kind: 'staged', tree, files, nested }
 }
 
-/** An environment that writes new objects beside a scratch index, with which they are removed. */
+/** An environment for git that writes new objects beside a scratch index. They are removed with the index. */
 export async function scratchObjects(
   workspace: Workspace,
   index: ScratchIndex,
@@ -100,7 +100,7 @@ export async function scratchObjects(
   }
 }
 
-/** GitHub accepts no larger file, and would say so only after receiving all of it. Bytes. */
+/** In bytes. GitHub accepts no larger file, but would refuse it only after receiving all of it. */
 const largestFile = 100 * 1024 * 1024
 const tooLarge = (path: string): string =>
   `${path} is larger than 100 MB, which no code host takes. Remove it, or name it in .gitignore.`

@@ -1,4 +1,4 @@
-/** How a workspace's tree differs from its index: found without following a link, opening a pipe or entering a repository that came from elsewhere. */
+/** Finds the differences between a workspace's tree and its index, without following links, opening pipes or entering repositories from elsewhere. */
 import { copyFile, lstat, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ifAbsent } from '#platform/files.ts'
@@ -10,29 +10,29 @@ import type { Workspace } from '../workspace.ts'
 export type TreePath = Buffer
 
 export interface TreeDifferences {
-  /** Tracked by the index and different from it: changed, gone, or of another kind. Sorted. */
+  /** Paths in the index that differ in the tree: changed, deleted, or of another kind. Sorted. */
   readonly tracked: readonly TreePath[]
   /** Submodules that are checked out at another commit. */
   readonly submodules: readonly TreePath[]
-  /** New files that are not ignored, also those of a new repository that was begun here: they are nowhere else. */
+  /** New files that are not ignored. Includes those of a new repository without a remote, because they exist nowhere else. */
   readonly untracked: readonly TreePath[]
-  /** New folders that are repositories of their own and name a remote, or cannot be looked into. They are not read. */
+  /** New folders that are repositories with a remote, or that cannot be inspected. They are not read. */
   readonly nested: readonly TreePath[]
   /** Whether there are more new files than could be listed. */
   readonly truncated: boolean
 }
 
-/** A private copy of the index for one reading: the workspace's index is only ever replaced as a whole. */
+/** A private copy of the index for one reading. The workspace's index is only ever replaced as a whole. */
 export interface ScratchIndex {
-  /** For `GIT_INDEX_FILE`. */
+  /** The path of the copy, for `GIT_INDEX_FILE`. */
   readonly file: string
-  /** Makes the copy, as it is now, the workspace's index. */
+  /** Makes the present copy the workspace's index. */
   keep(): Promise<void>
-  /** Does the same for a copy that was only refreshed, unless the workspace's index was replaced meanwhile. */
+  /** Does the same for a copy that was only refreshed, unless the workspace's index was replaced in the meantime. */
   keepRefreshed(): Promise<void>
 }
 
-/** Lends a copy of the workspace's index, and removes it afterwards. */
+/** Calls a function with a copy of the workspace's index, and removes the copy afterwards. */
 export async function withScratchIndex<T>(
   workspace: Workspace,
   use: (index: ScratchIndex) => Promise<T>,
@@ -60,7 +60,7 @@ export async function withScratchIndex<T>(
   }
 }
 
-/** Compares tree and index, and lists about `maxUntracked` new files at most. Throws `GitFault`. */
+/** Compares tree and index, and lists at most about `maxUntracked` new files. Throws `GitFault`. */
 export async function treeDifferences(
   git: Git,
   workspace: Workspace,
@@ -70,7 +70,7 @@ export async function treeDifferences(
   const on = { gitDir: workspace.privateGitDir, workTree: workspace.dir, env: { GIT_INDEX_FILE: index.file } }
   await gitOrThrow(git, { ...on, args: ['update-index', '-q', '--refresh', '--ignore-submodules'] })
   await index.keepRefreshed()
-  // Only a submodule's HEAD is read, which starts no program.
+  // Reads only the HEAD of a submodule, which starts no program.
   const changed = await gitOrThrow(git, {
     ...on,
     args: ['diff-files', '-z', '--raw', '--ignore-submodules=dirty'],
@@ -100,10 +100,10 @@ export async function treeDifferences(
   }
 }
 
-/** More new repositories than this are not looked into. */
+/** The most new repositories that are inspected. */
 const maxNested = 20
 
-/** The files of new repositories without a remote, as `git init` makes them; the other repositories are only named. */
+/** The files of new repositories without a remote, such as `git init` makes, and the paths of all other repositories. */
 async function filesBegunHere(
   git: Git,
   workspace: Workspace,
@@ -114,14 +114,14 @@ async function filesBegunHere(
   const others: TreePath[] = []
   for (const [count, folder] of folders.entries()) {
     const own = count < maxNested ? await filesOfRepository(git, workspace, index, folder) : undefined
-    // A repository without files has a history at most, which only its own folder keeps.
+    // A repository without files may have a history, which only its own folder has.
     if (own === undefined || own.length === 0) others.push(folder)
     else for (const path of own) (isFolder(path) ? others : files).push(Buffer.concat([folder, path]))
   }
   return { files, others }
 }
 
-/** `undefined` for a repository with a remote, and if that cannot be told. */
+/** The files of a repository; `undefined` if it has a remote, or if that is unknown. */
 async function filesOfRepository(
   git: Git,
   workspace: Workspace,
@@ -142,19 +142,19 @@ async function filesOfRepository(
     '^remote\\.',
   ]
   const remotes = await git({ ...on, args: named })
-  // Git exits with 1 when nothing matches.
+  // git exits with 1 when nothing matches.
   if (remotes.endedBy !== 'itself' || remotes.code !== 1) return undefined
   const listed = await git({
     ...on,
     workTree: join(workspace.dir, name),
-    // It has no index of ours: every file in it is new.
+    // Without an index of ours, every file is new.
     env: { GIT_INDEX_FILE: join(dirname(index.file), 'no-index') },
     args: ['-C', join(workspace.dir, name), 'ls-files', '-z', '--others', '--exclude-standard'],
   })
   return endedWell(listed) ? splitNul(listed.stdout).whole : undefined
 }
 
-/** Sorts the output of `diff-files --raw`: a record, then its path. */
+/** Sorts the output of `diff-files --raw`, in which each record is followed by its path. */
 function trackedIn(fields: readonly Buffer[]): Pick<TreeDifferences, 'tracked' | 'submodules'> {
   const tracked: TreePath[] = []
   const submodules: TreePath[] = []
@@ -166,10 +166,7 @@ function trackedIn(fields: readonly Buffer[]): Pick<TreeDifferences, 'tracked' |
   return { tracked, submodules }
 }
 
-/**
- * The kind and size of what is at a path of the tree. Only the entry itself is read. Nothing is below a link: what it leads to is not part of the
- * tree.
- */
+/** The kind and size of a tree entry. Only the entry itself is read. Nothing counts as below a link, since the link's target is not part of the tree. */
 export async function kindAt(
   workspace: Workspace,
   path: TreePath,
@@ -190,7 +187,7 @@ export async function kindAt(
   return { kind, size: entry.size }
 }
 
-/** Splits text that ends each part with NUL; `rest` is what came after the last one. */
+/** Splits text whose parts end with NUL; `rest` is the text after the last NUL. */
 export function splitNul(bytes: Buffer): { readonly whole: Buffer[]; readonly rest: Buffer } {
   const whole: Buffer[] = []
   let start = 0
@@ -204,19 +201,19 @@ export function splitNul(bytes: Buffer): { readonly whole: Buffer[]; readonly re
 const isFolder = (path: TreePath): boolean => path.at(-1) === 0x2f
 
 /**
- * Git treats a file that was modified in the second its index was written as possibly changed, and reads it. A copy with a later time would hide
- * such a change, so it keeps the time, rounded down.
+ * Copies an index with its time, rounded down. git reads files that were modified in the second in which the index was written; a copy with a later
+ * time would hide their changes.
  */
 async function copyIndex(from: string, to: string): Promise<void> {
   const written = await stat(from).catch(ifAbsent)
-  // An empty repository has no index yet.
+  // An empty repository has no index before the first commit.
   if (!written) return
   await copyFile(from, to)
   const seconds = Math.floor(written.mtimeMs / 1000)
   await utimes(to, seconds, seconds)
 }
 
-/** Differs for each version of a file. */
+/** A value that differs for each version of a file. */
 async function markOf(file: string): Promise<string | undefined> {
   const found = await stat(file).catch(ifAbsent)
   return found && `${found.ino} ${found.ctimeMs} ${found.size}`

@@ -1,4 +1,4 @@
-/** Compares a task's tree with a commit, within bounds and without opening what an agent must not make us open. */
+/** Compares a task's tree with a commit, within limits and without opening special files that an agent may have made. */
 import { endedWell, GitFault, gitOrThrow, type GitCall } from '../git/git.ts'
 import type { Workspace, WorkspaceGit } from '../workspace.ts'
 import { readDiff, type DiffLimits, type FileDiff } from './patch.ts'
@@ -8,28 +8,28 @@ import { kindAt, treeDifferences, type ScratchIndex, type TreeDifferences, type 
 export interface ChangedFile {
   readonly fileName: string
   readonly previousName?: string
-  /** A new file is `added` where we committed it or the agent's git tracks it, and `untracked` where neither. */
+  /** A new file is `added` if we committed it or the agent's git tracks it, and `untracked` otherwise. */
   readonly status: 'added' | 'untracked' | 'modified' | 'deleted' | 'renamed'
   readonly additions: number
   readonly deletions: number
   readonly binary: boolean
-  /** Unified diff, as git writes it; where it was cut or left out, a last line beginning with `\` says so. */
+  /** A unified diff as git writes it. If it was cut or left out, its last line begins with `\` and says so. */
   readonly diff: string
-  /** A nested repository, which is not published. */
+  /** Whether the entry is a nested repository, which is not published. */
   readonly leftOut?: true
 }
 
-/** Above this a file is not read for a diff; bytes. */
+/** The size in bytes above which a file is not read for a diff. */
 const largestReadFile = 10_000_000
 
-/** How a tree or the working folder differs from the base. */
+/** The differences between a tree, or the folder, and the base. */
 export interface TreeDiff {
-  /** `null` when the folder itself was read. */
+  /** The compared tree; `null` when the folder itself was read. */
   readonly tree: string | null
   readonly diffs: readonly FileDiff[]
-  /** Files that are listed and not read: large ones, repositories of their own, names that git refuses. */
+  /** Files that are listed but not read: large ones, nested repositories, and names that git refuses. */
   readonly unread: readonly ChangedFile[]
-  /** How many files differ, listed or not. */
+  /** How many files differ, including those that are not listed. */
   readonly total: number
   readonly truncated: boolean
 }
@@ -40,10 +40,10 @@ export interface TreeComparison extends WorkspaceGit {
   readonly limits: DiffLimits
 }
 
-/** What is compared: the folder as it is, which an agent may be writing in; the tree that would be committed of it; or a tree that was staged before. */
+/** What is compared: the present folder, in which an agent may be writing; the tree that would be committed from it; or a tree that was staged before. */
 export type DiffSource = 'folder' | 'tree' | StagedTree
 
-/** Compares a tree or the folder with `against`. A folder that cannot be committed as it is, is compared as a folder. */
+/** Compares a tree or the folder with `against`. A folder that cannot be committed is compared as a folder. */
 export async function readTreeDiff({
   from,
   ...reading
@@ -55,7 +55,7 @@ export async function readTreeDiff({
   return staged.kind === 'staged' ? readStaged(reading, staged, env) : readFolder(reading)
 }
 
-/** Compares two trees: the folder is not read again. */
+/** Compares two trees, without reading the folder again. */
 async function readStaged(
   reading: TreeComparison,
   staged: StagedTree,
@@ -78,7 +78,7 @@ async function readStaged(
     tree: staged.tree,
     diffs: withoutListed(files, unread),
     unread: [...unread, ...refused],
-    // Large files are in the tree, so the diff has counted them.
+    // Large files are part of the tree, so the diff has already counted them.
     total: total + staged.nested.length + refused.length,
     truncated: isShort,
   }
@@ -110,7 +110,10 @@ async function readFolder(reading: TreeComparison): Promise<TreeDiff> {
   }
 }
 
-/** Leaves out what is listed as unread: in the diff, a file taken out of the index looks deleted, and a large one only shows that it differs. */
+/**
+ * Removes files that are listed as unread from the diff: there, a file taken out of the index looks deleted, and for a large one it only says that it
+ * differs.
+ */
 function withoutListed(files: readonly FileDiff[], unread: readonly ChangedFile[]): readonly FileDiff[] {
   const listed = new Set(unread.map(({ fileName }) => fileName))
   return files.filter(({ path }) => !listed.has(path.toString('utf8')))
@@ -127,7 +130,7 @@ async function readPatch(
     workTree: workspace.dir,
     env: { GIT_INDEX_FILE: index.file, ...env },
     args: [
-      // When git compares two trees, it reads attributes only if it runs in the folder that has them.
+      // For comparing two trees, git only reads attributes if it runs in the folder that has them.
       '-C',
       workspace.dir,
       '-c',
@@ -154,7 +157,7 @@ async function readPatch(
   return reader.end()
 }
 
-/** New files whose names git refuses in any index, such as `git~1`: on another file system that name is git's own directory. */
+/** New files whose names git refuses in any index, such as `git~1`: on another file system, that name is git's own directory. */
 async function refusedNames(
   workspace: Workspace,
   listed: readonly TreePath[],
@@ -164,7 +167,7 @@ async function refusedNames(
   const refused: ChangedFile[] = []
   for (const path of listed.filter((path) => !shown.has(path.toString('latin1')))) {
     const { kind } = await kindAt(workspace, path)
-    // A file that is gone by now was not refused.
+    // A file that no longer exists was not refused.
     if (kind === 'file' || kind === 'link')
       refused.push(
         unreadEntry(path, 'untracked', "Git does not accept this file name, so it can't be committed."),
@@ -174,7 +177,7 @@ async function refusedNames(
 }
 
 /**
- * Adds new files to the scratch index, so that one `git diff` sees everything, and removes from it what must not be opened. An entry holds only
+ * Adds new files to the scratch index, so that one `git diff` shows everything, and removes entries that must not be opened. An added entry only has
  * the name: git finds that the file differs, and reads it.
  */
 async function plan(workspace: Workspace, differences: TreeDifferences, limits: DiffLimits) {

@@ -1,5 +1,5 @@
 /**
- * The files of a repository that are for agents: skills, commands, subagents, rules and instructions of its folders. Read from a commit, and never
+ * Reads the files of a repository that are for agents: skills, commands, subagents, rules and instructions. They are read from a commit, and never
  * from a tree that an agent may have written to.
  */
 import { splitNul } from '../changes/tree.ts'
@@ -8,7 +8,7 @@ import type { Workspace } from '../workspace.ts'
 import { endedWell, gitOrThrow, type Git } from './git.ts'
 
 export interface AbilityFile {
-  /** Relative to the repository. */
+  /** The path relative to the repository. */
   readonly path: string
   readonly content: Buffer
   readonly isExecutable: boolean
@@ -16,7 +16,7 @@ export interface AbilityFile {
 
 export interface AbilityFiles {
   readonly files: readonly AbilityFile[]
-  /** A sentence for each kind of files that were left out. */
+  /** Sentences about files that were left out, one per kind. */
   readonly notes: readonly string[]
 }
 
@@ -27,7 +27,7 @@ export const abilityLimits = { files: 500, fileBytes: 256 * 1024, allBytes: 4 * 
 const wanted = /^\.claude\/(?:skills|commands|agents|rules)\/|^(?!\.claude\/).*\/(?:CLAUDE|AGENTS)\.md$/s
 const longestPath = 500
 const longestName = 200
-/** Limit for the names of all files of a repository. */
+/** The limit for the names of all files of a repository, in bytes. */
 const maxListedBytes = 64 * 1024 * 1024
 const maxContentBytes = abilityLimits.allBytes + abilityLimits.files * 200
 const namesShown = 5
@@ -39,7 +39,7 @@ interface Entry {
   readonly path: string
 }
 
-/** Throws `GitFault`. */
+/** Reads the files at a commit. Throws `GitFault`. */
 export async function readAbilityFiles(
   git: Git,
   { gitDir, commit }: { readonly gitDir: string; readonly commit: string },
@@ -63,7 +63,10 @@ export async function readAbilityFiles(
   }
 }
 
-/** The commit of the base branch that a workspace's work began from: what was pushed to its own branch is not in it. `null`: there is none. */
+/**
+ * The commit of the base branch that a workspace's work began from, which does not include what was pushed to its own branch; `null` when there is
+ * none.
+ */
 export async function baseCommitOf(
   git: Git,
   { privateGitDir: gitDir, startCommit, baseBranch }: Workspace,

@@ -1,28 +1,28 @@
 /**
- * Limits how much a commit may put on the disk, before it is checked out. A repository of a few kilobytes can contain the same folder ten times on
- * ten levels: git would hold all of its entries in memory, and write all of its files.
+ * Limits what a commit may write to the disk, before it is checked out. A repository of a few kilobytes can contain the same folder ten times on ten
+ * levels: git would keep all of its entries in memory, and write all of its files.
  */
 import { LRUCache } from 'lru-cache'
 import type { Git } from './git.ts'
 import { endedWell, GitFault } from './git.ts'
 
 export interface CheckoutLimits {
-  /** Files and folders. */
+  /** The number of files and folders. */
   readonly entries: number
-  /** The size of all files together. */
+  /** The size of all files together, in bytes. */
   readonly bytes: number
 }
 
-/** The sentence that refuses a commit, or `undefined` for one that may be checked out. Throws `GitFault`. */
+/** Returns a sentence that refuses a commit, or `undefined` if it may be checked out. Throws `GitFault`. */
 export type CheckCheckout = (
   git: Git,
   at: { readonly gitDir: string; readonly commit: string },
 ) => Promise<string | undefined>
 
-/** How many commits that were found small enough are remembered: a commit never changes. */
+/** How many commits that were found small enough are remembered. A commit never changes. */
 const remembered = 1_000
 const looksForMs = 120_000
-/** Longer than any path that a file system accepts. */
+/** Longer than any path that a file system accepts, in bytes. */
 const longestRecord = 16_384
 
 export function openCheckoutLimits(limits: CheckoutLimits): CheckCheckout {
@@ -43,7 +43,7 @@ export function openCheckoutLimits(limits: CheckoutLimits): CheckCheckout {
   }
 }
 
-/** Counts the records of `git ls-tree -z --long` as they come, and stops when there are too many. */
+/** Counts the records of `git ls-tree -z --long` as they arrive, and stops when there are too many. */
 export function counting({ entries, bytes }: CheckoutLimits): {
   take(chunk: Buffer): 'more' | 'enough'
   refusal(): string | undefined
@@ -55,7 +55,7 @@ export function counting({ entries, bytes }: CheckoutLimits): {
   const refuse = (what: string) => (refused = `The repository is too large to check out here: ${what}.`)
   return {
     take(chunk) {
-      // Names may be of any bytes; sizes and ends of records are ASCII.
+      // Names may contain any bytes, but sizes and the ends of records are ASCII.
       const records = (rest + chunk.toString('latin1')).split('\0')
       rest = records.pop() ?? ''
       for (const record of records) {

@@ -1,6 +1,6 @@
 /**
- * Moves a workspace to the mirror of its repository today: the repository may have been renamed since the workspace was made. A new mirror
- * has only what branches and tags reach today, so the other commits that the workspace is based on are copied into it.
+ * Moves a workspace to the present mirror of its repository, which may have been renamed since the workspace was made. A new mirror has only what
+ * branches and tags reach now, so other commits that the workspace is based on are copied into it.
  */
 import { randomUUID } from 'node:crypto'
 import { chmod, lstat, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -10,26 +10,26 @@ import { ifAbsent } from '#platform/files.ts'
 import { commitOf, GitFault, gitOrThrow, gitText, type Git } from './git.ts'
 import { alternatesOf, removeHalfPacks, writeAlternates } from './repositoryLayout.ts'
 
-/** What of a workspace says where its objects are. */
+/** The parts of a workspace that say where its objects are. */
 export interface Moved {
   readonly privateGitDir: string
   readonly mirrorDir: string
   readonly mirrorObjects: string
-  /** The commit it started from; `null` in an empty repository. */
+  /** The commit that the workspace started from; `null` in an empty repository. */
   readonly startCommit: string | null
 }
 
 export interface MoveOptions {
-  /** Runs what writes into the mirror, with nothing else that does beside it. */
+  /** Runs work that writes into the mirror, never at the same time as other such work. */
   readonly alone: <T>(work: () => Promise<T>) => Promise<T>
-  /** Called with what a try failed of. */
+  /** Called with the fault of a failed attempt. */
   readonly onFault: (fault: unknown) => void
 }
 
 /**
- * Lets the workspace read from its mirror alone. Until all is there, it names the former ones as well, which keeps them. A move that was
- * interrupted is tried again the next time; one that failed, once the workspace has changed or an hour has passed. Nothing may run in the
- * workspace.
+ * Makes the workspace read from its mirror alone. Until all objects are there, the workspace also names the former mirrors, which prevents their
+ * removal. An interrupted move is tried again the next time; a failed one after the workspace has changed or an hour has passed. Nothing may run in
+ * the workspace.
  */
 export async function moveToMirror(git: Git, workspace: Moved, options: MoveOptions): Promise<void> {
   const { privateGitDir, mirrorDir, mirrorObjects } = workspace
@@ -47,7 +47,7 @@ export async function moveToMirror(git: Git, workspace: Moved, options: MoveOpti
 
 const retryMs = 3_600_000
 
-/** Copies what is missing; true once all is in the mirror. Never throws: with both mirrors named, the workspace is as complete as before. */
+/** Copies missing objects; true when all are in the mirror. Never throws: as long as both mirrors are named, the workspace is complete. */
 async function isBroughtAlong(
   git: Git,
   workspace: Moved,
@@ -59,7 +59,7 @@ async function isBroughtAlong(
   try {
     const head = await commitOf(git, workspace.privateGitDir, 'HEAD')
     stands = [workspace.mirrorObjects, ...former, head ?? ''].join('\n')
-    // Needed however the move ends: without them git takes the ends of its history for damage.
+    // Needed even if the move fails: without them, git takes the ends of the shallow history for damage.
     for (const objects of former)
       await addEndsOfHistory(workspace.privateGitDir, await endsOf(dirname(objects)))
     if (await isFresh(note, stands)) return false
@@ -67,7 +67,7 @@ async function isBroughtAlong(
     await rm(note, { force: true })
     return true
   } catch (fault) {
-    // Somebody stopped the run.
+    // The run was stopped, which is no fault.
     if (fault instanceof GitFault && fault.finished.endedBy === 'aborted') return false
     onFault(fault)
     await writeFile(note, stands).catch(onFault)
@@ -75,7 +75,7 @@ async function isBroughtAlong(
   }
 }
 
-/** Whether the move of what stands like this has failed within the hour. */
+/** Whether a move from exactly this state has failed within the last hour. */
 async function isFresh(note: string, stands: string): Promise<boolean> {
   const written = await lstat(note).catch(ifAbsent)
   if (!written || Date.now() - written.mtimeMs >= retryMs) return false
@@ -92,31 +92,31 @@ async function bringAlong(git: Git, workspace: Moved, alone: MoveOptions['alone'
     await alone(async () => addEndsOfHistory(mirrorDir, await endsOf(gitDir)))
 }
 
-/** Packs the commits that the task began with into the mirror; returns commits that the mirror has with all they reach. */
+/** Packs the commits that the task began with into the mirror. Returns commits that are in the mirror with everything that they reach. */
 async function packShared(
   git: Git,
   { privateGitDir: gitDir, mirrorDir, mirrorObjects, startCommit }: Moved,
 ): Promise<readonly string[]> {
   await removeHalfPacks(mirrorObjects)
-  // The mirror's branches reach what is there only down to where their history ends.
+  // The mirror's branches only reach down to the ends of their shallow history.
   await addEndsOfHistory(gitDir, await endsOf(mirrorDir))
   const there = lines(await gitText(git, { gitDir: mirrorDir, args: heads('refs/heads', 'refs/tags') }))
   const began = lines(await gitText(git, { gitDir, args: heads('refs/remotes') }))
   const start = startCommit !== null && (await commitOf(git, gitDir, startCommit)) ? [startCommit] : []
-  // Every agent's git reads the mirror, so only what came from the code host goes there, and not what the task made of it.
+  // Every agent's git reads the mirror, so only commits from the code host may go there, and not what the task made.
   const shared = [...start, ...began]
   const packs = join(mirrorObjects, 'pack')
-  // Packs are named as well, since no branch reaches what other workspaces brought along.
+  // Existing packs are named too, since no branch reaches what other workspaces have copied.
   const kept = (await readdir(packs)).filter((name) => name.endsWith('.pack'))
   const made = await gitText(git, {
     gitDir,
-    // Git leaves out kept packs only of the store that it writes to.
+    // git only skips kept packs in the object store to which it writes.
     env: { GIT_OBJECT_DIRECTORY: mirrorObjects, GIT_ALTERNATE_OBJECT_DIRECTORIES: join(gitDir, 'objects') },
     args: [...packing, '--revs', ...kept.map((name) => `--keep-pack=${name}`), join(packs, 'pack')],
     input: revisions(shared, there),
     timeoutMs,
   })
-  // Users in sandboxes must be able to read them.
+  // The sandboxes' users must be able to read the packs.
   for (const id of lines(made))
     for (const part of ['pack', 'rev', 'idx'])
       await chmod(join(packs, `pack-${id}.${part}`), 0o444).catch(ifAbsent)
@@ -130,12 +130,12 @@ const lines = (text: string): readonly string[] => (text === '' ? [] : text.spli
 const revisions = (commits: readonly string[], had: readonly string[]): string =>
   [...commits, ...had.map((commit) => `^${commit}`)].map((line) => `${line}\n`).join('')
 
-/** Notes further ends of the history, so that git does not take them for damage. */
+/** Adds ends of the shallow history, so that git does not take them for damage. */
 async function addEndsOfHistory(gitDir: string, ends: readonly string[]): Promise<void> {
   const own = await endsOf(gitDir)
   const all = [...new Set([...own, ...ends])]
   if (all.length === own.length) return
-  // The next refresh, or start of the runner, removes the locks that are left.
+  // Locks that are left over are removed by the next refresh, or by the next start of the runner.
   const half = join(gitDir, `shallow-${randomUUID()}.lock`)
   await writeFile(half, `${all.join('\n')}\n`, { mode: 0o644 })
   await rename(half, join(gitDir, 'shallow'))

@@ -1,5 +1,5 @@
 /**
- * Git as the runner calls it: only on git directories of our own, and configured so that no repository can start a program. What an agent wrote is
+ * git as the runner calls it: only on git directories of our own, and configured so that no repository can start a program. What an agent wrote is
  * read by the same calls inside a sandbox (`Sandbox.gitFor`).
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -7,19 +7,19 @@ import { run } from '#platform/childProcess.ts'
 import type { Finished, HostUser } from '#platform/childProcess.ts'
 
 export interface GitCall {
-  /** The subcommand and its arguments; names from outside come after `--` or have passed `isBranchName`. */
+  /** The subcommand and its arguments. Names from outside come after `--` or have passed `isBranchName`. */
   readonly args: readonly string[]
-  /** Always given for what works on a repository: git never looks for one by itself. */
+  /** Required for everything that works on a repository: git never searches for one. */
   readonly gitDir?: string
   readonly workTree?: string
-  /** Variables for this call: an index file, an author. */
+  /** Variables for this call, such as an index file or an author. */
   readonly env?: Readonly<Record<string, string>>
-  /** Configuration that must not appear in the process list: it is passed in the environment. */
+  /** Configuration that must not appear in the process list, so it is passed in the environment. */
   readonly secretConfig?: readonly (readonly [key: string, value: string])[]
   readonly input?: string | Uint8Array
-  /** 60 s when not given. */
+  /** 60 s by default. */
   readonly timeoutMs?: number
-  /** 16 MiB when not given. */
+  /** 16 MiB by default. */
   readonly maxOutputBytes?: number
   readonly signal?: AbortSignal | undefined
   readonly onStdout?: (chunk: Buffer) => 'more' | 'enough'
@@ -33,11 +33,11 @@ export interface Git {
 
 /** Git on the host. */
 export interface HostGit extends Git {
-  /** The same, with everything it writes owned by another user. Only root can call it. */
+  /** The same git, but everything that it writes is owned by another user. Only root can call it. */
   as(owner: HostUser): Git
 }
 
-/** Git failed unexpectedly. The message contains the last line that it printed. */
+/** git failed unexpectedly. The message contains its last line of output. */
 export class GitFault extends Error {
   override readonly name = 'GitFault'
   readonly finished: Finished
@@ -47,14 +47,14 @@ export class GitFault extends Error {
   }
 }
 
-/** Runs git, and throws `GitFault` unless it ended well. */
+/** Runs git, and throws `GitFault` unless it succeeded. */
 export async function gitOrThrow(git: Git, call: GitCall): Promise<Finished> {
   const finished = await git(call)
   if (!endedWell(finished)) throw new GitFault(call, finished)
   return finished
 }
 
-/** What git printed, without the line end. Throws `GitFault`. */
+/** The output of git, without the line end. Throws `GitFault`. */
 export async function gitText(git: Git, call: GitCall): Promise<string> {
   return (await gitOrThrow(git, call)).stdout.toString('utf8').trimEnd()
 }
@@ -63,7 +63,7 @@ export function endedWell(finished: Finished): boolean {
   return finished.endedBy === 'itself' && finished.code === 0
 }
 
-/** The last line that git printed, for people: without its prefix, at most 500 characters. */
+/** The last line of git's output, for people: without its prefix, at most 500 characters. */
 export function lastWords(finished: Finished): string {
   switch (finished.endedBy) {
     case 'time_limit':
@@ -87,7 +87,7 @@ export function lastWords(finished: Finished): string {
   }
 }
 
-/** The same git, with calls that have no signal of their own ended by this one. */
+/** The same git, with calls that have no signal of their own aborted by this one. */
 export function gitUntil(git: HostGit, signal: AbortSignal): HostGit {
   const until =
     (one: Git): Git =>
@@ -96,10 +96,10 @@ export function gitUntil(git: HostGit, signal: AbortSignal): HostGit {
   return Object.assign(until(git), { as: (owner: HostUser) => until(git.as(owner)) })
 }
 
-/** The limits of one git process on the host, which reads what people and agents wrote. */
+/** The limits of one git process on the host. It reads what people and agents wrote. */
 export interface HostGitLimits {
   readonly memoryBytes: number
-  /** Of the processor. */
+  /** Processor time in seconds. */
   readonly seconds: number
   readonly fileSizeBytes: number
 }
@@ -111,16 +111,16 @@ const hostGitLimits: HostGitLimits = {
 }
 
 export interface HostGitOptions {
-  /** The program; a name is looked for in `path`. */
+  /** The program; a name is searched for in `path`. */
   readonly program: string
-  /** PATH for git and what it starts. */
+  /** The `PATH` for git and the programs that it starts. */
   readonly path: string
   readonly limits?: HostGitLimits
 }
 
 /**
- * Git on the host, for repositories that no agent can write to. A call to the code host is tried once more if the host failed, like a read of its
- * API. That is safe for a push too: the second finds what the first one brought.
+ * git on the host, for repositories that no agent can write to. A call to the code host is tried once more if the host failed, as for its API. That
+ * is safe for a push too: the second attempt finds what the first one pushed.
  */
 export function hostGit({ program, path, limits = hostGitLimits }: HostGitOptions): HostGit {
   const startedBy =
@@ -144,7 +144,7 @@ export function hostGit({ program, path, limits = hostGitLimits }: HostGitOption
 const asksHost: ReadonlySet<string> = new Set(['fetch', 'push', 'ls-remote'])
 const pauseBeforeRetryMs = 200
 
-/** Whether the host failed or the connection broke. A call that took too long is not repeated. */
+/** Whether the host failed or the connection broke. A call that timed out does not count and is not repeated. */
 function hostStumbled(finished: Finished): boolean {
   if (finished.endedBy !== 'itself' || finished.code === 0) return false
   const stderr = finished.stderr.toString('utf8')
@@ -168,8 +168,8 @@ export function isLimited(finished: Finished): boolean {
 }
 
 /**
- * Arguments of a shell that sets limits which the program cannot raise, makes the kernel end it before the server when memory is short, and becomes
- * the program. So all limits cost one process.
+ * Arguments of a shell that sets limits which the program cannot raise, makes the kernel end the program before the server when memory is short, and
+ * then becomes the program. So all limits together cost one process.
  */
 function bounded({ memoryBytes, seconds, fileSizeBytes }: HostGitLimits): readonly string[] {
   const set = [
@@ -182,7 +182,7 @@ function bounded({ memoryBytes, seconds, fileSizeBytes }: HostGitLimits): readon
   return ['-c', `${set.join('; ')}; exec "$@"`, 'git']
 }
 
-/** Starts a program as another user who may still read and write the files of root, by capabilities(7), and nothing more. */
+/** Starts a program as another user who may still read and write root's files, by capabilities(7), and nothing more. */
 function becoming({ uid, gid }: HostUser): readonly string[] {
   const only = '-all,+dac_override'
   return [
@@ -194,13 +194,13 @@ function becoming({ uid, gid }: HostUser): readonly string[] {
     `--inh-caps=${only}`,
     `--ambient-caps=${only}`,
     `--bounding-set=${only}`,
-    // Git asks access(2), which otherwise ignores the capabilities of a user who is not root.
+    // git uses access(2), which otherwise ignores the capabilities of users other than root.
     '--securebits=+no_setuid_fixup',
     '--',
   ]
 }
 
-/** What a call passes to its process unchanged. */
+/** The options that a call passes to its process unchanged. */
 export function passedThrough({ input, signal, onStdout, onStderr }: GitCall) {
   return {
     signal,
@@ -210,18 +210,18 @@ export function passedThrough({ input, signal, onStdout, onStderr }: GitCall) {
   }
 }
 
-/** The whole argument list: the switches that disable every hook, driver and helper, then the call. */
+/** The whole argument list: the options that disable every hook, driver and helper, then the call. */
 export function gitArguments(call: GitCall): string[] {
   const settings = Object.entries(safeSettings).flatMap(([key, value]) => ['-c', `${key}=${value}`])
   return ['--no-pager', '--no-optional-locks', '--literal-pathspecs', ...settings, ...call.args]
 }
 
-/** All environment variables of a call, which inherits none from this process. */
+/** All environment variables of a call. None are inherited from this process. */
 export function gitEnvironment(call: GitCall, path: string): Record<string, string> {
   const secrets = call.secretConfig ?? []
   return {
     PATH: path,
-    // There is no such folder: no ~/.gitconfig, no ~/.netrc, no ~/.ssh.
+    // There is no such folder, and so no ~/.gitconfig, no ~/.netrc, no ~/.ssh.
     HOME: '/nonexistent',
     XDG_CONFIG_HOME: '/nonexistent',
     LC_ALL: 'C.UTF-8',
@@ -242,7 +242,7 @@ export function gitEnvironment(call: GitCall, path: string): Record<string, stri
   }
 }
 
-/** The header that lets git in at `url` and nowhere else; nothing for a public repository. */
+/** The header that gives git access to `url` and nothing else; empty for a public repository. */
 export function authorizationConfig(
   url: string,
   authorization: string | undefined,
@@ -250,22 +250,22 @@ export function authorizationConfig(
   return authorization === undefined ? [] : [[`http.${url}.extraHeader`, `Authorization: ${authorization}`]]
 }
 
-/** A repository of ours, and the host's that it exchanges commits with. */
+/** A repository of ours, and the host's with which it exchanges commits. */
 export interface HostCall {
   readonly gitDir: string
   readonly url: string
-  /** Value of the `Authorization` header; not given for a public repository. */
+  /** The value of the `Authorization` header; missing for a public repository. */
   readonly authorization?: string | undefined
   readonly timeoutMs: number
   readonly signal?: AbortSignal | undefined
 }
 
-/** Fetches refs of the host, each as `+from:to`, without tags and without tidying up. */
+/** Fetches refs of the host, each as `+from:to`, without tags and without garbage collection. */
 export function fetchRefs(git: Git, host: HostCall, refs: readonly string[]): Promise<Finished> {
   return callHost(git, host, ['fetch', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'], refs)
 }
 
-/** Pushes a ref, as `from:to`, and never forces. What the host says of it is printed in the form of `--porcelain`. */
+/** Pushes a ref, as `from:to`, and never forces. The host's answer is printed in the form of `--porcelain`. */
 export function pushRef(git: Git, host: HostCall, ref: string): Promise<Finished> {
   return callHost(git, host, ['push', '--porcelain', '--no-verify', '--no-signed'], [ref])
 }
@@ -280,13 +280,13 @@ function callHost(
   return git({ gitDir, args: [...command, '--', url, ...refs], secretConfig, timeoutMs, signal })
 }
 
-/** The commit a ref names, `null` when there is none. Throws `GitFault` where git cannot tell. */
+/** The commit of a ref; `null` when the ref does not exist. Throws `GitFault` for other failures. */
 export async function commitOf(git: Git, gitDir: string, ref: string): Promise<string | null> {
   const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]
   const call = { gitDir, args }
   const found = await git(call)
   if (endedWell(found)) return found.stdout.toString('utf8').trim()
-  // Exit code 1 means that there is no such ref or object; by any other code git has failed.
+  // Exit code 1 means that the ref or object does not exist; any other code is a failure of git.
   if (found.endedBy === 'itself' && found.code === 1) return null
   throw new GitFault(call, found)
 }

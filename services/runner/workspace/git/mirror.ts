@@ -1,4 +1,4 @@
-/** Bare mirrors of repositories, one for each, kept up to date. Workspaces share their objects read-only, so they are never garbage-collected. */
+/** Bare mirrors, one for each repository, which are kept up to date. Workspaces share their objects read-only, so mirrors are never garbage-collected. */
 import { credentialNames, type NamedCredential } from '#domain/appPermissions.ts'
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -25,41 +25,41 @@ import { refsOf, refsWritten, type Refs } from './refs.ts'
 export interface MirrorPlace {
   /** The bare git directory on the host. */
   readonly dir: string
-  /** Its object store: what workspaces name as their alternate. */
+  /** The mirror's object store, which workspaces name as their alternate. */
   readonly objects: string
 }
 
 export interface Mirror extends MirrorPlace {
-  /** Lets a workspace read from this mirror alone, as `moveToMirror` says. */
+  /** Makes a workspace read from this mirror alone, like `moveToMirror`. */
   moveHere(git: Git, workspace: Moved): Promise<void>
 }
 
 export interface RefreshRequest extends MirroredRepository {
   readonly url: string
-  /** Value of the `Authorization` header; not given for a public repository. */
+  /** The value of the `Authorization` header; missing for a public repository. */
   readonly authorization?: string | undefined
-  /** Whose access that is, as named in messages; the person's when left out. */
+  /** Whose access is used, for messages; the person's if missing. */
   readonly accessOf?: NamedCredential
-  /** For both ways, cloning and fetching. */
+  /** The time limit, for cloning and for fetching. */
   readonly timeoutMs: number
   readonly signal?: AbortSignal
-  /** Lines for the person's terminal, a few for each step. */
+  /** Called with lines for the person's terminal, a few for each step. */
   readonly onProgress?: (line: string) => void
   /**
-   * Nothing is fetched before this resolves; it never rejects. Until then the host is asked for names and commits of branches at most, and
-   * afterwards for nothing if `signal` is aborted.
+   * Nothing is fetched before this resolves; it never rejects. Until then, the host is only asked for names and commits of branches, and afterwards
+   * for nothing if `signal` is aborted.
    */
   readonly fetchAfter?: Promise<unknown>
 }
 
-/** Each sentence is fit to be shown to the person. */
+/** The result of a refresh. Each sentence can be shown to the person. */
 export type RefreshResult =
   | {
       readonly kind: 'ready'
       readonly mirror: Mirror
       readonly cloned: boolean
     }
-  /** The host does not let this person in, or knows no such repository: hosts do not tell which. */
+  /** The host refuses this person, or the repository does not exist: hosts do not reveal which. */
   | { readonly kind: 'refused'; readonly message: string }
   /** The host rejected the token itself. */
   | { readonly kind: 'unauthorized'; readonly message: string }
@@ -70,27 +70,27 @@ export type RefreshResult =
   | { readonly kind: 'aborted' }
 
 export interface Mirrors {
-  /** The mirror as it is, if there is one. It counts as used now. */
+  /** Returns the present mirror if there is one. It counts as used now. */
   find(request: MirroredRepository & Pick<RefreshRequest, 'url'>): Promise<Mirror | undefined>
   /**
-   * Clones the repository, or fetches what is new. The host is always asked, with this person's access. No incomplete clone is left. One at a time
-   * for each repository.
+   * Clones the repository, or fetches what is new. The host is always asked, with this person's access. Leaves no incomplete clone. Refreshes of one
+   * repository run one at a time.
    */
   refresh(request: RefreshRequest): Promise<RefreshResult>
 }
 
-/** Which repositories count as large, and what is fetched of them. */
+/** Which repositories count as large, and how much of them is fetched. */
 export interface LargeRepositories {
   /** A repository with more objects than this is large. */
   readonly objects: number
-  /** How many commits of each branch are fetched. What is new later is fetched whole, so that a task and its base always have a common commit. */
+  /** How many commits of each branch are fetched. New commits are fetched completely later, so that a task and its base always have a common commit. */
   readonly depth: number
 }
 
-/** A clone with more objects takes minutes and gigabytes. */
+/** Beyond this number of objects, a clone takes minutes and gigabytes. */
 export const largeRepositories: LargeRepositories = { objects: 500_000, depth: 100 }
 
-/** Opens the mirrors under `root`, which only this process writes to. */
+/** Opens the mirrors under `root`. Only this process may write to them. */
 export function openMirrors({
   root,
   git,
@@ -100,7 +100,7 @@ export function openMirrors({
   readonly root: string
   readonly git: Git
   readonly large?: LargeRepositories
-  /** Called with faults that keep a workspace on a former mirror, or tags from being fetched. */
+  /** Called with faults because of which a workspace stays on a former mirror, or tags are not fetched. */
   readonly onFault: (fault: unknown) => void
 }): Mirrors {
   const serialized = serializeByKey()
@@ -125,7 +125,7 @@ export function openMirrors({
   }
 }
 
-/** Whether a new clone of a mirror's repository might have only the end of its history. Old objects in the mirror only add to its size. */
+/** Whether a new clone of a mirror's repository might have a shallow history. Old objects in the mirror only add to its size. */
 export async function mayBeCut(git: Git, mirrorDir: string, large = largeRepositories): Promise<boolean> {
   if (await isCut(mirrorDir)) return true
   const counts = await gitText(git, { gitDir: mirrorDir, args: ['count-objects', '-v'] })
@@ -195,8 +195,8 @@ async function refreshMirror(
 }
 
 /**
- * The fault if a mirror has no branch after a successful fetch although the host has refs; otherwise `undefined`. Such a repository must not count
- * as empty: work would begin from nothing.
+ * The fault if a mirror has no branches after a successful fetch although the host has refs; otherwise `undefined`. Such a repository must not count
+ * as empty, because work would begin from nothing.
  */
 async function withoutBranches(
   git: Git,
@@ -229,10 +229,10 @@ async function mayFetch({ fetchAfter, signal }: RefreshRequest): Promise<boolean
 /** Whether a fetch would bring nothing. The caller checks whether the person may fetch. */
 function isAsAtHost(there: Refs, here: Refs, { isShallow }: { readonly isShallow: boolean }): boolean {
   const heads = (refs: Refs) => [...refs.keys()].filter((name) => name.startsWith('refs/heads/'))
-  // A branch that was deleted there must be deleted here; a tag may stay until the next fetch.
+  // A branch that was deleted at the host must be deleted here; a tag may stay until the next fetch.
   if (heads(there).length !== heads(here).length) return false
   return [...there].every(
-    // A cut mirror has few of the tags.
+    // A shallow mirror lacks most tags, so a missing tag does not count.
     ([name, commit]) => here.get(name) === commit || (isShallow && isTag(name) && !here.has(name)),
   )
 }
@@ -240,8 +240,8 @@ function isAsAtHost(there: Refs, here: Refs, { isShallow }: { readonly isShallow
 const isTag = (name: string): boolean => name.startsWith('refs/tags/')
 
 /**
- * Drops tags that the host has moved or deleted: a fetch of following tags only adds new names, and cannot put a folder in the place of a tag. The
- * objects stay.
+ * Deletes tags that the host has moved or deleted: a fetch of following tags only adds new names, and cannot replace a tag by a folder. The objects
+ * stay.
  */
 async function forgetTags(
   { git, onFault }: Refreshing,
@@ -260,7 +260,7 @@ async function refsHere(git: Git, gitDir: string): Promise<Refs> {
   return (await refsWritten(gitDir)) ?? refsOf(git, gitDir)
 }
 
-/** Sets the time of its last use, so that eviction keeps it. */
+/** Sets the time of the mirror's last use, by which eviction decides. */
 async function markUsed(dir: string): Promise<void> {
   const now = new Date()
   await utimes(dir, now, now)
@@ -281,7 +281,7 @@ async function makeBare(git: Git, dir: string): Promise<void> {
   await gitOrThrow(git, { args })
 }
 
-/** Fetches everything, unless the host says that it is too much. */
+/** Fetches everything, unless the host reports that it is too much. */
 async function fetchUnlessLarge(
   refreshing: Refreshing,
   gitDir: string,
@@ -306,13 +306,10 @@ async function fetchUnlessLarge(
   return tooLarge.signal.aborted && !endedWell(fetched) ? 'large' : fetched
 }
 
-/**
- * Which tags a fetch brings. `following`: those of the commits that are there, as in a fetch by the agent; older ones would bring their whole
- * history.
- */
+/** Which tags a fetch brings. `following`: those of the fetched commits, as in a fetch by the agent; older ones would bring their whole history. */
 type Tags = 'all' | 'following' | 'none'
 
-/** Fetches, and again without tags if they made it fail: a bad tag that somebody pushed must not keep everybody's tasks from beginning. */
+/** Fetches, and again without tags if they made the fetch fail: a bad tag that somebody pushed must not keep everybody's tasks from beginning. */
 async function fetchInto(
   { git, onFault }: Refreshing,
   tags: Tags,
@@ -349,14 +346,14 @@ function fetchCall(
       '--force',
       '--no-write-fetch-head',
       '--no-auto-maintenance',
-      // Otherwise git leaves out the branches of a host whose repository is shallow, and still reports success.
+      // Otherwise git skips the branches of a host whose repository is shallow, and still reports success.
       '--update-shallow',
       ...(tags === 'none' ? ['--no-tags'] : []),
       ...options,
       '--',
       url,
       '+refs/heads/*:refs/heads/*',
-      // Not by --tags: this way, tags that are gone are deleted first, so that one can become a folder.
+      // A refspec instead of --tags, because then deleted tags are deleted here first, and a folder can take a tag's name.
       ...(tags === 'all' ? ['+refs/tags/*:refs/tags/*'] : []),
     ],
     secretConfig: authorizationConfig(url, authorization),
@@ -366,7 +363,7 @@ function fetchCall(
   }
 }
 
-/** Turns git's running percentages into lines: one when a step is done, and one a second while it lasts. */
+/** Turns git's progress output into lines: one at the end of each step, and one a second while it lasts. */
 export function progressLines(
   onLine: (line: string) => void,
   now: () => number = () => performance.now(),
@@ -421,7 +418,7 @@ function refusal(
   }
 }
 
-/** Whether the host refused the person: bad or missing access, or a repository that it does not show them. */
+/** Whether the host refused the person: wrong or missing access, or a repository that it hides from them. */
 export function isRefusedAccess(finished: Finished): boolean {
   const stderr = finished.stderr.toString('utf8')
   return /authentication failed|could not read username|returned error: 40[134]|repository '.*' not found|access denied/i.test(
@@ -429,7 +426,7 @@ export function isRefusedAccess(finished: Finished): boolean {
   )
 }
 
-/** Removes the locks and incomplete packs of a git that was killed. The queue makes sure that none of them is in use. */
+/** Removes the locks and incomplete packs of a git that was killed. The queue ensures that none of them is in use. */
 async function removeLeftLocks(dir: string): Promise<void> {
   const entries = await readdir(join(dir, 'refs'), { recursive: true })
   const locks = entries.filter((name) => name.endsWith('.lock')).map((name) => join(dir, 'refs', name))

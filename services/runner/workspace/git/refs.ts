@@ -1,13 +1,13 @@
-/** The refs of a repository: as git reports them, or read from its files by gitrepository-layout(5), which starts no process. */
+/** Reads the refs of a repository: as git lists them, or from its files by gitrepository-layout(5), which starts no process. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { gitText } from './git.ts'
 import type { Git } from './git.ts'
 
-/** Objects by the names of their refs. */
+/** Object names by the names of refs. */
 export type Refs = ReadonlyMap<string, string>
 
-/** The objects of refs by their full names: of all refs, or of those that match one of the patterns. */
+/** The objects of refs by their full names: all refs, or those that match one of the patterns. */
 export async function refsOf(git: Git, gitDir: string, patterns: readonly string[] = []): Promise<Refs> {
   const args = ['for-each-ref', '--format=%(objectname) %(refname)', '--', ...patterns]
   const listed = await gitText(git, { gitDir, args })
@@ -15,7 +15,7 @@ export async function refsOf(git: Git, gitDir: string, patterns: readonly string
   return new Map(lines.map((line) => [line.slice(line.indexOf(' ') + 1), line.slice(0, line.indexOf(' '))]))
 }
 
-/** The commits of these branches, without those that do not exist. */
+/** The commits of these branches; branches that do not exist are left out. */
 export async function headsOf(git: Git, gitDir: string, branches: readonly string[]): Promise<Refs> {
   const patterns = branches.map((name) => `refs/heads/${name}`)
   const refs = await refsOf(git, gitDir, patterns)
@@ -24,8 +24,8 @@ export async function headsOf(git: Git, gitDir: string, branches: readonly strin
 }
 
 /**
- * The same from git's files: a ref of its own before one in `packed-refs`. For a directory of ours whose refs
- * git wrote; names must be those of branches.
+ * The same, read from git's files: a ref's own file takes precedence over `packed-refs`. Only for our own directories, whose refs git wrote; names
+ * must be those of branches.
  */
 export async function headsWritten(gitDir: string, branches: readonly string[]): Promise<Refs> {
   const [packed, ...loose] = await Promise.all([
@@ -39,12 +39,12 @@ export async function headsWritten(gitDir: string, branches: readonly string[]):
   return known(found)
 }
 
-/** How many ref files are read one by one. Git packs more refs than that into one file. */
+/** How many ref files are read one by one. git packs more refs than that into one file. */
 const maxFiles = 500
 
 /**
- * All refs in git's files, by their full names; `undefined` where there are too many files. Empty where git stores its refs in another way. For a
- * directory of ours whose refs git wrote.
+ * All refs in git's files by their full names; `undefined` when there are too many files. Empty when git stores its refs in another way. Only for our
+ * own directories, whose refs git wrote.
  */
 export async function refsWritten(gitDir: string): Promise<Refs | undefined> {
   const entries = await readdir(join(gitDir, 'refs'), { recursive: true, withFileTypes: true })
@@ -62,7 +62,7 @@ export async function refsWritten(gitDir: string): Promise<Refs | undefined> {
   return known(found)
 }
 
-/** Empty where there is no such file. */
+/** The text of a file; empty when it does not exist. */
 function textIn(gitDir: string, path: string): Promise<string> {
   return readFile(join(gitDir, path), 'utf8').catch(() => '')
 }

@@ -1,13 +1,13 @@
 /**
- * The branches and tags of a repository at its host, by gitprotocol-v2(5) over HTTP. Git itself would need two processes and another round trip to
- * learn that nothing is new, as is mostly the case, while an agent waits.
+ * Requests the branches and tags of a repository from its host, by gitprotocol-v2(5) over HTTP. git itself would need two processes and another round
+ * trip to find out that nothing is new, which is the usual case, while an agent waits.
  */
 
 import type { Refs } from './refs.ts'
 
 export interface HostRefsRequest {
   readonly url: string
-  /** Value of the `Authorization` header; not given for a public repository. */
+  /** The value of the `Authorization` header; missing for a public repository. */
   readonly authorization?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -17,8 +17,8 @@ const maxBytes = 16 * 1024 * 1024
 const prefixes = ['refs/heads/', 'refs/tags/']
 
 /**
- * Asks the host, for full names. `limited` where it asks us to wait; `undefined` when it fails for any other reason: git then finds out, and says
- * why.
+ * Requests refs by full name. `limited` when the host asks us to wait; `undefined` when it fails for any other reason: git is then used, and reports
+ * the reason.
  */
 export async function hostRefs({
   url,
@@ -58,12 +58,12 @@ export async function hostRefs({
 const end = '0000'
 const delimiter = '0001'
 
-/** A line as gitprotocol-common(5) has it: four hexadecimal digits of its own length before it. */
+/** A line in the form of gitprotocol-common(5): preceded by its own length in four hexadecimal digits. */
 function packet(line: string): string {
   return `${(line.length + 4).toString(16).padStart(4, '0')}${line}`
 }
 
-/** The refs of an answer; `undefined` for one that is malformed or cut off. */
+/** Parses the refs of an answer; `undefined` when it is malformed or incomplete. */
 export function refsIn(answer: Buffer): Refs | undefined {
   const refs = new Map<string, string>()
   for (let at = 0; at + 4 <= answer.length;) {

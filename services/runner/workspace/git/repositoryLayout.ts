@@ -1,11 +1,11 @@
-/** Repositories written file by file, as gitrepository-layout(5) has them. */
+/** Writes and reads the files of repositories, as described in gitrepository-layout(5). */
 import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { ifAbsent } from '#platform/files.ts'
 
 /**
- * Writes a new repository on a branch with these refs; those without a commit are left out. Git itself would need two processes, one after the
- * other, while an agent waits.
+ * Writes a new repository on a branch with these refs; refs without a commit are left out. git itself would need two processes, one after the other,
+ * while an agent waits.
  */
 export async function layOut(
   gitDir: string,
@@ -38,7 +38,7 @@ bare = false
 logallrefupdates = true
 `
 
-/** Lets a repository read the objects that it lacks from other object stores. */
+/** Lets a repository read missing objects from other object stores. */
 export async function writeAlternates(gitDir: string, ...objects: readonly string[]): Promise<void> {
   const file = join(gitDir, 'objects', 'info', 'alternates')
   await mkdir(dirname(file), { recursive: true })
@@ -46,25 +46,25 @@ export async function writeAlternates(gitDir: string, ...objects: readonly strin
   await rename(`${file}.half`, file)
 }
 
-/** The object stores that a repository reads from besides its own; none where there is no such repository. */
+/** The other object stores that a repository reads from; empty when the repository does not exist. */
 export async function alternatesOf(gitDir: string): Promise<readonly string[]> {
   const written = await readFile(join(gitDir, 'objects', 'info', 'alternates'), 'utf8').catch(ifAbsent)
   return (written ?? '').split('\n').filter((folder) => folder !== '')
 }
 
-/** Copies where the history of a shallow mirror ends, so that git does not take it for damage. */
+/** Copies the ends of the history from a shallow mirror, so that git does not take them for damage. */
 export async function copyShallow(mirrorDir: string, gitDir: string): Promise<void> {
   const half = join(gitDir, 'shallow.half')
   const isCopied = await copyFile(join(mirrorDir, 'shallow'), half).then(() => true, ifAbsent)
   if (isCopied) await rename(half, join(gitDir, 'shallow'))
 }
 
-/** Whether a repository has only the end of its history. */
+/** Whether a repository has a shallow history. */
 export async function isCut(gitDir: string): Promise<boolean> {
   return (await lstat(join(gitDir, 'shallow')).catch(ifAbsent)) !== undefined
 }
 
-/** Removes the incomplete packs that a killed git left in an object store. No other git may be at work there. */
+/** Removes incomplete packs that a killed git left in an object store. No other git may be running there. */
 export async function removeHalfPacks(objects: string): Promise<void> {
   const packs = join(objects, 'pack')
   const names = (await readdir(packs).catch(ifAbsent)) ?? []

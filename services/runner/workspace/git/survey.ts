@@ -1,4 +1,4 @@
-/** Finds how a repository differs from what people expect of a clone: submodules, filters, a history that is cut. */
+/** Finds differences between a repository and what people expect of a clone: submodules, filters, a shallow history. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scratch } from '../../scratch.ts'
@@ -8,23 +8,23 @@ import { endedWell, gitOrThrow, type Git } from './git.ts'
 import { isCut } from './repositoryLayout.ts'
 
 export interface Submodule {
-  /** As `.gitmodules` and git's settings know it. */
+  /** The submodule's name in `.gitmodules` and in git's settings. */
   readonly name: string
   readonly path: string
-  /** The repository as `owner/name` where it is on the same code host, else its address as `.gitmodules` has it. */
+  /** The repository as `owner/name` if it is on the same code host, else its address in `.gitmodules`. */
   readonly repository: string
   readonly isOnHost: boolean
 }
 
 export interface Survey {
   readonly submodules: readonly Submodule[]
-  /** Clean filters by name, as files of the repository have them. */
+  /** The names of clean filters that apply to files of the repository. */
   readonly filters: readonly string[]
-  /** Only the end of the history is here. */
+  /** Whether the history is shallow. */
   readonly isCut: boolean
 }
 
-/** `url`: of the repository itself, to which relative addresses of submodules belong. Throws `GitFault`. */
+/** Surveys a commit. `url` is that of the repository itself, to which addresses of submodules may be relative. Throws `GitFault`. */
 export async function surveyOf(
   { git, scratch }: { readonly git: Git; readonly scratch: Scratch },
   { gitDir, commit, url }: { readonly gitDir: string; readonly commit: string; readonly url: string },
@@ -41,7 +41,7 @@ export async function surveyOf(
   }
 }
 
-/** The submodules that the repository's `.gitmodules` names, as git reads it; none where it cannot. */
+/** The submodules in the repository's `.gitmodules`, as git reads it; empty when git cannot. */
 export async function submodulesOf(
   git: Git,
   { gitDir, commit, url }: { readonly gitDir: string; readonly commit: string; readonly url: string },
@@ -56,14 +56,14 @@ export async function submodulesOf(
       known.set(name, { ...known.get(name), [key === 'path' ? 'path' : 'url']: value })
   }
   return [...known].flatMap(([name, one]) =>
-    // These names are printed in a terminal, so none may have control characters.
+    // Entries with control characters are skipped, because these names are printed in a terminal.
     one.path === undefined || one.url === undefined || /\p{Cc}/u.test(name + one.path + one.url)
       ? []
       : [{ name, path: one.path, ...repositoryAt(one.url, url) }],
   )
 }
 
-/** Which repository the address of a submodule names. */
+/** The repository that a submodule's address names. */
 export function repositoryAt(written: string, own: string): Pick<Submodule, 'repository' | 'isOnHost'> {
   const other = { repository: written, isOnHost: false }
   if (!URL.canParse(own)) return other
@@ -94,5 +94,5 @@ async function filtersOf(
   }
 }
 
-/** Limit for the names of all files of a repository. */
+/** The limit for the names of all files of a repository, in bytes. */
 const maxBytes = 64 * 1024 * 1024

@@ -1,4 +1,4 @@
-/** Finds known secrets in what a commit would add, before anything is committed or pushed. */
+/** Finds known secrets in the changes of a commit, before anything is committed or pushed. */
 import { automatonOf, longestAt, moved, type Automaton } from '#platform/redaction/automaton.ts'
 import type { TextThreads } from '../../redaction/textThreads.ts'
 import { formsOf, type KnownSecret } from '#platform/redaction/secretForms.ts'
@@ -7,12 +7,12 @@ import type { Git, GitCall } from '../git/git.ts'
 
 export interface AddedSecret {
   readonly secret: KnownSecret
-  /** The file, as git names it in a patch. */
+  /** The path of the file, as git writes it in a patch. */
   readonly path: string
 }
 
 /**
- * The first secret that a line of `to` contains and no file of `from` does: what the repository already contains is known to everybody who can read
+ * The first secret in a line of `to` that no file of `from` contains: secrets that are already in the repository are known to everybody who can read
  * it. Both are trees or commits. Throws `GitFault`.
  */
 export async function addedSecret(
@@ -31,7 +31,7 @@ export async function addedSecret(
     threads?: Pick<TextThreads, 'run'>
   },
 ): Promise<AddedSecret | undefined> {
-  // Git prints bytes: a line of a file need not be text.
+  // As bytes, because git prints bytes: a line of a file need not be text.
   const sought = new Map(
     secrets.flatMap((secret) =>
       formsOf([secret.value]).map(
@@ -71,16 +71,16 @@ export async function addedSecret(
   return undefined
 }
 
-/** Longer lines are scanned in pieces; characters. */
+/** The length in characters above which lines are scanned in pieces. */
 const longestPiece = 64 * 1024
 
 /**
- * Reads a patch without context as it comes, and finds the file where each of these words is first added. Of words that end at the same place it
- * finds the longest, since a file that contains it contains the others.
+ * Reads a patch without context as it arrives, and finds the file in which each of these words is first added. Of words that end at the same place,
+ * finds the longest: a file that contains it contains the others too.
  */
 function readAdded(automaton: Automaton, overlap: number) {
   const found = new Map<string, string>()
-  /** Nodes of the automaton at which a word ends: each is handled once. */
+  /** Nodes of the automaton at which a word ends. Each is handled once. */
   const seen = new Set<number>()
   let path = ''
   let isInHunk = false
@@ -109,7 +109,7 @@ function readAdded(automaton: Automaton, overlap: number) {
       const last = lines.pop() ?? ''
       for (const line of lines) judge(line)
       if (last.length > longestPiece) judge(last)
-      // The end of a piece may be the start of a secret. The line's mark is kept before it.
+      // The end of a piece may be the beginning of a secret, so it is kept, with the line's sign in front.
       unfinished = last.length > longestPiece ? last.charAt(0) + last.slice(-overlap) : last
       return 'more'
     },
@@ -120,13 +120,13 @@ function readAdded(automaton: Automaton, overlap: number) {
   }
 }
 
-/** The path in `+++ b/src/a.js`. Git adds a tab to a name with a space, and quotes unusual names. */
+/** The path in `+++ b/src/a.js`. git adds a tab to a name with a space, and quotes unusual names. */
 function pathOf(line: string): string {
   const named = Buffer.from(line.slice('+++ '.length), 'latin1').toString('utf8').replace(/\t$/, '')
   return named.replace(/^("?)b\//, '$1')
 }
 
-/** Whether a file of a tree contains this text. It is passed on standard input, since every user can see a command's arguments. */
+/** Whether a file of a tree contains this text. The text is passed on standard input, because every user can see a command's arguments. */
 async function holds(git: Git, gitDir: string, tree: string, text: string): Promise<boolean> {
   const call: GitCall = {
     gitDir,

@@ -1,6 +1,6 @@
 /**
- * How commits name people. Usually the person is author and committer. Where this server has a signing key, it signs what it commits and is the
- * committer: the signature says that this server made the commit, and nothing of the person, whose key it does not have.
+ * The people that commits name. Usually the person is author and committer. If this server has a signing key, it signs its commits and is the
+ * committer: the signature says that this server made the commit, and nothing about the person, whose key it does not have.
  */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ export interface CommitSigner extends Person {
   readonly keyFile: string
 }
 
-/** Who works in a task, as far as commits name them. */
+/** The fields of the person who works in a task that commits need. */
 export type Committer = Pick<UserDocument, 'id' | 'fullName' | 'githubUsername' | 'githubId' | 'email'>
 
 /** The person as the author of commits. GitHub attributes the noreply address to them and never refuses it. */
@@ -38,7 +38,7 @@ interface CommitAs {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** How git is called to make a commit of this person. */
+/** How to call git for a commit by this person. */
 export function commitAs(author: Person, signer: CommitSigner | undefined): CommitAs {
   const committer = signer ?? author
   const env = {
@@ -55,14 +55,14 @@ function variablesOf(role: 'AUTHOR' | 'COMMITTER', person: Person): Record<strin
   return { [`GIT_${role}_NAME`]: oneLine(person.name) || email, [`GIT_${role}_EMAIL`]: email }
 }
 
-/** Without line breaks and other control characters. */
+/** The text without line breaks and other control characters. */
 export function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ').trim()
 }
 
 /**
- * Keeps the key in a file for git, which only this process's user can read: no sandbox sees the folder. Throws, in the words of ssh-keygen, if
- * nothing can be signed with the key. Without a key, removes the file of an earlier start.
+ * Stores the key in a file for git, which only this process's user can read, in a folder that no sandbox sees. Throws, with the message of
+ * ssh-keygen, if nothing can be signed with the key. Without a key, removes the file of an earlier start.
  */
 export async function openCommitSigner(
   { root, path }: { readonly root: string; readonly path: string },
@@ -78,7 +78,7 @@ export async function openCommitSigner(
   throw new Error(`Nothing can be signed with COMMIT_SIGNING_KEY: ${why}.`)
 }
 
-/** Signs a few words, as git does; gives the reason if that fails. */
+/** Signs a short text, as git does. Returns the reason if that fails. */
 async function whyUnusable(keyFile: string, path: string): Promise<string | null> {
   try {
     const signed = await run('ssh-keygen', ['-Y', 'sign', '-n', 'git', '-f', keyFile], {

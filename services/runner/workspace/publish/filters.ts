@@ -1,30 +1,33 @@
-/** Finds what would be published unfiltered: content on paths that the repository's attributes give to a clean filter, such as git-crypt or Git LFS. */
+/** Finds content that would be published unfiltered: on paths to which the repository's attributes apply a clean filter, such as git-crypt or Git LFS. */
 import { splitNul, withScratchIndex, type TreePath } from '../changes/tree.ts'
 import { gitOrThrow, gitText } from '../git/git.ts'
 import { namedOf } from '../names.ts'
 import type { WorkspaceGit } from '../workspace.ts'
 
-/** A path with content that no filter has gone over. */
+/** A path with content that was not filtered. */
 export interface UnfilteredPath {
   readonly path: string
-  /** The name after `filter=`. */
+  /** The value of `filter=` in the attributes. */
   readonly filter: string
-  /** Set if a pointer of Git LFS can take its place: the tree's own attributes give it to `lfs`, and none of `published` to another filter. */
+  /**
+   * Set if a pointer of Git LFS can replace the content: the tree's own attributes apply `lfs` to the path, and none of `published` applies another
+   * filter.
+   */
   readonly forLfs: ChangedContent | null
 }
 
 export interface FilterQuestion extends WorkspaceGit {
   /** The tree that is to be published. */
   readonly tree: string
-  /** Trees or commits that the host has. What one of them holds at the same path is published already; the attributes of each of them count. */
+  /** Trees or commits that the host has. What one of them has at the same path is already published; the attributes of each of them count. */
   readonly published: readonly string[]
   /** Filters that the project's owner allows to be skipped. */
   readonly allowed: readonly string[]
 }
 
 /**
- * The changed files that an attribute gives to a filter, in the tree or in any of `published`, so that changing `.gitattributes` exempts no path. A
- * pointer is what Git LFS makes of a file, so it counts as filtered. Throws `GitFault`.
+ * The changed files to which an attribute applies a filter, in the tree or in any of `published`, so that changing `.gitattributes` exempts no path.
+ * A pointer is what Git LFS makes of a file, so it counts as filtered. Throws `GitFault`.
  */
 export async function unfilteredPaths(question: FilterQuestion): Promise<readonly UnfilteredPath[]> {
   const { git, workspace, tree, published, allowed } = question
@@ -54,14 +57,14 @@ export async function unfilteredPaths(question: FilterQuestion): Promise<readonl
   return [...found.values()]
 }
 
-/** Says which paths those are and what can be done. */
+/** A sentence that names these paths and says what can be done. */
 export function unfilteredSentence(unfiltered: readonly UnfilteredPath[]): string {
   const filters = [...new Set(unfiltered.map(({ filter }) => filter))]
   const set = filters.map((filter) => `filter=${filter}`).join(', ')
   return `The repository's attributes give ${namesOf(unfiltered)} to a filter (${set}), which Flightdeck does not run. Published as it is, this content would be unfiltered, for all to see who can read the repository. Nothing was committed. Take these changes back, or allow ${filters.join(', ')} in the project's settings, and ask again.`
 }
 
-/** The paths for a sentence, at most ten of them by name. */
+/** Names paths in a sentence, at most ten of them. */
 export function namesOf(files: readonly { readonly path: string }[]): string {
   return namedOf(
     files.map(({ path }) => path),
@@ -77,7 +80,7 @@ export interface ChangedContent {
   readonly blob: string
 }
 
-/** How the tree differs from `base`: its regular files with other content, by their paths as latin1, and whether any file of attributes differs. */
+/** The differences from `base`: regular files with other content, by their paths as latin1, and whether any attributes file differs. */
 async function differencesFrom(
   { git, workspace, tree }: FilterQuestion,
   base: string,
@@ -93,13 +96,13 @@ async function differencesFrom(
     if (!path) continue
     const key = path.toString('latin1')
     if (/(^|\/)\.gitattributes$/i.test(key)) changesAttributes = true
-    // Only the content of regular files goes through filters.
+    // Only regular files go through filters.
     if (mode.startsWith('100') && before !== blob) changed.set(key, { path, mode, blob })
   }
   return { changed, changesAttributes }
 }
 
-/** Which of these paths a tree's own attributes give to a filter, as git reads them. */
+/** The paths to which a tree's own attributes apply a filter, as git reads them. */
 async function filtersOf(
   { git, treeGit, workspace }: FilterQuestion,
   tree: string,
@@ -127,7 +130,7 @@ async function filtersOf(
   })
 }
 
-/** Whether the value that `git check-attr` gives for `filter` names a filter. */
+/** Whether the value of `git check-attr` for `filter` names a filter. */
 export const filterNamed = (value: string): boolean => !noFilter.has(value)
 
 const noFilter = new Set(['', 'unspecified', 'unset', 'set'])
@@ -136,7 +139,7 @@ async function isPointer({ git, workspace }: FilterQuestion, blob: string): Prom
   const gitDir = workspace.privateGitDir
   const size = Number(await gitText(git, { gitDir, args: ['cat-file', '-s', blob] }))
   if (size > longestPointer) return false
-  // Git LFS keeps an empty file as it is, without a pointer.
+  // Git LFS leaves an empty file as it is, without a pointer.
   if (size === 0) return true
   const content = await gitOrThrow(git, { gitDir, args: ['cat-file', 'blob', blob] })
   return pointer.test(content.stdout.toString('latin1'))
@@ -146,5 +149,5 @@ const longestPointer = 1024
 const pointer =
   /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:ext-[^\n]*\n)*oid sha256:[0-9a-f]{64}\nsize \d+\n$/
 
-/** A path of a few hundred characters for each of the files that a tree can gain. */
+/** Enough for a path of a few hundred characters for each file that a tree may gain. */
 const maxBytes = 64 * 1024 * 1024

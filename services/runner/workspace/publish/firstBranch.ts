@@ -1,4 +1,4 @@
-/** Makes the first branch of an empty repository: one commit without files, to work from and to compare with. */
+/** Makes the first branch of an empty repository: one commit without files, from which work begins and with which it is compared. */
 import { rm } from 'node:fs/promises'
 import type { NamedCredential } from '#domain/appPermissions.ts'
 import type { Scratch } from '../../scratch.ts'
@@ -7,16 +7,16 @@ import { commitAs, type CommitSigner, type Person } from './commitIdentity.ts'
 import { pushRefusal } from './publish.ts'
 
 export interface FirstBranchRequest {
-  /** Git on the host: `hostGit`. */
+  /** git on the host: `hostGit`. */
   readonly git: Git
   readonly scratch: Scratch
   readonly branch: string
-  /** The person. They are the committer as well, unless this server signs. */
+  /** The person, who is also the committer unless this server signs. */
   readonly author: Person
   readonly signer?: CommitSigner | undefined
   readonly url: string
   readonly authorization?: string | undefined
-  /** Whose access that is, for a sentence; the person's when not given. */
+  /** Whose access is used, for messages; the person's if missing. */
   readonly accessOf?: NamedCredential | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -24,8 +24,8 @@ export interface FirstBranchRequest {
 const message = 'Initial commit\n'
 
 /**
- * Makes the branch at the host by one push that never forces: where somebody else makes it at the same moment, theirs stays and this push is
- * refused. `null` when it was made, and otherwise why not; the caller then looks again at what the host has. Throws `GitFault`.
+ * Makes the branch at the host by a single push without force: if somebody else makes it at the same moment, theirs stays and this push is refused.
+ * Returns `null` when it was made, and otherwise why not; the caller then checks again what the host has. Throws `GitFault`.
  */
 export async function makeFirstBranch(request: FirstBranchRequest): Promise<string | null> {
   const { git, branch, url, authorization, signal } = request

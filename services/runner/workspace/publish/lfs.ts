@@ -1,5 +1,5 @@
 /**
- * Git LFS outside the sandbox: pointers in the place of contents, and the contents uploaded by the batch API
+ * Git LFS outside of the sandbox: replaces contents by pointers, and uploads the contents by the batch API
  * (https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md). No filter of the repository runs.
  */
 import { createHash } from 'node:crypto'
@@ -12,14 +12,14 @@ import { namesOf, type ChangedContent } from './filters.ts'
 
 export interface LfsObject {
   readonly path: string
-  /** SHA-256 of the content, in hexadecimal digits. */
+  /** SHA-256 of the content, in hex. */
   readonly oid: string
   readonly size: number
-  /** The content's id in git. */
+  /** The git object name of the content. */
   readonly blob: string
 }
 
-/** Uploads these contents, and gives the tree with pointers in their place; those of `from` were uploaded with it. Throws `GitFault`. */
+/** Uploads these contents, and returns the tree with pointers in their place; the contents of `from` are already uploaded. Throws `GitFault`. */
 export async function keptInLfs(
   request: Omit<UploadRequest, 'objects'>,
   {
@@ -72,23 +72,23 @@ export interface UploadRequest {
   readonly workspace: Workspace
   readonly objects: readonly LfsObject[]
   readonly branch: string
-  /** Of the repository, as git reaches it. */
+  /** The address of the repository, as git uses it. */
   readonly url: string
   readonly authorization?: string | undefined
-  /** A fresh authorization, for when the host rejects this one. */
+  /** Returns a new authorization, in case the host rejects this one. */
   readonly renewed?: () => Promise<string | undefined>
   readonly signal?: AbortSignal | undefined
-  /** How long all of it may take, in ms; half an hour when not given. */
+  /** The time limit for everything together, in ms; half an hour by default. */
   readonly totalTimeoutMs?: number
 }
 
-/** Each sentence is fit to be shown to the person. */
+/** Why an upload failed. Each sentence can be shown to the person. */
 export type UploadFault = {
   readonly kind: 'not_committable' | 'unreachable' | 'limited'
   readonly message: string
 }
 
-/** Uploads what the host does not have yet; `null` once it has all of it. Throws `GitFault`. */
+/** Uploads what the host does not have; `null` when it has everything. Throws `GitFault`. */
 export async function uploadObjects(request: UploadRequest): Promise<UploadFault | null> {
   const { objects, signal: stopped, totalTimeoutMs = uploadTimeoutMs } = request
   const late = AbortSignal.timeout(totalTimeoutMs)
@@ -123,7 +123,7 @@ function refusalOf(
 }
 
 const maxObjects = 1_000
-/** For all objects of one publication; a single one is limited by staging. */
+/** The limit for all objects of one publication; a single object is limited when it is staged. */
 const maxBytes = 1024 ** 3
 const batchTimeoutMs = 30_000
 const objectTimeoutMs = 300_000
@@ -144,7 +144,7 @@ class LfsRefusal extends Error {
   }
 }
 
-/** What `fetch` throws when a time limit is over or the call is aborted. */
+/** Whether `fetch` threw because a time limit is over or the call was aborted. */
 const isOver = ({ name }: Error): boolean => name === 'TimeoutError' || name === 'AbortError'
 
 const Action = z.object({ href: z.url(), header: z.record(z.string(), z.string()).optional() })
@@ -192,7 +192,7 @@ async function upload(
   { oid, size, blob }: LfsObject,
   { actions }: z.infer<typeof Target>,
 ): Promise<void> {
-  // The host has it already.
+  // The host already has the object.
   if (!actions?.upload) return
   const { git, workspace } = request
   const body = new Uint8Array(await contentOf(git, workspace.privateGitDir, blob))
@@ -216,7 +216,7 @@ async function upload(
   wellAnswered(await send(request, actions.verify.href, verification))
 }
 
-/** Git's own authorization is sent only to the code host itself, and only if the host gives none for this action. */
+/** The headers of an upload. git's own authorization is sent only to the code host itself, and only if the host gives none for this action. */
 function headersOf(
   { url, authorization }: UploadRequest,
   { href, header = {} }: z.infer<typeof Action>,
@@ -235,7 +235,7 @@ interface Answer {
   readonly body: unknown
 }
 
-/** Asks, and once more where the host failed or the connection broke, as git does. Throws what `fetch` throws. */
+/** Sends a request, and once more if the host failed or the connection broke, as git does. Throws what `fetch` throws. */
 async function send(
   { signal }: UploadRequest,
   address: string,
@@ -275,5 +275,5 @@ async function contentOf(git: Git, gitDir: string, blob: string): Promise<Buffer
   return (await gitOrThrow(git, call)).stdout
 }
 
-/** A little more than the largest file that is staged. */
+/** A little more than the largest file that can be staged. */
 const longestContent = 101 * 1024 * 1024

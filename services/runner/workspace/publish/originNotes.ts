@@ -1,4 +1,4 @@
-/** Git notes beside the commits of a task, and their way to the code host. Notes of others that are there stay. */
+/** Writes git notes for the commits of a task, and pushes them to the code host. Existing notes by others stay. */
 import { agentTraceRef } from '#domain/provenance/agentTrace.ts'
 import {
   commitOf,
@@ -14,33 +14,33 @@ import { sameIdentity } from '../saved/bundle.ts'
 import type { Workspace } from '../workspace.ts'
 
 export interface NotesRequest {
-  /** Git on the host: `hostGit`. */
+  /** git on the host: `hostGit`. */
   readonly git: Git
   readonly workspace: Workspace
   readonly url: string
   readonly authorization?: string | undefined
   readonly signal?: AbortSignal
-  /** The time limit of each call to the host; 30 s when not given. */
+  /** The time limit of each call to the host; 30 s by default. */
   readonly timeoutMs?: number
 }
 
 const usualTimeoutMs = 30_000
-/** How many pushes are tried, since others may push notes in between. */
+/** How many times a push is tried, since others may push notes in between. */
 const maxPushes = 4
 
-/** The host's notes as we last knew them. */
+/** The ref with the host's notes as last fetched. */
 const hostRef = agentTraceRef.replace('refs/notes/', 'refs/notes/host/')
 
-/** Takes over the notes that the host has. A sentence where it cannot be asked. Throws `GitFault`. */
+/** Fetches and merges the host's notes. Returns a sentence if the host gives no answer. Throws `GitFault`. */
 export async function fetchNotes(request: NotesRequest): Promise<string | null> {
   const { git, workspace, url, authorization, signal, timeoutMs = usualTimeoutMs } = request
   const gitDir = workspace.privateGitDir
-  // A pattern, since naming a ref that is not there would fail.
+  // A pattern, because naming a ref that does not exist would fail.
   const refs = [`+${agentTraceRef}*:${hostRef}*`]
   const fetched = await fetchRefs(git, { gitDir, url, authorization, timeoutMs, signal }, refs)
   if (!endedWell(fetched)) return `the code host could not be asked for its notes: ${lastWords(fetched)}`
   if ((await commitOf(git, gitDir, hostRef)) !== null)
-    // Where both have a note for a commit, what others can already read stays.
+    // If both have a note for a commit, the host's stays, which others can already read.
     await gitOrThrow(git, {
       gitDir,
       args: ['notes', `--ref=${agentTraceRef}`, 'merge', '--quiet', '--strategy=theirs', hostRef],
@@ -49,29 +49,29 @@ export async function fetchNotes(request: NotesRequest): Promise<string | null> 
   return null
 }
 
-/** Notes are by the product and name no person. */
+/** Notes are written by the product and name no person. */
 const { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL } = sameIdentity
 const noteIdentity = { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GIT_COMMITTER_NAME, GIT_COMMITTER_EMAIL }
 
-/** Whether a commit has a note that we know of. */
+/** Whether we know of a note for a commit. */
 export async function hasNote({ git, workspace }: NotesRequest, commit: string): Promise<boolean> {
   const gitDir = workspace.privateGitDir
   return endedWell(await git({ gitDir, args: ['notes', `--ref=${agentTraceRef}`, 'list', commit] }))
 }
 
-/** Throws `GitFault`. */
+/** Adds a note to a commit. Throws `GitFault`. */
 export async function addNote(
   { git, workspace }: NotesRequest,
   { commit, text }: { readonly commit: string; readonly text: string },
 ): Promise<void> {
   const gitDir = workspace.privateGitDir
   const blob = await gitText(git, { gitDir, args: ['hash-object', '-w', '--stdin'], input: text })
-  // By the blob's id, so that git takes the text as it is.
+  // The blob's id, so that git uses the text unchanged.
   const args = ['notes', `--ref=${agentTraceRef}`, 'add', '-f', '-C', blob, commit]
   await gitOrThrow(git, { gitDir, args, env: noteIdentity })
 }
 
-/** Pushes the notes that the host does not have; a sentence where it does not take them. Never forces. Throws `GitFault`. */
+/** Pushes notes that the host does not have. Returns a sentence if the host refuses them. Never forces. Throws `GitFault`. */
 export async function pushNotes(request: NotesRequest): Promise<string | null> {
   for (let pushes = 1; ; pushes += 1) {
     const refused = await pushOnce(request)

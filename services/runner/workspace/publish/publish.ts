@@ -1,4 +1,4 @@
-/** Commits a task's tree and pushes it, from the private git directory and outside the sandbox. */
+/** Commits a task's tree and pushes it, from the private git directory and outside of the sandbox. */
 import { credentialNames, tokenPage, type NamedCredential } from '#domain/appPermissions.ts'
 import { faults } from '#domain/kernel/errors.ts'
 import type { TextThreads } from '../../redaction/textThreads.ts'
@@ -31,70 +31,70 @@ import type { WorkspaceGit } from '../workspace.ts'
 
 export interface PublishRequest extends WorkspaceGit {
   readonly message: string
-  /** The person. They are the committer as well, unless this server signs. */
+  /** The person, who is also the committer unless this server signs. */
   readonly author: Person
   readonly signer?: CommitSigner | undefined
   /** The last lines of the message, such as `Co-Authored-By: Claude <noreply@anthropic.com>`. */
   readonly trailers?: readonly string[]
-  /** No commit adds one of these. */
+  /** Secrets that no commit may add. */
   readonly secrets: readonly KnownSecret[]
-  /** Clean filters, by name, whose paths may be published unfiltered; none when not given. */
+  /** Names of clean filters whose paths may be published unfiltered; none by default. */
   readonly allowedFilters?: readonly string[]
   /** Threads that prepare the search for secrets; without them, this thread prepares it. */
   readonly threads?: Pick<TextThreads, 'run'>
   readonly url: string
   readonly authorization?: string | undefined
-  /** Whose access that is, for a sentence; the person's when not given. */
+  /** Whose access is used, for messages; the person's if missing. */
   readonly accessOf?: NamedCredential
-  /** A fresh authorization, for when the host rejects this one; `undefined` where there is none. */
+  /** Returns a new authorization, in case the host rejects this one; `undefined` when there is none. */
   readonly renewed?: () => Promise<string | undefined>
   /**
-   * Asked before a push that changes workflow files, which takes a right of its own: what git authenticates with for that, or why it must not
-   * be tried. Without it the push is tried as any other.
+   * Called before a push that changes workflow files, which needs a separate permission. Returns the credentials for that, or why it must not be
+   * tried. If missing, the push is tried like any other.
    */
   readonly forWorkflows?: (
     files: readonly string[],
   ) => Promise<{ readonly authorization: string } | { readonly refused: string }>
-  /** Of the push; 120 s when not given. */
+  /** The time limit of the push; 120 s by default. */
   readonly pushTimeoutMs?: number
   readonly signal?: AbortSignal
-  /** Used instead of `signal` once a push has begun. */
+  /** Used instead of `signal` after a push has begun. */
   readonly pushSignal?: AbortSignal
-  /** Asked with the tree before anything is made of it; when it may not be published nothing is. */
+  /** Called with the tree before anything is done with it. If it returns false, nothing is published. */
   readonly mayPublish?: (staged: StagedTree) => Promise<boolean>
-  /** Applies a patch to the tree, whole or not at all, and gives the reason if it cannot. Without this, a branch that moved is only reported. */
+  /** Applies a patch to the tree as a whole, or returns the reason if it cannot. If missing, a branch that has moved is only reported. */
   readonly applyPatch?: (patch: Buffer) => Promise<string | null>
 }
 
-/** Each sentence is fit to be shown to the person. What was committed and not pushed is committed again by the next call. */
+/** The result of a publication. Each sentence can be shown to the person. What was committed and not pushed is committed again by the next call. */
 export type PublishResult =
   | {
       readonly kind: 'published'
       readonly headSha: string
-      /** False when the host already had it all. */
+      /** False when the host already had everything. */
       readonly pushed: boolean
       /** Nested repositories, which were not published. */
       readonly leftOut: readonly string[]
     }
-  /** No file differs from where the task started, and nothing is left to push. */
+  /** No file differs from where the task started, and there is nothing to push. */
   | { readonly kind: 'nothing_to_publish'; readonly leftOut: readonly string[] }
-  /** The branch at the host has commits that the task does not know; `remoteSha` is its head. */
+  /** The branch at the host has commits that the task does not have; `remoteSha` is its head. */
   | { readonly kind: 'branch_moved'; readonly remoteSha: string | null; readonly message: string }
-  /** What others pushed to the branch and the task's work are at odds in these files. Nothing was changed. */
+  /** What others pushed to the branch conflicts with the task's work in these files. Nothing was changed. */
   | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly message: string }
   | { readonly kind: 'refused'; readonly message: string }
-  /** It changes workflow files, which the App may not. What was committed stays. */
+  /** The commit changes workflow files, for which the App has no permission. The commit stays. */
   | { readonly kind: 'no_workflows'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
   | { readonly kind: 'limited'; readonly message: string }
   /** `mayPublish` refused the tree. */
   | { readonly kind: 'moved'; readonly message: string }
-  /** A file's content cannot be committed as the repository's attributes want it, would be published unfiltered, or holds a secret. */
+  /** A file cannot be committed as the repository's attributes require, would be published unfiltered, or contains a secret. */
   | { readonly kind: 'not_committable'; readonly message: string }
 
 /**
- * Makes one commit of everything in the tree that is not ignored, if that is anything new, on top of what was pushed before, and pushes the branch.
- * If others have pushed to it, the commit first moves on top of theirs. Never forces. Asking again after a fault is safe. Throws `GitFault`.
+ * Commits everything in the tree that is new and not ignored, on top of what was pushed before, and pushes the branch. If others have pushed to it,
+ * the commit is first rebased onto theirs. Never forces. Repeating it after a fault is safe. Throws `GitFault`.
  */
 export async function commitAndPush(request: PublishRequest): Promise<PublishResult> {
   const { git, workspace } = request
@@ -109,12 +109,12 @@ export async function commitAndPush(request: PublishRequest): Promise<PublishRes
   const files = request.forWorkflows ? await workflowFiles(request, known, headSha) : []
   const permitted = files.length > 0 ? await request.forWorkflows?.(files) : undefined
   if (permitted && 'refused' in permitted) return { kind: 'no_workflows', message: permitted.refused }
-  // No renewal: another token may not be permitted to change these files.
+  // Without renewal, because another token may not be permitted to change these files.
   const permittedRequest = permitted ? { ...request, ...permitted, renewed: async () => undefined } : request
   return pushOnTop(permittedRequest, headSha, leftOut)
 }
 
-/** The workflow files that differ from what the host has of the branch, or from where the task began. */
+/** The workflow files that differ from the host's branch, or from where the task began. */
 async function workflowFiles(
   { git, workspace }: PublishRequest,
   known: string | null,
@@ -126,7 +126,7 @@ async function workflowFiles(
   return (await gitText(git, { gitDir, args })).split('\0').filter((path) => path !== '')
 }
 
-/** How often we rebase, since others may push again meanwhile. */
+/** The most rebases, since others may push again in the meantime. */
 const maxRebases = 3
 
 async function pushOnTop(
@@ -146,7 +146,7 @@ async function pushOnTop(
     if (rebased.kind === 'conflict') return conflict(branch, rebased.files)
     if (rebased.kind === 'not_applied') return { ...pushed, message: notApplied(branch, rebased.why) }
     if (rebased.head === onto) return { kind: 'published', headSha: onto, pushed: false, leftOut }
-    // The others' attributes may give our files to a filter.
+    // The attributes of the others' commits may apply a filter to our files.
     const unfiltered = await unfilteredIn(request, rebased.head, onto)
     if (unfiltered.length > 0) return { kind: 'not_committable', message: unfilteredSentence(unfiltered) }
     head = rebased.head
@@ -174,7 +174,7 @@ async function commitTree(request: PublishRequest, index: ScratchIndex): Promise
   const { tree } = staged
   if (request.mayPublish && !(await request.mayPublish(staged))) return { kind: 'moved', message: moved }
 
-  // From here on only the tree counts: later changes to the folder are ignored.
+  // From here on only the tree counts. Later changes to the folder are ignored.
   const leftOut = staged.nested.map((path) => path.toString('utf8'))
   const head = await commitOf(git, gitDir, 'HEAD')
   const parent = await lastPublished(request, head)
@@ -198,7 +198,7 @@ async function commitTree(request: PublishRequest, index: ScratchIndex): Promise
   const filtered = await filteredTree(request, { staged: tree, from })
   if (typeof filtered !== 'string') return filtered
   if (filtered === from) return unchanged()
-  // Where this server signs, a commit that was never pushed is made again: its signature may be the one that was refused.
+  // If this server signs, a commit that was never pushed is made again: its signature may be what was refused.
   const isReusable = request.signer === undefined && head !== null && head !== parent
   if (isReusable && (await isCommitOf(git, gitDir, head, { tree: filtered, parent }))) {
     await index.keep()
@@ -218,7 +218,7 @@ async function commitTree(request: PublishRequest, index: ScratchIndex): Promise
   return { kind: 'committed', headSha, leftOut }
 }
 
-/** The tree as it may be published: content of Git LFS is uploaded, and has pointers in its place. Otherwise why it may not. */
+/** The tree as it may be published: contents of Git LFS are uploaded and replaced by pointers. Otherwise, why it may not be published. */
 async function filteredTree(
   request: PublishRequest,
   { staged, from }: { readonly staged: string; readonly from: string },
@@ -231,7 +231,7 @@ async function filteredTree(
   return keptInLfs({ ...request, branch: request.workspace.branch }, { tree: staged, from, contents: forLfs })
 }
 
-/** What a tree, or the tree of a commit, would publish unfiltered on top of `parent`. */
+/** The paths of a tree, or of a commit's tree, that would be published unfiltered on top of `parent`. */
 async function unfilteredIn(
   { git, treeGit, workspace, allowedFilters: allowed = [] }: PublishRequest,
   of: string,
@@ -245,8 +245,8 @@ async function unfilteredIn(
 }
 
 /**
- * The last commit of ours that the host has, and the parent of the next one: commits since then that were never pushed are left out of the history,
- * so that nothing is published but the tree itself. Asks the host if a push may have arrived without our knowing.
+ * Our last commit that the host has, which is the parent of the next one. Later commits that were never pushed are left out of the history, so that
+ * only the tree itself is published. Asks the host if a push may have arrived without our knowledge.
  */
 async function lastPublished(
   request: PublishRequest,
@@ -291,7 +291,7 @@ async function push(
   const { git, workspace, url, pushTimeoutMs: timeoutMs = 120_000 } = request
   const { privateGitDir: gitDir, branch } = workspace
   const finished = await withRenewal(request, (authorization) => {
-    // Asked for each attempt: a task that was deleted since is not pushed again.
+    // Evaluated for each attempt: the push of a task that was deleted in the meantime is not repeated.
     const signal = request.signal?.aborted ? request.signal : (request.pushSignal ?? request.signal)
     return pushRef(git, { gitDir, url, authorization, timeoutMs, signal }, `${headSha}:refs/heads/${branch}`)
   })
@@ -303,14 +303,14 @@ async function push(
   const rejected = await rejection(request, finished)
   if (finished.endedBy === 'aborted' || !['unreachable', 'refused'].includes(rejected.kind)) return rejected
   if (isRefusedAccess(finished)) return rejected
-  // The push may have arrived all the same: then its repetition, also one by curl itself, is refused.
+  // The push may have arrived nevertheless: its repetition, even one by curl itself, is then refused.
   const found = await fetchBranch(request)
   if (found.kind === 'fetched' && found.commit === headSha) return published
   const isUnknown = found.kind === 'unreachable' && rejected.kind === 'unreachable'
   return isUnknown ? { kind: 'unreachable', message: unknownPush(finished) } : rejected
 }
 
-/** Asks the host, and once more with another authorization if it rejected this one. */
+/** Calls the host, and again with another authorization if it rejected this one. */
 async function withRenewal(
   { authorization, renewed }: PublishRequest,
   ask: (authorization: string | undefined) => Promise<Finished>,
@@ -339,7 +339,7 @@ function answerIn(finished: Finished): { readonly verdict: string; readonly reas
   return answer ? { verdict: answer[1] ?? '', reason: answer[2] ?? '' } : undefined
 }
 
-/** Why a push with `--porcelain` did not go well. */
+/** Why a push with `--porcelain` failed. */
 export function pushRefusal(
   finished: Finished,
   accessOf: NamedCredential = 'person',
@@ -375,7 +375,7 @@ export function pushRefusal(
 const unsigned =
   'The code host takes only commits with verified signatures on this branch, and rejected the push. The work is kept. An administrator can let the server sign (COMMIT_SIGNING_KEY, and its public key at the account of COMMIT_SIGNER); then ask again.'
 
-/** A person's token belongs to the App, and is bound by its rights. */
+/** A person's token is issued through the App, and limited by its permissions. */
 const grantToApp = 'let an owner grant the App the permission for workflows (Settings, GitHub)'
 const grantWorkflows: Readonly<Record<NamedCredential, string>> = {
   person: grantToApp,
@@ -385,7 +385,7 @@ const grantWorkflows: Readonly<Record<NamedCredential, string>> = {
 const noWorkflows = (accessOf: NamedCredential): string =>
   `The branch has changes of workflow files that the code host does not have yet, and ${credentialNames[accessOf]} does not allow pushing those. The work is kept. Bring the branch up to date with its base, or ${grantWorkflows[accessOf]}.`
 
-/** Fetches and notes the branch as the host has it now; `null` if it has none. */
+/** Fetches the present branch of the host and stores it; `null` if it does not exist. */
 async function fetchBranch(
   request: PublishRequest,
 ): Promise<
@@ -404,7 +404,7 @@ async function fetchBranch(
     : { kind: 'unreachable', message: `The code host could not be asked: ${lastWords(fetched)}.` }
 }
 
-/** The branch as we last knew it at the host. */
+/** The ref with the branch as last known at the host. */
 function trackingRef(branch: string): string {
   return `refs/remotes/origin/${branch}`
 }

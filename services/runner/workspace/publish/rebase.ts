@@ -5,13 +5,13 @@ import type { WorkspaceGit } from '../workspace.ts'
 import { commitAs, type CommitSigner, type Person } from './commitIdentity.ts'
 
 export interface RebaseRequest extends WorkspaceGit {
-  /** Our last commit. The tree matches it, except for what was never committed. */
+  /** Our last commit. The tree matches it, except for files that were never committed. */
   readonly head: string
   readonly onto: string
-  /** Who commits, unless this server signs. */
+  /** The person, who is the committer unless this server signs. */
   readonly author: Person
   readonly signer: CommitSigner | undefined
-  /** Applies a patch to the tree as a whole, or gives the reason why it cannot. */
+  /** Applies a patch to the tree as a whole, or returns the reason if it cannot. */
   readonly applyPatch: (patch: Buffer) => Promise<string | null>
 }
 
@@ -21,12 +21,12 @@ export type RebaseResult =
   /** The tree could not be changed; `why` is worded to follow a colon. */
   | { readonly kind: 'not_applied'; readonly why: string }
 
-/** A larger patch is not people's work on a task's branch. Bytes. */
+/** The size limit of a patch in bytes. A larger one is not people's work on a task's branch. */
 const largestPatch = 64 * 1024 * 1024
 
 /**
- * Makes one commit on top of `onto` of what the host does not have yet, with the message of our last commit, and applies the others' changes to
- * tree, index and branch. Work that theirs already contains makes no commit, so a rebase that was interrupted can simply be repeated. Throws
+ * Makes one commit on top of `onto` with everything that the host does not have, and with the message of our last commit. Then applies the others'
+ * changes to tree, index and branch. If theirs already contain the work, no commit is made, so an interrupted rebase can simply be repeated. Throws
  * `GitFault`.
  */
 export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
@@ -79,7 +79,7 @@ export async function rebase(request: RebaseRequest): Promise<RebaseResult> {
   return { kind: 'rebased', head: rebased }
 }
 
-/** Merges the files of both sides from their common commit. */
+/** Merges the files of both sides, with their common commit as base. */
 async function mergedTree({
   treeGit,
   workspace,
@@ -98,7 +98,7 @@ async function mergedTree({
   return { kind: 'conflict', files: [...new Set(files)] }
 }
 
-/** Our last commit's message and author, on top of theirs. */
+/** Makes a commit with our last commit's message and author on top of theirs. */
 async function sameCommit(
   { git, workspace, author, signer, head, onto }: RebaseRequest,
   tree: string,

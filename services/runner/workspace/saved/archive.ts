@@ -10,7 +10,7 @@ import type { SandboxUser } from '../workspace.ts'
 
 export interface ArchiveLimits {
   readonly files: number
-  /** The size of all files, before they are compressed. */
+  /** The size of all files before compression. */
   readonly bytes: number
 }
 
@@ -19,13 +19,13 @@ export const defaultArchiveLimits: ArchiveLimits = { files: 5_000, bytes: 32 * 1
 export interface Packed {
   readonly archive: Buffer
   readonly files: number
-  /** What was left out: links, pipes, files with more than one name, and what exceeded the limits. */
+  /** What was left out: links, pipes, files with several names, and what exceeded the limits. */
   readonly leftOut: readonly string[]
 }
 
 /**
- * Packs what is below `folders`, which are paths relative to `home` and need not exist. The same files give the same bytes. An agent may write
- * meanwhile: each file is as it was at one moment, and nothing outside `home` is read.
+ * Packs everything below `folders`, which are paths relative to `home` and need not exist. Equal files give equal bytes. An agent may write
+ * meanwhile: each file is as it was at one moment, and nothing outside of `home` is read.
  */
 export async function packFolders(
   home: string,
@@ -55,16 +55,16 @@ export async function packFolders(
 
 export interface UnpackOptions {
   readonly limits?: ArchiveLimits
-  /** Maps a path in the archive to the path that is written; the same by default. */
+  /** Maps a path in the archive to the path that is written; unchanged by default. */
   readonly renamed?: (path: string) => string
 }
 
-/** `unreadable`: not an archive of `packFolders`, and nothing was written. `in_the_way`: something else is where a folder or a file should be. */
+/** `unreadable`: the archive is not from `packFolders`, and nothing was written. `in_the_way`: something else is at the path of a folder or file. */
 export type UnpackResult = 'unpacked' | 'unreadable' | 'in_the_way'
 
 /**
- * Writes the files of an archive into a home, for its owner, over existing ones. An archive with files outside `folders` is unreadable. Nothing may
- * run in the home. Throws what the file system throws.
+ * Writes the files of an archive into a home, owned by its owner, over existing ones. An archive with files outside of `folders` counts as
+ * unreadable. Nothing may run in the home. Throws file system errors.
  */
 export async function unpackFolders(
   home: string,
@@ -83,10 +83,7 @@ export async function unpackFolders(
   return 'unpacked'
 }
 
-/**
- * Removes folders of a home, so that what is unpacked afterwards is all that they have. What is reached through a link stays. Nothing may run in the
- * home.
- */
+/** Removes folders of a home, so that they contain only what is unpacked afterwards. What is reached through a link stays. Nothing may run in the home. */
 export async function removeFolders(home: string, folders: readonly string[], path: string): Promise<void> {
   for (const folder of folders) {
     const names = folder.split('/')
@@ -97,13 +94,13 @@ export async function removeFolders(home: string, folders: readonly string[], pa
 }
 
 async function readArchive(archive: Uint8Array, limits: ArchiveLimits): Promise<readonly TarFile[] | null> {
-  // Beside its content a file takes two headers of 512 bytes, a block for a long path, and padding.
+  // In addition to its content, a file needs two headers of 512 bytes, a block for a long path, and padding.
   const maxOutputLength = limits.bytes + limits.files * maxBesideContent + 1_024
   const tar = await promisify(gunzip)(archive, { maxOutputLength }).catch(() => null)
   return tar && readTar(tar)
 }
 
-/** Everything below a folder that is not a folder itself, in order. */
+/** Everything below a folder that is not itself a folder, in order. */
 async function* filesBelow(root: string, folder: string, depth = 0): AsyncGenerator<string> {
   const at = await lstat(join(root, folder)).catch(() => undefined)
   if (!at?.isDirectory()) return
@@ -115,7 +112,7 @@ async function* filesBelow(root: string, folder: string, depth = 0): AsyncGenera
   }
 }
 
-/** False where something else is at the path. */
+/** Writes a plain file; false when something else is at the path. */
 async function writePlain(
   home: string,
   path: string,

@@ -1,6 +1,6 @@
 /**
- * A task's work as one git bundle, from which another runner can continue: our commits beyond the base, and on top of them one commit of the tree as
- * it was, with uncommitted and new files. Ignored files can be made again and are left out.
+ * Saves a task's work as one git bundle, from which another runner can continue: our commits beyond the base, and on top of them one commit of the
+ * whole tree, including uncommitted and new files. Ignored files are left out, since they can be made again.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,9 +15,9 @@ import { parseJson, refreshIndex, settleOwner } from '../workspace.ts'
 import type { Workspace, WorkspaceGit } from '../workspace.ts'
 
 export interface SaveRequest extends WorkspaceGit {
-  /** `work` of what was saved last: nothing is made when it has not changed. */
+  /** The `work` that was saved last. If it has not changed, no bundle is made. */
   readonly last?: string | undefined
-  /** A ref of the private git directory under which the work stays there as well. */
+  /** A ref in the private git directory that keeps the work there as well. */
   readonly keepAs?: string
   readonly limits?: WorkLimits
   readonly signal?: AbortSignal
@@ -27,32 +27,35 @@ export type SaveResult =
   | {
       readonly kind: 'saved'
       readonly bundle: Buffer
-      /** The commit of the whole; the same work is the same commit. */
+      /** The commit with all of the work; equal work has the same commit. */
       readonly work: string
-      /** Paths that are left out: files over the limit, repositories of their own, names that git refuses. */
+      /** Paths that are left out: files over the limit, nested repositories, and names that git refuses. */
       readonly leftOut: readonly string[]
     }
   | { readonly kind: 'unchanged'; readonly work: string; readonly leftOut: readonly string[] }
-  /** The sentence is fit to be shown to the person. */
+  /** The work is too large to be saved. The sentence can be shown to the person. */
   | { readonly kind: 'too_large'; readonly message: string }
 
 export interface RestoreRequest {
   readonly git: Git
-  /** PATH, for the one command that is not git. */
+  /** The `PATH` for the one command that is not git. */
   readonly path: string
-  /** Fresh from `createOrFindWorkspace`; nothing runs in it. */
+  /** A new workspace from `createOrFindWorkspace`, in which nothing runs. */
   readonly workspace: Workspace
   readonly bundle: Uint8Array
 }
 
-/** Each message may be shown to the person. After any result but `restored`, and after a fault, the workspace must be recreated. */
+/**
+ * The result of a restore. Each message can be shown to the person. After any result but `restored`, and after a fault, the workspace must be made
+ * again.
+ */
 export type RestoreResult =
   | { readonly kind: 'restored'; readonly head: string | null; readonly leftOut: readonly string[] }
-  /** The commits that the work began with are no longer at the code host. */
+  /** The commits that the work began from are no longer at the code host. */
   | { readonly kind: 'base_gone'; readonly message: string }
   | { readonly kind: 'unreadable'; readonly message: string }
 
-/** Makes the bundle. Nothing in the workspace changes, and nothing of it runs. Not while an agent writes. Throws `GitFault`. */
+/** Makes the bundle. Nothing in the workspace changes, and nothing of it runs. Must not run while an agent writes. Throws `GitFault`. */
 export async function saveWork(request: SaveRequest): Promise<SaveResult> {
   const { git, workspace, last, signal, limits = defaultWorkLimits } = request
   return withScratchIndex(workspace, async (index) => {
@@ -99,8 +102,8 @@ export async function saveWork(request: SaveRequest): Promise<SaveResult> {
 }
 
 /**
- * Restores a bundle into a fresh workspace: branch, index, tree and new files. Git writes the files as plain bytes, and neither follows a link nor
- * writes into a git directory, whatever the bundle contains. Throws `GitFault` where that may succeed another time.
+ * Restores a bundle into a new workspace: branch, index, tree and new files. git writes the files as plain bytes, and neither follows a link nor
+ * writes into a git directory, whatever the bundle contains. Throws `GitFault` for a failure that may not happen again.
  */
 export async function restoreWork(request: RestoreRequest): Promise<RestoreResult> {
   const { git, workspace, bundle } = request
@@ -112,7 +115,7 @@ export async function restoreWork(request: RestoreRequest): Promise<RestoreResul
   try {
     await checkOut(git, workspace, opened)
   } catch (fault) {
-    // A tree with a path that git never writes, such as `.git/config`.
+    // The tree has a path that git never writes, such as `.git/config`.
     const why = fault instanceof GitFault ? whyUnreadable(fault.finished) : undefined
     if (why === undefined) throw fault
     return unreadable(why)
@@ -133,7 +136,7 @@ async function checkOut(git: Git, workspace: Workspace, { head, work }: Opened):
   }
   await withScratchIndex(workspace, async (index) => {
     const plain = await openPlainGit(git, workspace, { index })
-    // Not -m: git would compare each file with the index, and by other rules than those it was written by.
+    // Not -m, because git would then compare each file with the index, and by other rules than those by which it was written.
     const args = ['read-tree', '--reset', '-u', ...(head === null ? [] : [head]), work]
     await gitOrThrow(git, { ...plain, timeoutMs: 600_000, args })
   })
@@ -166,7 +169,7 @@ export async function openBundle(
     }
     const [, work] = new RegExp(`^([0-9a-f]{40}) ${workRef}$`, 'm').exec(taken.stdout.toString('utf8')) ?? []
     if (work === undefined) return unreadable('it names no work')
-    // Not `unreadable`: an object that is missing here may only be unreadable now, and git's words do not tell.
+    // Not `unreadable`: a missing object may only be unreadable now, and git's message does not tell.
     await gitOrThrow(git, { gitDir, args: ['rev-list', '--objects', '--quiet', work, '--not', '--all'] })
     const logged = await gitText(git, { gitDir, args: ['log', '-1', '--format=%P%n%B', work, '--'] })
     const [parents = '', ...text] = logged.split('\n')
@@ -178,7 +181,7 @@ export async function openBundle(
   }
 }
 
-/** The commits that must be there before a bundle is restored; `undefined` where it is none. */
+/** The commits that must exist before a bundle is restored; `undefined` when it is not a bundle. */
 export function prerequisitesOf(bundle: Uint8Array): readonly string[] | undefined {
   const bytes = Buffer.from(bundle)
   const end = bytes.indexOf('\n\n')
@@ -194,7 +197,7 @@ const WorkNote = z.object({
 })
 type WorkNote = z.infer<typeof WorkNote>
 
-/** No person and no time, so that the same work is the same commit. */
+/** Without person and time, so that equal work has the same commit. */
 export const sameIdentity = {
   GIT_AUTHOR_NAME: 'Flightdeck',
   GIT_AUTHOR_EMAIL: 'noreply@localhost',
@@ -210,7 +213,8 @@ const baseGone =
   "The commits this work is based on are no longer on the code host, so it can't be restored here."
 
 /**
- * What git says of a file that is no bundle or is incomplete. With any other words git itself has failed, as on a full disk, and may succeed later.
+ * git's messages about a file that is not a bundle or is incomplete. After any other message, git itself has failed, for example because of a full
+ * disk, and may succeed later.
  */
 const ofTheBundle =
   /^(?:error|fatal): (unrecognized header: .*|invalid path .*|early EOF|pack (?:signature mismatch|version \d+ unsupported|is corrupted|has (?:bad object|junk)).*)$/m
@@ -218,8 +222,8 @@ const prerequisitesMissing =
   /^error: Repository lacks these prerequisite commits:\n((?:error: [0-9a-f]{40}(?: .*)?\n)+)$/
 
 /**
- * Whether commits that the bundle needs are missing. Git says the same if it cannot read its objects, so commits that must be there are looked for
- * as well, in the mirror and here: an older workspace may have begun from another mirror. Throws `GitFault`.
+ * Whether commits that the bundle needs are missing. git says the same if it cannot read its objects, so commits that must exist are looked for too,
+ * in the mirror and here: an older workspace may have begun from another mirror. Throws `GitFault`.
  */
 async function isBaseGone(
   git: Git,
@@ -240,7 +244,7 @@ async function isBaseGone(
   )
 }
 
-/** Whether git finds some commits with their trees and misses others, and has nothing else to say. Throws `GitFault`. */
+/** Whether git finds some commits with their trees and does not find others, and reports nothing else. Throws `GitFault`. */
 async function isAsExpected(
   git: Git,
   gitDir: string,

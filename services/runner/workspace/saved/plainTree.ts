@@ -1,4 +1,4 @@
-/** Writes a task's files as a git tree of plain bytes, whatever the repository's attributes say. */
+/** Writes a task's files as a git tree of unfiltered bytes, whatever the repository's attributes say. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { kindAt, splitNul, treeDifferences } from '../changes/tree.ts'
@@ -8,9 +8,9 @@ import { copyShallow } from '../git/repositoryLayout.ts'
 import type { Workspace } from '../workspace.ts'
 
 export interface WorkLimits {
-  /** Of the bundle. */
+  /** The limit of the bundle's size. */
   readonly bundleBytes: number
-  /** A new or changed file above this is left out, and listed. */
+  /** The size above which a new or changed file is left out and listed. */
   readonly fileBytes: number
   readonly newFiles: number
 }
@@ -22,7 +22,7 @@ export const defaultWorkLimits: WorkLimits = {
 }
 
 interface WriteRequest {
-  /** Git that may read what an agent wrote. */
+  /** A git that may safely read what an agent wrote. */
   readonly treeGit: Git
   readonly workspace: Workspace
   readonly signal?: AbortSignal | undefined
@@ -32,7 +32,7 @@ type Written =
   | { readonly kind: 'tree'; readonly id: string; readonly leftOut: readonly TreePath[] }
   | { readonly kind: 'too_large'; readonly message: string }
 
-/** Brings the scratch index up to the folder's content and writes it as a tree. Files that match the index are not read. Throws `GitFault`. */
+/** Updates the scratch index to the folder's content and writes it as a tree. Files that match the index are not read. Throws `GitFault`. */
 export async function writeTree(
   { treeGit, workspace, signal }: WriteRequest,
   plain: PlainGit,
@@ -42,7 +42,7 @@ export async function writeTree(
   if (differences.truncated)
     return { kind: 'too_large', message: `There are more than ${limits.newFiles} new files to keep.` }
   const { present, gone, leftOut, bytes } = await sort(workspace, differences, limits)
-  // Text compresses to a fraction; anything this much larger could not fit.
+  // Text compresses to a fraction of its size; anything this much larger cannot fit.
   if (bytes > 8 * limits.bundleBytes) return { kind: 'too_large', message: tooLarge(limits.bundleBytes) }
 
   const on = { ...plain, timeoutMs: 300_000, signal }
@@ -55,7 +55,7 @@ export async function writeTree(
   const args = ['update-index', '-z', '--add', '--remove', '--replace', '--stdin']
   const added =
     present.length === 0 ? undefined : await gitOrThrow(treeGit, { ...on, args, input: joinNul(present) })
-  // Git skips a name that it refuses, and only prints a message.
+  // git skips a name that it refuses, and only prints a message.
   const refused = added?.stderr.includes('Ignoring path') ? await refusedNames(treeGit, plain, present) : []
   const id = await gitText(treeGit, { ...on, args: ['write-tree'] })
   return { kind: 'tree', id, leftOut: [...leftOut, ...refused] }
@@ -93,7 +93,7 @@ async function refusedNames(
   return paths.filter((path) => !taken.has(path.toString('latin1')))
 }
 
-/** What a call needs to treat files as bytes. */
+/** The environment in which git treats files as unfiltered bytes. */
 export interface PlainGit {
   readonly gitDir: string
   readonly workTree: string
@@ -102,8 +102,8 @@ export interface PlainGit {
 }
 
 /**
- * A temporary git directory with access to our objects, in which no attribute changes a byte. What it writes is removed with it, unless
- * `keepsObjects`: then it is written into the private git directory.
+ * A temporary git directory with access to our objects, in which no attribute changes a byte. What is written there is removed with it; with
+ * `keepsObjects`, it is written into the private git directory instead.
  */
 export async function openPlainGit(
   git: Git,

@@ -1,4 +1,4 @@
-/** Which turn wrote each line of a file: git's blame over the snapshots of the turns. */
+/** Finds which turn wrote each line of a file, with git's blame over the snapshots of the turns. */
 import { createHash } from 'node:crypto'
 import type { AddedFile, AddedLines } from '#domain/provenance/lineOrigins.ts'
 import { lineHash } from '#platform/hashes.ts'
@@ -6,20 +6,20 @@ import { mergeBaseOf } from '../changes/changes.ts'
 import { commitOf, emptyTree, endedWell, gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { sameIdentity } from './bundle.ts'
 
-/** The snapshot of a turn, whose commit the private git directory has. */
+/** The snapshot of a turn. Its commit is in the private git directory. */
 export interface TurnSnapshot {
-  /** The id that names the lines of this turn. */
+  /** The id of the turn, under which its lines are reported. */
   readonly turn: string
   readonly work: string
 }
 
 export interface LineRange {
-  /** Counted from 1, both included. */
+  /** The first line, counted from 1. `to`, the last line, is included. */
   readonly from: number
   readonly to: number
-  /** `null` where no snapshot of ours has brought the lines in. */
+  /** `null` when the lines are in no snapshot of a turn. */
   readonly turn: string | null
-  /** The file's path when the lines were written; another one where it was renamed since. */
+  /** The path that the file had when the lines were written; it differs if the file was renamed since. */
   readonly path: string
   /** The hash of each line, by `lineHash`. */
   readonly hashes: readonly string[]
@@ -28,18 +28,18 @@ export interface LineRange {
 export interface ProvenanceRequest {
   readonly git: Git
   readonly privateGitDir: string
-  /** Where the work began; `null` in an empty repository. */
+  /** The commit at which the work began; `null` in an empty repository. */
   readonly startCommit: string | null
-  /** The turns that count, oldest first. */
+  /** The turns that are not undone, oldest first. */
   readonly turns: readonly TurnSnapshot[]
-  /** The files are no longer those of the branch's commit. */
+  /** Whether an undo has changed the files, so that they are no longer those of the branch's commit. */
   readonly isUndone?: boolean
 }
 
 interface TurnHistory {
   readonly tip: string
   readonly turnOf: ReadonlyMap<string, string>
-  /** The commit before all turns; `null` where there was none. */
+  /** The commit before all turns; `null` when there was none. */
   readonly root: string | null
   /** The branch's commit at the end of the last turn. */
   readonly head: string | null
@@ -48,16 +48,16 @@ interface TurnHistory {
 }
 
 /**
- * A history for blame to walk: one commit for each turn, each on the one before; `null` if there is no turn. If the branch has moved since the turn
- * before, a commit of its files comes in between: lines that the turn before did not have belong to that commit, and so to no turn. The real
- * commits are not walked, since they would attribute a turn's lines to the commit that published them. Throws `GitFault`.
+ * A history for blame to walk: one commit for each turn, each on top of the one before; `null` if there are no turns. If the branch has moved since
+ * the previous turn, a commit of its files comes in between: lines that the previous turn did not have belong to that commit, and so to no turn. The
+ * real commits are not walked, since they would attribute a turn's lines to the commit that published them. Throws `GitFault`.
  */
 async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | null> {
   const { git, privateGitDir: gitDir, startCommit, turns } = request
   const [first] = turns
   if (first === undefined) return null
   const firstHead = await commitOf(git, gitDir, `${first.work}^`)
-  // A workspace that was recreated starts with what earlier turns had published, and after an undo the branch is ahead of the files.
+  // A workspace that was made again starts with what earlier turns had published, and after an undo the branch is ahead of the files.
   const common =
     startCommit === null || firstHead === null ? null : await mergeBaseOf(git, gitDir, startCommit, firstHead)
   const root = common ?? startCommit
@@ -82,8 +82,8 @@ async function turnHistory(request: ProvenanceRequest): Promise<TurnHistory | nu
 const othersNote = 'others'
 
 /**
- * A commit of the branch's files on top of the turns. If the branch only grew, everything that the turns lack is new. A branch that was rewritten
- * can bring back what a turn has removed since: blame then also follows what was published, by way of what others had made of it.
+ * A commit of the branch's files on top of the turns. If the branch only grew, everything that the turns lack is new. A rewritten branch can bring
+ * back lines that a turn has removed since, so blame then also follows what was published, through what others made of it.
  */
 async function othersCommit(
   request: ProvenanceRequest,
@@ -93,13 +93,13 @@ async function othersCommit(
   const { git, privateGitDir: gitDir } = request
   const hasGrown = head === null || (await mergeBaseOf(git, gitDir, head, now)) === head
   if (hasGrown) return commitLike(request, now, [tip], othersNote)
-  // The last commit is ours on theirs, or theirs where nothing of ours was left to commit.
+  // The last commit is ours on top of theirs, or theirs if nothing of ours was left to commit.
   const before = await commitOf(git, gitDir, `${now}^`)
   const theirs = before === null ? null : await commitLike(request, before, [published], othersNote)
   return commitLike(request, now, [tip, theirs, published], othersNote)
 }
 
-/** A commit of the same files on other parents; the same one each time. */
+/** A commit of the same files with other parents; the same commit each time. */
 async function commitLike(
   { git, privateGitDir: gitDir }: ProvenanceRequest,
   commit: string,
@@ -111,24 +111,21 @@ async function commitLike(
   return gitText(git, { gitDir, args, env: sameIdentity, input })
 }
 
-/**
- * The commit of the files as they are until the next turn. If publishing brought in what others pushed, all files are in the branch's commit.
- * Throws `GitFault`.
- */
+/** The commit with the present files. If publishing brought in what others pushed, all files are in the branch's commit. Throws `GitFault`. */
 async function tipNow(request: ProvenanceRequest, history: TurnHistory): Promise<string> {
   const { git, privateGitDir: gitDir, isUndone } = request
   const now = await commitOf(git, gitDir, 'HEAD')
   return isUndone || now === null || now === history.head ? history.tip : othersCommit(request, now, history)
 }
 
-/** A file as it is until the next turn. */
+/** The provenance of the present content of a file. */
 export interface FileProvenance {
-  /** The id of its content in git. */
+  /** The git object name of the content. */
   readonly blob: string
   readonly ranges: readonly LineRange[]
 }
 
-/** `null` where there is no such file, or one that is no text. Throws `GitFault`. */
+/** The provenance of a file; `null` when there is no such file, or it is not text. Throws `GitFault`. */
 export async function provenanceOf(request: ProvenanceRequest, path: string): Promise<FileProvenance | null> {
   const { git, privateGitDir: gitDir } = request
   const history = await turnHistory(request)
@@ -145,7 +142,7 @@ export async function provenanceOf(request: ProvenanceRequest, path: string): Pr
   return { blob, ranges: rangesIn(porcelain, turnOf, path) }
 }
 
-/** What git's blame prints, one character a byte; `null` where it takes too long, or the path is no text. */
+/** The output of git's blame, with one character per byte; `null` when it takes too long, or the path is not text. */
 async function blame(
   git: Git,
   gitDir: string,
@@ -157,19 +154,19 @@ async function blame(
   return endedWell(blamed) ? blamed.stdout.toString('latin1') : null
 }
 
-/** The limits of what is found out about one commit. */
+/** Limits for finding the origins of one commit's lines. */
 export interface AddedLimits {
   readonly files: number
   readonly ranges: number
-  /** Milliseconds, for all files. */
+  /** The time limit for all files together, in milliseconds. */
   readonly timeoutMs: number
 }
 
 const usualLimits: AddedLimits = { files: 1_000, ranges: 20_000, timeoutMs: 8_000 }
 
 /**
- * The lines that a commit added to its parent, with the turns that wrote them; lines that no snapshot has are of unknown origin. Files that
- * are no text, or only lost lines, are not among them. Throws `GitFault`.
+ * The lines that a commit added to its parent, with the turns that wrote them; lines that are in no snapshot have an unknown origin. Files that are
+ * not text, or that only lost lines, are left out. Throws `GitFault`.
  */
 export async function linesAddedBy(
   request: ProvenanceRequest,
@@ -181,7 +178,7 @@ export async function linesAddedBy(
   const parent = await commitOf(git, gitDir, `${commit}^`)
   const history = await turnHistory(request)
   const { paths, unreadable } = await grownFiles(request, parent, commit)
-  // A commit like this one that has the turns among its parents, so that blame can walk from its lines to them.
+  // A commit with the same files that has the turns among its parents, so that blame can walk from its lines to them.
   const joined = await commitLike(request, commit, [history?.tip ?? null, parent], 'joined')
   const files: AddedFile[] = []
   let ranges = 0
@@ -197,7 +194,7 @@ export async function linesAddedBy(
   return { files, leftOut }
 }
 
-/** The text files to which a commit added lines. `unreadable`: how many have names that are no text. */
+/** The text files to which a commit added lines. `unreadable` is how many have names that are not text. */
 async function grownFiles(
   { git, privateGitDir: gitDir }: ProvenanceRequest,
   parent: string | null,
@@ -221,7 +218,7 @@ async function grownFiles(
   return { paths, unreadable }
 }
 
-/** The lines that `added` has and `parent` lacks; `null` where it takes too long, or there is too much of it. `joined`: `added` on top of the turns. */
+/** The lines that `added` has and `parent` lacks; `null` when it takes too long, or there are too many. `joined` is `added` on top of the turns. */
 async function addedLines(
   { git, privateGitDir: gitDir }: ProvenanceRequest,
   path: string,
@@ -239,7 +236,7 @@ async function addedLines(
       return porcelain === null ? null : blamedLines(porcelain)
     }),
   )
-  // The commit itself tells which lines are new: of two parents, blame prefers the one that has the same file.
+  // Which lines are new is taken from the commit itself: of two parents, blame prefers the one that has the same file.
   if (!lines || !origins) return null
   const groups: { from: number; to: number; turn: string | null; texts: string[] }[] = []
   for (const [index, { commit, number, text }] of lines.entries()) {
@@ -267,15 +264,15 @@ function hashOf(lines: readonly string[]): string {
 
 interface BlamedLine {
   readonly commit: string
-  /** Counted from 1. */
+  /** The line number, counted from 1. */
   readonly number: number
-  /** The file's name in that commit as git writes it, in quotes where it has odd characters. Its bytes, one a character. */
+  /** The file's name in that commit as git writes it, in quotes if it has unusual characters. One character per byte. */
   readonly file: string
-  /** Its bytes, one a character. */
+  /** The text of the line, one character per byte. */
   readonly text: string
 }
 
-/** Each line has a header that begins with its commit and ends with its number; what was written comes after a tab. */
+/** Parses the output of blame. Each line has a header that begins with its commit and ends with its number; the text comes after a tab. */
 function blamedLines(porcelain: string): readonly BlamedLine[] {
   const lines: BlamedLine[] = []
   const files = new Map<string, string>()
@@ -288,7 +285,7 @@ function blamedLines(porcelain: string): readonly BlamedLine[] {
       const [commit, number] = header
       lines.push({ commit, number, file: files.get(commit) ?? '', text: line.slice(1) })
       header = null
-      // Git names a commit's file once, or each time if the commit has lines of several files.
+      // git prints the file's name once per commit, or each time if the commit has lines of several files.
     } else if (line.startsWith('filename ')) files.set(header[0], line.slice('filename '.length))
   }
   return lines

@@ -1,6 +1,6 @@
 /**
- * Brings a workspace back to the files of a snapshot. Only files that a snapshot of now would hold are changed or removed: those that git
- * ignores, and those that are too large for a snapshot, are neither read nor written.
+ * Sets a workspace back to the files of a snapshot. Only files that a snapshot taken now would contain are changed or removed: ignored files, and
+ * those that are too large for a snapshot, are neither read nor written.
  */
 import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -9,18 +9,18 @@ import { gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { refreshIndex, settleOwner, type WorkspaceGit } from '../workspace.ts'
 import { defaultWorkLimits, joinNul, openPlainGit, writeTree, type PlainGit } from './plainTree.ts'
 
-/** Nothing may run in the workspace. */
+/** The arguments of a restore. Nothing may run in the workspace. */
 export interface RestoreInPlaceRequest extends WorkspaceGit {
-  /** PATH, for the one command that is not git. */
+  /** The `PATH` for the one command that is not git. */
   readonly path: string
-  /** A commit or tree that the private git directory has. */
+  /** A commit or tree in the private git directory. */
   readonly target: string
 }
 
 /** A file that a restore writes or removes. */
 export interface RestoredFile {
   readonly path: string
-  /** What happens to the file: it comes back, gets its earlier content, or is removed. */
+  /** What the restore does: the file comes back, gets its earlier content, or is removed. */
   readonly change: 'added' | 'modified' | 'deleted'
 }
 
@@ -28,13 +28,13 @@ export type RestoreInPlaceResult =
   | {
       readonly kind: 'restored'
       readonly files: readonly RestoredFile[]
-      /** Files of the snapshot that stay as they are now, since git ignores them by now or something else is in their place. */
+      /** Files of the snapshot that stay unchanged, because git ignores them now or something else is at their path. */
       readonly kept: readonly string[]
     }
-  /** The sentence is fit to be shown to the person. */
+  /** The folder is too large. The sentence can be shown to the person. */
   | { readonly kind: 'too_large'; readonly message: string }
 
-/** Restores the files. A restore that was interrupted is repeated as a whole. The branch, and the agent's own `.git`, stay. Throws `GitFault`. */
+/** Restores the files. An interrupted restore is repeated as a whole. The branch, and the agent's own `.git`, stay. Throws `GitFault`. */
 export async function restoreInPlace(request: RestoreInPlaceRequest): Promise<RestoreInPlaceResult> {
   const { git, workspace, path } = request
   return withScratchIndex(workspace, async (index) => {
@@ -49,7 +49,7 @@ export async function restoreInPlace(request: RestoreInPlaceRequest): Promise<Re
   })
 }
 
-/** What `restoreInPlace` would do. Changes nothing. Throws `GitFault`. */
+/** Returns what `restoreInPlace` would do, without changing anything. Throws `GitFault`. */
 export async function previewRestore(
   request: Omit<RestoreInPlaceRequest, 'path'>,
 ): Promise<RestoreInPlaceResult> {
@@ -57,7 +57,7 @@ export async function previewRestore(
   return plan.kind === 'restored' ? { kind: 'restored', files: plan.files, kept: plan.kept } : plan
 }
 
-/** `now` and `target`: trees of the files that may be touched, as they are and as they are to be. The index holds the first. */
+/** Plans a restore. `now` and `target` are the trees of the files that may be touched, at present and afterwards. The index has the files of `now`. */
 async function planOf(request: Omit<RestoreInPlaceRequest, 'path'>, index: ScratchIndex) {
   const { git, workspace } = request
   const plain = await openPlainGit(git, workspace, { index })
@@ -73,9 +73,9 @@ async function planOf(request: Omit<RestoreInPlaceRequest, 'path'>, index: Scrat
   return { kind: 'restored' as const, plain, now, target, files, kept: inTheWay.map(String).sort() }
 }
 
-/** Takes paths out of the index and writes it as a tree. */
+/** Removes paths from the index and writes it as a tree. */
 async function treeWithout(git: Git, plain: PlainGit, paths: readonly TreePath[]): Promise<string> {
-  // A folder that is a repository of its own is in no index.
+  // A nested repository is in no index.
   const files = paths.filter((path) => path.at(-1) !== 0x2f)
   const args = ['update-index', '-z', '--force-remove', '--stdin']
   if (files.length > 0) await gitOrThrow(git, { ...plain, args, input: joinNul(files) })
@@ -100,7 +100,7 @@ async function changedFiles(
 
 const changes: Readonly<Record<string, RestoredFile['change']>> = { A: 'added', D: 'deleted' }
 
-/** Files of the target that cannot be written without touching something that is no part of a snapshot. */
+/** Files of the target that cannot be written without touching something that is not part of a snapshot. */
 async function pathsInTheWay(
   { git, workspace, target }: Pick<RestoreInPlaceRequest, 'git' | 'workspace' | 'target'>,
   plain: PlainGit,

@@ -1,4 +1,4 @@
-/** Tar archives that hold regular files and nothing else. */
+/** Reads and writes tar archives that contain only regular files. */
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { extract, pack } from 'tar-stream'
@@ -8,7 +8,7 @@ export interface TarFile {
   readonly content: Buffer
 }
 
-/** The same files in the same order give the same bytes: owner and time are left out. */
+/** Packs files. The same files in the same order give the same bytes, because owner and time are left out. */
 export async function packTar(files: readonly TarFile[]): Promise<Buffer> {
   const packing = pack()
   for (const { path, content } of files)
@@ -17,9 +17,9 @@ export async function packTar(files: readonly TarFile[]): Promise<Buffer> {
   return buffer(packing)
 }
 
-/** The files of an archive; `null` when it is damaged, has no end, or holds anything but regular files. Paths are as written: check them. */
+/** The files of an archive; `null` when it is damaged, incomplete, or contains anything but regular files. Paths are as written, and must be checked. */
 export async function readTar(tar: Buffer): Promise<readonly TarFile[] | null> {
-  // The library takes an archive that stops between two files; a whole one ends with two empty blocks.
+  // The library accepts an archive that stops between two files; a complete one ends with two empty blocks.
   if (tar.length < endBytes || tar.subarray(-endBytes).some((byte) => byte !== 0)) return null
   const files: TarFile[] = []
   try {
