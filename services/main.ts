@@ -1,4 +1,4 @@
-/** The only entry: reads the configuration, opens the engines, starts the services, and ends them in turn. */
+/** The entry point: reads the configuration, opens the engines, starts the services, and stops them in the opposite order. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -20,7 +20,7 @@ import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
 import { startAgents, startNotices, type Agents } from '#platform/connectedRunners.ts'
 import { processName } from '#platform/telemetry/open.ts'
 
-/** A part that runs until it is stopped; `stop` resolves when nothing of it is left. */
+/** A part that runs until it is stopped; `stop` resolves when all of its work has ended. */
 interface Running {
   stop(): Promise<void>
 }
@@ -51,13 +51,13 @@ function readArguments(): Arguments {
   return { repos, help, data, withKey, words: positionals }
 }
 
-/** Starts the services that this process runs, in the order in which they need each other; what was started is stopped when a later one fails. */
+/** Starts the services of this process in the order of their dependencies. If one fails, those that were started are stopped. */
 async function startServices(config: Config, repos: readonly string[], engines: Engines): Promise<Running[]> {
   const { services } = config
   const running: Running[] = []
   const details = new Map<string, readonly string[]>()
   try {
-    // First, so that it tells of the others to their end.
+    // The metrics server starts first, so that it covers the other parts until they have stopped.
     if (engines.metrics && config.metricsPort !== null) {
       const { startMetricsServer } = await import('#platform/telemetry/metricsServer.ts')
       running.push(
@@ -66,7 +66,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     }
     if (engines.localCodeHost && services.has('codehost'))
       running.push(await startLocalCodeHost(config, repos, engines, engines.localCodeHost))
-    // One process projects, and one dispatches, however many could.
+    // Only one process projects, and only one dispatches; others stand by.
     if (services.has('query')) {
       const [{ startProjector }, { onThreads }] = await Promise.all([
         import('./query/projection/projector.ts'),
@@ -92,7 +92,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     const agents = startAgents(engines.bus, engines.modelKeys)
     running.push({ stop: async () => agents.stop() })
     const apis = await apisOf(config, engines, agents)
-    // Before the runner, whose first words it hears.
+    // Comes before the runner, so that it gets the runner's first message.
     running.push(
       ...(await startDoor(config, { ...engines, agents }, apis, () => ({
         ...Object.fromEntries(details),
@@ -113,7 +113,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
   }
 }
 
-/** The sealer, where the log is to be sealed; what an operator should know of it is told by `/readyz`. */
+/** Starts the sealer, if the log is to be sealed. `/readyz` shows what the operator should know about it. */
 async function startSealing(
   config: Config,
   engines: Engines,
@@ -137,7 +137,7 @@ async function startSealing(
   ]
 }
 
-/** What a part says to the operator, in `/readyz`. */
+/** Returns a function with which a part sets its sentences for the operator in `/readyz`. */
 function telling(details: Map<string, readonly string[]>, part: string) {
   return (sentences: readonly string[]): void => {
     if (sentences.length === 0) details.delete(part)
@@ -193,7 +193,7 @@ function modelPlaces({ agents, privateEgress }: Config) {
   return { addresses, mayReachPrivate: privateEgress }
 }
 
-/** What this process answers on its port: the product, where it has the gateway; else its services, to other services. */
+/** Starts the server on the process's port: the whole product if this process has the gateway, else its services for other services. */
 async function startDoor(
   config: Config,
   { agents, ...engines }: Engines & { readonly agents: Agents },
@@ -257,7 +257,7 @@ async function startDoor(
   return [...upstreams, { stop: async () => notices.stop() }, gateway, missed]
 }
 
-/** The last that was started stops first: nothing loses what it leans on. */
+/** Stops the parts in the opposite order of their start, so that none loses a part that it depends on. */
 async function stopAll(running: readonly Running[]): Promise<void> {
   for (const part of running.toReversed()) await part.stop()
 }
@@ -273,7 +273,7 @@ async function main(): Promise<void> {
   const operation = standalone || beside ? undefined : operationOf(words)
   const config = readConfig(data === undefined ? process.env : { ...process.env, DATA_DIR: data })
   for (const name of config.unused) print(`${name} is set and has no effect here.`)
-  // Heard from here on, so that a start is ended as orderly as a run.
+  // Signals are handled from here on, so that a start can be aborted in an orderly way.
   const asked = askedToStop()
   const [{ openEngines, openReadModels }, { logger }] = await Promise.all([
     import('#platform/compose.ts'),
@@ -283,7 +283,7 @@ async function main(): Promise<void> {
   if (standalone) {
     const work = { config, logger: log, progress: printOver }
     const answer = await Promise.race([standalone(work), asked])
-    // What it had made stands beside, and goes with the next.
+    // Unfinished output is in temporary files, which the next run removes.
     if (!answer) process.exit(1)
     tell(answer)
     return
@@ -292,7 +292,7 @@ async function main(): Promise<void> {
     const readStore = await openReadModels(config, print)
     try {
       const answer = await Promise.race([beside({ readStore, progress: printOver }), asked])
-      // Who asked has seen enough; whoever makes them goes on.
+      // The read models are made by the running product, which is not affected.
       if (!answer) process.exit(0)
       tell(answer)
     } finally {
@@ -300,9 +300,9 @@ async function main(): Promise<void> {
     }
     return
   }
-  // For an operation no service runs: what the product holds of the data folder is left to it.
+  // An operation runs without services, so that the running product keeps its locks on the data folder.
   const opening = openEngines(operation ? { ...config, services: new Set() } : config, log, print)
-  // While an engine is waited for nothing runs that would have to end in order.
+  // While the process waits for an engine, nothing is running that would have to be stopped in order.
   const engines = await Promise.race([opening, asked])
   if (!engines) process.exit(0)
   if (operation) {
@@ -335,7 +335,7 @@ async function main(): Promise<void> {
   process.exit(0)
 }
 
-/** Resolves once all read models can be read; those of a long log are waited for by their readers. */
+/** Resolves when all read models can be read, or after a limit: while a long log is being projected, requests wait for themselves. */
 async function readableSoon({ readStore }: Engines, asked: Promise<void>): Promise<void> {
   const stopping = new AbortController()
   void asked.then(() => stopping.abort())
@@ -350,7 +350,7 @@ async function readableSoon({ readStore }: Engines, asked: Promise<void>): Promi
 }
 
 function tell({ lines, failed = false }: Answer): void {
-  // What was damaged may hold anything, and is to move no cursor and make no line.
+  // Damaged data may contain anything, so control characters are replaced.
   for (const line of lines) print(line.replaceAll(/\p{Cc}/gu, '\uFFFD'))
   if (failed) process.exitCode = 1
 }
@@ -359,12 +359,12 @@ function print(line: string): void {
   process.stdout.write(`${line}\n`)
 }
 
-/** Shows how far something is, where somebody looks on. */
+/** Shows progress, if a person is watching the terminal. */
 function printOver(line: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${line}`)
 }
 
-/** What is said once it serves; while there is no App at the code host, also how one is made. */
+/** The lines that are printed when the server is ready; without an App at the code host, also how to create one. */
 async function readyLines(config: Config, engines: Engines): Promise<readonly string[]> {
   if (!config.services.has('gateway'))
     return [`Flightdeck is ready: ${namedServices(config.services).join(', ')} on port ${config.port}`]
@@ -378,7 +378,7 @@ async function readyLines(config: Config, engines: Engines): Promise<readonly st
   return [`Flightdeck is ready: ${address}`, ...lines.filter((line) => line !== null)]
 }
 
-/** The record of an App that was made at `/setup`, where it is missing. */
+/** Records the creation of an App at `/setup`, if the record is missing. */
 async function recordApp({ services, codeHost }: Config, engines: Engines): Promise<void> {
   if (!services.has('gateway') || codeHost.kind !== 'github' || codeHost.app !== null) return
   const { recordUnrecorded } = await import('./gateway/setup/registered.ts')
@@ -387,12 +387,12 @@ async function recordApp({ services, codeHost }: Config, engines: Engines): Prom
   )
 }
 
-/** Resolves at the first SIGTERM or Ctrl-C. From then on the process has a limited time. */
+/** Resolves at the first SIGTERM or Ctrl-C. From then on, the process has a limited time. */
 function askedToStop(): Promise<void> {
   return new Promise((resolve) => {
     const stop = () => {
       resolve()
-      // What cannot be drained in time is left to the next start, which finds it in the log.
+      // The next start finds unfinished work in the log.
       setTimeout(() => process.exit(0), drainMs).unref()
     }
     process.on('SIGTERM', stop)
@@ -400,7 +400,7 @@ function askedToStop(): Promise<void> {
   })
 }
 
-/** What a person can mend is said in a sentence; a defect is said whole. */
+/** The message of a fault: for one that a person can fix just the sentence, for a defect everything. */
 function sentenceOf(fault: unknown): string {
   if (fault instanceof BadConfig) return fault.faults.join('\n')
   if (!(fault instanceof Error)) return String(fault)
