@@ -1,4 +1,4 @@
-/** A branch goes only when the work on it was merged, or a runner found it saved. */
+/** A branch is deleted only when the work on it was merged, or a runner found it saved. */
 import { describe, expect, test, beforeEach } from 'vitest'
 import type { BranchOutcome, WorkspaceOutcome } from '#domain/api/cleanUp.ts'
 import { TaskCleanedUp, TaskCleanUpBegun, TaskCleanUpRequested } from '#domain/task/codeHost/cleanUpEvents.ts'

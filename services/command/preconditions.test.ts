@@ -1,4 +1,4 @@
-/** What is known to fail is refused, and only that. */
+/** A request that is known to fail is refused, and no other. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'

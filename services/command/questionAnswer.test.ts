@@ -1,4 +1,4 @@
-/** An answer fits its question: what an agent cannot use, or would not be told, is refused. */
+/** An answer must fit its question: one that an agent could not use, or would not receive, is refused. */
 import { describe, expect, test } from 'vitest'
 import type { FormField } from '#domain/task/questionEvents.ts'
 import { answerFor } from './questionAnswer.ts'

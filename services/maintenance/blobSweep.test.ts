@@ -1,4 +1,4 @@
-/** Which blobs go and which stay, over real engines: it is the log that says so. */
+/** Which blobs are removed and which are kept, with real engines: the log decides. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'

@@ -1,4 +1,4 @@
-/** Images on their way into messages, and the end of those that were uploaded, over real engines. */
+/** Images on their way into messages, and the removal of uploaded ones, with real engines. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { imageTexts } from '#domain/api/images.ts'

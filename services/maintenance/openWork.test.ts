@@ -1,4 +1,4 @@
-/** Nothing that was asked for waits for ever, whatever the queue has become. */
+/** No request waits for ever, whatever happens to the queue. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { PullRequestRequested, WorkspaceChanged, WorkspacePrepared } from '#domain/task/events.ts'

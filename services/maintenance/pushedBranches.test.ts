@@ -1,4 +1,4 @@
-/** Branches of deleted tasks over a real log, and a code host that says what it is told. */
+/** Branches of deleted tasks, with a real log and a code host whose answers the test chooses. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { DomainEvent } from '#domain/events.ts'
 import { Fault } from '#domain/kernel/errors.ts'

@@ -1,4 +1,4 @@
-/** The log is sealed as it is, outside of the database as well; what was sealed before must be its beginning. */
+/** The log is sealed as it is, also outside of the database; what was sealed before must be its beginning. */
 import { randomUUID } from 'node:crypto'
 import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

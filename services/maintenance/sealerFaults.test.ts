@@ -1,4 +1,4 @@
-/** What goes wrong around the sealer: two at once, files that were cut, clocks that go back, second places that misbehave. */
+/** Faults around the sealer: two sealers at once, truncated files, clocks that go back, second places that fail. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'

@@ -1,4 +1,4 @@
-/** A backup of a data folder that is written to meanwhile, and what is made of it. */
+/** A backup of a data folder that is written to meanwhile, and the data folder that is restored from it. */
 import { randomUUID } from 'node:crypto'
 import {
   chmod,

@@ -1,4 +1,4 @@
-/** The seals outside of the log belong to a backup: what is restored holds against them. */
+/** The seals outside of the log are part of a backup: a restored log still matches them. */
 import { randomUUID } from 'node:crypto'
 import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** A task's history out of the log: both streams in one order, a page at a time, and what of it can be read. */
+/** A task's history from the log: both streams in one order, in pages, as far as it can be read. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { HistoryItem } from '#domain/history/item.ts'
 import { momentOf } from '#domain/history/order.ts'

@@ -1,4 +1,4 @@
-/** What is said of a record holds against the log as it is stored. */
+/** What is reported about a record agrees with the log as it is stored. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { openSealedLog, type SealedLog } from '../../tests/server/sealedLog.ts'

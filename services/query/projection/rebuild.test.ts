@@ -1,4 +1,4 @@
-/** Read models that are made anew: beside what is read, put in its place at once, whatever is killed meanwhile. */
+/** Read models are rebuilt beside the live ones and replace them at once, whatever process is killed meanwhile. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { taskStream, userStream } from '#domain/kernel/streams.ts'

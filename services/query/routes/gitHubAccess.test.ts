@@ -1,4 +1,4 @@
-/** What a visit of the settings asks of the code host: bounded, and kept for a while. */
+/** The requests to the code host for one visit of the settings are limited, and their answers are kept for a while. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { neededPermissions } from '#domain/appPermissions.ts'
 import { openInProcessBus } from '#platform/bus/inProcess.ts'

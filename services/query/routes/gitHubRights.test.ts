@@ -1,4 +1,4 @@
-/** The rights of the App where the code host does not answer, knows the App no longer, or has more than is shown. */
+/** The rights of the App when the code host does not answer, no longer knows the App, or has more than is shown. */
 import { beforeEach, expect, test } from 'vitest'
 import { neededPermissions } from '#domain/appPermissions.ts'
 import { Fault } from '#domain/kernel/errors.ts'
