@@ -93,13 +93,13 @@ function compileAhead(chunks: RegExp): Plugin {
 const domain = join(import.meta.dirname, 'domain/')
 /** What pages share with each other, beside packages that have a chunk of their own; a project's settings, downloads, fields, tiles and boxes to tick, the palette, desktop notifications, the App at GitHub and what is for administrators are no part of most. */
 const own =
-  /web\/src\/(?!main\.tsx|api\/useDownload|ui\/form\/(?:Choice|Field)|features\/(?:palette|github|admin|downloads)\/|features\/(?:projects\/(?!projectsApi)|notifications\/useDesktop))|node_modules\/lucide-react\/(?!.*\/download\.)/
+  /web\/src\/(?!main\.tsx|api\/useDownload|ui\/form\/(?:Choice|Field)|features\/(?:palette|github(?!\/lostA)|admin|downloads)\/|features\/(?:projects\/(?!projectsApi)|notifications\/useDesktop))|node_modules\/lucide-react\/(?!.*\/download\.)|domain\/agents\/capab/
 /** Loaded when it is first opened, or after a page, from two pages. */
 const alone =
   /features\/(task\/(PullRequestDialog|questions\/)|agents\/([mM]ode[PT]|[kK]ey[ST]))|domain\/task\/questionOptions/
 /** What of a task's page its own parts share: the panels, the changes and the history. Nothing else has a search bar. */
 const ofTask =
-  /web\/src\/(features\/task\/(?!useCopy|PullRequestDialog|questions\/)|ui\/form\/SearchBar)|domain\/(history|views)\/|node_modules\/(@tanstack\/|lucide-react\/dist\/esm\/icons\/(arrow-left|columns-2|file-pen|git-commit-horizontal|git-fork|globe|message-square|rotate-ccw-clock|terminal|wrench)\.)/
+  /web\/src\/(features\/task\/(?!useCopy|PullRequestDialog|questions\/)|ui\/form\/SearchBar)|domain\/(history|views)\/|node_modules\/(@tanstack\/|devlop\/|lucide-react\/dist\/esm\/icons\/(arrow-left|columns-2|file-pen|git-commit-horizontal|git-fork|globe|message-square|rotate-ccw-clock|terminal|wrench)\.)/
 /** What asks for things before the libraries are there, and can need none of them. */
 const early =
   /web\/src\/(prefetch|app\/loading\/chunks|api\/(attempt|prefetched|callTimeout|tokenStore))\.ts$|domain\/api\/(auth|server|tasks)\.ts$|vite\/preload-helper/

@@ -9,7 +9,7 @@ const workers = availableParallelism() + 2
 const outside = [
   'services/runner/{workspace,sandbox}/**/*.test.ts',
   'services/runner/egress/sandboxEgress*.test.ts',
-  'services/runner/agents/{claude,codex}/cli*.test.ts',
+  'services/runner/agents/{acp,claude,codex}/cli*.test.ts',
   'tests/contracts/codeHost*.spec.ts',
   'tests/contracts/*.{nats,mongodb,eventStoreDb}.spec.ts',
   'tests/contracts/{nats,mongo}Connection.spec.ts',

@@ -5,7 +5,10 @@ import { promisify } from 'node:util'
 import { z } from 'zod'
 
 /** The path of the program. Throws with the script's reason when the program cannot be fetched or built. */
-export async function programOfScript(name: 'codex.js' | 'ferretdb.js', timeoutMs: number): Promise<string> {
+export async function programOfScript(
+  name: 'codex.js' | 'ferretdb.js' | 'opencode.js',
+  timeoutMs: number,
+): Promise<string> {
   const script = join(import.meta.dirname, '../scripts', name)
   try {
     const { stdout } = await promisify(execFile)(process.execPath, [script], { timeout: timeoutMs })

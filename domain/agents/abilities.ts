@@ -1,6 +1,7 @@
 /** Which skills, commands and subagents an agent can be told to use, and how. */
 import type { Ability, RepositoryAbility } from '../api/abilities.schema.ts'
 import type { AgentName } from '../agents.ts'
+import { canDo } from './capabilities.ts'
 import type { OwnCommand } from '../user/instructions.ts'
 import { slashCommandsOf } from '../task/slashCommands.ts'
 
@@ -34,7 +35,7 @@ export function abilitiesFor(
   const replacedBy = (name: string) => (agents.has(name) ? ('agent' as const) : null)
   const found: readonly Ability[] = [
     ...repository
-      .filter((ability) => isCalled(ability) || agent === 'claude')
+      .filter((ability) => isCalled(ability) || canDo(agent, 'subagents'))
       .map((ability) => ({
         ...ability,
         from: 'repository' as const,

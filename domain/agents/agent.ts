@@ -1,6 +1,10 @@
 /** What is known about an agent in advance: plain data, without a schema. */
 
-import type { AgentMode } from '../task/questionEvents.ts'
+/**
+ * What an agent can be told to do, or be given: to plan first, to ask before each change, messages within a turn, MCP servers, skills and commands,
+ * subagents. Tests hold it, and docs/agents.md is made from it.
+ */
+export type Capability = 'plan' | 'ask' | 'steering' | 'mcp' | 'commands' | 'subagents'
 
 /** What the client needs to know about an agent. */
 export interface Agent {
@@ -9,9 +13,10 @@ export interface Agent {
   readonly label: string
   /** The agent's logo: the `d` of an SVG path, drawn as a line in a box of 24 by 24. */
   readonly logo: string
-  readonly canSteer: boolean
-  /** How freely the agent can be asked to work; an agent without modes always works freely. */
-  readonly modes?: readonly AgentMode[]
+  /** What is not named is not offered on its screens. */
+  readonly can: readonly Capability[]
+  /** People see it only where it is installed. */
+  readonly isHiddenWhenMissing?: boolean
 }
 
 /** How an operator configures an agent. Not sent to the client. */

@@ -5,8 +5,7 @@ export const claude = {
   name: 'claude',
   label: 'Claude',
   logo: 'M12 3v18M3 12h18M5.6 5.6l12.8 12.8M18.4 5.6 5.6 18.4',
-  canSteer: true,
-  modes: ['plan', 'free', 'ask'],
+  can: ['plan', 'ask', 'steering', 'mcp', 'commands', 'subagents'],
 } as const satisfies Agent
 
 export const claudeConfiguration = {

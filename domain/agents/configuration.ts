@@ -4,11 +4,13 @@ import type { AgentConfiguration } from './agent.ts'
 import { claudeConfiguration } from './claude.ts'
 import { codexConfiguration } from './codex.ts'
 import { cursorConfiguration } from './cursor.ts'
+import { opencodeConfiguration } from './opencode.ts'
 
 export const agentConfigurations: Readonly<Record<AgentName, AgentConfiguration>> = {
   claude: claudeConfiguration,
   cursor: cursorConfiguration,
   codex: codexConfiguration,
+  opencode: opencodeConfiguration,
 }
 
 export function byAgent<Value>(

@@ -5,7 +5,7 @@ export const cursor = {
   name: 'cursor',
   label: 'Cursor',
   logo: 'M12 2.5 20.5 7v10L12 21.5 3.5 17V7ZM3.5 7 12 12l8.5-5M12 12v9.5',
-  canSteer: false,
+  can: [],
 } as const satisfies Agent
 
 export const cursorConfiguration = {

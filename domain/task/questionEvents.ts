@@ -1,10 +1,11 @@
 /** Events about the questions of an agent to a person, their outcomes, and how freely the agent works. */
 import { z } from 'zod'
+import { agentModes } from '../agents/capabilities.ts'
 import { event, fact } from '../kernel/event.schema.ts'
 import { ExecutionId, QuestionId, UserId } from '../kernel/ids.schema.ts'
-import { agentModes, questionKinds } from './questionOptions.ts'
+import { questionKinds } from './questionOptions.ts'
 
-export { agentModes, formOptions, permissionOptions, planOptions } from './questionOptions.ts'
+export { formOptions, permissionOptions, planOptions } from './questionOptions.ts'
 
 export const QuestionKind = z.enum(questionKinds)
 export type QuestionKind = z.infer<typeof QuestionKind>

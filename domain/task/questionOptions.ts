@@ -1,10 +1,8 @@
 /** The kinds of an agent's questions, and the options of some of them; without a schema, for the web client. */
+import type { agentModes } from '../agents/capabilities.ts'
 
 /** `question` has options or free text, `plan` asks for approval, `permission` is for using a tool, and `form` has the fields of an MCP server. */
 export const questionKinds = ['question', 'plan', 'permission', 'form'] as const
-
-/** `plan`: the agent plans first and asks for approval. `free`: it works freely in the sandbox. `ask`: it asks before each change. */
-export const agentModes = ['plan', 'free', 'ask'] as const
 
 /** The values of the options of plans, permissions and forms. */
 export const planOptions = { approve: 'approve', approveAndAsk: 'approve_and_ask', sendBack: 'send_back' }

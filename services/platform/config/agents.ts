@@ -23,15 +23,21 @@ export const agentVariables: Readonly<Record<string, string>> = Object.assign(
   ...Object.entries(agentConfigurations).map(([name, configuration]) => helpOf(name, configuration)),
 )
 
+/** Agents of one maker's models share its key. */
+function withKey(key: string): string {
+  const sharing = Object.entries(agentConfigurations).filter(([, { variables }]) => variables.key === key)
+  return sharing.map(([name]) => `\`${name}\``).join(' and ')
+}
+
 function helpOf(name: string, { program, variables }: AgentConfiguration): Readonly<Record<string, string>> {
   const { key, baseUrl, hosts: ofSandbox } = variables
   const isBrokered = baseUrl !== undefined
   return {
     [key]: isBrokered
-      ? `API key of \`${name}\`; the key broker keeps it out of the sandbox`
+      ? `API key of ${withKey(key)}; the key broker keeps it out of the sandbox`
       : `API key of \`${name}\`; it is passed into the sandbox, where everything that runs can read it`,
     ...(isBrokered && {
-      [baseUrl.name]: `where the key broker reaches the model of \`${name}\` (${baseUrl.initial})`,
+      [baseUrl.name]: `where the key broker reaches the model of ${withKey(key)} (${baseUrl.initial})`,
     }),
     ...(ofSandbox !== undefined && {
       [ofSandbox]: `hosts that the sandbox of \`${name}\` may reach, separated by commas`,
@@ -54,7 +60,9 @@ export function readAgents(
     if (value === undefined) return undefined
     const parsed = schema.safeParse(value)
     if (parsed.success) return parsed.data
-    faults.push(`${name}: ${parsed.error.issues[0]?.message ?? 'is not valid'}.`)
+    const fault = `${name}: ${parsed.error.issues[0]?.message ?? 'is not valid'}.`
+    // Agents can share a variable.
+    if (!faults.includes(fault)) faults.push(fault)
     return undefined
   }
   return byAgent((_name, { variables }) => {

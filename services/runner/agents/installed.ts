@@ -68,7 +68,7 @@ function backendOf(
     return access.kind === 'key'
       ? { kind: 'key', apiKey }
       : { kind: 'broker', model: { kind: 'http', api: access.api, apiKey, baseUrl } }
-  if (access.kind !== 'key' && modelApis[access.api].scripted !== undefined)
+  if (access.kind !== 'key' && access.scripted !== false && modelApis[access.api].scripted !== undefined)
     return { kind: 'broker', model: { kind: 'scripted', api: access.api } }
   const own =
     ownKeyOf(access) === undefined ? '' : ' Or add a key of your own under Settings, Agents and Keys.'

@@ -192,6 +192,12 @@ export interface DialogueRequest {
   /** The model that the process was asked to use. */
   readonly model: string | null
   readonly mode: AgentMode
+  /** The session to resume, for an agent that opens it in the dialogue; none by default. */
+  readonly session?: string | null
+  /** Where the sandbox has the repository; `/workspace` by default. */
+  readonly workspace?: string
+  /** What a person has allowed 'always in this task'; nothing by default. */
+  readonly allowedRules?: readonly string[]
 }
 
 export interface AgentImage {
@@ -263,7 +269,12 @@ export interface Brought extends OwnInstructions {
 
 /** How an agent wants to reach its model: through the broker, over a unix socket or the loopback, in the words of an API; or with its key. */
 export type AgentAccess =
-  | { readonly kind: 'socket' | 'loopback'; readonly api: ModelApiName }
+  | {
+      readonly kind: 'socket' | 'loopback'
+      readonly api: ModelApiName
+      /** `false` for an agent whose tools the built-in scripted model does not know. */
+      readonly scripted?: false
+    }
   | { readonly kind: 'key' }
 
 /** How an agent's CLI is used. */
@@ -278,21 +289,19 @@ export interface Agent {
    * by the close of standard input, and its process ends with the turn.
    */
   readonly turns: 'many' | 'one'
-  /** How freely it can be told to work. */
-  readonly modes: readonly AgentMode[]
   /** Where its home keeps its sessions: from them another runner resumes one. */
   readonly sessionFolders: readonly string[]
   readonly access: AgentAccess
   /** `told`: its events say what it used of its models. `metered`: they do not, and what the broker counted is taken instead. */
   readonly usage: 'told' | 'metered'
-  /** Whether it can be started with MCP servers; not by default. */
-  readonly takesMcpServers?: boolean
   /** Whether it can be trusted to leave after its `end`; one that cannot is to be killed then. */
   readonly leavesByItself: boolean
   /** The files of its home. `present`: those `instructionFiles` that the repository has; `workspace`: where the sandbox has the repository. */
   home(present: ReadonlySet<string>, workspace: string, brought: Brought): readonly HomeFile[]
   /** Folders of its home that hold nothing else than what `home` gives: they are emptied before each start. */
   readonly ownFolders?: readonly string[]
+  /** Files of a repository by which it would run programs that nobody asked for, and that it cannot be told to pass over: with them it does not start. */
+  readonly refusedFiles?: readonly string[]
   /** Models to choose from. Others can be asked for by their names. */
   readonly models: readonly AgentModel[]
   /** What a person is shown of what it wrote to standard error. */

@@ -1,9 +1,9 @@
 /** Runs an execution that this runner has claimed: reads what it is about, prepares its workspace, runs its turn or command, and records its changes. */
 import type { AgentName } from '#domain/agents.ts'
+import { modesOf } from '#domain/agents/capabilities.ts'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
-import { agents } from '../agents/registry.ts'
 import { withTranscript } from './turn/agentMessage.ts'
 import { executionWorkspace, type ExecutionWorkspace } from './executionWorkspace.ts'
 import { Evicted, failed, outcomeOfStop } from './failure.ts'
@@ -156,6 +156,5 @@ async function runMessage(
 
 /** The mode of the agent. One that cannot be told to plan or to ask works freely. */
 function modeOf(agent: AgentName, { questions: { mode } }: LiveTask): AgentMode {
-  const modes: readonly AgentMode[] = agents[agent].modes
-  return modes.includes(mode) ? mode : 'free'
+  return modesOf(agent).includes(mode) ? mode : 'free'
 }

@@ -1,4 +1,5 @@
 /** The MCP servers of one agent: how it reaches them, and what stays outside its sandbox. */
+import { canDo } from '#domain/agents/capabilities.ts'
 import type { McpServerReport } from '#domain/mcp/mcpReport.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Agent, McpServerForAgent } from '../agents/port.ts'
@@ -8,7 +9,7 @@ import { mcpGateway } from './gateway.ts'
 import type { ServersOfRun } from './serversOfRun.ts'
 
 interface Start {
-  readonly agent: Pick<Agent, 'takesMcpServers'>
+  readonly agent: Pick<Agent, 'name'>
   readonly backend: { readonly kind: 'broker' | 'key' }
   readonly sandbox: Sandbox
   readonly workspace: { readonly taskId: string }
@@ -26,7 +27,7 @@ export const brokerOrigin = ({ kind }: Sandbox, port: number) =>
   `http://127.0.0.1:${kind === 'none' ? port : modelPort}`
 
 export function hasRemoteServers({ agent, backend, sandboxEnv: { mcp } }: Start): boolean {
-  return agent.takesMcpServers === true && backend.kind === 'broker' && (mcp?.remote.length ?? 0) > 0
+  return canDo(agent.name, 'mcp') && backend.kind === 'broker' && (mcp?.remote.length ?? 0) > 0
 }
 
 export function mcpOf({ logger }: { readonly logger: Pick<Logger, 'warn'> }, start: Start) {
@@ -38,7 +39,7 @@ export function mcpOf({ logger }: { readonly logger: Pick<Logger, 'warn'> }, sta
         onFault: (server, message) => logger.warn({ server, message, taskId }, 'MCP server'),
       })
     : undefined
-  const unused = start.agent.takesMcpServers === true ? [] : [...local, ...remote]
+  const unused = canDo(start.agent.name, 'mcp') ? [] : [...local, ...remote]
   return {
     gateway,
     leftOut: [...leftOut, ...unused.map(({ name }) => ({ name, ...notTaken }))],
@@ -58,7 +59,7 @@ export function mcpServersFor(
   { agent, sandbox, sandboxEnv: { mcp } }: Start,
   { runToken, port }: { readonly runToken: string; readonly port: number },
 ): readonly McpServerForAgent[] {
-  if (mcp === undefined || agent.takesMcpServers !== true) return []
+  if (mcp === undefined || !canDo(agent.name, 'mcp')) return []
   const origin = brokerOrigin(sandbox, port)
   return [
     ...mcp.local.map((server) => ({ ...server, kind: 'stdio' as const })),

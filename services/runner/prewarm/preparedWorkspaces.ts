@@ -17,6 +17,7 @@ import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
 import {
   agentSetup,
   homeFilesFor,
+  refusalIn,
   freeMode,
   openSandboxFor,
   startAgent,
@@ -192,6 +193,7 @@ async function startWarmAgent(deps: Deps, request: EquippedRequest): Promise<voi
   const setup = await agentSetup(deps, request)
   if (setup.kind === 'failed' || setup.agent.turns !== 'many') return
   const { workspace } = request
+  if (refusalIn(setup, workspace)) return
   const home = await homeFilesFor(deps, setup, request)
   const process = await startAgent(openSandboxFor(deps, request, setup, null), setup, home, workspace)
   await deps.agents.keep(workspace, process, { setup: startFingerprint(setup, home), session: null }, agentMs)

@@ -1,8 +1,8 @@
 /** `claude`: Anthropic's coding agent, run headless with its messages on standard input. */
 import { createRequire } from 'node:module'
 import { claudeConfiguration } from '#domain/agents/claude.ts'
-import { takesModel } from '#domain/agents.ts'
-import { agentModes, type AgentMode } from '#domain/task/questionEvents.ts'
+import { takesModel } from '#domain/agents/models.ts'
+import type { AgentMode } from '#domain/task/questionEvents.ts'
 import { createClaudeParser } from './parser.ts'
 import { answerLine, type ClaudeRequest } from './requests.ts'
 import { claudeFolders, claudeHome } from './home.ts'
@@ -40,7 +40,6 @@ const models = [
 export const claude = {
   name: 'claude',
   turns: 'many',
-  modes: agentModes,
   sessionFolders: ['.claude/projects'],
   images: 'inline',
   access: { kind: 'socket', api: 'messages' },
@@ -48,7 +47,6 @@ export const claude = {
   locate: locateClaude,
   author: 'Claude <noreply@anthropic.com>',
   leavesByItself: true,
-  takesMcpServers: true,
   home: claudeHome,
   ownFolders: claudeFolders,
   models,

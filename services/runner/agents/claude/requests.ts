@@ -7,8 +7,8 @@ import {
   type Answer,
   type FormField,
 } from '#domain/task/questionEvents.ts'
+import { bounded, fenced, kept, marked, most, option } from '../asked.ts'
 import type { AskedQuestion } from '../port.ts'
-import { shortened } from '../shorten.ts'
 import { UserQuestions, type ControlRequest, type ElicitationFields } from './lines.ts'
 
 /** A request that waits for its answers. */
@@ -18,11 +18,6 @@ type Elicitation = Extract<ClaudeRequest, { subtype: 'elicitation' }>
 
 /** Tools that only ask. They are shown as questions and not as tool calls. */
 export const askingTools: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode'])
-
-/** Characters kept of each text. What is cut of an option or of a choice is told to the agent as it was shown. */
-const kept = { title: 500, label: 500, description: 1_000, body: 64_000, preview: 8_000, rule: 1_000 }
-/** How many of each are shown. */
-const most = { options: 20, fields: 50, choices: 50, rules: 50 }
 
 /** What is shown to the person; none when the request can't be read. */
 export function askedIn(request: ClaudeRequest): readonly AskedQuestion[] {
@@ -37,26 +32,6 @@ function askedByTool(request: ToolRequest): readonly AskedQuestion[] {
       return [planOf(request)]
     default:
       return [permissionOf(request)]
-  }
-}
-
-function bounded(asked: AskedQuestion): AskedQuestion {
-  return {
-    ...asked,
-    title: shortened(asked.title, kept.title),
-    body: shortened(asked.body, kept.body),
-    options: asked.options.slice(0, most.options).map((option) => ({
-      value: shortened(option.value, kept.label),
-      label: shortened(option.label, kept.label),
-      description: shortened(option.description, kept.description),
-      preview: option.preview && shortened(option.preview, kept.preview),
-    })),
-    fields: asked.fields.slice(0, most.fields).map((field) => ({
-      ...field,
-      label: shortened(field.label, kept.label),
-      description: shortened(field.description, kept.description),
-      choices: field.choices.slice(0, most.choices).map((choice) => shortened(choice, kept.label)),
-    })),
   }
 }
 
@@ -96,8 +71,6 @@ function planOf({ input }: ToolRequest): AskedQuestion {
     rules: [],
   }
 }
-
-const option = (value: string, label: string) => ({ value, label, description: '', preview: null })
 
 function permissionOf(request: ToolRequest): AskedQuestion {
   const rules = request.suppress_always_allow_rule === true ? [] : rulesOf(request)
@@ -149,17 +122,6 @@ function wordsOf({ tool_name: tool, input }: ToolRequest): Pick<AskedQuestion, '
     default:
       return { title: `Use ${tool}`, body: fenced('json', JSON.stringify(input, null, 2)) }
   }
-}
-
-const marked = (sign: string, text: string) =>
-  text === '' ? [] : text.split('\n').map((line) => `${sign}${line}`)
-
-/** A code block that no text can end early. */
-function fenced(language: string, text: string): string {
-  const shown = shortened(text, kept.body / 2)
-  const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length))
-  const fence = '`'.repeat(longest + 1)
-  return `${fence}${language}\n${shown}\n${fence}`
 }
 
 function formOf({

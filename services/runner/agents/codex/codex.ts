@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { codexConfiguration } from '#domain/agents/codex.ts'
-import { takesModel } from '#domain/agents.ts'
+import { takesModel } from '#domain/agents/models.ts'
 import { locateProgram, withParts, type Located, type Machine, type WhereToLook } from '../locate.ts'
 import { oneTurnDialogue } from '../parser.ts'
 import type { Agent } from '../port.ts'
@@ -22,7 +22,6 @@ export const codex = {
   locate: locateCodex,
   author: 'Codex <noreply@openai.com>',
   turns: 'one',
-  modes: ['free'],
   sessionFolders: ['.codex/sessions'],
   images: 'files',
   // It speaks HTTP only over TCP, not over a unix socket.

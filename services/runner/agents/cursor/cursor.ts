@@ -1,7 +1,7 @@
 /** `cursor`: Cursor's coding agent, run headless, one process a turn. Built from its documentation, not from runs of it. */
 import { dirname, join } from 'node:path'
 import { cursorConfiguration } from '#domain/agents/cursor.ts'
-import { takesModel } from '#domain/agents.ts'
+import { takesModel } from '#domain/agents/models.ts'
 import { locateProgram, withParts, type Located, type WhereToLook } from '../locate.ts'
 import { faultOf } from './fault.ts'
 import { createCursorParser } from './parser.ts'
@@ -21,7 +21,6 @@ const models = [
 export const cursor = {
   name: 'cursor',
   turns: 'one',
-  modes: ['free'],
   sessionFolders: ['.cursor/chats'],
   images: 'files',
   access: { kind: 'key' },

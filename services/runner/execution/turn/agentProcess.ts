@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
+import { canDo } from '#domain/agents/capabilities.ts'
 import type { AgentMode, Answer } from '#domain/task/questionEvents.ts'
 import type { AgentBackend } from '../../agents/installed.ts'
 import { programBind, programIn, type Found } from '../../agents/locate.ts'
@@ -291,12 +292,14 @@ function meteredUsage(): MeteredUsage {
 }
 
 function agentProcess(
-  { agent, program: { version }, session, model, mode, backend }: AgentStart,
+  start: AgentStart,
   child: SandboxedProcess,
   { secrets, mcp }: Pick<AgentProcess, 'secrets' | 'mcp'>,
   broker: Pick<Broker, 'admit' | 'close'> & { readonly metered: MeteredUsage },
 ): AgentProcess {
-  const dialogue = agent.dialogue({ model, mode })
+  const { agent, program, session, backend, sandbox } = start
+  const { tree } = sandbox.paths(start.workspace)
+  const dialogue = agent.dialogue({ ...start, workspace: tree })
   const stderr = forwardStderr(child)
   let isAlive = true
   let isInTurn = false
@@ -317,7 +320,7 @@ function agentProcess(
 
   return {
     agent,
-    version,
+    version: program.version,
     secrets,
     mcp,
     isScripted: backend.kind === 'broker' && backend.model.kind === 'scripted',
@@ -338,7 +341,7 @@ function agentProcess(
         await stderr.pause()
       }
     },
-    steer: (message) => isInTurn && agent.turns === 'many' && write(dialogue.message(message)),
+    steer: (message) => isInTurn && canDo(agent.name, 'steering') && write(dialogue.message(message)),
     answer(requestId, answers) {
       const line = dialogue.answer(requestId, answers)
       return line !== '' && write(line)

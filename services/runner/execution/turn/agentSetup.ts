@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
-import type { AgentName } from '#domain/agents.ts'
+import { labelOf, type AgentName } from '#domain/agents.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { OwnInstructions } from '#domain/user/instructions.ts'
 import type { Paying } from '#platform/credentials/modelKeys.ts'
@@ -76,6 +76,18 @@ export function openSandboxFor(
   return openAgent(deps, { ...request, ...setup, backend: setup.account.backend, session })
 }
 
+/** Why the agent does not start with what is in the workspace; `undefined` when it does. */
+export function refusalIn({ agent }: AgentSetup, workspace: Workspace): Failed | undefined {
+  const file = agent.refusedFiles?.find((one) => isIn(workspace, one))
+  if (file === undefined) return undefined
+  const sentence = `${labelOf(agent.name)} would run programs that the repository names in ${file}, unasked, so it is not started. Choose another agent, or remove ${file}.`
+  return failed('no_agent', sentence)
+}
+
+// Synchronous: these few checks take microseconds, while the thread pool waited 8 ms for a core as a frozen agent woke.
+const isIn = ({ dir }: Workspace, file: string): boolean =>
+  lstatSync(join(dir, file), { throwIfNoEntry: false }) !== undefined
+
 /** The files of an agent's home, which depend on the instruction files in the workspace, its repository and the person. */
 export async function homeFilesFor(
   { abilities }: Pick<AgentDeps, 'abilities'>,
@@ -83,10 +95,7 @@ export async function homeFilesFor(
   { workspace, own }: EquippedRequest,
 ): Promise<readonly HomeFile[]> {
   const { files } = await abilities.of(workspace)
-  // Synchronous: these few checks take microseconds, while the thread pool waited 8 ms for a core as a frozen agent woke.
-  const isThere = (file: string) =>
-    lstatSync(join(workspace.dir, file), { throwIfNoEntry: false }) !== undefined
-  const present = new Set(instructionFiles.filter(isThere))
+  const present = new Set(instructionFiles.filter((file) => isIn(workspace, file)))
   return agent.home(present, sandbox.paths(workspace).tree, { files, ...own })
 }
 

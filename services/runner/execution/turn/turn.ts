@@ -15,6 +15,7 @@ import type { AgentProcess, TurnListener } from './agentProcess.ts'
 import {
   agentSetup,
   homeFilesFor,
+  refusalIn,
   openSandboxFor,
   startAgent,
   startFingerprint,
@@ -88,6 +89,8 @@ async function tryTurn(
   budget: Budget,
 ): Promise<ExecutionOutcome | Unanswered> {
   const { workspace } = request
+  const refused = refusalIn(setup, workspace)
+  if (refused) return refused
   const home = await homeFilesFor(deps, setup, request)
   const fingerprint = startFingerprint(setup, home)
   const { taskId } = workspace

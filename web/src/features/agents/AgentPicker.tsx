@@ -22,7 +22,7 @@ export function AgentPicker({ label, agent, onChoose, shrinks = false }: AgentPi
       label={label}
       placeholder={agent}
       icon={<AgentMark agent={agent} bare />}
-      options={useAgentOptions()}
+      options={useAgentOptions(agent)}
       chosen={agent}
       onChoose={(value) => {
         if (isAgentName(value)) onChoose(value)
@@ -34,20 +34,20 @@ export function AgentPicker({ label, agent, onChoose, shrinks = false }: AgentPi
   )
 }
 
-/** Every agent can be chosen unless the server has said that it cannot run. */
-export function useAgentOptions() {
+/** Every agent can be chosen unless the server has said that it cannot run; some are shown only where they are installed, or `chosen`. */
+export function useAgentOptions(chosen: AgentName) {
   const { data } = useAgentsQuery(undefined, {
     pollingInterval: pollIntervalMs,
     skipPollingIfUnfocused: true,
   })
   return useMemo(
     () =>
-      agents.map(({ name, label }) => ({
-        value: name,
-        label,
-        icon: <AgentMark agent={name} bare />,
-        disabled: data?.agents.find((known) => known.name === name)?.missing ?? undefined,
-      })),
-    [data],
+      agents.flatMap(({ name, label, isHiddenWhenMissing = false }) => {
+        const known = data?.agents.find((one) => one.name === name)
+        if (isHiddenWhenMissing && name !== chosen && known?.installed !== true) return []
+        const icon = <AgentMark agent={name} bare />
+        return [{ value: name, label, icon, disabled: known?.missing ?? undefined }]
+      }),
+    [data, chosen],
   )
 }

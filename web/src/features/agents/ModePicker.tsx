@@ -1,6 +1,7 @@
 /** The choice of how freely an agent works. Renders nothing for an agent that offers only one way. */
 import { ShieldHalf } from 'lucide-react'
-import { agentNamed, type AgentName } from '#domain/agents.ts'
+import type { AgentName } from '#domain/agents.ts'
+import { modesOf } from '#domain/agents/capabilities.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import { modeLabels } from '#domain/task/questionOptions.ts'
 import { Picker } from '../../ui/overlay/Picker.tsx'
@@ -15,7 +16,7 @@ interface ModePickerProps {
 }
 
 export function ModePicker({ agent, mode, onChoose, note }: ModePickerProps) {
-  const { modes = [] } = agentNamed(agent)
+  const modes = modesOf(agent)
   return (
     <Picker
       label={texts.label}

@@ -1,7 +1,8 @@
 /** The choice of a model: one that the agent lists, any other by its name, or the agent's default. */
 import { Cpu } from 'lucide-react'
 import { defaultModel, isModelName } from '#domain/kernel/names.ts'
-import { takesModel, agentNamed, type AgentName } from '#domain/agents.ts'
+import { takesModel } from '#domain/agents/models.ts'
+import { agentNamed, type AgentName } from '#domain/agents.ts'
 import { classes } from '../../ui/classes.ts'
 import { Picker } from '../../ui/overlay/Picker.tsx'
 import type { PickerOption } from '../../ui/overlay/pickerOptions.ts'

@@ -1,7 +1,7 @@
 /** The form for a new task: description, project, branch, agent and model. The draft is kept between visits. */
 import { ImagePlus } from 'lucide-react'
 import { Suspense, useEffect, useRef } from 'react'
-import { agentNamed } from '#domain/agents.ts'
+import { modesOf } from '#domain/agents/capabilities.ts'
 import { limits } from '#domain/api/limits.ts'
 import type { Project } from '#domain/api/projects.schema.ts'
 import { Keys } from '../../actions/Keys.tsx'
@@ -52,7 +52,7 @@ export function Composer() {
   const drop = useImageDrop(images.add)
   const { agent, setAgent, codexModel, setModel } = useAgentAndModel()
   const [mode, setMode] = usePersisted(selectedMode)
-  const { modes } = agentNamed(agent)
+  const modes = modesOf(agent)
   const { project, options, setProjectId } = useProject(projects.data?.projects)
   const branch = useBranchChoice(project)
   const place = project === undefined ? null : { projectId: project.id, branch: branch.chosen }
@@ -63,7 +63,7 @@ export function Composer() {
       missing !== null || project === undefined || branch.chosen === null
         ? null
         : { projectId: project.id, branch: branch.chosen, codexModel, agent },
-    mode: modes?.includes(mode) && mode !== 'free' ? mode : undefined,
+    mode: modes.includes(mode) && mode !== 'free' ? mode : undefined,
     images,
     takeDescription() {
       voice.end()
@@ -117,7 +117,7 @@ export function Composer() {
             model={codexModel}
             onChoose={(model) => setModel(model ?? selectedModel.initial)}
           />
-          {modes && (
+          {modes.length > 1 && (
             <Suspense fallback={<span className="w-11 md:w-28" />}>
               <ModePicker agent={agent} mode={mode} onChoose={setMode} />
             </Suspense>

@@ -212,7 +212,7 @@ interface HeaderProps {
 
 function Header({ agent, onAgent, children }: HeaderProps) {
   // Codex is left out while it cannot run, unless it is the chosen agent; other agents are always listed.
-  const options = useAgentOptions().filter(
+  const options = useAgentOptions(agent).filter(
     ({ value, disabled }) => disabled === undefined || value === agent || value !== 'codex',
   )
   return (

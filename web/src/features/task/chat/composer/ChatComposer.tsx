@@ -4,7 +4,8 @@ import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/log.ts'
-import { agentNamed, type AgentName } from '#domain/agents.ts'
+import type { AgentName } from '#domain/agents.ts'
+import { modesOf } from '#domain/agents/capabilities.ts'
 import { Checkbox } from '../../../../ui/form/Choice.tsx'
 import { optionalPart } from '../../../../ui/optionalPart.ts'
 import { useMedia, useStable } from '../../../../ui/hooks.ts'
@@ -76,7 +77,7 @@ export function ChatComposer({
     () => (
       <>
         <TaskModel task={{ id, codexModel, modelAgent }} used={used} agent={agent} />
-        {agentNamed(agent).modes && (
+        {modesOf(agent).length > 1 && (
           <Suspense fallback={modePlace}>
             <TaskMode taskId={id} mode={mode} agent={agent} running={running} />
           </Suspense>

@@ -2,7 +2,7 @@
 import { ChevronDown, ChevronUp } from 'lucide-react'
 import { lazy, Suspense, useEffect, useRef, useState, type PointerEvent } from 'react'
 import { useSelector } from 'react-redux'
-import { agentNamed } from '#domain/agents.ts'
+import { canDo } from '#domain/agents/capabilities.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { Button } from '../../../../ui/form/Button.tsx'
@@ -117,7 +117,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
               <QueuedMessage
                 key={message.id}
                 message={message}
-                maySteer={running && message.agent === task.agent && agentNamed(message.agent).canSteer}
+                maySteer={running && message.agent === task.agent && canDo(message.agent, 'steering')}
                 dragged={drag.dragged === message.messageId}
                 mayMove={ids.length > 1}
                 onGrab={(event) => drag.begin(message.messageId, event)}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { takesModel } from './agents.ts'
+import { takesModel } from './models.ts'
 
 test.each([
   ['claude', 'opus', true],

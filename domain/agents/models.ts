@@ -1,0 +1,17 @@
+/** Which models an agent can be asked to use. */
+import type { AgentName } from '../agents.ts'
+import { isModelName } from '../kernel/names.ts'
+
+/** For each agent, the names of models by other makers: a client may send a model that was chosen for another agent. */
+const foreign: Readonly<Partial<Record<AgentName, RegExp>>> = {
+  claude: /^(?:o\d|gpt|chatgpt|codex|gemini|grok|composer|kimi|deepseek|auto)(?:[-.]|$)/i,
+  // These are aliases that only `claude` knows.
+  cursor: /^(?:default|best|opus|opusplan|sonnet|haiku|o\d(?:-.*)?)(?:\[1m\])?$/i,
+  codex: /^(?:claude|default|best|opus|sonnet|haiku|gemini|grok|composer|kimi|deepseek|auto)/i,
+  opencode: /^(?!claude-)/i,
+}
+
+/** Whether the agent can use this model. An agent that cannot use the requested model uses its default. */
+export function takesModel(agent: AgentName, model: string): boolean {
+  return isModelName(model) && foreign[agent]?.test(model) !== true
+}

@@ -1,0 +1,21 @@
+/** `opencode`: the open source agent, which speaks ACP. */
+import type { Agent, AgentConfiguration } from './agent.ts'
+
+export const opencode = {
+  name: 'opencode',
+  label: 'opencode',
+  logo: 'M5 4h14v16H5ZM9 9h6v6H9Z',
+  can: ['ask'],
+  isHiddenWhenMissing: true,
+} as const satisfies Agent
+
+/** It asks the models of Anthropic, with the key that `claude` has too. */
+export const opencodeConfiguration = {
+  program: 'opencode',
+  provider: 'anthropic',
+  variables: {
+    program: 'OPENCODE_BIN',
+    key: 'ANTHROPIC_API_KEY',
+    baseUrl: { name: 'ANTHROPIC_BASE_URL', initial: 'https://api.anthropic.com' },
+  },
+} as const satisfies AgentConfiguration

@@ -1,0 +1,61 @@
+/** How an agent that speaks the Agent Client Protocol is used: the same for each, but for its entry. */
+import { createRequire } from 'node:module'
+import { agentConfigurations } from '#domain/agents/configuration.ts'
+import { takesModel } from '#domain/agents/models.ts'
+import type { AgentName } from '#domain/agents.ts'
+import { instructionFiles } from '../home.ts'
+import { locateProgram } from '../locate.ts'
+import type { Agent } from '../port.ts'
+import { acpDialogue } from './dialogue.ts'
+import type { AcpEntry } from './entry.ts'
+
+export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
+  const { api, installation, packaged = () => [] } = entry
+  const configuration = agentConfigurations[name]
+  const { program, variables } = configuration
+  const wanted = (model: string | null) => (model !== null && takesModel(name, model) ? model : null)
+  return {
+    ...entry,
+    name,
+    // One session takes prompt after prompt.
+    turns: 'many',
+    images: 'inline',
+    // The built-in scripted model knows the tools of `claude` alone.
+    access: api === null ? { kind: 'key' } : { kind: 'loopback', api, scripted: false },
+    usage: 'metered',
+    // It may wait for its own children after its input is closed.
+    leavesByItself: false,
+    locate: (where) =>
+      locateProgram(
+        configuration,
+        where,
+        packaged(process).flatMap(resolved),
+        `The ${program} CLI is not installed. ${installation}, or set ${variables.program} to the path of the program.`,
+      ),
+    home: (present, workspace, brought) =>
+      entry.home(
+        instructionFiles.filter((file) => present.has(file)).map((file) => `${workspace}/${file}`),
+        brought,
+      ),
+    launch({ binary, model, mode, access }) {
+      if (access.kind === 'socket') throw new Error(`${name} does not reach its model over a socket.`)
+      const [origin, token] = access.kind === 'key' ? ['', access.apiKey] : [access.origin, access.runToken]
+      const { arguments: rest, environment } = entry.launch({ origin, token, model: wanted(model), mode })
+      return { argv: [binary, ...rest], env: { NO_COLOR: '1', ...environment } }
+    },
+    dialogue: (request) =>
+      acpDialogue({ ...request, model: wanted(request.model), keyVariable: variables.key }),
+    // Such agents log there what their client refuses, with pages of their own source.
+    shownStderr: () => '',
+    // Its faults are in its answers; if there is none, its standard error explains best.
+    faultOf: () => null,
+  }
+}
+
+function resolved(file: string): readonly string[] {
+  try {
+    return [createRequire(import.meta.url).resolve(file)]
+  } catch {
+    return []
+  }
+}

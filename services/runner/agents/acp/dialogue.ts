@@ -1,0 +1,296 @@
+/**
+ * The dialogue with an agent that speaks ACP. It is opened with the first message, which is held back until the session is there; each message is a
+ * turn. An agent that breaks the protocol is told apart at once: its turn ends with an error, and nothing more is read of it.
+ */
+import { lineParser } from '../parser.ts'
+import type { AgentDialogue, AgentError, AgentEvent, AgentMessage, DialogueRequest } from '../port.ts'
+import { errorOf, errorOfStop, ownError } from './fault.ts'
+import {
+  Initialized,
+  noticeLine,
+  PermissionRequest,
+  PromptEnded,
+  readAcpLine,
+  refusalLine,
+  requestLine,
+  SessionOpened,
+  type AcpLine,
+  type RequestId,
+} from './lines.ts'
+import {
+  cancelledLine,
+  isAllowed,
+  isAllowedInTask,
+  permissionAsked,
+  permissionLine,
+  ruleOf,
+} from './permissions.ts'
+import { turnReader, type TurnReader } from './turn.ts'
+
+/** Lines that are none of the protocol, which are passed over before the agent is given up. */
+const toleratedLines = 20
+
+type Asked = 'initialize' | 'open' | 'prompt'
+
+interface Turn extends TurnReader {
+  readonly messageId: string
+  readonly begunAt: number
+  isTold: boolean
+  isCancelled: boolean
+}
+
+interface State {
+  readonly workspace: string
+  readonly resumed: string | null
+  readonly asks: boolean
+  readonly keyVariable: string
+  readonly now: () => number
+  phase: 'new' | 'opening' | 'ready' | 'broken'
+  session: string
+  model: string
+  /** Our requests that wait for their answers. */
+  readonly asked: Map<RequestId, Asked>
+  lastId: number
+  /** The first message, until the session is there. */
+  held: AgentMessage | undefined
+  turn: Turn | undefined
+  /** What the agent wants to be allowed, by the id of the question. */
+  readonly permissions: Map<string, { readonly id: RequestId; readonly request: PermissionRequest }>
+  readonly rules: Set<string>
+  strangeLines: number
+}
+
+interface AcpDialogueRequest extends DialogueRequest {
+  /** The variable that holds the key of its model on the server. */
+  readonly keyVariable: string
+  /** Milliseconds of a clock that never goes back. */
+  readonly now?: () => number
+}
+
+export function acpDialogue(request: AcpDialogueRequest): AgentDialogue {
+  const { model, mode, session = null, workspace = '/workspace', allowedRules = [], keyVariable } = request
+  const state: State = {
+    workspace,
+    resumed: session,
+    asks: mode === 'ask',
+    keyVariable,
+    now: request.now ?? (() => performance.now()),
+    phase: 'new',
+    session: '',
+    model: model ?? '',
+    asked: new Map(),
+    lastId: 0,
+    held: undefined,
+    turn: undefined,
+    permissions: new Map(),
+    rules: new Set(allowedRules),
+    strangeLines: 0,
+  }
+  const parser = lineParser({
+    read: (text) => (state.phase === 'broken' ? 'silent' : readLine(state, text)),
+    eventsOf: (line: AcpLine | typeof strange) => eventsOf(state, line),
+    end: () => state.turn?.end(false) ?? [],
+  })
+  return {
+    ...parser,
+    message(message) {
+      if (state.phase === 'ready') return promptOf(state, message)
+      if (state.phase !== 'new') return ''
+      state.held = message
+      state.phase = 'opening'
+      return asking(state, 'initialize', 'initialize', initialization)
+    },
+    interrupt() {
+      if (state.turn === undefined) return null
+      state.turn.isCancelled = true
+      const cancelled = [...state.permissions.values()].map(({ id }) => cancelledLine(id))
+      return [noticeLine('session/cancel', { sessionId: state.session }), ...cancelled].join('')
+    },
+    answer(requestId, answers) {
+      const waiting = state.permissions.get(requestId)
+      if (waiting === undefined || state.turn?.isCancelled === true) return ''
+      state.permissions.delete(requestId)
+      const { id, request: asked } = waiting
+      if (isAllowedInTask(answers)) state.rules.add(ruleOf(asked))
+      return permissionLine(id, asked, isAllowed(answers))
+    },
+  }
+}
+
+/** Files and terminals are the agent's own, in its sandbox. */
+const initialization = {
+  protocolVersion: 1,
+  clientInfo: { name: 'flightdeck', version: '1' },
+  clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
+}
+
+const strange = { type: 'strange' } as const
+
+/** A few strange lines are passed over, as those of a library that prints what it should not. */
+function readLine(state: State, text: string): AcpLine | typeof strange | 'unknown' {
+  const line = readAcpLine(text)
+  if (line !== 'unknown') return line
+  state.strangeLines += 1
+  return state.strangeLines > toleratedLines ? strange : 'unknown'
+}
+
+function asking(state: State, what: Asked, method: string, params: object): string {
+  state.lastId += 1
+  state.asked.set(state.lastId, what)
+  return requestLine(state.lastId, method, params)
+}
+
+/** The message becomes a turn. */
+function promptOf(state: State, { text, images, id }: AgentMessage): string {
+  state.turn = {
+    ...turnReader(id, state.workspace),
+    messageId: id,
+    begunAt: state.now(),
+    isTold: false,
+    isCancelled: false,
+  }
+  const prompt = [
+    ...images.map(({ mediaType, base64 }) => ({ type: 'image', mimeType: mediaType, data: base64 })),
+    ...(text === '' ? [] : [{ type: 'text', text }]),
+  ]
+  return asking(state, 'prompt', 'session/prompt', { sessionId: state.session, prompt })
+}
+
+function eventsOf(state: State, line: AcpLine | typeof strange): readonly AgentEvent[] {
+  switch (line.type) {
+    case 'strange':
+      return broken(state, 'it prints lines that are none of the protocol')
+    case 'other':
+      return []
+    case 'request':
+      return [...begun(state), ...requested(state, line)]
+    case 'update': {
+      // What it tells while a session is opened happened before.
+      if (state.turn === undefined || line.sessionId !== state.session) return []
+      return [...begun(state), ...state.turn.read(line.update)]
+    }
+    case 'answered':
+    case 'refused': {
+      const what = state.asked.get(line.id)
+      if (what === undefined) return broken(state, 'it answered what was not asked, or twice')
+      state.asked.delete(line.id)
+      return line.type === 'refused' ? refused(state, what, line.error) : answered(state, what, line.result)
+    }
+  }
+}
+
+/** The turn has begun, which is told once. */
+function begun(state: State): readonly AgentEvent[] {
+  const { turn, session, model } = state
+  if (turn === undefined || turn.isTold) return []
+  turn.isTold = true
+  return [
+    { type: 'session', sessionId: session, model },
+    { type: 'taken_up', messageIds: [turn.messageId] },
+  ]
+}
+
+function answered(state: State, what: Asked, result: unknown): readonly AgentEvent[] {
+  switch (what) {
+    case 'initialize':
+      return initialized(state, result)
+    case 'open':
+      return opened(state, result)
+    case 'prompt': {
+      const { data } = PromptEnded.safeParse(result)
+      if (data === undefined) return broken(state, 'it did not say why a turn ended')
+      return ended(state, errorOfStop(data.stopReason))
+    }
+  }
+}
+
+function initialized(state: State, result: unknown): readonly AgentEvent[] {
+  const { data } = Initialized.safeParse(result)
+  if (data === undefined) return broken(state, 'it does not speak version 1 of it')
+  const { resumed, workspace } = state
+  const params = { cwd: workspace, mcpServers: [] }
+  if (resumed === null) return [{ type: 'write', text: asking(state, 'open', 'session/new', params) }]
+  if (data.agentCapabilities?.loadSession !== true)
+    return ended(state, ownError('unknown_session', 'The agent cannot take up a session.'))
+  const text = asking(state, 'open', 'session/load', { ...params, sessionId: resumed })
+  return [{ type: 'write', text }]
+}
+
+function opened(state: State, result: unknown): readonly AgentEvent[] {
+  const { data } = SessionOpened.safeParse(result ?? {})
+  const { resumed, held } = state
+  const session = data?.sessionId ?? resumed
+  if (data === undefined || session === null || held === undefined)
+    return broken(state, 'it opened no session')
+  state.session = session
+  const model = data.configOptions?.find(({ category }) => category === 'model')?.currentValue
+  if (typeof model === 'string') state.model = model
+  state.phase = 'ready'
+  state.held = undefined
+  return [{ type: 'write', text: promptOf(state, held) }, ...begun(state)]
+}
+
+function refused(
+  state: State,
+  what: Asked,
+  { message, data }: { readonly message: string; readonly data?: unknown },
+): readonly AgentEvent[] {
+  if (what === 'open' && state.resumed !== null)
+    return ended(state, ownError('unknown_session', 'The agent does not know the session any more.'))
+  const more = data === undefined ? '' : ` ${JSON.stringify(data)}`
+  return ended(state, errorOf(message, more, state.keyVariable))
+}
+
+/** A turn is over, or could not begin. */
+function ended(state: State, error: AgentError | null): readonly AgentEvent[] {
+  const { turn, session, held } = state
+  const withdrawn = [...state.permissions.keys()].map((requestId): AgentEvent => ({
+    type: 'question_withdrawn',
+    requestId,
+  }))
+  state.permissions.clear()
+  state.turn = undefined
+  state.held = undefined
+  const answered = turn?.messageId ?? held?.id
+  const durationMs = turn === undefined ? 0 : Math.max(0, Math.round(state.now() - turn.begunAt))
+  return [
+    ...(turn?.end(error === null) ?? []),
+    ...withdrawn,
+    ...(error === null ? [] : [error]),
+    {
+      type: 'end',
+      ok: error === null,
+      sessionId: session,
+      durationMs,
+      turns: 1,
+      answers: answered === undefined ? [] : [answered],
+    },
+  ]
+}
+
+function broken(state: State, how: string): readonly AgentEvent[] {
+  // Between turns it is nobody's affair.
+  if (state.phase === 'ready' && state.turn === undefined) return []
+  state.phase = 'broken'
+  const message = `The agent does not keep to its protocol (ACP): ${how}.`
+  return ended(state, ownError('other', message))
+}
+
+type Request = Extract<AcpLine, { type: 'request' }>
+
+/** What nobody has to answer is answered at once, so that the agent does not wait for ever. */
+function requested(state: State, { id, method, params }: Request): readonly AgentEvent[] {
+  const { data: request } = PermissionRequest.safeParse(params)
+  const { turn, permissions, rules, asks, workspace } = state
+  if (method !== 'session/request_permission' || request === undefined)
+    return [{ type: 'write', text: refusalLine(id) }]
+  if (turn === undefined || turn.isCancelled) return [{ type: 'write', text: cancelledLine(id) }]
+  if (!asks || rules.has(ruleOf(request))) return [{ type: 'write', text: permissionLine(id, request, true) }]
+  const requestId = `${turn.messageId}/${JSON.stringify(id)}`
+  if (permissions.has(requestId)) return broken(state, 'it asked twice under one id')
+  permissions.set(requestId, { id, request })
+  return [
+    ...turn.wants(request.toolCall),
+    { type: 'question', requestId, asked: [permissionAsked(request, workspace)] },
+  ]
+}

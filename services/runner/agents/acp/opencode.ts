@@ -1,0 +1,53 @@
+/** `opencode`: the open source agent, on Anthropic's models. */
+import type { AcpEntry } from './entry.ts'
+
+const initialModel = 'claude-sonnet-5'
+
+export const opencode: AcpEntry = {
+  author: 'opencode <noreply@opencode.ai>',
+  installation: 'Run npm install --global opencode-ai',
+  packaged: ({ platform, arch }) =>
+    ['', '-baseline', '-musl'].map((kind) => `opencode-${platform}-${arch}${kind}/bin/opencode`),
+  api: 'messages',
+  models: [
+    { name: 'claude-opus-5-5', label: 'Claude Opus 5.5' },
+    { name: initialModel, label: 'Claude Sonnet 5' },
+    { name: 'claude-haiku-4-5', label: 'Claude Haiku 4.5' },
+  ],
+  // A database: its log and state are elsewhere.
+  sessionFolders: ['.local/share/opencode'],
+  ownFolders: ['.config/opencode', '.opencode'],
+  // It loads the plugins of these whatever its settings say.
+  refusedFiles: ['.opencode', 'opencode.json', 'opencode.jsonc'],
+  home: (instructions, own) => [
+    { path: '.config/opencode/opencode.json', content: JSON.stringify({ instructions }), onlyOnce: false },
+    { path: '.config/opencode/AGENTS.md', content: own.instructions, onlyOnce: false },
+  ],
+  launch({ origin, token, model, mode }) {
+    const chosen = model ?? initialModel
+    const onAsking = mode === 'ask' ? 'ask' : 'allow'
+    const settings = {
+      model: `anthropic/${chosen}`,
+      enabled_providers: ['anthropic'],
+      // Named here, a model need not be in its catalogue.
+      provider: {
+        anthropic: { options: { baseURL: `${origin}/v1`, apiKey: token }, models: { [chosen]: {} } },
+      },
+      permission: { edit: onAsking, bash: onAsking, webfetch: onAsking },
+      share: 'disabled',
+      // Flightdeck keeps the states of the files itself.
+      snapshot: false,
+    }
+    const environment = {
+      OPENCODE_CONFIG_CONTENT: JSON.stringify(settings),
+      // A repository's own settings can name programs to run and other addresses of models.
+      OPENCODE_DISABLE_PROJECT_CONFIG: '1',
+      OPENCODE_PURE: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+    }
+    return { arguments: ['acp'], environment }
+  },
+}

@@ -1,0 +1,62 @@
+/** What an agent that speaks ACP wants to be allowed, how that is shown to a person, and how it is answered. */
+import { permissionOptions, type Answer } from '#domain/task/questionEvents.ts'
+import { bounded, fenced, option } from '../asked.ts'
+import type { AskedQuestion } from '../port.ts'
+import { answerLine, type PermissionRequest, type RequestId } from './lines.ts'
+import { kindOf, shownContent, targetOfTool } from './tools.ts'
+
+/** Characters of the longest request that can be allowed 'always in this task'. */
+const longestRule = 2_000
+
+/** What is allowed 'always in this task': every edit, or else this very request. */
+export function ruleOf({ toolCall }: PermissionRequest): string {
+  const kind = kindOf(toolCall)
+  return kind === 'edit' ? kind : `${kind} ${JSON.stringify(toolCall.rawInput ?? toolCall.title)}`
+}
+
+export function permissionAsked(request: PermissionRequest, workspace: string): AskedQuestion {
+  const rule = ruleOf(request)
+  const always = rule.length <= longestRule
+  return bounded({
+    kind: 'permission',
+    // The protocol has no place for words.
+    allowsText: false,
+    multiple: false,
+    ...wordsOf(request, workspace),
+    options: [
+      option(permissionOptions.allow, 'Allow'),
+      ...(always ? [option(permissionOptions.allowInTask, 'Always in this task')] : []),
+      option(permissionOptions.deny, 'Deny'),
+    ],
+    fields: [],
+    rules: always ? [rule] : [],
+  })
+}
+
+function wordsOf({ toolCall }: PermissionRequest, workspace: string): Pick<AskedQuestion, 'title' | 'body'> {
+  const { title, content, rawInput } = toolCall
+  const command = rawInput?.['command']
+  if (typeof command === 'string') return { title: 'Run a command', body: fenced('sh', command) }
+  const diff = (content ?? []).filter(({ type }) => type === 'diff').flatMap(shownContent)
+  const target = targetOfTool(toolCall, workspace)
+  if (diff.length > 0) return { title: `Edit ${target}`, body: fenced('diff', diff.join('\n')) }
+  return { title: `Use ${title ?? 'a tool'}`, body: fenced('json', JSON.stringify(rawInput ?? {}, null, 2)) }
+}
+
+export const isAllowed = (answers: readonly Answer[]): boolean =>
+  answers.length > 0 && !answers.some(({ choices }) => choices.includes(permissionOptions.deny))
+
+export const isAllowedInTask = (answers: readonly Answer[]): boolean =>
+  isAllowed(answers) && answers.some(({ choices }) => choices.includes(permissionOptions.allowInTask))
+
+/** The line that allows or refuses once. What is allowed for longer is remembered here, where it has an end. */
+export function permissionLine(id: RequestId, { options }: PermissionRequest, allow: boolean): string {
+  const wanted = allow ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always']
+  const chosen = wanted.flatMap((kind) => options.find((one) => one.kind === kind) ?? [])[0]
+  return answerLine(id, {
+    outcome:
+      chosen === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: chosen.optionId },
+  })
+}
+
+export const cancelledLine = (id: RequestId): string => answerLine(id, { outcome: { outcome: 'cancelled' } })

@@ -1,0 +1,83 @@
+/** The tools of agents that speak ACP: what kind each is, what it works on, and what came of it. */
+import { z } from 'zod'
+import type { ToolKind } from '#domain/task/events.ts'
+import { marked } from '../asked.ts'
+import type { ToolFinished, ToolStarted } from '../port.ts'
+import { firstLine, shortened, shortJson } from '../shorten.ts'
+import { finishedTool, outputLimit, targetOf, withinWorkspace, type Targets } from '../tools.ts'
+import type { Tool, ToolContent } from './lines.ts'
+
+const kinds: Readonly<Record<string, ToolKind>> = {
+  read: 'read',
+  edit: 'edit',
+  delete: 'edit',
+  move: 'edit',
+  search: 'search',
+  execute: 'run',
+  fetch: 'fetch',
+}
+const names: Readonly<Record<ToolKind, string>> = {
+  read: 'Read',
+  edit: 'Edit',
+  run: 'Shell',
+  search: 'Search',
+  fetch: 'Fetch',
+  todo: 'Todo',
+  other: 'Tool',
+}
+const paths = ['filePath', 'file_path', 'filepath', 'path', 'absolute_path']
+const targets: Targets = {
+  fields: ['command', ...paths, 'pattern', 'query', 'url', 'description'],
+  paths: new Set(paths),
+}
+
+/** Its later description fills in what the earlier one left open. */
+export function mergedTool(before: Tool, { title: _renamed, ...now }: Tool): Tool {
+  const said = Object.entries(now).filter(([, value]) => value !== undefined && value !== null)
+  return { ...before, ...Object.fromEntries(said) }
+}
+
+export function kindOf({ kind, rawInput }: Tool): ToolKind {
+  return Array.isArray(rawInput?.['todos']) ? 'todo' : (kinds[kind ?? ''] ?? 'other')
+}
+
+export function targetOfTool(tool: Tool, workspace: string): string {
+  const said = targetOf(tool.rawInput ?? {}, targets, workspace)
+  return said || withinWorkspace(tool.locations?.[0]?.path ?? '', workspace)
+}
+
+/** A tool begins. `toolId` is unique in the task. */
+export function toolStarted(toolId: string, tool: Tool, workspace: string): ToolStarted {
+  const kind = kindOf(tool)
+  const title = tool.title ?? ''
+  const isName = kind !== 'todo' && /^[\w-]{1,40}$/.test(title)
+  return {
+    type: 'tool_started',
+    toolId,
+    parentToolId: null,
+    kind,
+    name: isName ? `${title.slice(0, 1).toUpperCase()}${title.slice(1)}` : names[kind],
+    target: targetOfTool(tool, workspace) || (isName ? '' : firstLine(title)),
+    input: shortJson(tool.rawInput ?? {}),
+  }
+}
+
+const Exit = z.object({
+  exitCode: z.int().nullish(),
+  metadata: z.object({ exit: z.int().nullish() }).nullish().catch(null),
+})
+
+export function toolFinished(toolId: string, tool: Tool): ToolFinished {
+  const { data } = Exit.safeParse(tool.rawOutput)
+  const exitCode = data?.exitCode ?? data?.metadata?.exit ?? null
+  const ok = tool.status === 'completed' && (exitCode ?? 0) === 0
+  const output = (tool.content ?? []).flatMap(shownContent).join('\n').trimEnd()
+  const summary = exitCode === null ? (ok ? '' : firstLine(output)) : `exit code ${exitCode}`
+  return finishedTool(toolId, ok, { exitCode, summary, output: shortened(output, outputLimit) })
+}
+
+export function shownContent(content: ToolContent): readonly string[] {
+  if (content.type === 'diff')
+    return [...marked('-', content.oldText ?? ''), ...marked('+', content.newText.replace(/\n$/, ''))]
+  return content.type === 'content' && content.content.type === 'text' ? [content.content.text] : []
+}

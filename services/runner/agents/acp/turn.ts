@@ -1,0 +1,106 @@
+/** What an agent that speaks ACP says and does within a turn, as events. */
+import type { AgentEvent } from '../port.ts'
+import { openTools } from '../parser.ts'
+import type { Tool, Update } from './lines.ts'
+import { mergedTool, toolFinished, toolStarted } from './tools.ts'
+
+type Writing = {
+  readonly kind: 'text' | 'thinking'
+  readonly messageKey: string
+  readonly told: string | null
+  text: string
+}
+
+export interface TurnReader {
+  read(update: Update): readonly AgentEvent[]
+  /** The agent wants to use a tool, of which it may not have told yet. */
+  wants(tool: Tool): readonly AgentEvent[]
+  /** The turn is over: what is open is closed. */
+  end(isWhole: boolean): readonly AgentEvent[]
+}
+
+/** Tools of which a turn keeps what it knows; later ones are passed over. */
+const mostTools = 10_000
+
+/** `turnId` is part of every key, so that none comes twice in a task. */
+export function turnReader(turnId: string, workspace: string): TurnReader {
+  const known = new Map<string, Tool>()
+  const open = openTools()
+  const finished = new Set<string>()
+  let writing: Writing | undefined
+  let count = 0
+  const keyOf = (id: string) => `${turnId}/${id}`
+
+  function close(cut = false): AgentEvent[] {
+    if (writing === undefined) return []
+    const { kind, messageKey, text } = writing
+    writing = undefined
+    return [{ type: kind, messageKey, text, cut }]
+  }
+  function write(kind: Writing['kind'], told: string | null, text: string): AgentEvent[] {
+    if (text === '') return []
+    const isSame = writing?.kind === kind && writing.told === told
+    const closed = isSame ? [] : close()
+    if (!isSame || writing === undefined) {
+      count += 1
+      writing = { kind, messageKey: keyOf(`${count}`), told, text: '' }
+    }
+    writing.text += text
+    const { messageKey } = writing
+    return [...closed, { type: kind === 'text' ? 'text_delta' : 'thinking_delta', messageKey, text }]
+  }
+  function start(toolId: string, tool: Tool): AgentEvent[] {
+    if (open.get(toolId) !== undefined) return []
+    return [...close(), open.start(toolStarted(toolId, tool, workspace))]
+  }
+  function use(told: Tool, isWanted = false): AgentEvent[] {
+    const toolId = keyOf(told.toolCallId)
+    const before = known.get(toolId)
+    if (finished.has(toolId) || (before === undefined && known.size >= mostTools)) return []
+    const tool = before === undefined ? told : mergedTool(before, told)
+    known.set(toolId, tool)
+    const isOver = tool.status === 'completed' || tool.status === 'failed'
+    // Until it is at work it may not have told what it works on.
+    const begins = isWanted || tool.status !== 'pending' ? start(toolId, tool) : []
+    if (!isOver) return begins
+    open.take(toolId)
+    finished.add(toolId)
+    return [...begins, toolFinished(toolId, tool)]
+  }
+  function plan(entries: readonly { readonly content: string; readonly status: string }[]): AgentEvent[] {
+    count += 1
+    return use({
+      toolCallId: `plan-${count}`,
+      title: 'Plan',
+      status: 'completed',
+      rawInput: { todos: entries },
+      rawOutput: null,
+    })
+  }
+  return {
+    read(update) {
+      switch (update.sessionUpdate) {
+        case 'agent_message_chunk':
+        case 'agent_thought_chunk': {
+          const { content, messageId = null } = update
+          const kind = update.sessionUpdate === 'agent_message_chunk' ? 'text' : 'thinking'
+          return content.type === 'text' ? write(kind, messageId, content.text) : []
+        }
+        case 'tool_call':
+        case 'tool_call_update':
+          return use(update)
+        case 'plan':
+          return plan(update.entries)
+        case 'other':
+          return []
+      }
+    },
+    wants(tool) {
+      const toolId = keyOf(tool.toolCallId)
+      const before = known.get(toolId)
+      // What it asks with is told in other words than what it works with.
+      return before === undefined ? use(tool, true) : start(toolId, before)
+    },
+    end: (isWhole) => [...close(!isWhole), ...open.abandon()],
+  }
+}

@@ -1,0 +1,41 @@
+/** What the agents' questions have in common: how they are bounded, and how commands and changes are shown in them. */
+import type { AskedQuestion } from './port.ts'
+import { shortened } from './shorten.ts'
+
+/** Characters kept of each text. What is cut of an option or of a choice is told to the agent as it was shown. */
+export const kept = { title: 500, label: 500, description: 1_000, body: 64_000, preview: 8_000, rule: 1_000 }
+/** How many of each are shown. */
+export const most = { options: 20, fields: 50, choices: 50, rules: 50 }
+
+export function bounded(asked: AskedQuestion): AskedQuestion {
+  return {
+    ...asked,
+    title: shortened(asked.title, kept.title),
+    body: shortened(asked.body, kept.body),
+    options: asked.options.slice(0, most.options).map((option) => ({
+      value: shortened(option.value, kept.label),
+      label: shortened(option.label, kept.label),
+      description: shortened(option.description, kept.description),
+      preview: option.preview && shortened(option.preview, kept.preview),
+    })),
+    fields: asked.fields.slice(0, most.fields).map((field) => ({
+      ...field,
+      label: shortened(field.label, kept.label),
+      description: shortened(field.description, kept.description),
+      choices: field.choices.slice(0, most.choices).map((choice) => shortened(choice, kept.label)),
+    })),
+  }
+}
+
+export const option = (value: string, label: string) => ({ value, label, description: '', preview: null })
+
+export const marked = (sign: string, text: string) =>
+  text === '' ? [] : text.split('\n').map((line) => `${sign}${line}`)
+
+/** A code block that no text can end early. */
+export function fenced(language: string, text: string): string {
+  const shown = shortened(text, kept.body / 2)
+  const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length))
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${shown}\n${fence}`
+}
