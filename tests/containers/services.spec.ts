@@ -1,7 +1,7 @@
 /** The product's services as containers of the product's own image, confined as in production, and the main job with them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { servicesApart, type ServiceApart } from '../product/apart.ts'
+import { servicesApart, type ServiceApart } from '../product/servicesApart.ts'
 import { note } from '../report/notes.ts'
 import { eventually } from '../server/engines.ts'
 import { noContainers } from '../servers/containers.ts'

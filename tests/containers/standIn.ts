@@ -5,8 +5,8 @@
 import { spawn } from 'node:child_process'
 import { connect, createServer, type Socket } from 'node:net'
 import { startEventStoreDb } from '../standins/eventStoreDb.ts'
-import { oneAtATime } from '../servers/oneAtATime.ts'
-import type { Passage } from '../servers/gate.ts'
+import { oneAtATime } from '../servers/oneWriteAtATime.ts'
+import type { Passage } from '../servers/tcpGate.ts'
 
 const [engine, port] = process.argv.slice(2)
 const ferretDbPort = 27_018

@@ -5,7 +5,7 @@ import { openMongo } from '#platform/engines/mongoConnection.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { note } from '../report/notes.ts'
 import { freshDatabase, gateBefore, startMongoServer, type MongoDatabase } from '../servers/mongodb.ts'
-import { oneAtATime } from '../servers/oneAtATime.ts'
+import { oneAtATime } from '../servers/oneWriteAtATime.ts'
 import { blobsContract } from './blobs.contract.ts'
 
 const server = await startMongoServer()

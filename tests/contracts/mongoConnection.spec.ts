@@ -10,7 +10,7 @@ import { openMongoVault } from '#platform/vault/mongodb.ts'
 import { note } from '../report/notes.ts'
 import { serveOldMongo } from '../servers/oldMongo.ts'
 import { freshDatabase, gateBefore, startMongoServer, type MongoDatabase } from '../servers/mongodb.ts'
-import type { Gate } from '../servers/gate.ts'
+import type { Gate } from '../servers/tcpGate.ts'
 
 const server = await startMongoServer()
 const clock = { now: () => new Date() }

@@ -8,7 +8,7 @@ import { pageOf } from '#platform/readstore/mongoQueries.ts'
 import { openMongoReadStore } from '#platform/readstore/mongodb.ts'
 import { note } from '../report/notes.ts'
 import { freshDatabase, gateBefore, startMongoServer, type MongoDatabase } from '../servers/mongodb.ts'
-import { oneAtATime } from '../servers/oneAtATime.ts'
+import { oneAtATime } from '../servers/oneWriteAtATime.ts'
 import { readStoreContract, taskCollection } from './readStore.contract.ts'
 import { randomRuns } from '../longRun.ts'
 

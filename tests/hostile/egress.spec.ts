@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { createRepository } from '#domain/api/projects.schema.ts'
 import { updateProjectSettings } from '#domain/api/projectSettings.schema.ts'
-import { saidBy } from '../server/counting.ts'
+import { saidBy } from '../server/countingCommand.ts'
 import { hasEnded, openScene, type Scene } from '../server/scene.ts'
 
 const fetching = JSON.stringify({

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gitDone, localRepository } from '../contracts/codeHost.fixture.ts'
-import { startApart, type ApartOptions, type ApartProduct } from '../product/apart.ts'
+import { startApart, type ApartOptions, type ApartProduct } from '../product/servicesApart.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { Person } from '../product/person.ts'
 import { ownFolder } from '../product.ts'

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { openMongo, type Mongo } from '#platform/engines/mongoConnection.ts'
 import { imageOf, noContainers } from './containers.ts'
 import { ferretDbVersion, startFerretDb } from './ferretdb.ts'
-import { openGate, type Gate, type Passage } from './gate.ts'
+import { openGate, type Gate, type Passage } from './tcpGate.ts'
 
 export interface MongoServer {
   /** What the server is, for the report; without one, the reason. */

@@ -4,9 +4,9 @@ import { note } from '../report/notes.ts'
 import { startEventStoreDb, type EventStoreDbStandIn } from '../standins/eventStoreDb.ts'
 import { ferretDbVersion, startFerretDb } from './ferretdb.ts'
 import { gateBefore, type MongoServer } from './mongodb.ts'
-import type { Gate } from './gate.ts'
+import type { Gate } from './tcpGate.ts'
 import { noOwnNats, ownNats, type OwnNats } from './nats.ts'
-import { oneAtATime } from './oneAtATime.ts'
+import { oneAtATime } from './oneWriteAtATime.ts'
 
 export interface SharedEngines {
   readonly eventStore: EventStoreDbStandIn

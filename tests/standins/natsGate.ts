@@ -3,7 +3,7 @@
  * the protocol for that; jobs, requests and answers pass unchanged.
  */
 import type { Socket } from 'node:net'
-import { openGate } from '../servers/gate.ts'
+import { openGate } from '../servers/tcpGate.ts'
 
 export interface LosingGate {
   readonly url: string

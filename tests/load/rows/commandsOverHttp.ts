@@ -1,6 +1,6 @@
 /** Commands over HTTP, their rate and their times: each is answered when it is on the disk and projected. */
 import { startAnsweringKoa } from '../floors/koa.ts'
-import { borneLines } from '../borne.ts'
+import { borneLines } from '../linesOfLoad.ts'
 import { openClient, type Asked } from '../load.ts'
 import type { Row } from '../row.ts'
 import { openSeededProduct } from '../seededProduct.ts'

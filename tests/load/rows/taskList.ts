@@ -1,6 +1,6 @@
 /** Reads of the list of tasks, their rate and their times: of a page, and of the whole list. */
 import { startAnsweringKoa } from '../floors/koa.ts'
-import { borneLines } from '../borne.ts'
+import { borneLines } from '../linesOfLoad.ts'
 import { openClient, type Asked } from '../load.ts'
 import type { Line, Row } from '../row.ts'
 import { openSeededProduct } from '../seededProduct.ts'

@@ -8,7 +8,7 @@ import { openMongo, type Mongo } from '#platform/engines/mongoConnection.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import { note } from '../../report/notes.ts'
-import type { Gate, Passage } from '../../servers/gate.ts'
+import type { Gate, Passage } from '../../servers/tcpGate.ts'
 import {
   freshDatabase,
   gateBefore,
@@ -16,7 +16,7 @@ import {
   type MongoDatabase,
   type MongoServer,
 } from '../../servers/mongodb.ts'
-import { oneAtATime } from '../../servers/oneAtATime.ts'
+import { oneAtATime } from '../../servers/oneWriteAtATime.ts'
 import { leasesContract, works } from '../../contracts/leases.contract.ts'
 
 const server = await startMongoServer()

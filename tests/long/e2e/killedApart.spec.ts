@@ -1,6 +1,6 @@
 /** kill -9 of each of the processes when services run in processes of their own, while a person watches. */
 import { afterAll, describe, test } from 'vitest'
-import type { ApartProduct, ServiceApart } from '../../product/apart.ts'
+import type { ApartProduct, ServiceApart } from '../../product/servicesApart.ts'
 import { forMongo } from '../../servers/sharedEngines.ts'
 import { createGate } from '../../standins/messagesApi.ts'
 import { expect } from '../../e2e/expect.ts'

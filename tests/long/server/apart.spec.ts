@@ -11,12 +11,12 @@ import {
   walkThePassword,
   walkTheSignInErrors,
 } from '../../client/specClient.ts'
-import type { ServiceApart } from '../../product/apart.ts'
+import type { ServiceApart } from '../../product/servicesApart.ts'
 import type { Live } from '../../product/live.ts'
 import { addressOf, type Person } from '../../product/person.ts'
 import { forMongo } from '../../servers/sharedEngines.ts'
 import { changeSomething, openApartScene, readyTask, type ApartScene } from '../../server/apartScene.ts'
-import { counted, counting, linesOf, printedBy, saidBy } from '../../server/counting.ts'
+import { counted, counting, linesOf, printedBy, saidBy } from '../../server/countingCommand.ts'
 import { eventually } from '../../server/engines.ts'
 import { picture } from '../../server/pictures.ts'
 import type { Script } from '../../standins/messagesApi.ts'

@@ -5,7 +5,7 @@ import { executeTask } from '#domain/api/tasks.schema.ts'
 import { addressOf } from '../../product/person.ts'
 import { forMongo, type SharedEngines } from '../../servers/sharedEngines.ts'
 import { changeSomething, openApartScene, readyTask, type ApartScene } from '../../server/apartScene.ts'
-import { counted, counting, linesOf, printedBy, saidBy } from '../../server/counting.ts'
+import { counted, counting, linesOf, printedBy, saidBy } from '../../server/countingCommand.ts'
 import { eventually } from '../../server/engines.ts'
 import { hasEnded, watching } from '../../server/scene.ts'
 

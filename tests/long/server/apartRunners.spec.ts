@@ -7,7 +7,7 @@ import { createPullRequest, executeTask, getTaskDiff, retryTask } from '#domain/
 import { forMongo } from '../../servers/sharedEngines.ts'
 import { createGate } from '../../standins/messagesApi.ts'
 import { changeSomething, openApartScene, readyTask, type ApartScene } from '../../server/apartScene.ts'
-import { saidBy } from '../../server/counting.ts'
+import { saidBy } from '../../server/countingCommand.ts'
 import { eventually } from '../../server/engines.ts'
 import { hasEnded, watching } from '../../server/scene.ts'
 

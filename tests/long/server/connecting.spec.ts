@@ -16,7 +16,7 @@ import { clientId, clientSecret, startLocal, type LocalCodeHost } from '../../co
 import { onboard, type Person } from '../../product/person.ts'
 import { ownFolder, startProduct, type AnyProduct, type Product } from '../../product.ts'
 import { note } from '../../report/notes.ts'
-import { openGate, type Gate } from '../../servers/gate.ts'
+import { openGate, type Gate } from '../../servers/tcpGate.ts'
 import { startEventStoreDb, type EventStoreDbStandIn } from '../../standins/eventStoreDb.ts'
 import { discard } from '../../product/server.ts'
 import { openStored } from '../../server/stored.ts'

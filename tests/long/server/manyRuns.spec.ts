@@ -15,7 +15,7 @@ import { forMongo } from '../../servers/sharedEngines.ts'
 import type { Script } from '../../standins/messagesApi.ts'
 import { agentsOnce } from '../../server/agentProcesses.ts'
 import { openApartScene } from '../../server/apartScene.ts'
-import { counted, counting, linesOf, saidBy } from '../../server/counting.ts'
+import { counted, counting, linesOf, saidBy } from '../../server/countingCommand.ts'
 import { eventually } from '../../server/engines.ts'
 import { hasEnded, openScene } from '../../server/scene.ts'
 

@@ -10,7 +10,12 @@ import { limits } from '#domain/api/limits.ts'
 import { listProjects } from '#domain/api/projects.schema.ts'
 import { createTask, getTask, listTasks, updateTask } from '#domain/api/tasks.schema.ts'
 import { localRepository } from '../../contracts/codeHost.fixture.ts'
-import { servicesApart, startApart, type ApartProduct, type ServiceApart } from '../../product/apart.ts'
+import {
+  servicesApart,
+  startApart,
+  type ApartProduct,
+  type ServiceApart,
+} from '../../product/servicesApart.ts'
 import { within } from '../../product/live.ts'
 import { browserSteps, type Person } from '../../product/person.ts'
 import { processesOf } from '../../product/processes.ts'

@@ -1,7 +1,7 @@
 /** Telemetry of services in processes of their own: one request has one id and one trace in all of them, and each process reports its own metrics. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTask } from '#domain/api/tasks.schema.ts'
-import { servicesApart, type ServiceApart } from '../../product/apart.ts'
+import { servicesApart, type ServiceApart } from '../../product/servicesApart.ts'
 import { freePortsFor } from '../../freePorts.ts'
 import { forMongo } from '../../servers/sharedEngines.ts'
 import { startOtlpCollector, type CollectedSpan, type OtlpCollector } from '../../standins/otlpCollector.ts'

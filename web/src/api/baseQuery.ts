@@ -15,7 +15,7 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   { signal, getState, dispatch },
 ) => {
   return signedIn(call.path, dispatch, (token) =>
-    request(ahead(call, getState), {
+    request(readAfterWrite(call, getState), {
       fetch: (address, init) =>
         (call.method === 'GET' ? takePrefetched(address, token) : undefined) ?? fetch(address, init),
       token,
@@ -60,7 +60,7 @@ function endsSession(path: string): boolean {
 }
 
 /** Makes a read wait for an earlier write that was not projected in time. */
-function ahead(call: ApiCall, getState: () => unknown): ApiCall {
+function readAfterWrite(call: ApiCall, getState: () => unknown): ApiCall {
   const state = getState()
   if (call.method !== 'GET') return call
   if (!hasSession(state) || state.session.awaiting === null) return call

@@ -1,5 +1,5 @@
 /** Checks a file without blocking the page. It is loaded when somebody chooses a file to check. */
-import type { Checked, ToCheck } from './checked.ts'
+import type { Checked, ToCheck } from './checkInWorker.ts'
 import { checkBundle, NoSignatures, textOf } from './checkBundle.ts'
 
 self.addEventListener('message', ({ data }: MessageEvent<ToCheck>) => {

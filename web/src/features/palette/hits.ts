@@ -3,7 +3,7 @@ import type { Project } from '#domain/api/projects.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { actions, type ActionId } from '../../actions/actions.ts'
 import { safeLink } from '../../ui/text/safeLink.ts'
-import { match, type Match } from './match.ts'
+import { match, type Match } from './fuzzyMatch.ts'
 import { texts } from './texts.ts'
 
 export type Hit = {

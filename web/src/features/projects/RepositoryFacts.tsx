@@ -1,6 +1,6 @@
 /** A line about how a project's repository differs from a plain clone. */
 import { Link } from 'react-router-dom'
-import { factsOf } from './factsOf.ts'
+import { cloneDifferences } from './cloneDifferences.ts'
 import { refreshAfterSeconds, useProjectRepositoryQuery } from './settings/projectSettingsApi.ts'
 import { texts } from './texts.ts'
 
@@ -9,7 +9,7 @@ const repositoryTexts = texts.detail.repository
 export function RepositoryFacts({ projectId }: { readonly projectId: string }) {
   // The answer may be outdated, since a task may have fetched the repository meanwhile; but each read costs the person requests at the code host.
   const { data } = useProjectRepositoryQuery(projectId, { refetchOnMountOrArgChange: refreshAfterSeconds })
-  const facts = data?.repository ? factsOf(data.repository, repositoryTexts) : []
+  const facts = data?.repository ? cloneDifferences(data.repository, repositoryTexts) : []
   // Keeps room for one line, so that usually nothing moves when the answer comes.
   return (
     <p className="min-h-5 wrap-anywhere text-meta text-muted">

@@ -18,7 +18,7 @@ import {
   useRefreshGitHubAccessMutation,
 } from '../github/gitHubApi.ts'
 import { lostAccess } from '../github/lostAccess.ts'
-import { installUrlOf, reachedCount } from '../github/reach.ts'
+import { installUrlOf, reachedCount } from '../github/appReach.ts'
 import { useConnectGitHub } from '../github/useConnectGitHub.ts'
 import { useRepositoriesQuery } from '../projects/projectsApi.ts'
 import { Installations, ReturnedFromInstalling } from './Installations.tsx'

@@ -30,7 +30,7 @@ import {
   withEarlier,
   withMessageIn,
   withStatus,
-} from './folded.ts'
+} from './foldedDocuments.ts'
 
 /** A message that was sent but is not in the chat yet. */
 export interface SentMessage {
@@ -318,7 +318,7 @@ function messageDocument(message: ChatMessage): MessageDocument {
     ...document
   } = message
   const id = messageDocumentId(message.task, messageId)
-  // Images are kept separately in `chat/pictures.ts`, because their addresses expire.
+  // Images are kept separately in `chat/picturesSlice.ts`, because their addresses expire.
   return { ...document, id, messageId, images: [], order: sortKey(message.position) }
 }
 

@@ -5,7 +5,7 @@ import { useAction } from '../../actions/ActionsContext.tsx'
 import { notified } from '../notifications/notifications.ts'
 import { levelFits, openMicrophoneLevel } from './microphoneLevel.ts'
 import { browserRecognition } from './recogniser.ts'
-import { createVoice, type VoiceView } from './voice.ts'
+import { createVoice, type VoiceView } from './voiceRecording.ts'
 
 export interface VoiceControl extends VoiceView {
   /** Recognised words that may still change. */

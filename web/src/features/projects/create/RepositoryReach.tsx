@@ -6,7 +6,7 @@ import { WaitingButton } from '../../../ui/form/WaitingButton.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import type { GitHubAccess } from '../../github/gitHubApi.ts'
 import { lostAccess } from '../../github/lostAccess.ts'
-import { installUrlOf, reachOf } from '../../github/reach.ts'
+import { installUrlOf, reachOf } from '../../github/appReach.ts'
 import type { useRepositoriesQuery } from '../projectsApi.ts'
 import { texts } from '../texts.ts'
 

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import type { ShownRepository, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
-import { factsOf } from '../factsOf.ts'
+import { cloneDifferences } from '../cloneDifferences.ts'
 import { faults, refreshAfterSeconds, useProjectRepositoryQuery } from './projectSettingsApi.ts'
 import { Part, type PartOfProject, useSave, SettingsForm, useSettingsForm } from './Part.tsx'
 import { texts } from './texts.ts'
@@ -43,7 +43,7 @@ export function RepositoryPart({ projectId, settings }: PartOfProject) {
 /** The differences other than the submodules, which have a list of their own. */
 function factLines(repository: ShownRepository): readonly string[] {
   const { lfs, filters, shallow, plain } = repositoryTexts
-  const facts = factsOf(repository, { lfs, filters, shallow })
+  const facts = cloneDifferences(repository, { lfs, filters, shallow })
   return facts.length === 0 && repository.submodules.length === 0 ? [plain] : facts
 }
 

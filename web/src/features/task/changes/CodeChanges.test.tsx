@@ -8,7 +8,7 @@ import { refusal, type Answers } from '../../../../../tests/client/server.ts'
 import { api } from '../../../api/api.ts'
 import { taskLoaded, taskOpened } from '../taskSlice.ts'
 import { CodeChanges } from './CodeChanges.tsx'
-import { commentMessage } from './quote.ts'
+import { commentMessage } from './commentMessage.ts'
 import { readDiffs } from './diff/readDiffs.ts'
 
 const task = taskOf(1)

@@ -3,7 +3,7 @@ import { renderToStaticMarkup } from 'react-dom/server'
 import ReactMarkdown from 'react-markdown'
 import { describe, expect, test } from 'vitest'
 import type { DiffLine } from './diff/parseDiff.ts'
-import { commentMessage, placeOf } from './quote.ts'
+import { commentMessage, placeOf } from './commentMessage.ts'
 
 const line = (over: Partial<DiffLine>): DiffLine => ({
   kind: 'context',

@@ -2,7 +2,7 @@
 import type { MessageDelta, MessageWords } from '#domain/api/chat.schema.ts'
 import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
-import { createObserved, type Observed } from '../observed.ts'
+import { createObserved, type Observed } from '../observedValue.ts'
 
 export interface WrittenMessage {
   readonly messageId: string

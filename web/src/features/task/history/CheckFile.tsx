@@ -1,7 +1,7 @@
 /** Checks an audit record that is dropped here. The record does not leave the browser. */
 import { CircleCheck, CircleX, TriangleAlert } from 'lucide-react'
 import { useEffect, useId, useRef, useState } from 'react'
-import { checkFile, type Checked } from '../../../verifier/checked.ts'
+import { checkFile, type Checked } from '../../../verifier/checkInWorker.ts'
 import { classes } from '../../../ui/classes.ts'
 import { Field } from '../../../ui/form/Field.tsx'
 import { Spinner } from '../../../ui/status/Loading.tsx'

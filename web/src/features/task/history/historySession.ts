@@ -12,13 +12,13 @@ import { indexAt, positionAfter, timeAt, timeAxisOf, type TimeAxis } from '#doma
 import { timelineOf, type TimelineSection } from '#domain/history/timeline.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
 import { readRecording } from '../savedReplay/recording.ts'
-import { createObserved } from '../observed.ts'
+import { createObserved } from '../observedValue.ts'
 import { selectOpenTask } from '../taskSlice.ts'
-import { createReplayEngine, type Replayed, type ReplayEngine } from '../replay/engine.ts'
+import { createReplayEngine, type Replayed, type ReplayEngine } from '../replay/replayEngine.ts'
 import type { HistoryPage, HistorySource, Missing } from './readHistory.ts'
 import type { TaskBase } from '../replay/replayState.ts'
 import { createReplayView, type ReplayView } from '../replay/replayView.ts'
-import { wordsBy } from '../replay/words.ts'
+import { wordsWrittenBy } from '../replay/wordsWrittenBy.ts'
 
 /** The shown moment, and whether it is playing. */
 export interface ReplayMoment {
@@ -307,7 +307,7 @@ function show(session: Session, index: number, position: number): void {
   const replayed = engine.seek(index, session.current ?? undefined)
   session.current = replayed
   session.replayed ??= createReplayView(session.live, replayed, () => undefined)
-  session.replayed.show(replayed, wordsBy(items, index, time))
+  session.replayed.show(replayed, wordsWrittenBy(items, index, time))
   const { playing = false } = view.replay ?? {}
   const { task, chat } = replayed.state.openTask
   const revision = task?.version ?? chat.at

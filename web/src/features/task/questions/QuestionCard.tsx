@@ -20,7 +20,7 @@ import { FormAnswer } from './FormAnswer.tsx'
 import { PermissionAnswer } from './PermissionAnswer.tsx'
 import { PlanAnswer } from './PlanAnswer.tsx'
 import { QuestionAnswer } from './QuestionAnswer.tsx'
-import { Settled } from './Settled.tsx'
+import { SettledQuestion } from './SettledQuestion.tsx'
 import { texts } from './texts.ts'
 import { useAnswer, type AnswerProps } from './useAnswer.ts'
 import { onChoiceKey } from './choiceKeys.ts'
@@ -52,7 +52,7 @@ function LiveCard({ question }: { readonly question: QuestionDocument }) {
           {lost && <p className="text-meta text-warn">{texts.offline}</p>}
         </>
       ) : (
-        <Settled question={question} answering={answering} />
+        <SettledQuestion question={question} answering={answering} />
       )}
       {wasOpen && (
         <p role="status" className="sr-only">
@@ -73,7 +73,7 @@ function ShownCard({ question }: { readonly question: QuestionDocument }) {
           <p className="text-meta text-warn">{texts.waiting}</p>
         </>
       ) : (
-        <Settled question={question} answering={null} />
+        <SettledQuestion question={question} answering={null} />
       )}
     </Card>
   )

@@ -3,11 +3,11 @@ import type { Store } from '@reduxjs/toolkit'
 import type { MessageWords } from '#domain/api/chat.schema.ts'
 import type { RootState } from '../../../state/rootReducer.ts'
 import { withPieces, type WrittenMessage, type Writing } from '../chat/streamingText.ts'
-import { createObserved, type Observed } from '../observed.ts'
+import { createObserved, type Observed } from '../observedValue.ts'
 import type { OpenTask } from '../taskSlice.ts'
 import type { TerminalLog, TerminalView } from '../terminal/log/terminalLog.ts'
 import type { OpenTaskSync } from '../useTaskSync.ts'
-import type { Replayed } from './engine.ts'
+import type { Replayed } from './replayEngine.ts'
 
 export type ReplayView = ReturnType<typeof createReplayView>
 

@@ -6,7 +6,7 @@ import type { Task } from '#domain/api/tasks.schema.ts'
 import type { Picture } from '../../images/usePictureAddresses.ts'
 import { Pictures } from '../../images/Pictures.tsx'
 import { texts } from '../../images/texts.ts'
-import { selectPictures } from '../chat/pictures.ts'
+import { selectPictures } from '../chat/picturesSlice.ts'
 
 /** The number of images that are shown (contract, section 9). */
 const maxPictures = 4

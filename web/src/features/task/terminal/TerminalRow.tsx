@@ -2,7 +2,7 @@
 import { memo, type ReactNode } from 'react'
 import { classes } from '../../../ui/classes.ts'
 import { clockTime } from '../../../ui/text/clock.ts'
-import { piecesOf } from './log/pieces.ts'
+import { piecesOf } from './log/linePieces.ts'
 import type { TerminalLine } from './log/terminalWriter.ts'
 
 interface TerminalRowProps {

@@ -1,7 +1,7 @@
 /** The open task's terminal, outside of the store: lines in a bounded buffer, with one notification for everything that arrives together. */
 import type { TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { Position } from '#domain/kernel/event.ts'
-import { createObserved, type Observed } from '../../observed.ts'
+import { createObserved, type Observed } from '../../observedValue.ts'
 import type { CommandBlock } from './commandBlocks.ts'
 import {
   createWriter,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { match } from './match.ts'
+import { match } from './fuzzyMatch.ts'
 
 /** The text with the matching parts in brackets; `null` when it does not match. */
 function marked(text: string, query: string): string | null {

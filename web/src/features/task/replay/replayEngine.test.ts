@@ -17,7 +17,7 @@ import { createWriting } from '../chat/streamingText.ts'
 import { openTaskReducer, selectOpenTask, type OpenTask } from '../taskSlice.ts'
 import { openTaskSync } from '../taskSync.ts'
 import { createTerminalLog } from '../terminal/log/terminalLog.ts'
-import { createReplayEngine, type Replayed } from './engine.ts'
+import { createReplayEngine, type Replayed } from './replayEngine.ts'
 
 const id = taskId(1)
 const base = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { addOutput, outputBegun } from './outputLines.ts'
-import { maxPieces, piecesOf } from './pieces.ts'
+import { maxPieces, piecesOf } from './linePieces.ts'
 
 const escape = '\u001B'
 /** The pieces of printed output, as the terminal shows its one line. */

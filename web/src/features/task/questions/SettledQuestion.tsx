@@ -19,7 +19,7 @@ interface SettledProps {
   readonly answering: Answering | null
 }
 
-export function Settled({ question, answering }: SettledProps) {
+export function SettledQuestion({ question, answering }: SettledProps) {
   const [isShown, setShown] = useState(false)
   const { kind, status, body, options, fields } = question
   const hasMore = (body ?? '') !== '' || (kind === 'question' && options.length > 0) || fields.length > 0

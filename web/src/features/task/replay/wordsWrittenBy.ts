@@ -6,7 +6,11 @@ import type { DeltaItem, HistoryItem } from '#domain/history/item.ts'
 const lookedThrough = 200
 
 /** The text in the items after an index that was written by a time (in milliseconds since 1970). */
-export function wordsBy(items: readonly HistoryItem[], index: number, time: number): readonly MessageWords[] {
+export function wordsWrittenBy(
+  items: readonly HistoryItem[],
+  index: number,
+  time: number,
+): readonly MessageWords[] {
   const words: MessageWords[] = []
   const end = Math.min(items.length, index + 1 + lookedThrough)
   for (let at = index + 1; at < end; at += 1) {

@@ -9,7 +9,7 @@ interface FactTexts {
   readonly shallow: string
 }
 
-export function factsOf(
+export function cloneDifferences(
   { submoduleCount, filters, isShallow }: ShownRepository,
   { submodules, ...texts }: FactTexts,
 ): readonly string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { InstallationOfPerson } from '#domain/api/github.schema.ts'
-import { reachedCount, reachOf } from './reach.ts'
+import { reachedCount, reachOf } from './appReach.ts'
 import type { GitHubAccess } from './gitHubApi.ts'
 
 const installation = (change: Partial<InstallationOfPerson> = {}): InstallationOfPerson => ({

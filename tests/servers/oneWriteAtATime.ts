@@ -3,7 +3,7 @@
  * a document in one step; FerretDB 1.x takes two, between which another writer may change it. With this passage FerretDB keeps MongoDB's promise.
  */
 import type { Socket } from 'node:net'
-import type { Passage } from './gate.ts'
+import type { Passage } from './tcpGate.ts'
 
 export function oneAtATime(): Passage {
   let turn = Promise.resolve()

@@ -2,7 +2,7 @@
 import { safeLink } from '../../../../ui/text/safeLink.ts'
 import { placesOf } from '../../placesOf.ts'
 import { withoutColours } from './outputLines.ts'
-import { spansOf } from './spans.ts'
+import { spansOf } from './styledSpans.ts'
 
 export interface Piece {
   readonly text: string

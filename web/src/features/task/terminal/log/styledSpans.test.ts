@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { spansOf } from './spans.ts'
+import { spansOf } from './styledSpans.ts'
 
 const escape = '\u001B'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Recognise, RecogniserEvents } from './recogniser.ts'
-import { createVoice } from './voice.ts'
+import { createVoice } from './voiceRecording.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
