@@ -1,9 +1,9 @@
-/** The skills, commands and subagents in the files of a repository, as their agents name them. */
+/** Reads the skills, commands and subagents in the files of a repository, named as their agents name them. */
 import type { RepositoryAbility } from '#domain/api/abilities.schema.ts'
 import { abilityLimits } from '#domain/api/abilities.ts'
 import type { AbilityFile } from '../workspace/git/abilityFiles.ts'
 
-/** Of the front matter. */
+/** The number of characters of a file in which its front matter must end. */
 const longestRead = 8_192
 const isName = /^[\p{L}\p{N}_][\p{L}\p{N}_:.-]*$/u
 
@@ -32,7 +32,7 @@ export function abilitiesIn(files: readonly AbilityFile[]): readonly RepositoryA
   })
 }
 
-/** The plain values of a front matter: what is no `key: value` is passed over. */
+/** The plain values of a front matter; lines that are not `key: value` are skipped. */
 export function frontMatterOf(text: string): ReadonlyMap<string, string> {
   const lines = text.split(/\r?\n/)
   const end = lines.indexOf('---', 1)
@@ -53,7 +53,7 @@ export function frontMatterOf(text: string): ReadonlyMap<string, string> {
 
 const unquoted = (value: string): string => /^(["'])(.*)\1$/.exec(value)?.[2] ?? value
 
-/** A text of others on one line. */
+/** A text from the repository on one line. */
 function shown(text: string, most: number): string {
   const line = text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')

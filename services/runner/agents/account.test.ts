@@ -1,4 +1,4 @@
-/** Whose account a run uses, and how its faults are told. */
+/** The account that a run uses, and the sentences of its faults. */
 import { expect, test } from 'vitest'
 import type { StoredKey } from '#platform/credentials/modelKeys.ts'
 import { accountOf, type AccountDeps } from './account.ts'

@@ -1,4 +1,4 @@
-/** Whose account answers an agent's model calls: the person's own key before the project's, before the server's. */
+/** Chooses the account for an agent's model calls: the person's own key before the project's, and that before the server's. */
 import { createHash } from 'node:crypto'
 import { providerLabels, type Payer } from '#domain/agentKeys.ts'
 import { addressFault, type ModelKeys, type Paying } from '#platform/credentials/modelKeys.ts'
@@ -9,11 +9,11 @@ import type { Agent } from './port.ts'
 export interface Account {
   readonly kind: 'account'
   readonly backend: Exclude<AgentBackend, { kind: 'missing' }>
-  /** `null`: the scripted model answers, which nobody pays. */
+  /** The payer; `null` when the scripted model answers, which costs nothing. */
   readonly payer: Payer | null
-  /** For the sentences of its faults; `null` for the server's. */
+  /** The account that the sentences of faults name; `null` for the server's. */
   readonly told: PayingAccount | null
-  /** Equal for accounts with the same key, without saying it. */
+  /** A hash that is equal for accounts with the same key and does not reveal it. */
   readonly fingerprint: string
 }
 
@@ -26,7 +26,7 @@ export interface NoAccount {
 export interface AccountDeps {
   readonly installed: Pick<InstalledAgents, 'backend' | 'withKey'>
   readonly modelKeys: Pick<ModelKeys, 'paying'>
-  /** Why nothing but the scripted model may run here, in a sentence; `null` where a real one may. */
+  /** The reason, as a sentence, why only the scripted model may run here; `null` when a real model may. */
   readonly onlyScripted: string | null
   readonly egress: { readonly mayReachPrivate: boolean }
 }
@@ -42,7 +42,7 @@ export async function accountOf(
   if (provider === undefined || own === undefined || backend === undefined) return ofServer(name, installed)
   if (onlyScripted !== null) return { kind: 'none', code: 'no_box', why: onlyScripted }
   const { payer, key } = own
-  // The operator may have allowed another address when it was entered.
+  // The operator may have allowed another address when this one was entered.
   const why = key.baseUrl === null ? undefined : addressFault(key.baseUrl, egress)
   if (why !== undefined) return { kind: 'none', code: 'no_key', why: `The project's key is not used. ${why}` }
   const service = key.baseUrl === null ? providerLabels[provider] : new URL(key.baseUrl).host

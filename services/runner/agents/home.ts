@@ -1,4 +1,4 @@
-/** The agent's private home: what an agent finds there when it starts. */
+/** Writes the agent's private home: the files that an agent finds when it starts. */
 import { constants } from 'node:fs'
 import { chown, lstat, mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -8,7 +8,7 @@ import { noInstructions } from '#domain/views/instructions.ts'
 import { abilitiesIn } from './abilities.ts'
 import type { Brought, HomeFile } from './port.ts'
 
-/** A repository's files with instructions for agents, in the order in which they are read. */
+/** The names of a repository's files with instructions for agents, in the order in which they are read. */
 export const instructionFiles = ['CLAUDE.md', 'AGENTS.md'] as const
 
 export const nothingBrought: Brought = { files: [], ...noInstructions }
@@ -19,7 +19,7 @@ export function unreplaced({ files, commands }: Brought): readonly OwnCommand[] 
   return commands.filter(({ name }) => !taken.has(name))
 }
 
-/** The folders below the root that have instructions of their own. */
+/** The folders below the root that have instructions of their own, with the files. */
 export function nestedInstructions({ files }: Brought): readonly NestedInstructions[] {
   return files.flatMap(({ path, content }) => {
     const [, folder] = /^(?!\.claude\/)(.+)\/(?:CLAUDE|AGENTS)\.md$/.exec(path) ?? []
@@ -29,14 +29,14 @@ export function nestedInstructions({ files }: Brought): readonly NestedInstructi
 
 interface NestedInstructions {
   readonly folder: string
-  /** Relative to the repository. */
+  /** The folder's path, relative to the repository. */
   readonly path: string
   readonly text: string
 }
 
 /**
- * Writes files into a home that an agent may have changed: follows no link in it, and removes whatever is in the way and not a plain folder or
- * file, and all that is in the given folders. Not while the agent runs.
+ * Writes files into a home that an agent may have changed. Follows no link in it; removes whatever is in the way and is no plain folder or file, and
+ * everything in the given folders. Must not be called while the agent runs.
  */
 export async function writeHome(
   home: string,

@@ -1,11 +1,11 @@
-/** Gives a message and its images to an agent in the way it takes them: within the message, or as files that the message names. */
+/** Passes a message and its images to an agent: images in the message, or as files that the message names, as the agent requires. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { HostUser } from '#platform/childProcess.ts'
 import { writeHome } from './home.ts'
 import type { Agent, AgentImage, AgentMessage } from './port.ts'
 
-/** The agent's home: where it is on this machine, where the sandbox shows it, and whose it is. */
+/** The agent's home: its path on this machine, its path in the sandbox, and its owner. */
 export interface AgentHome {
   readonly dir: string
   readonly seenAs: string
@@ -15,8 +15,8 @@ export interface AgentHome {
 const endings = { 'image/jpeg': 'jpg', 'image/png': 'png', 'image/gif': 'gif', 'image/webp': 'webp' } as const
 
 /**
- * The message as the agent takes it. For an agent that reads images from files, writes them into its home first. Fails with a sentence when something
- * stands in the way there.
+ * The message in the agent's form. For an agent that reads images from files, writes them into its home first. Throws a sentence when something is in
+ * the way there.
  */
 export async function messageFor(
   agent: Pick<Agent, 'images'>,
@@ -39,7 +39,7 @@ export function withImagePaths(text: string, paths: readonly string[]): string {
   return `${text === '' ? '' : `${text}\n\n`}${request}\n${list}\n`
 }
 
-/** Named by its content: the same image in another turn is the same file, and what an earlier turn names stays. */
+/** The file of an image, named by its content: the same image in another turn is the same file, and files that an earlier turn named stay. */
 function fileOf({ mediaType, base64 }: AgentImage) {
   const content = Buffer.from(base64, 'base64')
   const name = createHash('sha256').update(content).digest('hex').slice(0, 16)

@@ -11,7 +11,7 @@ export interface Found {
   readonly found: true
   readonly path: string
   readonly version: string
-  /** What a sandbox must show for it to run: the file itself, or the folder that it lies in with its parts. */
+  /** The path that a sandbox must show so that the program runs: the program itself, or its folder with the files that it needs. */
   readonly shown: string
 }
 
@@ -21,23 +21,26 @@ export type Located =
   | { readonly found: false; readonly reason: string }
 
 export interface WhereToLook {
-  /** The path that the agent's variable names: when given, nothing else is tried. */
+  /** The path in the agent's environment variable; if it is set, no other place is searched. */
   readonly configured: string | undefined
   /** The value of `PATH`. */
   readonly path: string
-  /** The operator's own home; some installers put a program there and not on the path. */
+  /** The operator's own home, where some installers put a program without adding it to the path. */
   readonly home?: string | undefined
-  /** How long a CLI may take to say its version, in milliseconds; 15 s by default. */
+  /** How long a CLI may take to print its version, in milliseconds; 15 s by default. */
   readonly timeoutMs?: number
 }
 
-/** As `process` tells it. */
+/** The operating system and the processor, as `process` names them. */
 export interface Machine {
   readonly platform: string
   readonly arch: string
 }
 
-/** An agent's program: as configured, else the first on the path or `elsewhere`. `notInstalled` is the sentence for when there is none. */
+/**
+ * Finds an agent's program: the configured one, otherwise the first one on the path or in `elsewhere`. `notInstalled` is the sentence when there is
+ * none.
+ */
 export async function locateProgram(
   { program, variables }: Pick<AgentConfiguration, 'program' | 'variables'>,
   where: WhereToLook,
@@ -56,7 +59,7 @@ export async function locateProgram(
   return (await firstOf([configured], where)) ?? { found: false, reason }
 }
 
-/** Shows all of the folder if a part of the program lies in it; a program that stands alone is shown alone. */
+/** Shows the whole folder when the program needs files in it; otherwise only the program. */
 export async function withParts(found: Found, folder: string, part: string): Promise<Found> {
   return access(join(folder, part)).then(
     () => ({ ...found, shown: folder }),
@@ -71,7 +74,7 @@ function onPath(name: string, path: string): readonly string[] {
     .map((folder) => join(folder, name))
 }
 
-/** The first that is a program and says its version. */
+/** The first candidate that is a program and prints its version. */
 async function firstOf(candidates: readonly string[], where: WhereToLook): Promise<Found | undefined> {
   for (const candidate of candidates) {
     try {
@@ -79,7 +82,7 @@ async function firstOf(candidates: readonly string[], where: WhereToLook): Promi
       const path = await realpath(candidate)
       return { found: true, path, version: await versionOf(path, where), shown: path }
     } catch {
-      // Not there, not a program, or one that does not start: the next may be better.
+      // The file is missing, is no program, or does not start: the next candidate is tried.
     }
   }
   return undefined
@@ -88,7 +91,7 @@ async function firstOf(candidates: readonly string[], where: WhereToLook): Promi
 const run = promisify(execFile)
 
 async function versionOf(binary: string, { path, timeoutMs = 15_000 }: WhereToLook): Promise<string> {
-  // An empty home, so that asking does not touch the program's own state.
+  // An empty home, so that the call does not change the program's own state.
   const home = await mkdtemp(join(tmpdir(), 'flightdeck-home-'))
   try {
     const { stdout } = await run(binary, ['--version'], {
@@ -107,12 +110,12 @@ async function versionOf(binary: string, { path, timeoutMs = 15_000 }: WhereToLo
 
 const folderInSandbox = '/opt/agent'
 
-/** Binds the program alone, or with the files beside it: the agent sees nothing else of the host. */
+/** Binds only the program, or its folder, into the sandbox: the agent sees nothing else of the host. */
 export function programBind({ path, shown }: Found): Bind {
   return { source: shown, target: shown === path ? `${folderInSandbox}/agent` : folderInSandbox }
 }
 
-/** The program's path in the sandbox, which has its bind at `seen`. */
+/** The program's path in the sandbox, in which its bind is at `seen`. */
 export function programIn({ path, shown }: Found, seen: string): string {
   return shown === path ? seen : join(seen, relative(shown, path))
 }

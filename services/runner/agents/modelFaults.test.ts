@@ -1,4 +1,4 @@
-/** Every fault of a model in our words. What the agents say of them was recorded with the real programs. */
+/** Every fault of a model in our words. The agents' words about them were recorded with the real programs. */
 import { describe, expect, test } from 'vitest'
 import { errorOf as claudeErrorOf } from './claude/fault.ts'
 import { errorOf as codexErrorOf } from './codex/fault.ts'
@@ -9,7 +9,7 @@ import type { AgentError } from './port.ts'
 const temporary =
   'This is a server-side issue, usually temporary — try again in a moment. If it persists, check your inference gateway (gateway.internal).'
 
-/** Status, reason and result of the line that ends a turn of claude. */
+/** The status, reason and result in the line that ends a turn of claude. */
 const faultsOfClaude = {
   '401': [401, 'api_error', 'Invalid API key · Fix external API key'],
   '403': [403, 'api_error', 'Failed to authenticate. API Error: 403 This organization has been disabled.'],

@@ -1,20 +1,20 @@
-/** What went wrong at a model, in words that a person can act on, whichever agent asked it. */
+/** Faults of a model in words that a person can act on, the same for all agents. */
 import { stripVTControlCharacters } from 'node:util'
 import type { KeyKind } from '#domain/agentKeys.ts'
 import type { PassingFault } from '#domain/task/modelRetry.ts'
 import type { AgentError } from './port.ts'
 import { shortened } from './shorten.ts'
 
-/** The service that answers an agent, with the server's key; `toldTo` tells of another's. */
+/** The service that answers an agent with the server's key; for another account's key, `toldTo` changes the sentence. */
 export interface ModelService {
   readonly name: string
-  /** The variable that holds its key on the server. */
+  /** The environment variable with the server's key. */
   readonly keyVariable: string
-  /** Whether `/compact` summarizes the conversation. */
+  /** Whether the command `/compact` summarizes the conversation. */
   readonly canCompact: boolean
 }
 
-/** The fault if it is temporary, so that the same request may succeed in a while; otherwise `undefined`. */
+/** The fault if it is temporary, so that a later repetition may succeed; otherwise `undefined`. */
 export function passingFault({
   code,
   httpStatus,
@@ -23,7 +23,7 @@ export function passingFault({
   return code === 'api_error' && (httpStatus ?? 0) >= 500 ? code : undefined
 }
 
-/** The sentence for a known fault; for any other, what the agent said, without the parts that mean nothing here. */
+/** The sentence for a known fault; for any other, the agent's words without the parts that mean nothing here. */
 export function faultSentence(
   { code, httpStatus }: Pick<AgentError, 'code' | 'httpStatus'>,
   said: string,
@@ -62,15 +62,15 @@ export function faultSentence(
   }
 }
 
-/** An account that is not the server's. */
+/** An account other than the server's. */
 export interface PayingAccount {
   readonly payer: 'person' | 'project'
   readonly kind: KeyKind
-  /** Whom its key is for. */
+  /** The service that the account's key belongs to. */
   readonly service: string
 }
 
-/** The error as it is told when another account than the server's was used: whose key it was, and what to do. */
+/** The error in words for another account than the server's: whose key was used, and what to do. */
 export function toldTo(account: PayingAccount | null, error: AgentError): AgentError {
   const message = account === null ? undefined : ownKeySentence(account, error)
   return message === undefined ? error : { ...error, message }
@@ -85,7 +85,7 @@ function ownKeySentence(
   const place = payer === 'person' ? 'Settings, Agents and Keys' : "the project's settings, Models"
   const replace = `Replace or remove it under ${place}.`
   const answered = httpStatus === null ? '' : ` (${httpStatus})`
-  // What the service said is at the end of the sentence about the server's key.
+  // The service's words are in brackets at the end of the sentence about the server's key.
   const said = inBrackets(/\. \((.+)\)$/s.exec(message)?.[1] ?? '')
   switch (code) {
     case 'unauthorized':
@@ -111,7 +111,7 @@ function inBrackets(detail: string): string {
   return detail === '' ? '' : ` (${detail})`
 }
 
-/** What an agent says beside the fault: advice for its own terminal, and names that only exist inside a sandbox. */
+/** What an agent adds to a fault: advice for its own terminal, and names that exist only inside a sandbox. */
 const meaningless = [
   /\s*This is a server-side issue, usually temporary — try again in a moment\./g,
   /\s*If it persists, check your inference gateway \([^)]*\)\./g,

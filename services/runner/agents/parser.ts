@@ -1,17 +1,17 @@
-/** What the parsers of all agents share: lines of JSON come in, events go out, and whatever was begun is ended. */
+/** What the parsers of all agents share: they convert lines of JSON to events, and end whatever was started. */
 import { createLineSplitter, type Line } from '../lines.ts'
 import type { AgentDialogue, AgentEvent, AgentParser, ToolStarted } from './port.ts'
 import { unfinishedTool } from './tools.ts'
 
-/** Long enough for a large file or image that is read or written in one line; in characters. */
+/** The longest line, in characters: long enough for a large file or image that is read or written in one line. */
 const maxLineLength = 32 * 1024 * 1024
 const keptOfUnknown = 1000
 
 interface LineReader<Known> {
-  /** A line that the parser knows, one to pass over, or one that nobody understands. */
+  /** The content of a line: known, `silent` for one to skip, or `unknown` for one that the parser cannot read. */
   read(line: string): Known | 'silent' | 'unknown'
   eventsOf(line: Known): readonly AgentEvent[]
-  /** The stream is over: what is left open is ended. */
+  /** Called at the end of the output: ends what is still open. */
   end(): readonly AgentEvent[]
 }
 
@@ -33,14 +33,14 @@ export function lineParser<Known extends object>(
   }
 }
 
-/** The dialogue with a process that takes one message and asks nothing. */
+/** The dialogue with a process that gets one message and asks no questions. */
 export function oneTurnDialogue(parser: AgentParser): AgentDialogue {
   return { ...parser, message: ({ text }) => text, interrupt: () => null, answer: () => '' }
 }
 
 export type OpenTools = ReturnType<typeof openTools>
 
-/** The tools that were started and have not finished. */
+/** Keeps the tools that were started and have not finished. */
 export function openTools() {
   const tools = new Map<string, ToolStarted>()
   return {
@@ -49,13 +49,13 @@ export function openTools() {
       tools.set(tool.toolId, tool)
       return tool
     },
-    /** The tool has finished; `undefined` when it was never started. */
+    /** Removes the tool, which has finished; `undefined` when it was never started. */
     take(toolId: string): ToolStarted | undefined {
       const tool = tools.get(toolId)
       tools.delete(toolId)
       return tool
     },
-    /** The turn or the agent has ended: ends them all. */
+    /** Called when the turn or the agent has ended: ends all tools that are left. */
     abandon(): AgentEvent[] {
       const abandoned = [...tools.keys()].map((toolId) => unfinishedTool(toolId))
       tools.clear()

@@ -1,6 +1,6 @@
-/** Bounds for what agents say about their tools, so that an event stays small whatever a tool was given or printed. */
+/** Limits on what agents report about their tools, so that an event stays small whatever a tool received or printed. */
 
-/** At most `limit` characters of a text: its beginning and its end, with a note between of how much is left out. */
+/** At most `limit` characters of a text: its beginning and its end, with a note in between that says how much is left out. */
 export function shortened(text: string, limit: number): string {
   if (text.length <= limit) return text
   const note = `\n… ${text.length - limit} characters left out …\n`
@@ -8,7 +8,7 @@ export function shortened(text: string, limit: number): string {
   return `${beginning(text, each)}${note}${text.slice(text.length - each).replace(/^[\uDC00-\uDFFF]/, '')}`
 }
 
-/** The first line of a text, at most `limit` characters of it. */
+/** The first line of a text, of which at most `limit` characters. */
 export function firstLine(text: string, limit = 200): string {
   const line = text.trim().split('\n', 1)[0] ?? ''
   return line.length <= limit ? line : `${beginning(line, limit - 1)}…`

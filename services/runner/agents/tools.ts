@@ -1,19 +1,19 @@
-/** What the agents' tools have in common: how their targets are shown, and how much of their output is kept. */
+/** What the tools of all agents have in common: how their targets are shown, and how much of their output is kept. */
 import type { ToolFinished } from './port.ts'
 import { shortened } from './shorten.ts'
 
-/** Characters that are kept of what a tool printed. */
+/** The number of characters that are kept of a tool's output. */
 export const outputLimit = 64 * 1024
 const targetLimit = 2000
 
 export interface Targets {
-  /** The inputs that say what a tool works on, the most telling first. */
+  /** The names of the inputs that show what a tool works on, the most telling one first. */
   readonly fields: readonly string[]
-  /** Those of them that are paths. */
+  /** The names of those inputs that are paths. */
   readonly paths: ReadonlySet<string>
 }
 
-/** What a tool works on; a path within the `workspace` is shown relative to it. */
+/** The target of a tool; a path in the `workspace` is shown relative to it. */
 export function targetOf(
   input: Readonly<Record<string, unknown>>,
   { fields, paths }: Targets,
@@ -27,12 +27,12 @@ export function targetOf(
   return ''
 }
 
-/** A path within the workspace, relative to it; any other as it is. */
+/** A path in the workspace becomes relative to it; any other path stays as it is. */
 export function withinWorkspace(path: string, workspace: string): string {
   return path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path
 }
 
-/** The end of a tool; what `rest` does not name is unknown or empty. */
+/** The event for a finished tool; values that `rest` does not set are unknown or empty. */
 export function finishedTool(
   toolId: string,
   ok: boolean,
@@ -42,7 +42,7 @@ export function finishedTool(
   return { type: 'tool_finished', toolId, ok, ...empty, ...rest }
 }
 
-/** A tool that was still running when its turn or its agent ended, or that was interrupted. */
+/** The event for a tool that was interrupted, or was still running when its turn or its agent ended. */
 export function unfinishedTool(toolId: string, summary = 'It did not finish.'): ToolFinished {
   return finishedTool(toolId, false, { summary })
 }

@@ -1,4 +1,4 @@
-/** What may be reached is what is listed, and nothing listed leads into the server's own network. */
+/** A sandbox can reach only the listed hosts, and no listed name leads into the server's own network. */
 import { describe, expect, test } from 'vitest'
 import { reachOf } from '#platform/http/reach.ts'
 import {

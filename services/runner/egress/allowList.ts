@@ -1,20 +1,20 @@
-/** Which hosts a sandbox may reach, and which not. Pure, but for what an address leads to. */
+/** Decides which hosts a sandbox may reach. Pure, except for the resolution of addresses. */
 import { isIP } from 'node:net'
 import { isLoopback, leadsBack, reachOf } from '#platform/http/reach.ts'
 
 export interface Rule {
-  /** In lower case; a suffix with its dot matches what is below it. */
+  /** The host in lower case; a suffix that begins with a dot matches the names below it. */
   readonly host: string
   readonly isSuffix: boolean
-  /** `null`: 80 and 443. */
+  /** The allowed port; `null` means 80 and 443. */
   readonly port: number | null
-  /** Whether it may lead to this machine or into a private network. */
+  /** Whether the host may lead to this machine or into a private network. */
   readonly mayBeInside: boolean
-  /** Only git's reads of these repositories (`owner/name`, in lower case) pass, and no tunnel, since nobody could inspect it. */
+  /** If set, only git's reads of these repositories (`owner/name`, in lower case) pass, and no tunnel, whose content nobody could inspect. */
   readonly gitOf?: readonly string[]
 }
 
-/** The rule of `host`, `*.suffix`, or either with `:port`. A port that is no number makes a rule that nothing matches. */
+/** The rule for `host` or `*.suffix`, each with an optional `:port`. A port that is no number makes a rule that matches nothing. */
 export function ruleOf(written: string, { mayBeInside }: Pick<Rule, 'mayBeInside'>): Rule {
   const { host, port } = hostAndPort(written.toLowerCase())
   return host.startsWith('*.')
@@ -23,8 +23,8 @@ export function ruleOf(written: string, { mayBeInside }: Pick<Rule, 'mayBeInside
 }
 
 /**
- * The rule for a host that a project lists. It may lead inside only as an IP address or loopback, and if the operator allows that: a name can come
- * to lead anywhere.
+ * The rule for a host in a project's list. It may lead inside only when it is written as an IP address or as loopback, and the operator allows that:
+ * a name can lead anywhere later.
  */
 export function ruleOfProject(
   written: string,
@@ -34,7 +34,7 @@ export function ruleOfProject(
   return ruleOf(written, { mayBeInside: mayReachPrivate && (isIP(host) !== 0 || isLoopback(host)) })
 }
 
-/** The rule for a server that we know the address of, such as the code host: its port alone, wherever it is. */
+/** The rule for a server whose address we know, such as the code host: only its port, wherever the server is. */
 export function ruleOfUrl(address: string): Rule {
   const url = new URL(address)
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port)
@@ -42,7 +42,7 @@ export function ruleOfUrl(address: string): Rule {
 }
 
 /**
- * The rule for the code host, by the address of the project's repository there. The local one, on loopback and without TLS, signs anybody in
+ * The rule for the code host, by the address of the project's repository there. The local code host, on loopback and without TLS, signs anybody in
  * without a password, so a sandbox gets only git there, for that repository and `others`.
  */
 export function ruleOfCodeHost(repository: string, others: readonly string[]): Rule {
@@ -53,12 +53,12 @@ export function ruleOfCodeHost(repository: string, others: readonly string[]): R
   return { ...rule, gitOf: [...(own === undefined ? [] : [own]), ...others] }
 }
 
-/** Whether an entry that a project lists is a repository of the code host, as `owner/name`, and not a host. */
+/** Whether an entry of a project's list is a repository of the code host, as `owner/name`, and not a host. */
 export const isRepository = (written: string): boolean => written.includes('/')
 
 const gitReads = /^(\/[^/]+\/[^/]+)\/(?:info\/refs|(git-upload-pack))$/
 
-/** The repository that a request of git's smart protocol reads, as rules name it; `undefined` for every other request. */
+/** The repository that a request of git's smart protocol reads, in the form of `gitOf`; `undefined` for every other request. */
 export function readByGit(
   method: string,
   { pathname, search }: Pick<URL, 'pathname' | 'search'>,
@@ -74,7 +74,7 @@ function repositoryIn(pathname: string): string | undefined {
   return /^\/([^/]+\/[^/]+?)(?:\.git)?$/.exec(pathname)?.[1]?.toLowerCase()
 }
 
-/** The only repositories that git may read at a destination, whatever other rules allow; `undefined` if it is not limited to git. */
+/** The repositories to which git is limited at a destination, whatever other rules allow; `undefined` if the destination is not limited to git. */
 export function gitDoorAt(rules: readonly Rule[], host: string, port: number): readonly string[] | undefined {
   return rulesFor(rules, host, port).find(({ gitOf }) => gitOf !== undefined)?.gitOf
 }
@@ -101,7 +101,7 @@ function plainHost(host: string): string {
     .replace(/\.$/, '')
 }
 
-/** The rules that a destination falls under; with none it may not be reached. */
+/** The rules that match a destination; if there are none, it may not be reached. */
 export function rulesFor(rules: readonly Rule[], host: string, port: number): readonly Rule[] {
   return rules.filter(
     (rule) =>
@@ -111,8 +111,8 @@ export function rulesFor(rules: readonly Rule[], host: string, port: number): re
 }
 
 /**
- * Whether a connection to this address may be made for a host that falls under `matched`. `rules` are all: an address that one of them
- * lists in numbers may also be what a name leads to.
+ * Whether a connection to this address may be made for a host that `matched` rules allow. `rules` are all rules: an address that one of them lists in
+ * numbers is also allowed when a name leads to it.
  */
 export function mayConnect(
   address: string,
@@ -120,7 +120,7 @@ export function mayConnect(
   matched: readonly Rule[],
   rules: readonly Rule[],
 ): boolean {
-  // A destination that is limited to git is reached by its own name alone: under another name, nobody would inspect the requests.
+  // A destination that is limited to git is reached under its own name only: under another name, nobody would inspect the requests.
   if (matched.every(({ gitOf }) => gitOf === undefined) && isBehindDoor(address, port, rules)) return false
   switch (reachOf(address)) {
     case 'public':

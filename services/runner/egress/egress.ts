@@ -1,4 +1,4 @@
-/** The runner's shared part of egress: the hosts that each agent needs by itself, and who is told what was not reached. */
+/** The part of egress that all sandboxes of the runner share: the hosts that each agent itself needs, and the reports of refusals. */
 import type { AgentName } from '#domain/agents.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Scratch } from '../scratch.ts'
@@ -6,17 +6,17 @@ import type { Refusal } from './proxyServer.ts'
 import { openSandboxEgress, type EgressRequest, type SandboxEgress } from './sandboxEgress.ts'
 
 export interface Egress {
-  /** Hosts that the sandbox of an agent may reach, beside what the project allows. */
+  /** The hosts that the sandbox of each agent may reach, in addition to what the project allows. */
   readonly agentHosts: Readonly<Partial<Record<AgentName, readonly string[]>>>
   /** Whether a project may list addresses of this machine and of private networks, in numbers. */
   readonly mayReachPrivate: boolean
-  /** The way out of one sandbox of a task, whose refusals and traffic are logged. Fails when its proxy cannot listen. */
+  /** Opens the way out of one sandbox of a task, whose refusals and traffic are logged. Rejects when its proxy cannot listen. */
   open(
     request: Pick<EgressRequest, 'sandbox' | 'owner' | 'rules'> & { readonly taskId: string },
   ): Promise<SandboxEgress>
-  /** Reports a task's refusals, a sentence each, until the returned function is called. Only the latest listener is told. */
+  /** Reports a task's refusals, one sentence for each, until the returned function is called. Only the latest listener gets them. */
   hear(taskId: string, tell: (sentence: string) => void): () => void
-  /** A sandbox of the task was refused something. It may outlive the run that is told. */
+  /** Called when a sandbox of the task was refused something. A sandbox may outlive the run to which this is reported. */
   refused(taskId: string, refusal: Refusal): void
 }
 
@@ -24,7 +24,7 @@ export interface Egress {
 const maxReported = 20
 
 interface EgressOptions extends Pick<Egress, 'agentHosts' | 'mayReachPrivate'> {
-  /** Path of a Node program, which sandboxes are shown for their relay. */
+  /** The path of a Node program, which sandboxes get for their relay. */
   readonly node: string
   readonly scratch: Scratch
   readonly logger: Pick<Logger, 'info'>
@@ -57,7 +57,7 @@ export function openEgress({ node, scratch, logger, ...reach }: EgressOptions): 
       const reported = new Set<string>()
       const hear = ({ destination, why }: Refusal) => {
         const isNew = !reported.has(destination) && reported.size <= maxReported
-        // An allowed host that is not there is not reported: that is between the program and the network.
+        // An allowed host that does not answer is not reported: the program itself shows that failure.
         if (why === 'unreachable' || !isNew) return
         reported.add(destination)
         tell(

@@ -1,23 +1,23 @@
 /**
- * The relay: a sandbox has no network, so programs in it speak to a port of its own loopback, and a small script hands on what they say to
- * the proxy's socket. It runs beside the command, and ends with the sandbox.
+ * The relay: a sandbox has no network, so its programs connect to a port of its own loopback, and a small script passes the data on to the proxy's
+ * socket. The script runs beside the command, and ends with the sandbox.
  */
 
-/** Where the relay listens in a sandbox; its loopback is its own. */
+/** The port on which the relay listens in a sandbox. Each sandbox has a loopback of its own. */
 export const relayPort = 31_280
 
-/** Where an agent in a sandbox reaches the key broker, when it cannot speak over a unix socket. */
+/** The port on which an agent in a sandbox reaches the key broker, if it cannot use a unix socket. */
 export const modelPort = 31_281
 
 /**
- * For `node -e`, with the proxy's socket, the broker's socket (or nothing) and the ports as arguments: the first port is the proxy itself;
- * each further one is a port of the host's loopback, shown in the sandbox under the same number. It prints a line when it listens.
+ * A script for `node -e`, with the proxy's socket, the broker's socket (or nothing) and the ports as arguments. The first port is for the proxy
+ * itself; each further one is a port of the host's loopback, under the same number in the sandbox. The script prints a line once it listens.
  */
 const relayScript = `
 const { connect, createServer } = require('node:net')
 const [path, model, ...ports] = process.argv.slice(1)
 process.on('SIGINT', () => {})
-// Without its command nobody needs it, and it alone would keep a sandbox alive whose runner was killed.
+// The relay ends with its command: alone, it would keep alive a sandbox whose runner was killed.
 const command = process.ppid
 setInterval(() => { if (process.ppid !== command) process.exit() }, 1_000).unref()
 const join = (one, other) => {
@@ -60,21 +60,21 @@ Promise.all(listens).then(() => process.stdout.write('ready\\n'))
 `
 
 interface RelayPlace {
-  /** A Node program, and the proxy's socket, as the sandbox sees them. */
+  /** A Node program, and the proxy's socket, by their paths in the sandbox. */
   readonly node: string
   readonly socket: string
-  /** Ports of the host's loopback that are shown in the sandbox. */
+  /** The ports of the host's loopback that can be reached in the sandbox. */
   readonly ports: readonly number[]
 }
 
 type Command = readonly [string, ...string[]]
 
-/** When a command begins: once the relay is ready, or once it is told to, by a line on its standard input that it does not see. */
+/** When a command starts: once the relay is ready, or after a line on its standard input that the command itself does not get. */
 export type Begins = 'reachable' | 'on_first_line'
 
 /**
- * The command with a relay beside it, which is started at once. The command's process is the first of the sandbox. With the path of the broker's
- * socket in the sandbox, the relay shows the broker at `modelPort` as well.
+ * The command together with a relay, which is started at once. The command's process is the first of the sandbox. With the path of the broker's
+ * socket in the sandbox, the relay also connects `modelPort` to the broker.
  */
 export function besideRelay(place: RelayPlace, command: Command, begins: Begins, model = ''): Command {
   const ports = [relayPort, ...place.ports].join(' ')
@@ -82,20 +82,20 @@ export function besideRelay(place: RelayPlace, command: Command, begins: Begins,
   return [...shell, scripts[begins], 'bash', ...given]
 }
 
-// If its input is a socket, bash would run a start-up file of the home, where an agent may have planted one.
+// If its input is a socket, bash would run a start-up file of the home, which an agent may have written.
 const shell = ['/bin/bash', '--norc', '--noprofile', '-p', '-c'] as const
 
-// The relay has no environment: a project's variables are for its commands.
+// The relay gets no environment: a project's variables are for its commands.
 const scripts: Readonly<Record<Begins, string>> = {
   reachable:
     'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; exec 9< <(exec -c "$node" -e "$script" "$socket" "$model" $ports </dev/null 2>/dev/null 9<&-); read -r -t 5 -u 9; exec 9<&-; exec "$@"',
-  // Bash reads a pipe byte by byte, so what follows the line is left to the command. The relay is niced: there may be too few processors for both
-  // at once.
+  // Bash reads a pipe byte by byte, so the input after the line is left to the command. The relay has a lower priority: there may be too few
+  // processors for both at once.
   on_first_line:
     'node=$1 socket=$2 model=$3 ports=$4 script=$5; shift 5; (exec -c nice -n 10 "$node" -e "$script" "$socket" "$model" $ports </dev/null >/dev/null 2>&1) & read -r || exit; exec "$@"',
 }
 
-/** The same without a relay, where none is needed. */
+/** The command without a relay, which it does not need. */
 export function alone(command: Command, begins: Begins): Command {
   return begins === 'on_first_line' ? [...shell, 'read -r || exit; exec "$@"', 'bash', ...command] : command
 }

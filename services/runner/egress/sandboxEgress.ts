@@ -1,4 +1,4 @@
-/** The way out of one sandbox: a proxy for what may be reached, and what the sandbox needs to speak to it. */
+/** The way out of one sandbox: a proxy to the allowed hosts, and what the sandbox needs to use it. */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scratch } from '../scratch.ts'
@@ -12,32 +12,35 @@ export interface SandboxEgress {
   readonly env: Readonly<Record<string, string>>
   readonly readOnly: readonly Bind[]
   readonly sockets: readonly Bind[]
-  /** The command that starts the sandbox together with the processes that run beside the given one. With the broker's socket in the sandbox (`model`), the broker is shown on the loopback as well. */
+  /**
+   * The command that starts the sandbox together with the processes that run beside the given one. If the sandbox has the broker's socket (`model`),
+   * the broker can be reached on the loopback as well.
+   */
   command(
     command: readonly [string, ...string[]],
     begins: Begins,
     model?: string,
   ): readonly [string, ...string[]]
-  /** How many processes are started beside a command that is told when to begin. */
+  /** The number of processes that run beside a command that waits for a signal to start. */
   readonly beside: number
-  /** Breaks off all connections, and returns what went over them. */
+  /** Ends all connections, and returns their traffic. */
   close(): Promise<Traffic>
 }
 
 const nodeInSandbox = '/opt/flightdeck/node'
 const socketInSandbox = '/run/flightdeck/egress.sock'
-/** What a program in the sandbox reaches by itself: its own loopback. */
+/** The hosts for which programs in the sandbox use no proxy: its own loopback. */
 const direct = 'localhost,127.0.0.1,::1'
 
 export interface EgressRequest extends Pick<ProxyOptions, 'rules' | 'onRefusal' | 'lookup'> {
   readonly sandbox: Pick<Sandbox, 'kind' | 'seenAs'>
   readonly owner: SandboxUser | undefined
-  /** Path of a Node program on the host. */
+  /** The path of a Node program on the host. */
   readonly node: string
   readonly scratch: Scratch
 }
 
-/** Opens it; fails when the proxy cannot listen. */
+/** Opens the way out of a sandbox; rejects when the proxy cannot listen. */
 export async function openSandboxEgress({
   sandbox,
   owner,
@@ -97,9 +100,9 @@ function proxyVariables(port: number): Readonly<Record<string, string>> {
     https_proxy: proxy,
     NO_PROXY: direct,
     no_proxy: direct,
-    // Node's own fetch asks for the proxy only when told to.
+    // Node's own fetch uses the proxy only with this variable.
     NODE_USE_ENV_PROXY: '1',
-    // npm checks for updates of itself: a refusal of that means nothing to a person.
+    // npm checks for updates of itself, and a report that this was refused would mean nothing to a person.
     npm_config_update_notifier: 'false',
   }
 }

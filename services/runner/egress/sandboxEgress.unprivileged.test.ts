@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { findTestSandbox } from '../../../tests/runner/testSandbox.ts'
 import { describeEgress } from '../../../tests/runner/egress.contract.ts'
 
-// This file has a process of its own, which is not root any more from here on.
+// This file runs in a process of its own, which gives up root here.
 if (process.getuid?.() === 0) {
   process.setgroups?.([])
   process.setgid?.(27_000)

@@ -1,6 +1,6 @@
 /**
- * The real `claude` CLI, through the real broker: to the scripted model, and to a stand-in for the Messages API. Beside what it
- * shows of our side, it shows that the CLI still is what we take it for.
+ * The real `claude` CLI through the real broker, with the scripted model and with a stand-in for the Messages API. It tests our side, and that the
+ * CLI still behaves as we assume.
  */
 import { execFile, execFileSync, spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'

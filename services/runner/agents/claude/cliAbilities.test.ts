@@ -1,4 +1,4 @@
-/** The real `claude` CLI with what a repository and a person bring to it. It also shows that the CLI still reads its home as we take it for. */
+/** The real `claude` CLI with the files of a repository and a person. It also tests that the CLI still reads its home as we assume. */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Why a turn of `claude` failed, from its result line, in words that a person can act on. */
+/** Why a turn of `claude` failed, read from its result line, in words that a person can act on. */
 import { claudeConfiguration } from '#domain/agents/claude.ts'
 import { budgetUsedUp, dayBudgetUsedUp, faults } from '../../model/apiFault.ts'
 import { faultSentence } from '../modelFaults.ts'
@@ -11,13 +11,13 @@ const service = {
   canCompact: true,
 } as const
 
-/** The error of a result whose `is_error` is set: its `subtype` alone may say `success`. */
+/** The error of a result with `is_error`, whose `subtype` may be `success` all the same. */
 export function errorOf(line: ResultLine): AgentError {
   const fault = { code: codeOf(line), httpStatus: line.api_error_status ?? null }
   return { type: 'error', ...fault, message: messageOf(fault, saidBy(line)) }
 }
 
-/** Sentences of the broker, which the CLI passes on. */
+/** The broker's sentences about a used-up budget, which the CLI passes on. */
 const budgets = [budgetUsedUp, dayBudgetUsedUp]
 
 function saidBy({ result, errors }: ResultLine): string {
@@ -48,7 +48,7 @@ function codeOf(line: ResultLine): AgentError['code'] {
     case 529:
       return 'overloaded'
     default:
-      // Any other request that gets a 4xx would be refused again.
+      // A repetition of any other request with a 4xx would be refused again.
       return line.terminal_reason === 'api_error' && (line.api_error_status ?? 500) >= 500
         ? 'api_error'
         : 'other'

@@ -1,13 +1,13 @@
-/** What `claude` finds in its home. */
+/** The files in the home of `claude`. */
 import { instructionFiles, nestedInstructions, nothingBrought, unreplaced } from '../home.ts'
 import type { Brought, HomeFile } from '../port.ts'
 
-/** What a repository or a person has for it, by folder. */
+/** The folders in which a repository or a person has skills, commands and agents for `claude`. */
 export const claudeFolders = ['.claude/skills', '.claude/commands', '.claude/agents', '.claude/rules']
 
 /**
- * Only the user's settings are read, since a repository's could run commands. That leaves out the repository's instructions as well, so the user's
- * `CLAUDE.md` includes those `instructionFiles` that are `present`. `workspace` is where the sandbox has the repository.
+ * The files of the home. Only the user's settings are read, since a repository's could run commands. That leaves out the repository's instructions as
+ * well, so the user's `CLAUDE.md` includes those `instructionFiles` that are `present`. `workspace` is the path of the repository in the sandbox.
  */
 export function claudeHome(
   present: ReadonlySet<string>,
@@ -34,7 +34,7 @@ export function claudeHome(
   ]
 }
 
-/** Instructions of a folder become a rule for its files. An include would be read at the start. */
+/** Makes the instructions of a folder a rule for that folder's files, since an include would be read at the start. */
 function nestedRules(brought: Brought): readonly HomeFile[] {
   return nestedInstructions(brought).map(({ folder, path, text }, index) => ({
     path: `.claude/rules/of-folders/${index}.md`,
@@ -43,14 +43,14 @@ function nestedRules(brought: Brought): readonly HomeFile[] {
   }))
 }
 
-/** As a pattern that matches this path. */
+/** The path as a glob pattern that matches only this path. */
 const literally = (path: string): string => path.replaceAll(/[*?[\]{}()!+@,"]/g, '?')
 
 const settings = {
-  // The commits of a task are the person's, who decides whom to credit.
+  // A task's commits belong to the person, who decides whom to credit.
   includeCoAuthoredBy: false,
   skipDangerousModePermissionPrompt: true,
-  // The preflight would ask claude.ai about each host, which no sandbox reaches. The project's list of hosts decides instead.
+  // The preflight would ask claude.ai about each host, which no sandbox can reach. The project's list of hosts decides instead.
   skipWebFetchPreflight: true,
 }
 const state = { hasCompletedOnboarding: true, bypassPermissionsModeAccepted: true }

@@ -1,4 +1,4 @@
-/** What the agent asks is bounded before it is recorded, and what nobody can answer is told in the form that was asked for. */
+/** An agent's questions are limited in size before they are recorded; a request that nobody can answer is declined in the form of its protocol. */
 import { expect, test } from 'vitest'
 import { answerLine, askedIn, type ClaudeRequest } from './requests.ts'
 

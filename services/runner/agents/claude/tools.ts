@@ -1,4 +1,4 @@
-/** The tools of `claude`: what kind each is, what it works on, and what came of it. */
+/** The tools of `claude`: the kind of each, its target, and its result. */
 import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
 import type { ToolResult } from './lines.ts'
@@ -48,7 +48,7 @@ interface ToolUse {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** A tool begins. `workspace` is the folder to which its paths are shown relative. */
+/** The event for a tool that starts. `workspace` is the folder to which paths are shown relative. */
 export function toolStarted(tool: ToolUse, parentToolId: string | null, workspace: string): ToolStarted {
   return {
     type: 'tool_started',
@@ -69,16 +69,16 @@ const Hunk = z.object({
   lines: z.array(z.string()),
 })
 type Hunk = z.infer<typeof Hunk>
-/** What the CLI reports besides the text for the model. Other tools, and errors, report something else. */
+/** What the CLI reports in addition to the text for the model. Other tools, and errors, report something else. */
 const Details = z.object({
-  /** Set for a sub-agent, whose report is the `content`. */
+  /** Set for a sub-agent, whose report is in `content`. */
   agentId: z.string().optional(),
   type: z.string().optional(),
   content: z.unknown().optional(),
   structuredPatch: z.array(Hunk).optional(),
 })
 
-/** What came of a tool. `details` is the line's `tool_use_result`, when the line holds this result alone. */
+/** The event for a tool that ended. `details` is the line's `tool_use_result`, if the line holds only this result. */
 export function toolFinished(started: ToolStarted, result: ToolResult, details: unknown): ToolFinished {
   const ok = result.is_error !== true
   if (!ok && details === 'User rejected tool use') return unfinishedTool(started.toolId, 'Interrupted.')
@@ -103,7 +103,7 @@ export function toolFinished(started: ToolStarted, result: ToolResult, details: 
 
 function textOf(content: NonNullable<ToolResult['content']>): string {
   if (typeof content === 'string') return content
-  // A block that is not text shows as its kind, or as the name of the tool that it refers to.
+  // A block that is not text is shown as its kind, or as the name of the tool that it refers to.
   return content
     .map((block) => {
       if ('text' in block) return block.text
@@ -120,7 +120,7 @@ function imagesIn(content: ToolResult['content']): readonly string[] {
 
 const Report = z.array(z.object({ type: z.literal('text'), text: z.string() }))
 
-/** The report of a sub-agent as it wrote it; `undefined` where these are no details of one. */
+/** The report that a sub-agent wrote; `undefined` when these details are not a sub-agent's. */
 function reportOf({ agentId, content }: z.infer<typeof Details>): string | undefined {
   const report = Report.safeParse(agentId === undefined ? undefined : content)
   return report.success ? report.data.map(({ text }) => text).join('\n') : undefined
@@ -135,7 +135,7 @@ function withoutMarks(output: string): string {
     .trimEnd()
 }
 
-/** A sub-agent's report comes to the model indented, within a frame that explains it. */
+/** Removes the indentation of a sub-agent's report and the frame that explains it to the model. */
 function withoutHandBack(output: string): string {
   const report = /\[Subagent hand-back\][\s\S]*?The report follows:\n([\s\S]*)$/.exec(output)?.[1]
   if (report === undefined) return output
@@ -147,14 +147,14 @@ function withoutHandBack(output: string): string {
     .join('\n')
 }
 
-/** A command that failed says so in the first line of what it gives back. */
+/** The exit code of a command, which a failed command names in the first line of its output. */
 function exitCodeOf(ok: boolean, output: string): number | null {
   if (ok) return 0
   const code = /^Exit code (\d+)/.exec(output)?.[1]
   return code === undefined ? null : Number(code)
 }
 
-/** What an edit changed; a new file is one hunk of added lines. */
+/** The hunks of an edit; a new file is one hunk of added lines. */
 function hunksOf(details: z.infer<typeof Details>): readonly Hunk[] | undefined {
   if (details.type !== 'create' || typeof details.content !== 'string') return details.structuredPatch
   const lines = linesOf(details.content).map((line) => `+${line}`)

@@ -1,4 +1,4 @@
-/** `cursor`: Cursor's coding agent, run headless, one process a turn. Built from its documentation, not from runs of it. */
+/** `cursor`: Cursor's coding agent without its user interface, one process per turn. Written from its documentation, without runs of the program. */
 import { dirname, join } from 'node:path'
 import { cursorConfiguration } from '#domain/agents/cursor.ts'
 import { takesModel } from '#domain/agents/models.ts'
@@ -8,7 +8,7 @@ import { createCursorParser } from './parser.ts'
 import { oneTurnDialogue } from '../parser.ts'
 import type { Agent } from '../port.ts'
 
-/** Some of its models; Cursor itself says which of them an account has. */
+/** Some of Cursor's models; Cursor itself says which of them an account has. */
 const models = [
   { name: 'auto', label: 'Auto' },
   { name: 'composer-1', label: 'Composer 1' },

@@ -1,4 +1,4 @@
-/** Why `cursor-agent` failed, in words that a person can act on: it says so on standard error, most often without a result. */
+/** Why `cursor-agent` failed, in words that a person can act on. The program reports that on standard error, usually without a result. */
 import { cursorConfiguration } from '#domain/agents/cursor.ts'
 import { faultIn, unknownFault, type FaultSigns } from '../modelFaults.ts'
 import type { AgentError } from '../port.ts'
@@ -24,12 +24,12 @@ const service = {
   canCompact: false,
 } as const
 
-/** The fault that its words describe; `null` if it is unknown, and then they explain it best. */
+/** The fault that the agent's words describe; `null` if it is unknown, and then the words themselves explain it best. */
 export function faultOf(words: string): AgentError | null {
   return faultIn(words, signs, service)
 }
 
-/** The error of a result whose `is_error` is set. */
+/** The error of a result with `is_error`. */
 export function errorOf(result: string): AgentError {
   return faultOf(result) ?? unknownFault(result, service)
 }

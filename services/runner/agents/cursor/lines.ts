@@ -1,4 +1,4 @@
-/** The lines that `cursor-agent --output-format stream-json` prints, as far as we read them. What is not named here is passed over. */
+/** The lines that `cursor-agent --output-format stream-json` prints, as far as we read them. Other lines are skipped. */
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
 
@@ -24,9 +24,9 @@ const other = z.object({ type: z.string().transform(() => 'other' as const) })
 const assistant = z.object({
   type: z.literal('assistant'),
   message: z.object({ content: z.array(z.union([text, other])) }),
-  /** Set on a text that is repeated as a whole, before a tool is called. */
+  /** Set when a text is repeated as a whole before a tool call. */
   model_call_id: z.string().optional(),
-  /** Missing on the text that is repeated as a whole at the end. */
+  /** Absent when a text is repeated as a whole at the end. */
   timestamp_ms: z.number().optional(),
 })
 export type AssistantLine = z.infer<typeof assistant>

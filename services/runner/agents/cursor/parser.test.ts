@@ -1,4 +1,4 @@
-/** The lines here are made from the documented format: cursor-agent itself did not print them. */
+/** The lines in these tests follow the documented format; they were not printed by cursor-agent. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createCursorParser } from './parser.ts'

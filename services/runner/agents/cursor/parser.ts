@@ -1,4 +1,4 @@
-/** Reads what `cursor-agent` prints, line by line, into agent events. */
+/** Converts the output of `cursor-agent`, line by line, to agent events. */
 import { lineParser, openTools, type OpenTools } from '../parser.ts'
 import type { AgentEvent, AgentParser } from '../port.ts'
 import { errorOf } from './fault.ts'
@@ -18,14 +18,14 @@ interface State {
   model: string
   workspace: string
   writing: Writing | undefined
-  /** How many texts were begun. */
+  /** The number of texts that have started. */
   begun: number
-  /** The whole texts so far: the last one, and all of them joined. */
+  /** The complete texts so far: the last one, and all of them joined. */
   lastText: string
   allText: string
 }
 
-/** A parser for one process. Every text that began ends, and every tool that started finishes, however the stream breaks off. */
+/** A parser for one process. Every text that starts ends, and every tool that starts finishes, even if the output ends early. */
 export function createCursorParser(lineLimit?: number): AgentParser {
   const state: State = {
     tools: openTools(),
@@ -76,7 +76,7 @@ function close(state: State, cut: boolean): AgentEvent[] {
   return [{ type: kind, messageKey, text, cut }]
 }
 
-/** Begins a text under a key of our own, since texts have no ids. */
+/** Starts a text under a key of our own, since the agent's texts have no ids. */
 function begin(state: State, kind: Writing['kind']): Writing {
   const writing = { kind, messageKey: `${state.session}/${kind}-${state.begun}`, text: '' }
   state.writing = writing
@@ -93,7 +93,7 @@ function more(state: State, kind: Writing['kind'], text: string): AgentEvent[] {
   return [...before, { type, messageKey: current.messageKey, text }]
 }
 
-/** Takes a whole text. Usually its pieces have come before, and then it only marks that they are complete. */
+/** Reads a whole text. Usually its pieces came before, and the whole text only says that they are complete. */
 function whole(state: State, text: string): AgentEvent[] {
   if (state.writing?.kind === 'text') {
     if (text.startsWith(state.writing.text)) state.writing.text = text

@@ -1,4 +1,4 @@
-/** The tools of `cursor-agent`: what kind each is, what it works on, and what came of it. */
+/** The tools of `cursor-agent`: the kind of each, its target, and its result. */
 import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
 import { jsonOf } from '#platform/json.ts'
@@ -6,7 +6,7 @@ import type { ToolFinished, ToolStarted } from '../port.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'
 import { finishedTool, outputLimit, targetOf, type Targets } from '../tools.ts'
 
-/** By the tool's key without `ToolCall`, and for tools that are called as functions by their name without underscores. */
+/** The kind of a tool, by the tool's key without `ToolCall`; for a tool that is called as a function, by its name without underscores. */
 const kinds: Readonly<Record<string, ToolKind>> = {
   read: 'read',
   readfile: 'read',
@@ -62,13 +62,13 @@ const Function = z.object({
 })
 
 interface ToolCall {
-  /** As the agent calls it: `Shell`, `Read`. */
+  /** The tool's name as the agent writes it: `Shell`, `Read`. */
   readonly name: string
   readonly args: Args
   readonly result: unknown
 }
 
-/** The call within a line's `tool_call`, which holds it under a key of its own, with others beside it. */
+/** The call in a line's `tool_call`, which holds it under a key of its own, beside other keys. */
 export function toolCallOf(toolCall: Readonly<Record<string, unknown>>): ToolCall {
   const key = Object.keys(toolCall).find((name) => name.endsWith('ToolCall'))
   const called = Call.safeParse(key === undefined ? undefined : toolCall[key])
@@ -87,12 +87,12 @@ export function toolCallOf(toolCall: Readonly<Record<string, unknown>>): ToolCal
 const titled = (name: string): string =>
   name === 'ls' ? 'LS' : `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
 
-/** The arguments of a function, which may be JSON within a string. */
+/** The arguments of a function call, which may be JSON within a string. */
 function argumentsOf(given: unknown): Args {
   return Args.catch({}).parse(typeof given === 'string' ? jsonOf(given) : given)
 }
 
-/** A tool begins. `workspace` is the folder to which its paths are shown relative. */
+/** The event for a tool that starts. `workspace` is the folder to which paths are shown relative. */
 export function toolStarted(toolId: string, { name, args }: ToolCall, workspace: string): ToolStarted {
   return {
     type: 'tool_started',
@@ -105,7 +105,7 @@ export function toolStarted(toolId: string, { name, args }: ToolCall, workspace:
   }
 }
 
-/** How a call ended: with `success`, or under the name of what went wrong. */
+/** The end of a call: under `success`, or under the name of the failure. */
 const Details = z
   .union([z.record(z.string(), z.unknown()), z.string().transform((message) => ({ message }))])
   .catch({})
@@ -137,10 +137,10 @@ export function toolFinished({ toolId, kind }: ToolStarted, { args, result }: To
 
 function endOf(result: unknown): { readonly how: string; readonly details: Args } {
   const read = Ended.safeParse(result)
-  // A call that does not say how it ended counts as a success.
+  // A call without an end counts as a success.
   if (!read.success) return { how: 'success', details: {} }
   const ends = Object.keys(read.data)
-  // Beside the end stand remarks such as `isBackground`.
+  // Other keys, such as `isBackground`, are not about the end.
   const how = ['success', 'failure'].find((name) => ends.includes(name)) ?? ends[0] ?? 'success'
   return { how, details: read.data[how] ?? {} }
 }
@@ -175,7 +175,7 @@ function writtenLines({ fileText }: Args): number | null {
   return fileText === '' || fileText.endsWith('\n') ? lines - 1 : lines
 }
 
-/** The text of a result, which each tool keeps under another name. */
+/** The text of a result, which each tool has under another key. */
 function textIn(details: Args): string {
   for (const field of ['content', 'markdown', 'text', 'output', 'message', 'contents']) {
     const value = details[field]

@@ -1,4 +1,4 @@
-/** What an agent is given of a message's images. */
+/** The images of a message in the form in which an agent gets them. */
 import { randomBytes } from 'node:crypto'
 import sharp from 'sharp'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { taskId } from '../../../../tests/domain/ids.ts'
 import { animation, picture } from '../../../../tests/server/pictures.ts'
 import { imagesForAgent } from './agentMessage.ts'
 
-/** What it is given of one image of these bytes. */
+/** The form in which an agent gets one image of these bytes. */
 async function given(bytes: Buffer, facts: { readonly width: number; readonly height: number }) {
   const blob = { ...sampleImage().blob, size: bytes.byteLength }
   const image = { ...sampleImage(), ...facts, blob }

@@ -1,4 +1,4 @@
-/** What an agent is given with a message: its images, and the conversation so far where the agent has no session. */
+/** What an agent gets with a message: its images, and the conversation so far if the agent has no session. */
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
 import { unlessDamaged, type SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
@@ -6,13 +6,13 @@ import { openDecoder } from '#platform/images/decoder.ts'
 import type { AgentImage } from '../../agents/port.ts'
 
 /**
- * An image that the model's API refuses would be refused again in each turn of its session. The API takes 5 MB of base64 an image, 32 MB a
- * request, and 2,000 pixels a side in requests with many images.
+ * The largest image for an agent: one that the model's API refuses would be refused again in each turn of its session. The API accepts 5 MB of base64
+ * per image, 32 MB per request, and 2,000 pixels a side in requests with many images.
  */
 const largest = { side: 2_000, bytes: 1_500_000 }
 const quality = 85
 
-/** The images in order, those that are too large made smaller; `undefined` when one of them is gone or damaged. */
+/** The images in order, larger ones reduced; `undefined` when one of them is missing or damaged. */
 export async function imagesForAgent(
   { blobs }: { readonly blobs: Pick<SealedBlobs, 'get'> },
   taskId: string,
@@ -36,7 +36,7 @@ function unchanged(bytes: Uint8Array, { mediaType }: NamedImage): AgentImage {
   return { mediaType, base64: Buffer.from(bytes).toString('base64') }
 }
 
-/** Keeps only the first frame of an animation: no model sees more. */
+/** Reduces an image. Keeps only the first frame of an animation, as models see no more. */
 async function resized(bytes: Uint8Array): Promise<AgentImage> {
   const sharp = await openDecoder()
   const { side } = largest
@@ -47,7 +47,7 @@ async function resized(bytes: Uint8Array): Promise<AgentImage> {
   return { mediaType: 'image/webp', base64: written.toString('base64') }
 }
 
-/** The message with the conversation before it; the message alone when there was none. */
+/** The message with the conversation before it; only the message when there was none. */
 export function withTranscript(message: string, transcript: string): string {
   if (transcript === '') return message
   return `Earlier in this task:\n\n${transcript}\n\nThe message to work on now:\n\n${message}`

@@ -1,4 +1,4 @@
-/** The agent of a turn is given each answer once, and nothing that is recorded of its questions shows a secret. */
+/** The agent of a turn gets each answer once, and no record of its questions shows a secret. */
 import { expect, test } from 'vitest'
 import { executionId, questionId, taskId, userId } from '../../../../tests/domain/ids.ts'
 import type { ProgressEvent } from '#domain/task/events.ts'

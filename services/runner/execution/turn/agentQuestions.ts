@@ -1,4 +1,4 @@
-/** What the agent asks in a turn: recorded, and answered as the log says. */
+/** An agent's questions during a turn: records them, and passes on the answers in the log. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { questionsPage } from '#domain/api/questions.ts'
@@ -20,7 +20,7 @@ import type { Redaction } from '../../redaction/redaction.ts'
 import type { Run } from '../run.ts'
 import type { AgentProcess } from './agentProcess.ts'
 
-/** A run that has asked more is refused its requests. */
+/** The maximum number of questions in one run; further requests are declined. */
 const maxQuestions = 100
 
 const retryPauseMs = 1_000
@@ -32,7 +32,7 @@ interface AskingTurn {
   readonly taskId: string
   readonly process: Pick<AgentProcess, 'answer'>
   readonly redaction: Redaction
-  /** Whether the agent waits for a person from now on. */
+  /** Called when the agent starts or stops waiting for a person. */
   readonly onWaiting: (isWaiting: boolean) => void
 }
 
@@ -40,18 +40,21 @@ type Withdrawal = Extract<AgentEvent, { type: 'question_withdrawn' }>
 
 export interface AgentQuestions {
   hear(event: AgentQuestion | Withdrawal): Promise<void>
-  /** The model has gone on: the answers that the agent was given count as delivered. */
+  /** Called when the model has continued: the answers that the agent got then count as delivered. */
   seen(): Promise<void>
   stop(): void
 }
 
-/** A request that waits, with the answers that have come. */
+/** A request that waits, with the answers that have arrived. */
 interface Waiting {
   readonly questionIds: readonly string[]
   readonly answers: Map<string, Answer>
 }
 
-/** The agent of this turn is given each answer once; what it was given and its model has not seen is told with the next turn. What nobody has answered by its end stays in the task: see domain/task/questions.ts. */
+/**
+ * Follows the questions of one turn, whose agent gets each answer once. An answer that the agent got but its model has not seen is told with the next
+ * turn. A question without an answer at the end stays in the task: see domain/task/questions.ts.
+ */
 export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
   const { process, taskId, onWaiting } = turn
   const { reporter, fence, answers } = turn.run
@@ -59,7 +62,7 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
   const waiting = new Map<string, Waiting>()
   let count = 0
   let isStopped = false
-  /** Questions whose answers the agent was given and its model has not seen. */
+  /** The questions whose answers the agent got and its model has not seen. */
   let given: readonly string[] = []
 
   function settle(requestId: string): void {
@@ -81,7 +84,7 @@ export function agentQuestions(deps: Deps, turn: AskingTurn): AgentQuestions {
     settle(requestId)
   }
   const stopListening = answers.listen(async (questionId) => {
-    // An answer is passed on once: an engine that is away is waited for.
+    // An answer is passed on only once, so this waits for an engine that is down.
     for (;;) {
       try {
         return await take(questionId)
@@ -158,10 +161,10 @@ async function redacted(question: AskedQuestion, redaction: Redaction): Promise<
   }
 }
 
-/** Answers that an earlier run of the task was to be given when it ended. */
+/** Answers that an earlier run of the task should have got when it ended. */
 export interface LateAnswers {
   readonly questionIds: readonly string[]
-  /** In words, for the beginning of the next message; empty when there are none. */
+  /** The answers in words, for the beginning of the next message; empty when there are none. */
   readonly words: string
 }
 
@@ -177,7 +180,7 @@ export async function lateAnswers(
   return { questionIds, words: words.join('\n\n') }
 }
 
-/** What a person has allowed 'always in this task', in the agent's notation. */
+/** The rules that a person has allowed 'always in this task', in the agent's notation. */
 export async function allowedRules(
   { documents }: Pick<RecordingDeps, 'documents'>,
   { taskId, questions }: LiveTask,

@@ -1,4 +1,4 @@
-/** Records how the agent found its MCP servers, and what went wrong with them. */
+/** Records the states of the agent's MCP servers, and their faults. */
 import { mcpServerWords } from '#domain/history/rows.ts'
 import { McpServersReported, type McpServerReport } from '#domain/mcp/mcpReport.ts'
 import type { FoundMcpServer } from '../../agents/port.ts'
@@ -20,7 +20,7 @@ interface RecordedServers {
   readonly output: RunOutput
 }
 
-/** Records them once the session is open, and again at the end when something has changed. */
+/** Records the states once the session is open, and again at the end if something has changed. */
 export function recordingMcp(recorder: EventRecorder, turn: RecordedServers): EventRecorder {
   const {
     fence: { executionId },

@@ -22,16 +22,16 @@ interface SteeredTurn {
 }
 
 export interface Steering {
-  /** The agent has begun with the turn: it is sent what steers from now on. */
+  /** Called when the agent has started the turn: from now on it gets the messages that steer. */
   begin(): void
-  /** The model has seen messages: they count as delivered. */
+  /** Called when the model has seen messages, which then count as delivered. */
   seen(ids: readonly string[]): Promise<void>
   stop(): void
 }
 
 /**
- * Sends messages to a turn that the agent has begun, until it is stopped. What the model has not seen by then stays in the queue and becomes the
- * next turn: it may be told twice, and is not lost.
+ * Sends messages to a turn that the agent has started, until it is stopped. Messages that the model has not seen by then stay in the queue and start
+ * the next turn: the model may read a message twice, but none is lost.
  */
 export function steerTurn(deps: Deps, turn: SteeredTurn): Steering {
   const { messages, process, reporter } = turn
@@ -67,7 +67,7 @@ export function steerTurn(deps: Deps, turn: SteeredTurn): Steering {
   }
 }
 
-/** The message as the agent takes it; `undefined` when it is gone. */
+/** The message in the agent's form; `undefined` when it no longer exists. */
 async function steeringMessage(
   deps: Deps,
   { taskId, process: { agent }, home }: SteeredTurn,

@@ -1,4 +1,4 @@
-/** Which images of a tool are kept, and that whatever else it gives back is only counted. */
+/** Which images of a tool are kept; other content is only counted. */
 import { expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
 import { checkImage } from '#platform/images/reencode.ts'

@@ -1,4 +1,4 @@
-/** Keeps the images that tools give back, checked like those that people send, as blobs of the task. */
+/** Keeps the images in tools' results as blobs of the task, after the same checks as images that people send. */
 import { v5 as uuidv5 } from 'uuid'
 import { imageLimits } from '#domain/api/images.ts'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -7,14 +7,14 @@ import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { ToolImagesKept } from '#domain/task/toolImageEvents.ts'
 import type { RecordingDeps } from '../../deps.ts'
 
-/** Resolves with the event that tells of them. Images that cannot be kept are only counted. */
+/** Resolves with the event about the images. Images that cannot be kept are only counted. */
 export type KeepToolImages = (
   toolId: string,
   base64: readonly string[],
 ) => Promise<EventOf<typeof ToolImagesKept>>
 
 const mostOfCall = 8
-/** Of the images of a run, as they are kept. */
+/** The maximum size of all images of one run, in bytes as they are stored. */
 const mostBytes = 20_000_000
 
 export function toolImages(
@@ -36,7 +36,7 @@ export function toolImages(
     const images: EventOf<typeof ToolImagesKept>['data']['images'] = []
     for (const [index, each] of base64.slice(0, mostOfCall).entries()) {
       const image = await kept(each).catch((fault: unknown) => {
-        // The run goes on without the image: the page says that it is missing.
+        // The run continues without the image, and the page shows that it is missing.
         if (!(fault instanceof Fault))
           logger.warn({ err: fault, taskId }, 'failed to keep an image of a tool')
       })

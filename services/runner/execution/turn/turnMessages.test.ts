@@ -1,4 +1,4 @@
-/** Messages, wake-ups, freezes and restarts of an agent in any order: what is answered, and what is only believed to be. */
+/** Messages, wake-ups, freezes and restarts of an agent in any order: which messages are answered, and which only seem to be. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { executionId } from '../../../../tests/domain/ids.ts'

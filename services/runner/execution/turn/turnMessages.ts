@@ -1,34 +1,37 @@
 /**
- * Which messages of a turn its agent has taken up, its model has seen and it has answered. A message counts as answered only by an end that names
- * it, and as seen once the model has said something with it in view: before that the agent may be stopped, or find its model away. No I/O.
+ * Which messages of a turn the agent has taken up, the model has seen, and the agent has answered. A message counts as answered only after an end
+ * that names it, and as seen once the model has said something after it: before that the agent may be stopped, or its model may fail. No I/O.
  */
 import type { AgentEnd, AgentEvent } from '../../agents/port.ts'
 
 export interface TurnMessages {
-  /** Adds a message that is sent now; false once the turn is over, since nothing more is read of the agent then. */
+  /** Adds a message that is sent now; returns `false` once the turn is over, since no more of the agent's output is read then. */
   add(id: string): boolean
-  /** Takes back a message that could not be sent. */
+  /** Removes a message that could not be sent. */
   remove(id: string): void
-  /** What an event means for them. */
+  /** Applies an event, and returns its meaning for the messages. */
   hear(event: AgentEvent): Heard
-  /** Every message that was sent is answered, well or not. */
+  /** Whether every message that was sent has been answered, successfully or not. */
   isOver(): boolean
-  /** One of them is answered, well or not. */
+  /** Whether at least one of the messages has been answered, successfully or not. */
   hasEnded(): boolean
-  /** Some are answered, the last that the model has seen well, and none that the agent has taken up waits for its answer. */
+  /**
+   * Whether some messages are answered, the last one that the model has seen successfully, and no message that the agent has taken up waits for its
+   * answer.
+   */
   isCompleted(): boolean
 }
 
 export interface Heard {
-  /** The agent takes these up now. */
+  /** The messages that the agent takes up now. */
   readonly takenUp: readonly string[]
-  /** It is known now that the model has seen these. */
+  /** The messages of which it is now known that the model has seen them. */
   readonly seen: readonly string[]
-  /** It ends the turn of one of them. */
+  /** Whether the event ends the turn of one of the messages. */
   readonly isOwnEnd: boolean
 }
 
-/** Whether the model itself has said this to the agent's request. */
+/** Whether the event is the model's own reaction to the agent's request. */
 function isOfModel(event: AgentEvent): boolean {
   switch (event.type) {
     case 'text_delta':
@@ -44,7 +47,7 @@ function isOfModel(event: AgentEvent): boolean {
   }
 }
 
-/** Whether the model has gone on since it was answered. Several questions of it may follow each other. */
+/** Whether the model has continued after an answer. It may ask several questions in a row. */
 export function hasGoneOn(event: AgentEvent): boolean {
   return event.type === 'end' ? event.ok : isOfModel(event) && event.type !== 'question'
 }
@@ -75,7 +78,7 @@ export function turnMessages(): TurnMessages {
     if (answered.length === 0) return { takenUp: [], seen: [], isOwnEnd: false }
     const takenUp = takeUp(answered)
     const seen = ok ? see() : []
-    // What failed before the model saw it takes nothing from what was answered: it becomes a turn of its own.
+    // A message that failed before the model saw it does not undo the success of the others: it starts a turn of its own.
     if (lastEnd === undefined || answered.some((id) => !unseen.has(id))) lastEnd = { ok }
     for (const id of answered) messages.set(id, 'answered')
     return { takenUp, seen, isOwnEnd: true }
