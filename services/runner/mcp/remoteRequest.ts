@@ -1,4 +1,6 @@
-/** Requests to one remote MCP server, with its credential: to an address that the rules of egress allow, and without following redirects. */
+/**
+ * Sends requests to one remote MCP server, with its credential: only to addresses that the rules of egress allow, and without following redirects.
+ */
 import { lookup as systemLookup } from 'node:dns'
 import * as http from 'node:http'
 import * as https from 'node:https'
@@ -15,7 +17,7 @@ export interface RemoteServer {
   readonly rules: readonly Rule[]
 }
 
-/** A fault of the server, in a sentence for people and the agent. */
+/** A fault of the server, as a sentence for people and the agent. */
 export class McpFault extends Error {
   override readonly name = 'McpFault'
 }
@@ -24,13 +26,13 @@ export interface RemoteRequest {
   readonly method: 'POST' | 'GET' | 'DELETE'
   readonly headers: OutgoingHttpHeaders
   readonly body?: string
-  /** Until the head of the answer is there. */
+  /** The time limit until the head of the answer has arrived. */
   readonly answerWithinMs: number
   readonly signal: AbortSignal
 }
 
 export interface Remote {
-  /** The answer, whatever its status, but for redirects and refused credentials. Throws `McpFault`. */
+  /** The answer with any status, except for redirects and refused credentials. Throws `McpFault`. */
   ask(request: RemoteRequest): Promise<IncomingMessage>
   close(): void
 }
@@ -82,7 +84,7 @@ export function remoteOf(server: RemoteServer): Remote {
 
 const inside = "It leads into the server's own network, which is not reached."
 
-/** Resolves a name to allowed addresses alone: the connection goes to the very address that was checked. */
+/** Resolves a name to allowed addresses only: the connection goes to the very address that was checked. */
 function allowedLookup(isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
     systemLookup(hostname, { all: true }, (fault, found) => {

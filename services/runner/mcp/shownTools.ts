@@ -1,25 +1,25 @@
-/** Which tools of a server an agent gets: not those that are switched off, and only as the server first described them. */
+/** Decides which tools of a server an agent gets: none that are switched off, and each only as the server first described it. */
 import { createHash } from 'node:crypto'
 import { mcpLimits } from '#domain/api/mcpServers.ts'
 import type { Tool } from './messages.ts'
 
 export interface ShownTools {
-  /** A page of the server's list begins; the first one has no cursor. */
+  /** Called when a page of the server's list is requested; the first page has no cursor. */
   asked(cursor: string | null | undefined): void
-  /** Those of a page that the agent gets. */
+  /** Those tools of a page that the agent gets. */
   shown(tools: readonly Tool[], isLast: boolean): readonly Tool[]
   /** Why a tool may not be called; `undefined` when it may. */
   refusal(name: string): string | undefined
 }
 
-/** `onChange` is told of tools that are new or described otherwise than at first. They are left out until the agent is started again. */
+/** Calls `onChange` with tools that are new or whose description has changed. The agent does not get them until it is started again. */
 export function shownTools(off: readonly string[], onChange: (sentence: string) => void): ShownTools {
   const known = new Map<string, string>()
   const changed = new Set<string>()
   let isListed = false
   return {
     asked(cursor) {
-      // A list that was never read to its end is read again.
+      // A list that was not read to its end is read again.
       if ((cursor ?? null) === null && !isListed) known.clear()
     },
     shown(tools, isLast) {

@@ -1,4 +1,4 @@
-/** The MCP servers that a repository suggests in its `.mcp.json`, read as plain text: nothing of it is run or asked. */
+/** Reads the MCP servers that a repository suggests in its `.mcp.json`; nothing of the file is run, and no server is called. */
 import { z } from 'zod'
 import { mcpLimits } from '#domain/api/mcpServers.ts'
 import { McpServerInput, type SuggestedMcpServer } from '#domain/api/mcpServers.schema.ts'
@@ -40,7 +40,7 @@ const Entry = z.union([
   }),
 ])
 
-/** Those that could be added as they are. Values of variables and headers are left out: they are to be entered as secrets. */
+/** The servers that can be added as they are. Values of variables and headers are left out: a person has to enter them as secrets. */
 export function serversIn(text: string): readonly SuggestedMcpServer[] {
   const file = File.safeParse(jsonOf(text))
   if (!file.success) return []
