@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-/** Below the ports that systems hand out, so that no other program gets one while its server is down between two starts. */
+/** The range of ports. It is below the ports that systems hand out, so that no other program gets one while its server is down between two starts. */
 const range = { first: 10_240, last: 32_000 }
 
 /** This many different ports that are free now. */

@@ -5,7 +5,7 @@ import { programOfScript } from './programScript.ts'
 
 const patienceMs = 300_000
 
-/** Its place, or why it is not there. With REQUIRE_OPENCODE=1 in the environment, its absence is a failure. */
+/** The path of the program, or why there is none. With REQUIRE_OPENCODE=1 in the environment, its absence is a failure. */
 export async function opencodeProgram(): Promise<Located> {
   const { OPENCODE_BIN: named, PATH: path = '', REQUIRE_OPENCODE: required } = process.env
   try {

@@ -1,8 +1,8 @@
 /** What is known about an agent in advance: plain data, without a schema. */
 
 /**
- * What an agent can be told to do, or be given: to plan first, to ask before each change, messages within a turn, MCP servers, skills and commands,
- * subagents. Tests hold it, and docs/agents.md is made from it.
+ * What an agent supports: planning first, asking before each change, messages within a turn, MCP servers, skills and commands, subagents. Tests check
+ * each of these, and docs/agents.md is made from this list.
  */
 export type Capability = 'plan' | 'ask' | 'steering' | 'mcp' | 'commands' | 'subagents'
 
@@ -13,7 +13,7 @@ export interface Agent {
   readonly label: string
   /** The agent's logo: the `d` of an SVG path, drawn as a line in a box of 24 by 24. */
   readonly logo: string
-  /** What is not named is not offered on its screens. */
+  /** What the agent supports; screens do not offer anything else. */
   readonly can: readonly Capability[]
   /** People see it only where it is installed. */
   readonly isHiddenWhenMissing?: boolean

@@ -1,4 +1,4 @@
-/** What an agent can do beyond its work. What it cannot do is not offered on its screens. */
+/** Whether an agent supports a capability. Screens do not offer capabilities that an agent lacks. */
 import { agentNamed, type AgentName } from '../agents.ts'
 import type { Capability } from './agent.ts'
 

@@ -9,7 +9,7 @@ export const opencode = {
   isHiddenWhenMissing: true,
 } as const satisfies Agent
 
-/** It asks the models of Anthropic, with the key that `claude` has too. */
+/** opencode calls Anthropic's models, with the same key as `claude`. */
 export const opencodeConfiguration = {
   program: 'opencode',
   provider: 'anthropic',

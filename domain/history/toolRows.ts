@@ -31,7 +31,7 @@ export function toolRow(event: Event<'ToolStarted'>, agent: string): TimelineRow
   }
 }
 
-/** One row for both if their kind is one that is grouped and the first has not failed; otherwise `null`. */
+/** One row for both, if they have the same kind, that kind is grouped, and the first has not failed; otherwise `null`. */
 export function groupWith(row: TimelineRow, next: TimelineRow): TimelineRow | null {
   const isMany = row.kind === 'read' || row.kind === 'edit' || row.kind === 'search' || row.kind === 'fetch'
   if (!isMany || row.kind !== next.kind || row.outcome === 'failed') return null

@@ -9,7 +9,7 @@ import { isOneOf, type AnyRecorded, type View } from './view.ts'
 
 export interface LogDocument extends Omit<LogEntry, 'images'> {
   readonly images?: readonly LoggedImage[] | undefined
-  /** By which those with images are found. */
+  /** Set on entries with images, so that they can be found. */
   readonly hasImages?: true
   /** The position in a sortable form. */
   readonly order: string

@@ -7,7 +7,7 @@ export interface VisitOptions {
   /** The person who is signed in; nobody by default. */
   readonly as?: Person | undefined
   readonly theme?: 'light' | 'dark'
-  /** In CSS pixels; 1440 x 900 by default. */
+  /** The width of the window in CSS pixels; the default window is 1440 x 900. */
   readonly width?: number
   readonly height?: number
   /** The person has set their system to reduce motion. */

@@ -19,7 +19,7 @@ export interface Spent {
   readonly isGraphql: boolean
   /** Whether the answer was a 304, which does not count against the limit. */
   readonly isFree: boolean
-  /** In milliseconds of the monotonic clock. */
+  /** The time of the request, in milliseconds of the monotonic clock. */
   readonly at: number
 }
 

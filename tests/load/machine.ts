@@ -4,7 +4,7 @@ import { availableParallelism, cpus, loadavg, totalmem } from 'node:os'
 export interface Machine {
   readonly cores: number
   readonly processor: string
-  /** In units of 10^9 bytes. */
+  /** The memory, in units of 10^9 bytes. */
   readonly memoryGigabytes: number
   readonly node: string
   readonly platform: string

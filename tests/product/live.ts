@@ -9,7 +9,7 @@ export type Heard = {
   [Name in keyof ServerEvents]: {
     readonly name: Name
     readonly payload: Parameters<ServerEvents[Name]>[0]
-    /** In milliseconds of `performance.now()`. */
+    /** The time of arrival, in milliseconds of `performance.now()`. */
     readonly at: number
   }
 }[keyof ServerEvents]

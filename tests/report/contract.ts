@@ -46,7 +46,7 @@ const isLine = (line: string) => line.trim() !== '' && !line.startsWith('#') && 
 /** The line below the head of a table. */
 const isRule = (line: string) => line.startsWith('|-')
 
-/** All references in a test file. */
+/** All references (`// Holds …`) in a test file. */
 export function holdingsIn(source: string, file = 'test.tsx'): readonly Holding[] {
   const parsed = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true)
   const titles = new Map<number, string | null>()

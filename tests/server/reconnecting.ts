@@ -44,7 +44,7 @@ export interface Reconnecting {
 /** The results, for the report. */
 export interface Reconnected {
   readonly reconnects: number
-  /** Of the quickest viewer, on average over the whole time. */
+  /** The number of reconnects per second of the quickest viewer, on average over the whole time. */
   readonly reconnectsASecond: number
   readonly events: number
 }

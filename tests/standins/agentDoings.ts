@@ -13,7 +13,7 @@ export const planned = (taskId: string, status: 'in_progress' | 'completed'): To
   input: { taskId, status },
 })
 
-/** It has somebody else look around, and says what came of it. */
+/** Turns in which the agent lets a sub-agent look around, and reports the result. */
 export const delegating: readonly Turn[] = [
   {
     tools: [
@@ -26,7 +26,7 @@ export const delegating: readonly Turn[] = [
   { text: 'It was looked at.' },
 ]
 
-/** It makes a file of these bytes, and reads it. */
+/** Turns in which the agent makes a file of these bytes, and reads it. */
 export const lookingAt = (path: string, bytes: Buffer): readonly Turn[] => [
   { tools: [bash(`echo ${bytes.toString('base64')} | base64 -d > ${path}`)] },
   { tools: [{ name: 'Read', input: { file_path: path } }] },

@@ -9,7 +9,7 @@ import { alternating, median, percentile } from '../statistics.ts'
 
 const amounts = { tasks: 1_000_000, ofBusy: 100_000, people: 1_000 }
 const rounds = 9
-/** Long enough that a single pause of the process is less than a twentieth of a round. */
+/** How long a round lasts: long enough that a single pause of the process is less than a twentieth of it. */
 const ms = 3_000
 const warmRounds = 3
 

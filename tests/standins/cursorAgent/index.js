@@ -192,7 +192,7 @@ function chatOf(id) {
   }
 }
 
-/** Never resolves. */
+/** A promise that never resolves. */
 function stay() {
   return new Promise(() => setInterval(() => {}, 60_000))
 }

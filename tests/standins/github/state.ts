@@ -21,7 +21,7 @@ const App = z.object({
   homepage: z.string(),
   clientId: z.string(),
   clientSecretHash: z.string(),
-  /** In PEM; only the App has the private key. `null` until the App has fetched the key. */
+  /** The public key in PEM; only the App has the private key. `null` until the App has fetched the key. */
   publicKey: z.string().nullable(),
   hook: AppHook.nullable(),
   permissions: Permissions,

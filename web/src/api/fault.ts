@@ -9,7 +9,7 @@ export interface ApiFault {
   readonly message: string
   /** The name of the input at fault; `null` when the fault is not about one input. */
   readonly field: string | null
-  /** When to retry, in ms since the epoch, if the server says so. */
+  /** When to retry, in milliseconds since 1970, if the server says so. */
   readonly retryAt?: number
 }
 
@@ -18,7 +18,7 @@ export function reasonOf(error: unknown, fallback: string): string {
   return textOf(error, 'message') || fallback
 }
 
-/** When to retry after this error, in ms since the epoch; `null` when there is nothing to wait for. */
+/** When to retry after this error, in milliseconds since 1970; `null` when there is nothing to wait for. */
 export function retryAtOf(error: unknown): number | null {
   const retryAt = memberOf(error, 'retryAt')
   return typeof retryAt === 'number' ? retryAt : null

@@ -12,7 +12,7 @@ import type { Store } from '../../../../services/codehost/state/store.ts'
 export interface ConfiguredApp {
   readonly clientId: string
   readonly clientSecret: string
-  /** In PEM; with `null` the host creates a key and stores it. */
+  /** The private key in PEM; with `null` the host creates a key and stores it. */
   readonly privateKey: string | null
   /** Addresses to which a person may be redirected, in addition to those on loopback. */
   readonly callbackUrls: readonly string[]
@@ -26,7 +26,7 @@ export interface AppCredentials {
   readonly id: number
   readonly slug: string
   readonly clientId: string
-  /** In PEM, PKCS#1 as GitHub gives it. */
+  /** The private key in PEM, PKCS#1 as GitHub gives it. */
   readonly privateKey: string
 }
 

@@ -57,7 +57,7 @@ export function isMissingChunk(error: unknown): boolean {
   return error instanceof ChunkLoadError || (error instanceof TypeError && browsersOwn.test(error.message))
 }
 
-/** What reloading a page needs from the browser. */
+/** The parts of the browser that reloading a page uses. */
 interface Reloading {
   readonly location: Pick<Location, 'pathname' | 'reload'>
   readonly sessionStorage: Pick<Storage, 'getItem' | 'setItem'>

@@ -21,7 +21,7 @@ export function useLogout(): () => void {
     const token = readToken()
     dropToken()
     dispatch(sessionEnded('logout'))
-    // Not sent through the store, whose calls read the token when they are sent: by then it is gone.
+    // Not sent through the store, whose calls read the token when they are sent: by then it has been removed.
     if (token !== null) void request(logoutCall, { token })
   }
 }

@@ -2,7 +2,7 @@
 import type { ShownImage } from '#domain/api/images.schema.ts'
 
 export type Upload =
-  /** In percent, 0 to 100. */
+  /** `progress` is in percent, 0 to 100. */
   | { readonly kind: 'uploading'; readonly progress: number }
   | { readonly kind: 'completed'; readonly image: ShownImage }
   | { readonly kind: 'error'; readonly reason: string }

@@ -68,7 +68,7 @@ export function usePendingImages(most: number = maxImages.full): PendingImages {
     [drop],
   )
   const completed = useCallback(() => completedOf(imagesNow()), [imagesNow])
-  // The same object until something changes, so that components that depend on it render no more often.
+  // Returns the same object until something changes, so that components that depend on it render no more often.
   return useMemo(
     () => ({
       images,

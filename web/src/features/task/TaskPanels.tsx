@@ -49,7 +49,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   const use = (panel: Panel) => split && setChosen(panel)
   const tabs = workTabs(task)
 
-  // The same tree at all widths, so that drafts, their images and the focus survive resizing.
+  // The elements are the same at all widths, so that drafts, their images and the focus survive resizing.
   return (
     <>
       {!split && (

@@ -9,9 +9,9 @@ import { useLengthLimit } from './lengthLimit.ts'
 interface TextAreaProps extends Omit<ComponentProps<'textarea'>, 'ref' | 'rows' | 'value' | 'maxLength'> {
   readonly label: string
   readonly value: string
-  /** In pixels. */
+  /** The height of the empty box in pixels. */
   readonly minHeight: number
-  /** In pixels; above it the box scrolls. */
+  /** The height in pixels above which the box scrolls. */
   readonly maxHeight: number
   /** Above this length, a sentence says by how much the text is too long. */
   readonly maxCharacters?: number

@@ -5,7 +5,7 @@ import { elapsed } from '../text/clock.ts'
 import { Button } from './Button.tsx'
 
 type WaitingButtonProps = ComponentProps<typeof Button> & {
-  /** In ms since the epoch; `null` when there is nothing to wait for. */
+  /** When the wait ends, in milliseconds since 1970; `null` when there is nothing to wait for. */
   readonly until: number | null
 }
 

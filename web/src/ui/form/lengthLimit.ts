@@ -8,7 +8,7 @@ export function tooLong(text: string, max: number | undefined): string | undefin
   return `Too long by ${over}: at most ${most} characters fit.`
 }
 
-/** The same sentence, which the browser also shows on submitting; `frame` is the element around the field. */
+/** The sentence about a text that is too long, which the browser also shows on submitting; `frame` is the element around the field. */
 export function useLengthLimit(
   frame: RefObject<HTMLElement | null>,
   text: unknown,

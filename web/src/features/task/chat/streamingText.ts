@@ -19,7 +19,7 @@ export interface Writing extends Observed<readonly WrittenMessage[]> {
   reset(deltas: readonly MessageDelta[]): void
   append(deltas: readonly MessageDelta[]): void
   appendLive(words: readonly MessageWords[]): void
-  /** Nothing more will be written in this execution: its text that was not recorded is dropped. */
+  /** Called when nothing more will be written in this execution: its text that was not recorded is dropped. */
   settle(executionId: string): void
   /** Removes messages that the chat now contains as a whole. */
   drop(messageIds: readonly string[]): void

@@ -1,4 +1,4 @@
-/** What the details of a tool call say. */
+/** Texts of the details of a tool call. */
 export const texts = {
   imagesLeftOut: (count: number) => `${count} more ${count === 1 ? 'image' : 'images'} not kept`,
 } as const

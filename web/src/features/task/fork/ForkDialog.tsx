@@ -13,7 +13,7 @@ import { notified, notifiedFailure } from '../../notifications/notifications.ts'
 import { useForkTaskMutation, type TurnOfTask } from './forkApi.ts'
 import { texts } from './texts.ts'
 
-/** In characters. */
+/** The longest title of a task, in characters. */
 const maxTitleLength = 100
 
 interface ForkDialogProps extends TurnOfTask {

@@ -14,7 +14,7 @@ const format = 2
 
 export interface Recording {
   readonly format: typeof format
-  /** In the format of ISO 8601. */
+  /** The time of saving, in the format of ISO 8601. */
   readonly savedAt: string
   readonly base: TaskBase
   readonly names: Names

@@ -117,7 +117,7 @@ interface HalfProps {
   readonly children: ReactNode
 }
 
-/** One side of a row. The text scrolls with the list, and the number stays in place. */
+/** One side of a row: its number, which stays in place, and its text, which scrolls with the list. */
 function Half({ line, number, selected, side, traced = false, children }: HalfProps) {
   // On a side without a line, the change is on the other side only; context lines are on both.
   const kind = line?.kind ?? 'context'
