@@ -1,4 +1,4 @@
-/** Every kind of event can be written and read again, by today's schemas and by those of any later day. */
+/** Every kind of event can be written and read again, by today's schemas and by all later ones. */
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

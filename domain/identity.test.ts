@@ -1,4 +1,4 @@
-/** An account at the code host is one person's here: whoever claims it first. */
+/** An account at the code host belongs to one person here: the first one to claim it. */
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../tests/domain/given.ts'
 import { userId } from '../tests/domain/ids.ts'

@@ -1,4 +1,4 @@
-/** An uploaded image waits, is attached, and is discarded once. */
+/** An uploaded image waits, is attached, and is discarded, each at most once. */
 import { describe, expect, test } from 'vitest'
 import { erased, moment, recorded } from '../tests/domain/recorded.ts'
 import { given } from '../tests/domain/given.ts'

@@ -1,4 +1,4 @@
-/** The log's identity is given once, and an epoch ends with a restore. */
+/** The log gets its identity once, and an epoch ends with a restore. */
 import { describe, expect, test } from 'vitest'
 import { lifted } from './kernel/event.schema.ts'
 import { given, stateAfter } from '../tests/domain/given.ts'

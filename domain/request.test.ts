@@ -1,4 +1,4 @@
-/** A request that may come again is taken once, and remembers what it made outside of the log. */
+/** A request that may be repeated is accepted once, and remembers what it created outside of the log. */
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../tests/domain/given.ts'
 import { userId } from '../tests/domain/ids.ts'

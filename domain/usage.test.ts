@@ -1,4 +1,4 @@
-/** A person's day of models: all that was metered is recorded, and adds up for each model. */
+/** A person's usage of models on one day: all metered usage is recorded, and added up for each model. */
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../tests/domain/given.ts'
 import { executionId } from '../tests/domain/ids.ts'

@@ -1,4 +1,4 @@
-/** Images are named in a task or a message as clients have them: by id, by address, or by what the upload answered. */
+/** Images in a task or a message are named by id, by address, or by the answer to their upload. */
 import { describe, expect, test } from 'vitest'
 import { imageId } from '../../tests/domain/ids.ts'
 import { sendMessage } from './chat.schema.ts'

@@ -1,4 +1,4 @@
-/** What may be set: names that an environment takes, and hosts by their names. */
+/** Which settings are accepted: valid names of environment variables, and hosts by their names. */
 import { describe, expect, test } from 'vitest'
 import {
   AllowedHost,

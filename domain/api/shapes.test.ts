@@ -1,4 +1,4 @@
-/** The shapes of the contract, name by name: what a client may rely on. More may come; none of these may go. */
+/** The shapes of the API's answers, name by name. Clients rely on them: names may be added, but none may be removed. */
 import { describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { imageId, projectId } from '../../tests/domain/ids.ts'

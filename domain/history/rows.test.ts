@@ -1,4 +1,4 @@
-/** The timeline tells of a clean-up what is known of it. */
+/** The timeline shows what is known about a clean-up. */
 import { expect, test } from 'vitest'
 import type { BranchOutcome, WorkspaceOutcome } from '../api/cleanUp.ts'
 import type { TaskEventMessage } from '../api/socket.schema.ts'

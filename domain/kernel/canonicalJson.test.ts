@@ -1,4 +1,4 @@
-/** One form for each value: equal values give equal text, whatever order their keys came in; others give other text. */
+/** Equal values give the same text, whatever the order of their keys; different values give different texts. */
 import { isDeepStrictEqual } from 'node:util'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

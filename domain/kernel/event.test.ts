@@ -1,4 +1,4 @@
-/** Positions order as numbers, as text too; a kind makes events of its own type. */
+/** Positions are ordered as numbers, also when compared as text; a kind makes events of its own type. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-/** What is wrong with an input is said in our words, and names the field. */
+/** Errors in an input are described in our words, and name the field. */
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { calls } from '../api/calls.schema.ts'

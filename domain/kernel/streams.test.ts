@@ -1,4 +1,4 @@
-/** A stream's name says what it is about and under whose key it is sealed. */
+/** A stream's name tells what the stream is about and under whose key it is sealed. */
 import { describe, expect, test } from 'vitest'
 import { taskId } from '../../tests/domain/ids.ts'
 import { TaskId } from './ids.schema.ts'

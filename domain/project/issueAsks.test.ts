@@ -1,4 +1,4 @@
-/** What of an issue asks for a task, and what never does. */
+/** Which parts of an issue request a task, and which never do. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { asksOf, isMentionedIn, isUnsure, mayMention, type Asking } from './issueAsks.ts'

@@ -1,4 +1,4 @@
-/** Issues that become tasks: once, for who may, within the limits, and never by a text that was changed afterwards. */
+/** Issues become tasks once, for people with the permission, within the limits, and never because of a text that was changed afterwards. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'

@@ -1,4 +1,4 @@
-/** A project is a repository brought in once, described by its owner, and refreshed from the code host. */
+/** A project is a repository that was added once, is described by its owner, and is refreshed from the code host. */
 import { describe, test } from 'vitest'
 import { given } from '../../tests/domain/given.ts'
 import { projectId, userId } from '../../tests/domain/ids.ts'

@@ -1,4 +1,4 @@
-/** Seals and other bundles that the reader has: what they bear out, what they contradict, and what cannot be compared. */
+/** Seals and other bundles that the reader has: what they confirm, what they contradict, and what cannot be compared. */
 import { describe, expect, test } from 'vitest'
 import { present } from '../../tests/domain/present.ts'
 import { bundleOf, keptEnvelopes, plaintextOf, signingKey } from '../../tests/domain/auditBundles.ts'

@@ -1,4 +1,4 @@
-/** The vectors that `docs/audit-bundle.md` names, and the tables that it has of what the code has. */
+/** The test vectors that `docs/audit-bundle.md` names, and its tables, agree with the code. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'

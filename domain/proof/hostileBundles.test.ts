@@ -1,4 +1,4 @@
-/** Bundles made to mislead whoever checks them: none of them is taken for whole, and the verifier says what is wrong. */
+/** Bundles that are made to mislead their reader: none is accepted as whole, and the verifier names the fault. */
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { present } from '../../tests/domain/present.ts'

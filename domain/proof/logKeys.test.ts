@@ -1,4 +1,4 @@
-/** Keys that replace others, and witnesses: what the reader of a bundle can tell by a key that they know. */
+/** Replaced keys, and witnesses: what the reader of a bundle can tell from a key that they know. */
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { present } from '../../tests/domain/present.ts'

@@ -1,4 +1,4 @@
-/** The places of a comparison: who gets one, and when it is free again. */
+/** The places in a comparison: which task gets one, and when it is free again. */
 import { test } from 'vitest'
 import { given } from '../../tests/domain/given.ts'
 import { taskId } from '../../tests/domain/ids.ts'

@@ -1,4 +1,4 @@
-/** A task begins with its description as the first message, and may be renamed or deleted whatever runs. */
+/** A task starts with its description as the first message, and can be renamed or deleted whatever is running. */
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'

@@ -1,4 +1,4 @@
-/** Every command in every state that matters: what happens, or why not. The other tests say with what contents. */
+/** Every command in every relevant state: what happens, or why it is refused. Other tests check the contents. */
 import { describe, expect, test } from 'vitest'
 import { isRefusal } from '../kernel/decider.ts'
 import type { FaultCode } from '../kernel/errors.ts'

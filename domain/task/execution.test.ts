@@ -1,4 +1,4 @@
-/** One execution at a time, claimed by one runner; who reports for another execution or attempt is refused. */
+/** A task has one execution at a time, claimed by one runner; reports about another execution or attempt are refused. */
 import { describe, expect, test } from 'vitest'
 import { isRefusal } from '../kernel/decider.ts'
 import { given, stateAfter } from '../../tests/domain/given.ts'

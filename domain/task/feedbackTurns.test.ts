@@ -1,4 +1,4 @@
-/** Turns that work on feedback: what is published and answered after them, and what becomes of it where they come to nothing. */
+/** Turns that work on feedback: what is published and answered after them, and what happens to the feedback when they fail. */
 import { describe, expect, test } from 'vitest'
 import {
   automatic,

@@ -1,4 +1,4 @@
-/** Images of a message: their facts open, their names among its words, and nothing of them in what the next decision needs. */
+/** Images of a message: facts about them are not sealed, their names are sealed with the text, and the state for later decisions has neither. */
 import { describe, expect, test } from 'vitest'
 import { creating, sampleImage } from '../../tests/domain/creating.ts'
 import { given, historyOf, stateAfter } from '../../tests/domain/given.ts'

@@ -1,4 +1,4 @@
-/** Whatever is asked of a task, in whatever order: its status moves only along the machine, and its state makes sense. */
+/** After any commands in any order, a task's status has moved only along the state machine, and its state is consistent. */
 // oxlint-disable vitest/expect-expect -- what `over` and `always` are given expects
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Messages wait their turn: one turn or command at a time, in the order they were sent. */
+/** Messages wait in a queue: one turn or command at a time, in the order of sending. */
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId } from '../../tests/domain/ids.ts'

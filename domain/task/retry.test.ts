@@ -1,4 +1,4 @@
-/** A retry works on the last turn again, from whatever end; `execute` starts what waits first. */
+/** A retry repeats the last turn, however it ended; `execute` starts the first of the waiting messages. */
 import { describe, test } from 'vitest'
 import { given } from '../../tests/domain/given.ts'
 import { executionId } from '../../tests/domain/ids.ts'

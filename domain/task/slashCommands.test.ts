@@ -1,4 +1,4 @@
-/** What an agent would take for a command of its terminal is refused with what to do instead; all else is words. */
+/** Text that an agent would read as a command of its terminal is refused, with what to do instead; any other text is a message. */
 import { describe, expect, test } from 'vitest'
 import { refusalOfCommand, slashCommandsOf } from './slashCommands.ts'
 

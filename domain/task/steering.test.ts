@@ -1,4 +1,4 @@
-/** A message that waits can be told to the turn that runs. */
+/** A waiting message can be sent to the running turn. */
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { executionId, messageId } from '../../tests/domain/ids.ts'

@@ -1,4 +1,4 @@
-/** Snapshots, undos and forks: what a task goes back to, and what no longer counts. */
+/** Snapshots, undos and forks: the state that a task returns to, and what no longer counts. */
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../tests/domain/given.ts'
 import { creating } from '../../tests/domain/creating.ts'
@@ -9,7 +9,7 @@ import { countingAt } from './restorePoints.ts'
 import { TaskForked, TurnsUndone, WorkspaceRestored } from './snapshotEvents.ts'
 import { task } from './task.ts'
 
-/** Turn `n` from its message to its end, with its snapshot unless there is none. */
+/** The events of turn `n` from its message to its end, with its snapshot unless there is none. */
 const turn = (n: number, { hasSnapshot = true } = {}): readonly TaskEvent[] => [
   ...(n === 1 ? [] : [past.waits(n), past.requested(n)]),
   past.started(n),

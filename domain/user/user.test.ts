@@ -1,4 +1,4 @@
-/** A user signs in through the code host or with a password, completes the onboarding once, and may connect and disconnect. */
+/** A user signs in through the code host or with a password, completes onboarding once, and can connect and disconnect an account. */
 import { describe, expect, test } from 'vitest'
 import { given, historyOf, stateAfter } from '../../tests/domain/given.ts'
 import { credentialId, sessionId, userId } from '../../tests/domain/ids.ts'

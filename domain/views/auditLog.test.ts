@@ -1,4 +1,4 @@
-/** The audit log: what is an entry, whose it is, and that nothing in it is a word. */
+/** The audit log: which events are entries, whose entries they are, and that no entry contains a person's text. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { credentialId, executionId, projectId, sessionId, taskId, userId } from '../../tests/domain/ids.ts'

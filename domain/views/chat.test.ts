@@ -1,4 +1,4 @@
-/** The chat shows each message once, how it fares, and whose it is. */
+/** The chat shows each message once, with its state and its author. */
 import { describe, expect, test } from 'vitest'
 import { ChatMessage } from '../api/chat.schema.ts'
 import { historyOf } from '../../tests/domain/given.ts'

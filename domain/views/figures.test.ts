@@ -1,4 +1,4 @@
-/** What is counted of a task, and that sums of groups are the sum of all. */
+/** What is counted for a task; the sums of all groups add up to the total. */
 import * as fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'

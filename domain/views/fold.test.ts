@@ -1,4 +1,4 @@
-/** What holds for every view over every log: folding may stop and go on, and repeat; it agrees with the deciders. */
+/** Every view over every log: folding can be interrupted, continued and repeated, and agrees with the deciders. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { logs } from '../../tests/domain/logs.ts'

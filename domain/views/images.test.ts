@@ -1,4 +1,4 @@
-/** Images that were uploaded, as the limit of those that wait and the sweep of old ones look at them. */
+/** Uploaded images, as the limit on waiting ones and the sweep of old ones read them. */
 import { expect, test } from 'vitest'
 import { imageId, messageId, taskId, userId } from '../../tests/domain/ids.ts'
 import { erased, moment, recorded } from '../../tests/domain/recorded.ts'

@@ -1,4 +1,4 @@
-/** A project's document: what the code host said last, and whether it could be asked. */
+/** A project's document: the latest answer of the code host, and whether the host could be asked. */
 import { describe, expect, test } from 'vitest'
 import { Project } from '../api/projects.schema.ts'
 import { projectId, userId } from '../../tests/domain/ids.ts'

@@ -1,4 +1,4 @@
-/** What a comparison tells of a task's runs. */
+/** What a comparison shows about a task's runs. */
 import { describe, expect, test } from 'vitest'
 import { taskId, executionId } from '../../tests/domain/ids.ts'
 import { recorded } from '../../tests/domain/recorded.ts'

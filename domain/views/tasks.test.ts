@@ -1,4 +1,4 @@
-/** A task's document: where it stands, how far it is, what it cost and changed. */
+/** A task's document: its status, its progress, its cost and its changes. */
 import { describe, expect, test } from 'vitest'
 import { Task } from '../api/tasks.schema.ts'
 import { historyOf } from '../../tests/domain/given.ts'

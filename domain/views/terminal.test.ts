@@ -1,4 +1,4 @@
-/** The terminal's items, as they are read and as they are sent: the same. */
+/** The terminal's items are the same when they are read and when they are sent. */
 import { describe, expect, test } from 'vitest'
 import { MessageDelta, TerminalOutput } from '../api/chat.schema.ts'
 import { executionId, messageId, taskId } from '../../tests/domain/ids.ts'

@@ -1,4 +1,4 @@
-/** What agents say that is still to be done, as a pull request or an issue shows it. */
+/** An agent's to-do list, as a pull request or an issue shows it. */
 import { describe, expect, test } from 'vitest'
 import { todoLines } from '../task/codeHost/issue.ts'
 import { todosAfter, todosOf, type Todo } from './todos.ts'

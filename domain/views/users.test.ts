@@ -1,4 +1,4 @@
-/** A user's document: what people see of themselves, and which sessions are over. */
+/** A user's document: what people see about themselves, and which sessions have ended. */
 import { describe, expect, test } from 'vitest'
 import { User } from '../api/auth.schema.ts'
 import { sessionId, userId } from '../../tests/domain/ids.ts'

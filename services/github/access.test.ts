@@ -1,4 +1,7 @@
-/** Whose access reads for a task: an installation's only for what the task's owner may read now, and no more of it than the read needs. */
+/**
+ * Which access is used for reads about a task: an installation's only for what the task's owner may read now, and with no more rights than the read
+ * needs.
+ */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { RepositoryToken } from '#platform/credentials/installations.ts'

@@ -1,4 +1,4 @@
-/** Marks and leases have names that are stored: under other names, an existing data folder would be read again from its beginning. */
+/** The names of marks and leases are stored: with other names, an existing data folder would be read again from its beginning. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

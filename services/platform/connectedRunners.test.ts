@@ -1,4 +1,4 @@
-/** What the connected runners report of the agents, and what they want every page to show. */
+/** What the connected runners report about the agents, and the notices that they want on every page. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { agentNames } from '#domain/agents.ts'
 import type { AgentState } from '#domain/api/server.schema.ts'

@@ -1,4 +1,4 @@
-/** What the program's own log says, and what it keeps to itself. */
+/** What the program writes to its own log, and what it leaves out. */
 import { Writable } from 'node:stream'
 import { expect, test } from 'vitest'
 import { logger } from './log.ts'

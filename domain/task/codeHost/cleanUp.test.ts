@@ -1,4 +1,4 @@
-/** Clean-up only after the pull request, noted once; what was merged begins anew at the base branch. */
+/** A clean-up comes only after the pull request and is recorded once; after a merge, the task starts again from the base branch. */
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../../tests/domain/given.ts'
 import { recorded } from '../../../tests/domain/recorded.ts'

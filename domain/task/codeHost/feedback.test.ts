@@ -1,4 +1,4 @@
-/** Feedback on a pull request: recorded once, sent once, answered once, and never an agent's start by somebody who may not. */
+/** Feedback on a pull request is recorded once, sent once and answered once; without the permission, it never starts an agent. */
 import { describe, expect, test } from 'vitest'
 import { given, stateAfter } from '../../../tests/domain/given.ts'
 import {

@@ -1,4 +1,4 @@
-/** What others wrote reaches an agent as a quotation that it cannot leave, and as what a reader of the page sees. */
+/** Texts of other people reach an agent as a quotation that they cannot end, and as a reader of the page sees them. */
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { fenced, followUpOf, type FollowedUp } from './followUp.ts'

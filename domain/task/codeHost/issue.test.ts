@@ -1,4 +1,4 @@
-/** A task that is made of an issue: its first message, its events, and what its pull request closes. */
+/** A task that was created from an issue: its first message, its events, and the issue that its pull request closes. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { creating } from '../../../tests/domain/creating.ts'

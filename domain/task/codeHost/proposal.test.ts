@@ -1,4 +1,4 @@
-/** What is proposed for a pull request. */
+/** The proposed title and text of a pull request. */
 import { describe, expect, test } from 'vitest'
 import { code, proposePullRequest, belowTemplateMark, withTemplate, type ProposalOf } from './proposal.ts'
 

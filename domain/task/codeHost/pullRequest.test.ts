@@ -1,4 +1,4 @@
-/** A pull request is a recorded intent first and a recorded outcome after; one at a time. */
+/** Of a pull request, first the intent and then the outcome is recorded; one at a time. */
 import { assert, property, shuffledSubarray } from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { TaskEvent } from '../events.ts'

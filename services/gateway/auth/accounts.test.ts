@@ -1,4 +1,4 @@
-/** Whose an account is when two want it at the same moment, or one person two; and what a way that was cut off leaves. */
+/** Who gets an account when two people want it at the same moment, or one person wants two; and what an interrupted sign-in leaves behind. */
 import { randomUUID } from 'node:crypto'
 import { v5 as uuidv5 } from 'uuid'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What a ticket is good for: once, for a minute, for who asked, in the browser that asked. */
+/** A ticket is valid once, for a minute, for the person and the browser that requested it. */
 import { createHash, randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SignJWT } from 'jose'

@@ -1,4 +1,4 @@
-/** Who may try again, and when: by account and by the client's address. */
+/** Who may try to sign in again, and when: by account and by the client's address. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
 import { loginThrottle, type LoginThrottle, type Trying } from './loginThrottle.ts'
@@ -7,7 +7,7 @@ beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())
 const pass = (seconds: number) => vi.advanceTimersByTime(seconds * 1_000)
 
-/** How long one has to wait, in seconds; 0 when the try was taken. */
+/** The time to wait in seconds; 0 when the attempt was accepted. */
 async function waitOf(trying: Promise<unknown>): Promise<number> {
   try {
     await trying

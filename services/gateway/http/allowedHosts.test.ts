@@ -1,4 +1,4 @@
-/** Which names we answer to. */
+/** The host names under which the server answers. */
 import { expect, test } from 'vitest'
 import { isOurHost, isOurOrigin } from './allowedHosts.ts'
 

@@ -1,4 +1,4 @@
-/** What is asked for too often is refused with the time to wait, and each name is counted by itself. */
+/** Too frequent requests are refused with the time to wait, and each name is counted separately. */
 import { expect, test, vi } from 'vitest'
 import type { Context } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'

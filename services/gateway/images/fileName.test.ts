@@ -1,4 +1,4 @@
-/** Names that people's files have, made harmless. */
+/** The names of people's files are made harmless. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { dispositionOf, nameOf } from './fileName.ts'

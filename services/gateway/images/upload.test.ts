@@ -1,10 +1,10 @@
-/** Uploads are bounded: of all, of one person, and in how many are decoded at once. */
+/** Uploads are limited: in total, for one person, and in how many are decoded at once. */
 import { describe, expect, test } from 'vitest'
 import { uploadLimits } from './upload.ts'
 
 const full = { code: 'rate_limited', details: { retryAfterSeconds: 5 } }
 
-/** Work that goes on until it is told to end. */
+/** Work that continues until it is told to end. */
 function held() {
   let end: () => void = () => {}
   const ended = new Promise<void>((resolve) => (end = resolve))

@@ -1,4 +1,4 @@
-/** Viewers miss nothing and hear nothing twice: on an event store whose every answer comes when the test lets it. */
+/** Viewers miss nothing and receive nothing twice; the test decides when each answer of the event store comes. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'

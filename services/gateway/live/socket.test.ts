@@ -1,4 +1,4 @@
-/** The socket's door, over real connections: who is slow or asks too much is cut off, and harms nobody else. */
+/** Limits on sockets, with real connections: a client that is slow or requests too much is disconnected, and affects nobody else. */
 import { once } from 'node:events'
 import { createServer, type Server as HttpServer } from 'node:http'
 import { connect as connectTo, type Socket as Connection } from 'node:net'

@@ -1,4 +1,4 @@
-/** What is said on the socket of each thing that happens to a task. */
+/** The messages that the socket sends for each event of a task. */
 import { describe, expect, test } from 'vitest'
 import { eventKinds, type DomainEvent } from '#domain/events.ts'
 import { taskStream, terminalStream, userStream } from '#domain/kernel/streams.ts'

@@ -1,4 +1,4 @@
-/** The document is one that programs understand, and the page shows all of it. */
+/** The OpenAPI document is valid for programs, and the page shows all of it. */
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { describe, expect, test } from 'vitest'
 import { calls } from '#domain/api/calls.schema.ts'
@@ -8,7 +8,7 @@ import { referencePage } from './page.ts'
 const document = openApi({ version: '1.2.3' })
 const page = referencePage(document)
 
-/** Redirects have no answer of success, and what the socket says is in no answer. */
+/** Redirects have no successful answer, and the socket's messages are in no answer. */
 const known = ['operation-2xx-response', 'no-unused-components']
 
 test('the document has no fault that Redocly’s recommended rules find', async () => {

@@ -1,4 +1,4 @@
-/** What the operator of single-user mode is told of GITHUB_TOKEN at the start. */
+/** What the operator of single-user mode is told about GITHUB_TOKEN at the start. */
 import { describe, expect, test } from 'vitest'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { ownTokenLine } from './announce.ts'

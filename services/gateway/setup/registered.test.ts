@@ -1,4 +1,4 @@
-/** An App that is kept is in the audit log, also where its process ended before it was recorded. */
+/** An App that was stored is in the audit log, even if its process ended before it was recorded. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openInProcessLeases } from '#platform/leases/inProcess.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'

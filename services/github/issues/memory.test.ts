@@ -1,4 +1,4 @@
-/** What is remembered of issues that are asked for now and then: each has its turn, and none is passed over after a restart. */
+/** The memory of which issues were read: each has its turn, and none is skipped after a restart. */
 import { LRUCache } from 'lru-cache'
 import { afterEach, expect, test, vi } from 'vitest'
 import { noIssues } from '#domain/project/issues.ts'

@@ -1,4 +1,4 @@
-/** Comments that name the App: anybody writes them on a public issue, and reading them holds up nothing else. */
+/** Comments that name the App: anybody may write them on a public issue, and reading them delays nothing else. */
 import { expect, test } from 'vitest'
 import { mentioning } from './mentioning.ts'
 

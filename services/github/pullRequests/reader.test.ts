@@ -1,4 +1,4 @@
-/** What becomes of a request that an installation of the App is refused: nothing that people are told on its word alone. */
+/** What happens when an installation of the App is refused a read: people are told nothing because of that refusal alone. */
 import { expect, test } from 'vitest'
 import { logger } from '#platform/log.ts'
 import { CodeHostFault, type PullRequestKey, type PullRequestReading } from '#platform/ports/codeHost.ts'

@@ -1,4 +1,4 @@
-/** Tasks that were created from one another name each other, wherever a crash falls. */
+/** Tasks that were created from one another name each other, at whatever point a process crashes. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { CommandOf } from '#domain/task/commands.ts'

@@ -1,4 +1,4 @@
-/** Updates that failed while their owner was not connected, once the owner is again. */
+/** Updates that failed while their owner was not connected are repeated once the owner is connected again. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'

@@ -1,4 +1,4 @@
-/** A delivery that tells of a grant that was taken back: what the host then says of the token counts, and nothing else. */
+/** A delivery about a revoked grant: only the host's answer about the token counts, not the delivery. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { DeliveryReceived, receivedDeliveries } from '#domain/delivery.ts'

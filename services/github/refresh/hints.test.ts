@@ -1,4 +1,4 @@
-/** When what was hinted at is read. */
+/** When the subject of a hint is read. */
 import { expect, test, onTestFinished } from 'vitest'
 import { hints, hintedWork, type HintedWorkOptions } from './hints.ts'
 

@@ -1,4 +1,4 @@
-/** Readings of projects: after hints, and of all now and then, which go on where the code host went away. */
+/** Readings of projects: after hints, and of all projects now and then; they continue where the code host became unavailable. */
 import { expect, onTestFinished, test } from 'vitest'
 import { recorded } from '../../../tests/domain/recorded.ts'
 import { DeliveryReceived } from '#domain/delivery.ts'

@@ -1,4 +1,4 @@
-/** When what could not be read, or was not read to its end, is read again. */
+/** When a read that failed, or did not reach its end, is repeated. */
 import { expect, test } from 'vitest'
 import { retries } from './retries.ts'
 

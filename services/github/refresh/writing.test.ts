@@ -1,4 +1,4 @@
-/** What is due is written in rounds: at the start, after the events that are waited for, and again from time to time. */
+/** Pending texts are written in rounds: at the start, after the events that cause them, and again from time to time. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'

@@ -1,4 +1,4 @@
-/** Who may sign in: by login, id and membership; what is kept of an answer, and what a name that changed hands is worth. */
+/** Who may sign in: by login, id and membership; how long an answer is kept, and what happens when a name changes hands. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -8,7 +8,7 @@ import { answersHold, openAccessControl, type AccessControl } from './accessCont
 const nobody: AllowList = { ...everybody, everybody: false }
 const acme = [{ organization: 'acme', team: null }]
 
-/** What the code host knows now: organisations by name, each with its id and its people. */
+/** The code host's organisations at this moment, by name, each with its id and its members. */
 let host: Map<string, { id: string; members: string[] }>
 let fault: CodeHostFault | Fault | null
 /** People here, by id: their account there as it was when they last signed in. */

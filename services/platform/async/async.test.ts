@@ -4,7 +4,7 @@ import { limitConcurrency, serialize, serializeByKey } from './queue.ts'
 import { backOff, retry } from './retry.ts'
 import { within, withinOr } from './timeLimit.ts'
 
-/** Work that ends when it is told to, and notes that it began. */
+/** Work that ends when it is told to, and records that it started. */
 function controlled(began: string[], name: string) {
   let end = (): void => undefined
   let fail = (_fault: Error): void => undefined

@@ -1,4 +1,4 @@
-/** Tokens of installations: those of one account wait for no other's, and nobody waits for ever. */
+/** Tokens of installations: a request for one account never waits for another account's, and none waits for ever. */
 import { createServer, type Server } from 'node:http'
 import { generateKeyPairSync } from 'node:crypto'
 import { Octokit } from '@octokit/rest'

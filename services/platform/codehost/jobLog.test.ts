@@ -1,4 +1,4 @@
-/** What is kept of a log. */
+/** Which part of a job's log is kept. */
 import { expect, test } from 'vitest'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import { endOfLog, endOfStream } from './jobLog.ts'

@@ -1,4 +1,4 @@
-/** How long the code host asks us to wait, as it says it and as a person reads it. */
+/** How long the code host asks us to wait, in its own format and as a sentence for people. */
 import { expect, test } from 'vitest'
 import { faultOf, limited, retryAfterMs } from './request.ts'
 

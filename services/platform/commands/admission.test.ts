@@ -1,4 +1,4 @@
-/** Of tasks asked for at once, as many start as may: none too many, and none refused that had a place. */
+/** When several tasks are requested at once, exactly as many start as are allowed. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'

@@ -1,4 +1,4 @@
-/** Load, decide, append: on the embedded engines, with a decider that counts. */
+/** Loading, deciding and appending, with the embedded engines and a decider that counts. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Decider } from '#domain/kernel/decider.ts'

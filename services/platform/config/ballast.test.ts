@@ -1,4 +1,4 @@
-/** When the server gives up the room that it keeps on its disk, and when it takes it again. */
+/** When the server frees the space that it reserves on its disk, and when it reserves it again. */
 import {
   cpSync,
   existsSync,

@@ -1,4 +1,4 @@
-/** The environment, read and checked at once. */
+/** All environment variables are read and checked together. */
 import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,7 @@ import { tokenKindOf } from '#domain/codeHostToken.ts'
 import { BadConfig, readConfig } from './config.ts'
 import { describeVariables } from './variables.ts'
 
-/** What is wrong with this environment, sentence by sentence. */
+/** The faults in this environment, as sentences. */
 function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
   try {
     readConfig(env)

@@ -1,4 +1,4 @@
-/** The data folder is its owner's alone. */
+/** Only its owner can access the data folder. */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

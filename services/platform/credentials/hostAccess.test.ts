@@ -1,4 +1,4 @@
-/** A refresh token works once, and several processes have it. */
+/** A refresh token works once, while several processes have it. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openInProcessLeases } from '#platform/leases/inProcess.ts'

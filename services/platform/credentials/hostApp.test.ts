@@ -1,4 +1,4 @@
-/** Which App the product is, and how processes learn of one that is made while they run. */
+/** Which App the product uses, and how processes learn of one that is created while they run. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openInProcessLeases } from '#platform/leases/inProcess.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'

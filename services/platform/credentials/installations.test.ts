@@ -1,4 +1,4 @@
-/** Which installation has a repository, and which token of it is asked for. */
+/** Which installation has a repository, and which of its tokens is requested. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { CodeHostApps, Installation } from '#platform/ports/codeHostApp.ts'

@@ -1,4 +1,4 @@
-/** The keys that people and projects bring: who pays, where a key goes, and how it is sent. */
+/** The keys that people and projects bring: whose key is used, where it is sent, and how. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { once } from 'node:events'
 import type { LookupFunction } from 'node:net'

@@ -1,4 +1,4 @@
-/** What the hash of a password is good for, what it costs, and how many are made at once. */
+/** Hashes of passwords: what they protect, what they cost, and how many are computed at once. */
 import { describe, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
 import { passwords, type Hashing } from './passwords.ts'
@@ -6,7 +6,7 @@ import { passwords, type Hashing } from './passwords.ts'
 const cheap = { ln: 4, r: 8, p: 1 }
 const some = hashing({ cost: cheap })
 
-/** Each hash in a turn of its own. */
+/** Runs each hash in a turn of the event loop of its own. */
 function hashing(options?: Parameters<typeof passwords>[0]): Hashing {
   const { limited } = passwords(options)
   return {

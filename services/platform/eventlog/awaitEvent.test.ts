@@ -1,4 +1,4 @@
-/** Waiting for something to happen in a stream. */
+/** Waiting for an event in a stream. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { TaskUpdated } from '#domain/task/events.ts'

@@ -1,4 +1,4 @@
-/** Any damage to any row of a log hurts its own stream only. A thousand logs are damaged in `tests/long/server/damagedLogs.spec.ts` and beside it. */
+/** Any damage to any row of a log affects only that row's stream. `tests/long/server/damagedLogs.spec.ts` damages a thousand logs. */
 import { expect, test } from 'vitest'
 import { tryDamagedLogs } from '../../../tests/server/damagedLogs.ts'
 

@@ -1,4 +1,4 @@
-/** The log as the services use it: sealed, chained, told to the bus, and open to an unknown outcome. */
+/** The log as the services use it: sealed, chained, announced on the bus, and prepared for appends whose outcome is unknown. */
 import * as fc from 'fast-check'
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Words on the bus: sealed, in order, for those who want them. */
+/** Text deltas on the bus: sealed, in order, for those who subscribe to them. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { hearingBus } from '../../../tests/hearingBus.ts'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'

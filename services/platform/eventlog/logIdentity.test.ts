@@ -1,4 +1,4 @@
-/** A log is begun once, keeps its id, and is not taken for one when it is from before. */
+/** A log is started once and keeps its id; an older copy of it is recognised. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { log as decider, type LogIdentity } from '#domain/log.ts'
 import { notesOf } from '#domain/proof/sealNotes.ts'

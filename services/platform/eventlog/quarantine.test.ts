@@ -1,4 +1,4 @@
-/** Streams that are set aside: listed as soon as anything refuses them, told in their documents, and taken up again. */
+/** Streams that are set aside: listed as soon as anything refuses them, marked in their documents, and released again. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'

@@ -1,4 +1,4 @@
-/** What reacts to the log: it hears everything once its mark is behind it, and its mark never passes what is not done. */
+/** Reactors to the log: each handles every event after its mark, and the mark never passes unfinished work. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'

@@ -1,4 +1,4 @@
-/** Blobs sealed under the key of what they belong to. */
+/** Blobs are sealed under the key of the task or person that they belong to. */
 import { randomBytes } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'

@@ -1,4 +1,4 @@
-/** What is taken for an event, and what is not. */
+/** Which stored records are read as events, and which are refused. */
 import { expect, test } from 'vitest'
 import { sampleEvent } from '../../../tests/contracts/eventStore.samples.ts'
 import { recordOfText } from './storedRecord.ts'

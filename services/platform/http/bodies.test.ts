@@ -1,4 +1,4 @@
-/** Request bodies while they are received: what one sender and all may have under way. */
+/** Request bodies while they are received: how much one sender, and all senders together, may have under way. */
 import { once } from 'node:events'
 import { createServer, request, type ClientRequest, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

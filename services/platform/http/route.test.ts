@@ -1,4 +1,4 @@
-/** Routes over a real server: who asks, what is asked, how it is answered. */
+/** Routes on a real server: who makes a request, what it contains, and how it is answered. */
 import type { Server } from 'node:http'
 import Koa from 'koa'
 import { afterEach, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The bearer token: signed by us, for a while, and for nothing else. */
+/** The bearer token: signed by us, valid for a limited time, and usable for nothing else. */
 import { jwtVerify, SignJWT, UnsecuredJWT } from 'jose'
 import { expect, test } from 'vitest'
 import { purposeKey } from '#platform/vault/sealing.ts'
@@ -7,7 +7,7 @@ import { clientOf, sessionDays, sessions } from './session.ts'
 const masterKey = new Uint8Array(32).fill(7)
 const dayMs = 86_400_000
 
-/** Sessions at a moment that the test sets, under a master key. */
+/** Sessions at a time that the test sets, under a master key. */
 function sessionsAt(now: string, key: Uint8Array = masterKey) {
   const vault = { deriveKey: (purpose: string) => purposeKey(key, purpose) }
   const clock = { now: () => new Date(now) }

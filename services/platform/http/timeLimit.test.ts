@@ -1,4 +1,4 @@
-/** A request that takes too long is answered, and what it left under way does no harm. */
+/** A request that takes too long is answered, and the work that it leaves behind does no harm. */
 import Koa from 'koa'
 import { expect, test } from 'vitest'
 import { logger } from '#platform/log.ts'

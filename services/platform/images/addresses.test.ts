@@ -1,4 +1,4 @@
-/** An address shows one image, unchanged, for some minutes, and tells nothing. */
+/** An address shows one image, unchanged, for some minutes, and reveals nothing else. */
 import { randomBytes } from 'node:crypto'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'

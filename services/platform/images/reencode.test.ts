@@ -1,4 +1,4 @@
-/** Whatever somebody sends as an image: pixels are kept and nothing else, or it is refused with a sentence. */
+/** Whatever is sent as an image: only its pixels are kept, or it is refused with a sentence. */
 import { crc32 } from 'node:zlib'
 import sharp, { type Sharp } from 'sharp'
 import { describe, expect, test } from 'vitest'

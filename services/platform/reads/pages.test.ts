@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 
 const ids = ['a', 'b', 'c', 'd']
-/** A read store of documents that are in the order of their ids. */
+/** A read store with documents in the order of their ids. */
 function stored() {
   const queries: Find[] = []
   const documents: Parameters<typeof pagesOf>[0] = {

@@ -1,4 +1,4 @@
-/** A read after a write shows it: waiting for the projection. */
+/** A read after a write shows that write: it waits for the projection. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import type { AppendResult } from '#platform/ports/eventStore.ts'

@@ -1,4 +1,4 @@
-/** Spans by the conventions for generative AI, out of what a runner appends. */
+/** Spans in the conventions for generative AI, made from the events that a runner appends. */
 import { expect, test } from 'vitest'
 import type { DomainEvent } from '#domain/events.ts'
 import { taskStream } from '#domain/kernel/streams.ts'

@@ -1,4 +1,4 @@
-/** Metrics: what happened is counted, under labels that are few. */
+/** Metrics count what happened, with a small number of labels. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'

@@ -1,4 +1,4 @@
-/** The door of the metrics, and what it does not open to. */
+/** The server of the metrics, and which requests it refuses. */
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'

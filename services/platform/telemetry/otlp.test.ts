@@ -1,4 +1,4 @@
-/** Spans on their way to a collector, which is there, refuses, or is away. */
+/** Spans are sent to a collector that accepts them, refuses them, or is down. */
 import { afterEach, expect, test } from 'vitest'
 import { startOtlpCollector, type OtlpCollector } from '../../../tests/standins/otlpCollector.ts'
 import type { Span } from '#platform/telemetry/traces.ts'

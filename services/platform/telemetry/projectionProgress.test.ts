@@ -1,4 +1,4 @@
-/** Whoever asks whether all is ready hears of a projection that stands still. */
+/** The readiness check reports a projection that does not advance. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { TaskUpdated } from '#domain/task/events.ts'

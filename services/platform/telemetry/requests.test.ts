@@ -1,4 +1,4 @@
-/** The line of a request, its id, and what is told of it. */
+/** The log line of a request, its id, and what the line contains. */
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** Traces: all that a request causes hangs together, in however many processes it happens. */
+/** Traces connect everything that a request causes, in however many processes it happens. */
 import { expect, test } from 'vitest'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { taskStream, terminalStream } from '#domain/kernel/streams.ts'

@@ -1,4 +1,4 @@
-/** What the log names beside itself is checked too: blobs byte by byte, and why a content does not open. */
+/** The check includes what the log refers to: blobs byte by byte, and the reason why a content cannot be decrypted. */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

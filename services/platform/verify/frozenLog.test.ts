@@ -1,4 +1,4 @@
-/** What a release wrote is read for ever: the log of a real run is checked by our code and by code that knows the document alone. */
+/** What a release wrote stays readable: our code, and code written from the documentation alone, check the log of a real run. */
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A restore goes back to what a key of the log signed; one that nobody signed explains no cut. */
+/** A restore must go back to a state that a key of the log signed; one that nobody signed does not explain a missing end. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LogRestored } from '#domain/log.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'

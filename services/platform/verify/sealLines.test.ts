@@ -1,4 +1,4 @@
-/** The file of seals is held against the log line by line; what a kill, a restore or a witness does to it is no fault. */
+/** The file of seals is compared with the log line by line; the effects of a kill, a restore or a witness are no faults. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { SealLine } from '#platform/seals/sealsFile.ts'
 import { openSealedLog, withRestore, type SealedLog } from '../../../tests/server/sealedLog.ts'

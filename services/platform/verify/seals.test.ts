@@ -1,4 +1,4 @@
-/** A log is held against its seals: what was changed after a seal is found and named, whoever computed its hashes anew. */
+/** A log is compared with its seals: a change after a seal is found and named, even if all hashes were computed again. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sealCollections } from '#platform/seals/sealTrees.ts'
 import {

@@ -1,4 +1,4 @@
-/** A second verifier, written in Python from the two pages of the formats alone, and ours: both say the same. */
+/** A second verifier, written in Python only from the two pages about the formats, gives the same results as ours. */
 import { expect, test } from 'vitest'
 import { benignBundleKinds, compareBundles } from '../../../tests/secondVerifier/bundlesOnDisk.ts'
 import { expectTelling } from '../../../tests/secondVerifier/compare.ts'

@@ -1,4 +1,4 @@
-/** What a run that is cut off while its workspace is made leaves to the next one: with real git, and the log as the server has it. */
+/** What an interrupted run leaves to the next one while its workspace is being made; with real git and the server's log. */
 import { mkdir, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'

@@ -1,4 +1,4 @@
-/** What becomes of a fault that ends a run. */
+/** How a fault that ends a run is reported. */
 import { expect, test } from 'vitest'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { outcomeOfFault } from './failure.ts'

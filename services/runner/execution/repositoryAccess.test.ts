@@ -1,4 +1,4 @@
-/** What is fetched for somebody, and pushed by them, when the code host says no, says nothing, or is another's by now. */
+/** Fetching and pushing for a person when the code host refuses, does not answer, or has given the repository to somebody else. */
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { NoToken } from '#platform/credentials/installations.ts'

@@ -1,4 +1,4 @@
-/** What an undo left to do is found at a start, whatever else is damaged. */
+/** The unfinished work of an undo is found at a start, whatever else is damaged. */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

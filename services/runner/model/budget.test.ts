@@ -1,4 +1,4 @@
-/** What may be used of models: counted for a run in the process, and for a day in the log. */
+/** Limits on the usage of models: counted for a run in the process, and for a day in the log. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { usageStream } from '#domain/kernel/streams.ts'
 import { commands, type Commands } from '#platform/commands/execute.ts'

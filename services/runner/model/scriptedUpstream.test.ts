@@ -1,4 +1,4 @@
-/** An answer of the scripted model that fails on its way. */
+/** An answer of the scripted model that fails before its end. */
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { listenLocally } from '#platform/http/listen.ts'

@@ -1,4 +1,4 @@
-/** The repository's template for pull requests, as the base branch has it. */
+/** The repository's template for pull requests is read from the base branch. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { gitOrThrow, gitText } from '../workspace/git/git.ts'
 import { makeScene, testGit, type Scene } from '../../../tests/runner/workspaceScene.ts'

@@ -1,4 +1,4 @@
-/** The presence: nothing follows from what a runner did not hear before it could have heard it. */
+/** Where a runner believes that tasks run: it concludes nothing from the absence of messages that it could not have received yet. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { BusMessages } from '#platform/ports/bus.ts'
 import { hearingBus, type HearingBus } from '../../../tests/hearingBus.ts'

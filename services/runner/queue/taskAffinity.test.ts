@@ -1,4 +1,4 @@
-/** Where a task is at home. */
+/** Which runner a task belongs to. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

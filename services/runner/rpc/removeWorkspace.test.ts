@@ -1,4 +1,4 @@
-/** When a workspace goes after its pull request, and what is recorded before it does; with real git, and the log as the server has it. */
+/** When a workspace is removed after its pull request, and what is recorded before; with real git and the server's log. */
 import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -6,7 +6,7 @@ import { factsOf, memoryOf } from './processTree.ts'
 test.skipIf(process.platform !== 'linux')(
   'finding 13: the memory of a process of which the first thread has ended is counted',
   async () => {
-    // exit(2) ends one thread; the other holds 50 MB of its own and as many that have only a descriptor.
+    // exit(2) ends one thread; the other one has 50 MB of its own, and as many that are reachable only by a descriptor.
     const [exit, memfd] = process.arch === 'arm64' ? [93, 279] : [60, 319]
     const script = `use threads;
       threads->create(sub {

@@ -4,11 +4,11 @@ import { seccompFilter, seccompProfile } from './systemCalls.ts'
 
 test('finding 13: the profile of the runner in docker-compose.yml is made of the one list', async () => {
   const file = new URL('../../../deploy/runner.seccomp.json', import.meta.url)
-  // When the list has changed, the file is what `seccompProfile('runner')` gives.
+  // When the list changes, the file must be replaced by the result of `seccompProfile('runner')`.
   expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(seccompProfile('runner'))
 })
 
-/** What the kernel would answer, by bpf(4): 'allowed', 'killed', or an error's number. */
+/** The answer of the kernel, by bpf(4): 'allowed', 'killed', or the number of an error. */
 function answer(
   arch: 'x64' | 'arm64',
   audit: number,

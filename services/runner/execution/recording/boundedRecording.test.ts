@@ -1,4 +1,4 @@
-/** What a run records: its beginning and its end, and in between how much is left out. */
+/** What is recorded of a run with too much output: its beginning, its end, and how much is left out in between. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { usageStream } from '#domain/kernel/streams.ts'
 import { MessagePosted, ToolFinished, ToolStarted, type ProgressEvent } from '#domain/task/events.ts'

@@ -1,4 +1,4 @@
-/** What an agent says, as it is told and as it is recorded. */
+/** An agent's text as it is streamed and as it is recorded. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { TerminalEvent } from '#domain/task/terminal.ts'
 import { executionId } from '../../../../tests/domain/ids.ts'

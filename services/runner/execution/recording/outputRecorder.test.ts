@@ -4,7 +4,7 @@ import { createCoalescer, recordOutput } from './outputRecorder.ts'
 import { redactionOf } from '../../redaction/redaction.ts'
 import { textThreads } from '../../redaction/textThreads.ts'
 
-/** Time that passes when the test says so. */
+/** A clock that advances when the test says so. */
 const timers = {
   async pass(ms: number): Promise<void> {
     vi.advanceTimersByTime(ms)

@@ -1,4 +1,4 @@
-/** Reports of a run: in order, few appends, and each is told what became of it. */
+/** Reports of a run: in order, in few appends, and each with its outcome. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { MessagePosted } from '#domain/task/events.ts'

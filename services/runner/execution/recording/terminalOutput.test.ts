@@ -1,4 +1,4 @@
-/** What is kept of a command's output beside the terminal. */
+/** How much of a command's output is kept outside of the terminal. */
 import { expect, test } from 'vitest'
 import { lastOf } from './terminalOutput.ts'
 

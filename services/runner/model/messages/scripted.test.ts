@@ -7,7 +7,7 @@ const tools = ['Bash', 'Read', 'Write', 'Edit'].map((name) => ({ name }))
 type Message = MessagesRequest['messages'][number]
 const person = (text: string): Message => ({ role: 'user', content: text })
 
-/** What the tools give back in a repository whose files are these. */
+/** The results of the tools in a repository with these files. */
 function result(
   name: string,
   input: Readonly<Record<string, unknown>>,

@@ -4,7 +4,7 @@ import { describeSandbox } from '../../../../tests/runner/sandbox.contract.ts'
 import { openControlGroups } from './controlGroups.ts'
 import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
 
-// This file has a process of its own, which is not root any more from here on.
+// This file runs in a process of its own, which gives up root here.
 if (process.getuid?.() === 0) {
   process.setgroups?.([])
   process.setgid?.(27_000)

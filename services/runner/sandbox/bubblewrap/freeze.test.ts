@@ -4,7 +4,7 @@ import { childrenOf, factsOf } from '../processTree.ts'
 import { othersBelow } from './freeze.ts'
 
 test('finding 2: a process that is found dead may have started another since it was listed, and counts once', async () => {
-  // Nobody reaps its child, which ends at once.
+  // The child ends at once, and no process waits for it.
   const parent = spawn('perl', ['-e', 'fork or exit; sleep 600'])
   onTestFinished(() => void parent.kill('SIGKILL'))
   const root = parent.pid ?? 0

@@ -1,4 +1,4 @@
-/** What of the agent's own git counts as work, with real git; and how much of it is read, whatever an agent wrote there. */
+/** Which commits in the agent's own git count as work, with real git; and how much is read, whatever an agent wrote there. */
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

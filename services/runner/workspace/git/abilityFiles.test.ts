@@ -1,4 +1,4 @@
-/** What is read of a repository for its agents, and what a hostile one is not given. */
+/** Which files of a repository are read for its agents, and which files of a malicious one are not. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { makeScene, testGit, type Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { openAbilities } from '../abilities.ts'

@@ -1,4 +1,4 @@
-/** A workspace that was made on another mirror of its repository: one kept by the name alone, or by the name that it had before. */
+/** A workspace that was made from another mirror of its repository: one that is known only by name, or by a former name. */
 import { access, chmod, lstat, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'

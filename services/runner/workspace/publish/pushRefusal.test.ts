@@ -1,4 +1,4 @@
-/** What is said of a push that the host refuses names the credential that was used, and where it is put right. */
+/** The sentence about a push that the host refused names the credential that was used, and where to correct it. */
 import { describe, expect, test } from 'vitest'
 import type { NamedCredential } from '#domain/appPermissions.ts'
 import { pushRefusal } from './publish.ts'
