@@ -1,4 +1,4 @@
-/** A log is started once and keeps its id; an older copy of it is recognised. */
+/** A log is started once and keeps its id; events without the beginning of a log are refused. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { log as decider, type LogIdentity } from '#domain/log.ts'
 import { notesOf } from '#domain/proof/sealNotes.ts'

@@ -17,7 +17,7 @@ import {
   type Chart,
   type DrawnChart,
   type Row,
-} from './charts/chart.ts'
+} from './charts/chartData.ts'
 import type { FiguresAnswer } from './figuresApi.ts'
 import { texts } from './texts.ts'
 import { ChartTable } from './charts/ChartTable.tsx'

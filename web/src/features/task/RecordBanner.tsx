@@ -6,7 +6,7 @@ import { CircleAlert, TriangleAlert } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../ui/classes.ts'
 import { isRecordDamaged } from '../tasks/taskStatus.ts'
-import { texts } from './recordTexts.ts'
+import { texts } from './damagedRecordTexts.ts'
 
 export function RecordBanner({
   task,

@@ -1,7 +1,7 @@
 /** The figures of a chart as a table, which scrolls when it is long. */
 import type { Grouping } from '#domain/figures.ts'
 import { texts } from '../texts.ts'
-import type { Chart, Row } from './chart.ts'
+import type { Chart, Row } from './chartData.ts'
 
 interface ChartTableProps {
   readonly chart: Chart

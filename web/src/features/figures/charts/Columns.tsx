@@ -1,5 +1,5 @@
 /** Stacked columns over time. The drawing stretches with its box, so its texts are outside, where they keep their size. */
-import { stackedMarks, type DrawnChart } from './chart.ts'
+import { stackedMarks, type DrawnChart } from './chartData.ts'
 
 /** The most labels below the columns. */
 const maxLabels = 6

@@ -1,5 +1,5 @@
 /** A bar for each group, in the order of the list, with its name and its value beside it. */
-import { stackedMarks, stackOf, type DrawnChart } from './chart.ts'
+import { stackedMarks, stackOf, type DrawnChart } from './chartData.ts'
 
 /** The most bars; the table has all groups. */
 const maxBars = 12

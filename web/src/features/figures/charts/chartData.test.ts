@@ -13,7 +13,7 @@ import {
   rowsOf,
   stackOf,
   timeAxisEnd,
-} from './chart.ts'
+} from './chartData.ts'
 
 test('an axis ends at a round number, at or above the highest value and not far above it', () =>
   fc.assert(
