@@ -2,9 +2,9 @@
 import type { AskedQuestion } from './port.ts'
 import { shortened } from './shorten.ts'
 
-/** Characters kept of each text. What is cut of an option or of a choice is told to the agent as it was shown. */
+/** The length to which each text is cut, in characters. An answer with a cut option or choice goes to the agent as it was shown. */
 export const kept = { title: 500, label: 500, description: 1_000, body: 64_000, preview: 8_000, rule: 1_000 }
-/** How many of each are shown. */
+/** The number of options, fields and choices that are shown. */
 export const most = { options: 20, fields: 50, choices: 50, rules: 50 }
 
 export function bounded(asked: AskedQuestion): AskedQuestion {
@@ -32,7 +32,7 @@ export const option = (value: string, label: string) => ({ value, label, descrip
 export const marked = (sign: string, text: string) =>
   text === '' ? [] : text.split('\n').map((line) => `${sign}${line}`)
 
-/** A code block that no text can end early. */
+/** A code block that no text in it can end early. */
 export function fenced(language: string, text: string): string {
   const shown = shortened(text, kept.body / 2)
   const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([run]) => run.length))

@@ -1,4 +1,4 @@
-/** Which agents can run here: their programs, looked for once, and how each reaches its model. */
+/** Which agents can run here: finds their programs once, and decides how each reaches its model. */
 import { agentNamed, agentNames, type AgentName } from '#domain/agents.ts'
 import { agentConfigurations, byAgent } from '#domain/agents/configuration.ts'
 import type { KeyProvider } from '#domain/agentKeys.ts'
@@ -13,22 +13,22 @@ import { agents } from './registry.ts'
 
 /** What answers an agent's model calls. */
 export type AgentBackend =
-  /** A model behind the broker. */
+  /** A real or scripted model behind the broker. */
   | { readonly kind: 'broker'; readonly model: Model }
-  /** The agent asks by itself, with this key. */
+  /** The agent itself calls its model, with this key. */
   | { readonly kind: 'key'; readonly apiKey: string }
-  /** Nothing: `why` says in a sentence what is missing. */
+  /** No model can answer: `why` says in a sentence what is missing. */
   | { readonly kind: 'missing'; readonly why: string }
 
 export interface InstalledAgents {
-  /** The agent's program; the first who ask wait for it to say its version. */
+  /** Where the agent's program is. The first calls wait until the program has printed its version. */
   located(name: AgentName): Promise<Located>
   backend(name: AgentName): AgentBackend
   /** The agent's model with a key that a person or a project brings; `undefined` for an agent that reaches its model by itself. */
   withKey(name: AgentName, key: StoredKey): Extract<AgentBackend, { kind: 'broker' }> | undefined
   /** The keys that are configured, with what each is. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[]
-  /** What people are told of each agent; empty until every program has been looked for. */
+  /** The state of each agent for people; empty until every program has been searched for. */
   told(): readonly AgentState[]
 }
 
@@ -48,7 +48,7 @@ export function installedAgents({
   let told: readonly AgentState[] = []
   Promise.all(agentNames.map(async (name) => agentState(name, await found[name], backends[name]))).then(
     (states) => (told = states),
-    // No search throws; what is not known is not told.
+    // No search rejects; a state that is not known is left out.
     () => undefined,
   )
   return {
@@ -76,7 +76,7 @@ function backendOf(
   return { kind: 'missing', why }
 }
 
-/** Whose keys people and projects may bring for an agent. */
+/** The provider whose keys people and projects may bring for an agent. */
 export const ownKeyOf = (access: Agent['access']): KeyProvider | undefined =>
   access.kind === 'key' ? undefined : modelApis[access.api].provider
 
@@ -102,7 +102,7 @@ function secretOf({ name, access }: Agent, { apiKey }: AgentConfig): InstalledAg
   return [{ name: access.kind === 'key' ? `the key of ${name}` : "the model's key", value: apiKey }]
 }
 
-/** For each agent that the scripted model answers, a sentence that says how it gets a real one. */
+/** A sentence for each agent with the scripted model, which says how to get a real one. */
 export function scriptedNotices({ backend }: Pick<InstalledAgents, 'backend'>): readonly string[] {
   return agentNames.flatMap((name) => {
     const behind = backend(name)

@@ -1,6 +1,6 @@
 /**
- * What a coding agent's CLI is to the runner: how it is started, spoken to and interrupted, and one vocabulary for what it
- * reports, whichever agent it is. Held by the tests beside each agent.
+ * What the runner knows of a coding agent's CLI: how it is started, sent messages and interrupted, and one set of events for what it reports,
+ * whichever agent it is. The tests beside each agent check this contract.
  */
 import type { AgentModel } from '#domain/api/server.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
@@ -13,28 +13,30 @@ import type { ModelUsage } from '../model/meter.ts'
 import type { AbilityFile } from '../workspace/git/abilityFiles.ts'
 import type { Located, WhereToLook } from './locate.ts'
 
-/** What an agent reports, in the order in which it happens. */
+/** The reports of an agent, in the order in which they happen. */
 export type AgentEvent =
-  /** Its session is open; said again for each turn of a process that takes several. */
+  /** The agent's session is open; repeated for each turn of a process that runs several. */
   | { readonly type: 'session'; readonly sessionId: string; readonly model: string }
-  /** It took up messages, by the ids that they were sent with: it asks its model with them next. */
+  /** The agent took up messages, by the ids that they were sent with: its next call to the model includes them. */
   | { readonly type: 'taken_up'; readonly messageIds: readonly string[] }
-  /** It begins something that nobody asked for, such as waking up by itself. It lasts until the agent takes up a message, or to its `end`. */
+  /**
+   * The agent starts something that nobody asked for, such as waking up by itself. That lasts until the agent takes up a message, or until its `end`.
+   */
   | { readonly type: 'unasked' }
-  /** More of a text, as it is written. */
+  /** More of a text that is being written. */
   | { readonly type: 'text_delta'; readonly messageKey: string; readonly text: string }
-  /** The whole of a text; `cut` when it broke off. Each key that had a delta has one of these, sooner or later. */
+  /** A whole text; `cut` when it was interrupted. Each key that had a delta gets exactly one such event. */
   | { readonly type: 'text'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
-  /** A text that broke off is rewritten under its key, from its beginning. */
+  /** An interrupted text is rewritten under its key, from its beginning. */
   | { readonly type: 'text_restarted'; readonly messageKey: string }
   | { readonly type: 'thinking_delta'; readonly messageKey: string; readonly text: string }
   | { readonly type: 'thinking'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
   | ToolStarted
   /** Each tool that was started finishes, also when the agent dies first. */
   | ToolFinished
-  /** What a model was used for since the last report of it. The cost is the CLI's own estimate. */
+  /** The usage of a model since the last report. The cost is the CLI's own estimate. */
   | ModelUsed
-  /** Something a person should know that is neither text nor error: a retry, a refusal of a tool. */
+  /** A notice for the person that is neither text nor error: a retry, or a refused tool. */
   | { readonly type: 'notice'; readonly text: string }
   | AgentQuestion
   /** The agent no longer waits for the answers to its request. */
@@ -45,24 +47,24 @@ export type AgentEvent =
   | { readonly type: 'mcp_servers'; readonly servers: readonly FoundMcpServer[] }
   | AgentError
   | AgentEnd
-  /** A line that nobody understands, cut to 1,000 characters. */
+  /** A line that the parser could not read, cut to 1,000 characters. */
   | { readonly type: 'unknown'; readonly line: string }
 
 export interface FoundMcpServer {
   readonly name: string
   readonly isConnected: boolean
-  /** Names of its tools, as the server calls them. */
+  /** The names of the server's tools. */
   readonly tools: readonly string[]
 }
 
 /** An MCP server that an agent is started with. */
 export type McpServerForAgent = {
   readonly name: string
-  /** Names of tools that the agent must not use. */
+  /** The names of tools that the agent must not use. */
   readonly toolsOff: readonly string[]
 } & (
   | {
-      /** Streamable HTTP; `bearer` authorizes its requests. */
+      /** A server with Streamable HTTP; the token `bearer` authorizes the agent's requests. */
       readonly kind: 'http'
       readonly url: string
       readonly bearer: string
@@ -71,12 +73,12 @@ export type McpServerForAgent = {
       readonly kind: 'stdio'
       readonly command: string
       readonly args: readonly string[]
-      /** Variables that the agent's environment has too. */
+      /** Variables for the server, which the agent's environment has as well. */
       readonly env: Readonly<Record<string, string>>
     }
 )
 
-/** The turn is over. Without this event, the agent did not end by itself. */
+/** The turn is over. If this event is missing, the agent did not end by itself. */
 export interface AgentEnd {
   readonly type: 'end'
   readonly ok: boolean
@@ -84,12 +86,13 @@ export interface AgentEnd {
   readonly durationMs: number
   readonly turns: number
   /**
-   * The messages whose turn has ended, by the ids that they were sent with; none when nobody had asked for it. Absent where the agent does not say.
+   * The messages whose turn has ended, by the ids that they were sent with; none when nobody had asked for the turn. Absent if the agent does not
+   * report it.
    */
   readonly answers?: readonly string[]
 }
 
-/** The agent asks a person and waits. One request may ask several things, which are answered together. */
+/** The agent asks a person and waits. One request may have several questions, which are answered together. */
 export interface AgentQuestion {
   readonly type: 'question'
   /** The agent's own id of the request. */
@@ -108,11 +111,11 @@ export interface ToolStarted {
   /** The tool call of the sub-agent that uses this one; `null` for the agent's own. */
   readonly parentToolId: string | null
   readonly kind: ToolKind
-  /** As the agent calls it. */
+  /** The tool's name in the agent's words. */
   readonly name: string
-  /** What it works on, in a line: a path relative to the workspace, a command, a pattern, an address. */
+  /** What the tool works on, in one line: a path relative to the workspace, a command, a pattern, an address. */
   readonly target: string
-  /** Its input as JSON, with long strings shortened; at most 16 KiB. */
+  /** The tool's input as JSON, with long strings shortened; at most 16 KiB. */
   readonly input: string
 }
 
@@ -121,20 +124,20 @@ export interface ToolFinished {
   readonly toolId: string
   readonly ok: boolean
   readonly exitCode: number | null
-  /** What came of it, in a line; may be empty. */
+  /** The tool's result in one line; may be empty. */
   readonly summary: string
-  /** What it printed or answered, of an edit the hunks of its diff; at most 64 KiB, shortened in the middle. */
+  /** The tool's output; for an edit, the hunks of its diff. At most 64 KiB, shortened in the middle. */
   readonly output: string
-  /** The images among it, as base64 and unchecked. */
+  /** The images in the output, as base64 and unchecked. */
   readonly images?: readonly string[]
-  /** Lines added to and deleted from the file it edited. */
+  /** The number of lines added to the edited file. */
   readonly additions: number | null
   readonly deletions: number | null
 }
 
 export interface ModelUsed extends ModelUsage {
   readonly type: 'usage'
-  /** In US dollars. */
+  /** The cost in US dollars. */
   readonly costUsd: number
 }
 
@@ -146,34 +149,34 @@ export interface AgentError {
     | 'rate_limited'
     | 'overloaded'
     | 'api_error'
-    /** The account of the key has nothing left to pay with. */
+    /** The account of the key has no credit left. */
     | 'no_credit'
-    /** The conversation has more tokens than the model takes. */
+    /** The conversation has more tokens than the model accepts. */
     | 'prompt_too_long'
-    /** The request has more bytes than the model's API takes. */
+    /** The request has more bytes than the model's API accepts. */
     | 'request_too_large'
     | 'budget'
     | 'max_turns'
     | 'aborted'
-    /** The session to resume is not there: a new one has to be started. */
+    /** The session to resume does not exist: a new one has to be started. */
     | 'unknown_session'
     | 'other'
   readonly message: string
   readonly httpStatus: number | null
 }
 
-/** Turns what an agent prints into events. Pure but for what it remembers of the stream. */
+/** Converts an agent's output to events. Pure, except for its memory of the output so far. */
 export interface AgentParser {
-  /** Takes the next characters, cut anywhere. */
+  /** Reads the next characters, which may end anywhere. */
   push(chunk: string): readonly AgentEvent[]
-  /** The stream is over: closes what it left open. */
+  /** Called at the end of the output: ends what is still open. */
   end(): readonly AgentEvent[]
 }
 
-/** A person's message. `id` is a UUID of this sending alone: a message with an id that was sent before is passed over. */
+/** A person's message. `id` is a UUID for this sending only: the agent ignores a message whose id was sent before. */
 export interface AgentMessage {
   readonly text: string
-  /** None for an agent that reads images from files. */
+  /** The message's images; none for an agent that reads images from files. */
   readonly images: readonly AgentImage[]
   readonly id: string
 }
@@ -194,9 +197,9 @@ export interface DialogueRequest {
   readonly mode: AgentMode
   /** The session to resume, for an agent that opens it in the dialogue; none by default. */
   readonly session?: string | null
-  /** Where the sandbox has the repository; `/workspace` by default. */
+  /** The path of the repository in the sandbox; `/workspace` by default. */
   readonly workspace?: string
-  /** What a person has allowed 'always in this task'; nothing by default. */
+  /** The rules that a person has allowed 'always in this task'; none by default. */
   readonly allowedRules?: readonly string[]
 }
 
@@ -209,7 +212,7 @@ export interface AgentImage {
 export type ModelAccess =
   | (BrokerAccess & {
       readonly kind: 'socket'
-      /** Where the sandbox has the broker's socket. */
+      /** The path of the broker's socket in the sandbox. */
       readonly socketPath: string
     })
   | (BrokerAccess & {
@@ -217,57 +220,57 @@ export type ModelAccess =
       /** The broker's address on the sandbox's loopback, without a path. */
       readonly origin: string
     })
-  /** By itself, with the real key, which enters the sandbox. */
+  /** The agent calls its model itself, with the real key, which enters the sandbox. */
   | { readonly kind: 'key'; readonly apiKey: string }
 
 interface BrokerAccess {
-  /** The broker knows this run by it. */
+  /** The token by which the broker knows this run. */
   readonly runToken: string
-  /** The scripted model answers: which model is asked for makes no difference. */
+  /** Whether the scripted model answers: then the requested model does not matter. */
   readonly scripted: boolean
 }
 
 export interface LaunchRequest {
-  /** The CLI's path as the sandbox sees it. */
+  /** The CLI's path in the sandbox. */
   readonly binary: string
-  /** The id of a new session is a proposal: what the agent made of it is in its `session` event. */
+  /** The session. The id of a new one is a proposal: the `session` event has the id that the agent chose. */
   readonly session: { readonly kind: 'new' | 'resume'; readonly id: string }
-  /** Passed on only when the agent takes it; `null` leaves the choice to the agent. */
+  /** The chosen model, passed on only when the agent accepts it; `null` leaves the choice to the agent. */
   readonly model: string | null
   readonly mode: AgentMode
-  /** What a person has allowed 'always in this task', in the agent's notation. */
+  /** The rules that a person has allowed 'always in this task', in the agent's notation. */
   readonly allowedRules: readonly string[]
-  /** Of the kind that `Agent.access` names. */
+  /** The access to the model, of the kind that `Agent.access` names. */
   readonly access: ModelAccess
-  /** It runs as root, without a sandbox. */
+  /** Whether the agent runs as root, without a sandbox. */
   readonly isRoot: boolean
-  /** None by default, and for an agent that takes none. */
+  /** The MCP servers; none by default, and for an agent that supports none. */
   readonly mcpServers?: readonly McpServerForAgent[]
 }
 
 export interface Launch {
   readonly argv: readonly string[]
-  /** What the CLI needs beside `HOME`, `PATH` and the like. Holds the run's token, or the key of an agent that needs it. */
+  /** Variables for the CLI in addition to `HOME`, `PATH` and the like. They include the run's token, or the key of an agent that needs it. */
   readonly env: Readonly<Record<string, string>>
 }
 
 /** A file that an agent finds in its home when it starts. */
 export interface HomeFile {
-  /** Relative to the home. */
+  /** The path relative to the home. */
   readonly path: string
   readonly content: string | Uint8Array
-  /** What the CLI keeps its own state in is written once and then left to it. */
+  /** Whether the file is written only if it is missing, because the CLI keeps its own state in it. */
   readonly onlyOnce: boolean
   readonly isExecutable?: boolean
 }
 
-/** What a repository and a person give an agent, besides the instruction files in the workspace. */
+/** What a repository and a person give an agent, in addition to the instruction files in the workspace. */
 export interface Brought extends OwnInstructions {
-  /** As they are in the commit that the work began from. */
+  /** The files as they are in the commit that the work began from. */
   readonly files: readonly AbilityFile[]
 }
 
-/** How an agent wants to reach its model: through the broker, over a unix socket or the loopback, in the words of an API; or with its key. */
+/** How an agent reaches its model: through the broker, over a unix socket or the loopback, with the named API; or directly with its key. */
 export type AgentAccess =
   | {
       readonly kind: 'socket' | 'loopback'
@@ -280,25 +283,28 @@ export type AgentAccess =
 /** How an agent's CLI is used. */
 export interface Agent {
   readonly name: AgentName
-  /** Its program on this machine. */
+  /** Finds the agent's program on this machine. */
   locate(where: WhereToLook): Promise<Located>
-  /** The name in the `Co-Authored-By` line of its commits. */
+  /** The name in the `Co-Authored-By` line of the agent's commits. */
   readonly author: string
   /**
-   * Of a process. `many`: it takes message after message on standard input while it runs, and leaves when that is closed. `one`: it takes one, ended
-   * by the close of standard input, and its process ends with the turn.
+   * How many turns a process runs. `many`: it reads message after message on standard input, and exits when that is closed. `one`: it reads one
+   * message, up to the end of standard input, and exits with the turn.
    */
   readonly turns: 'many' | 'one'
-  /** Where its home keeps its sessions: from them another runner resumes one. */
+  /** The folders of the home with the agent's sessions, from which another runner can resume one. */
   readonly sessionFolders: readonly string[]
   readonly access: AgentAccess
-  /** `told`: its events say what it used of its models. `metered`: they do not, and what the broker counted is taken instead. */
+  /** `told`: the agent's events report the usage of its models. `metered`: they do not, and the broker's count is used instead. */
   readonly usage: 'told' | 'metered'
-  /** Whether it can be trusted to leave after its `end`; one that cannot is to be killed then. */
+  /** Whether the process reliably exits after its `end`; otherwise it is killed then. */
   readonly leavesByItself: boolean
-  /** The files of its home. `present`: those `instructionFiles` that the repository has; `workspace`: where the sandbox has the repository. */
+  /**
+   * The files of the agent's home. `present` are those `instructionFiles` that the repository has; `workspace` is the path of the repository in the
+   * sandbox.
+   */
   home(present: ReadonlySet<string>, workspace: string, brought: Brought): readonly HomeFile[]
-  /** Folders of its home that hold nothing else than what `home` gives: they are emptied before each start. */
+  /** Folders of the home that hold only the files of `home`: they are emptied before each start. */
   readonly ownFolders?: readonly string[]
   /** Files of a repository by which it would run programs that nobody asked for, and that it cannot be told to pass over: with them it does not start. */
   readonly refusedFiles?: readonly string[]
@@ -306,12 +312,12 @@ export interface Agent {
   readonly models: readonly AgentModel[]
   /** What a person is shown of what it wrote to standard error. */
   shownStderr(text: string, scripted: boolean): string
-  /** Throws when the access is of another kind than its own. */
+  /** The command that starts the agent. Throws when the access is of another kind than the agent's. */
   launch(request: LaunchRequest): Launch
-  /** For one process. */
+  /** Makes the dialogue with one process. */
   dialogue(request: DialogueRequest): AgentDialogue
-  /** Why it ended without an `end`, judged by the last of its standard error; `null` if that names no known fault. */
+  /** Why the agent ended without an `end`, judged by the last part of its standard error; `null` if that names no known fault. */
   faultOf(said: string, exitCode: number | null): AgentError | null
-  /** Whether it takes images within a message, or reads them from files that the message names. */
+  /** Whether the agent accepts images in a message, or reads them from files that the message names. */
   readonly images: 'inline' | 'files'
 }

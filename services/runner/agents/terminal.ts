@@ -1,4 +1,4 @@
-/** What an agent does, as the lines of a terminal: readable, coloured with ANSI codes, one after the other. */
+/** Shows what an agent does as lines of a terminal: readable, coloured with ANSI codes, one after the other. */
 import { firstLine } from './shorten.ts'
 import type { AgentEvent, ToolFinished, ToolStarted } from './port.ts'
 
@@ -14,20 +14,20 @@ function paint(code: number): (text: string) => string {
   return (text) => `${escape}[${code}m${text}${escape}[0m`
 }
 
-/** Escape sequences that do not set a colour - moving the cursor, setting titles - have no place in a log. */
+/** Escape sequences that do not set a colour, such as those that move the cursor or set titles: a log must not hold them. */
 const sequences = new RegExp(
   `${escape}(?:\\[[0-?]*[ -/]*[@-ln-~]|\\][^\\u0007${escape}]*(?:\\u0007|${escape}\\\\)|[()#%][0-9A-Za-z]|[=>78cDEHMNOZ])`,
   'g',
 )
 
 /**
- * Turns events into terminal text; it remembers which tools are under way. Each result is empty or ends with a line break, apart from the mark
- * after a command's output.
+ * Converts events to terminal text, and remembers which tools are running. Each result is empty or ends with a line break, except for the mark after
+ * a command's output.
  */
 export function createTerminal(): (event: AgentEvent) => string {
   const tools = new Map<string, ToolStarted>()
   let model: string | undefined
-  /** The command whose output would be understood to stand under the last line. */
+  /** The command whose output a reader would expect below the last line. */
   let lastCommand = ''
 
   const lineOf = (event: AgentEvent): string => {
@@ -60,7 +60,7 @@ export function createTerminal(): (event: AgentEvent) => string {
         return event.ok ? dim(`Finished in ${(event.durationMs / 1000).toFixed(1)} s`) : ''
       case 'question_withdrawn':
       case 'write':
-      // What the agent says belongs to the chat.
+      // The agent's texts are shown in the chat.
       case 'text':
       case 'text_delta':
       case 'text_restarted':
@@ -80,13 +80,13 @@ export function createTerminal(): (event: AgentEvent) => string {
   }
 }
 
-/** Marks where a command's output ends. Commands of a sub-agent get no mark: they are part of what it does. */
+/** Marks where a command's output ends. Commands of a sub-agent get no mark, as they are part of its own tool call. */
 function endOf(started: ToolStarted | undefined, { ok, exitCode }: ToolFinished): string {
   if (started?.kind !== 'run' || started.parentToolId !== null) return ''
   return commandEnd(exitCode ?? (ok ? 0 : null))
 }
 
-/** Says in the terminal that a command has ended and how, as shells do (OSC 133 D). It is invisible. */
+/** The sequence that tells a terminal that a command has ended and with which exit code, as shells send it (OSC 133 D). It is invisible. */
 export function commandEnd(exitCode: number | null): string {
   return `${escape}]133;D${exitCode === null ? '' : `;${exitCode}`}\u0007`
 }
@@ -99,7 +99,7 @@ function startLine(tool: ToolStarted): string {
     case 'read':
       return `${cyan('●')} Read ${target}`
     case 'edit':
-      // Said when it is done, with what it changed.
+      // An edit is shown when it has finished, with its changes.
       return ''
     case 'search':
       return `${cyan('⌕')} ${tool.name} ${target}`
@@ -130,7 +130,7 @@ function finishLines(tool: ToolStarted, finished: ToolFinished, lastCommand: str
   return `${green('✎')} ${isWhole ? 'Wrote' : 'Edited'} ${target}${counts}`
 }
 
-/** A count of lines with its sign; nothing for none. */
+/** A number of lines with its sign; empty for none. */
 function count(lines: number, sign: string, painted: (text: string) => string): string {
   return lines === 0 ? '' : ` ${painted(`${sign}${lines}`)}`
 }

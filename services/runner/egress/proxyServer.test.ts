@@ -1,4 +1,4 @@
-/** The proxy hands on what is allowed, byte for byte, and refuses the rest whatever name or address it goes by. */
+/** The proxy forwards allowed requests byte for byte, and refuses all others, whatever name or address they use. */
 import { once } from 'node:events'
 import { createServer as createHttp, request, type IncomingMessage, type Server } from 'node:http'
 import { connect, createServer as createTcp, isIP, type Socket } from 'node:net'

@@ -1,6 +1,6 @@
 /**
- * The one way from a sandbox to the network: an HTTP proxy (`CONNECT`, and plain requests to `http:` addresses) for what is allowed. Names are
- * resolved here, and the connection goes to the very address that was checked.
+ * The only way from a sandbox to the network: an HTTP proxy (`CONNECT`, and plain requests to `http:` addresses) to allowed hosts. Names are resolved
+ * here, and the connection goes to the very address that was checked.
  */
 import { lookup as systemLookup } from 'node:dns/promises'
 import { createServer, request as httpRequest } from 'node:http'
@@ -21,38 +21,38 @@ import { gitDoorAt, hostAndPort, mayConnect, readByGit, rulesFor, type Rule } fr
 export interface ProxyOptions {
   readonly listen: LocalAddress
   readonly rules: readonly Rule[]
-  /** Told of every destination that is not reached, with the reason: what the sandbox wrote is in both. */
+  /** Called for every destination that is not reached, with the reason; both contain text from the sandbox. */
   readonly onRefusal: (refusal: Refusal) => void
   /** All addresses of a name; the system's lookup by default. */
   readonly lookup?: (host: string) => Promise<readonly string[]>
-  /** Connections from the sandbox at once: 256 by default. */
+  /** The maximum number of connections from the sandbox at the same time: 256 by default. */
   readonly connections?: number
-  /** A connection ends after this long without a byte either way: 10 minutes by default. */
+  /** The time without a byte in either direction after which a connection ends: 10 minutes by default. */
   readonly idleMs?: number
 }
 
 export interface Refusal {
-  /** As it was asked for, cut and without control characters. */
+  /** The destination as the sandbox wrote it, shortened and without control characters. */
   readonly destination: string
   /**
-   * `not_allowed` by any rule; `inside`: it leads into the server's own network; `only_git`: git's reads alone pass there;
-   * `other_repository`: not those of this one; `unreachable`: allowed, and not there.
+   * `not_allowed`: no rule allows it; `inside`: it leads into the server's own network; `only_git`: only git's reads are allowed there;
+   * `other_repository`: git's reads of this repository are not; `unreachable`: it is allowed, but does not answer.
    */
   readonly why: 'not_allowed' | 'inside' | 'only_git' | 'other_repository' | 'unreachable'
 }
 
 export interface Traffic {
   readonly connections: number
-  /** Towards the network, and from there, in bytes. */
+  /** The number of bytes to the network, and from it. */
   readonly sent: number
   readonly received: number
 }
 
 export interface Proxy {
-  /** With `'loopback'`; 0 on a socket. */
+  /** The port on the loopback; 0 when the proxy listens on a socket. */
   readonly port: number
   traffic(): Traffic
-  /** Breaks off all connections. */
+  /** Ends all connections. */
   close(): Promise<void>
 }
 
@@ -81,18 +81,18 @@ const sentences: Readonly<Record<Refusal['why'], string>> = {
   unreachable: 'It does not answer.',
 }
 
-/** A proxy that is running: what it has open, and what passed it. */
+/** A running proxy: its open connections, and its traffic. */
 interface RunningProxy {
   readonly options: ProxyOptions
   readonly open: Set<Duplex>
   readonly traffic: { connections: number; sent: number; received: number }
-  /** The destination of a tunnel that is terminated here. */
+  /** The destination of each tunnel that ends in this proxy. */
   readonly destinations: WeakMap<Duplex, Destination>
-  /** Serves the requests of tunnels that are terminated here. */
+  /** Serves the requests of tunnels that end in this proxy. */
   readonly tunnelled: Server
 }
 
-/** Starts a proxy; fails when it cannot listen. */
+/** Starts a proxy; rejects when it cannot listen. */
 export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const { idleMs = usualIdleMs } = options
   const timed = { maxHeaderSize: headBytes, headersTimeout: 30_000, requestTimeout: 0 }
@@ -134,12 +134,12 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
 function keep<S extends Duplex>({ open }: RunningProxy, stream: S): S {
   open.add(stream)
   stream.once('close', () => open.delete(stream))
-  // Either end may go away at any time.
+  // Either end may disconnect at any time.
   stream.on('error', () => stream.destroy())
   return stream
 }
 
-/** A connection to an allowed address of the destination. Throws `NotReached`. */
+/** Connects to an allowed address of the destination. Throws `NotReached`. */
 async function reach(proxy: RunningProxy, { host, port }: Destination): Promise<Socket> {
   const { rules, lookup = allAddresses, idleMs = usualIdleMs } = proxy.options
   const matched = rulesFor(rules, host, port)
@@ -177,7 +177,7 @@ async function tunnel(
   const { host, port } = hostAndPort(target)
   const destination = { host, port: port ?? 0 }
   if (gitDoorAt(proxy.options.rules, host, destination.port) !== undefined) {
-    // Nobody could inspect what goes through a tunnel: this one is terminated here, and its requests are checked like any other.
+    // Nobody could inspect the content of a tunnel, so this one ends here, and its requests are checked like any other.
     client.write(established)
     if (head.length > 0) client.unshift(head)
     proxy.destinations.set(client, destination)
@@ -231,7 +231,7 @@ async function forward(
   passOn(request, response, { url, upstream, dropped: readable ? credentials : [] })
 }
 
-/** Sends a request to where it goes, without the headers that are `dropped`, and its response back. */
+/** Sends a request to its destination, without the headers that are `dropped`, and returns the response. */
 function passOn(
   request: IncomingMessage,
   response: ServerResponse,
@@ -269,7 +269,7 @@ async function allAddresses(host: string): Promise<readonly string[]> {
   return found.map(({ address }) => address)
 }
 
-/** A connection to the first address that takes one. */
+/** A connection to the first address that accepts one. */
 async function firstOf(addresses: readonly string[], port: number): Promise<Socket | undefined> {
   for (const address of addresses) {
     const socket = await connected(address, port)
@@ -295,18 +295,18 @@ function connected(address: string, port: number): Promise<Socket | undefined> {
   })
 }
 
-/** Not sent to the local code host, where a sandbox is anonymous. */
+/** The headers that are not sent to the local code host, where a sandbox is anonymous. */
 const credentials = ['authorization', 'cookie'] as const
 
 const established = 'HTTP/1.1 200 Connection established\r\n\r\n'
 
-/** The whole address of a request within a tunnel, by its path; empty for anything but a path. */
+/** The whole address of a request within a tunnel, made from its path; empty for anything but a path. */
 function addressIn({ host, port }: Destination, path: string): string {
   if (!path.startsWith('/')) return ''
   return `http://${isIP(host) === 6 ? `[${host}]` : host}:${port}${path}`
 }
 
-/** The headers that mark the end of a body, whatever the sandbox says of them: without them, the body would be taken for another request. */
+/** The headers that mark the end of a body, whatever the sandbox wrote: without them, the body would be read as another request. */
 function framing(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' }
   const length = headers['content-length']
@@ -318,7 +318,7 @@ function answer(response: ServerResponse, status: number, sentence: string): voi
   response.end(sentence)
 }
 
-/** What the sandbox wrote, as a person may see it. */
+/** The sandbox's text in a form that is safe to show to a person. */
 function printable(destination: string): string {
   return destination.replace(/[^\x21-\x7e]/g, '?').slice(0, longestDestination)
 }

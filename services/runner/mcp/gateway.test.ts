@@ -1,4 +1,4 @@
-/** The gateway to remote MCP servers, with servers that behave and servers that do not. */
+/** The gateway to remote MCP servers, with servers that keep to the protocol and servers that break it. */
 import { once } from 'node:events'
 import {
   createServer,

@@ -1,6 +1,6 @@
 /**
- * The way from a sandbox to the remote MCP servers of its run: `/mcp/<id>` leads to one address, where the credential is added. Messages are read
- * within bounds; tools that are switched off are hidden and refused.
+ * The way from a sandbox to the remote MCP servers of its run: `/mcp/<id>` leads to one address, and the credential is added here. The sizes of
+ * messages are limited; tools that are switched off are hidden and refused.
  */
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { openDecoder } from '#platform/images/decoder.ts'
@@ -11,9 +11,9 @@ import { McpFault, remoteOf, type Remote, type RemoteServer } from './remoteRequ
 import { shownTools, type ShownTools } from './shownTools.ts'
 
 export interface McpGateway {
-  /** Whether the address is one of this gateway's. */
+  /** Whether the request's address belongs to this gateway. */
   isFor(request: IncomingMessage): boolean
-  /** Answers a request whose token was checked. */
+  /** Answers a request, whose token was checked before. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
   /** The last fault of each server, by its name. */
   faults(): ReadonlyMap<string, string>
@@ -22,7 +22,7 @@ export interface McpGateway {
 
 const prefix = '/mcp/'
 const maxOpen = 32
-/** Connecting and listing; a call may take longer. */
+/** The time limit for connecting and listing; a call may take longer. */
 const answerWithinMs = 10_000
 export const callWithinMs = 600_000
 const maxPixels = 40_000_000
@@ -36,7 +36,7 @@ interface Served {
 
 export interface GatewayOptions {
   readonly servers: readonly RemoteServer[]
-  /** Told of each fault, without a word of the server. */
+  /** Called for each fault, with a sentence that contains nothing from the server. */
   readonly onFault: (name: string, sentence: string) => void
   readonly callWithinMs?: number
 }
@@ -137,7 +137,7 @@ async function messageIn(
     chunks.push(chunk)
   }
   const message = Message.safeParse(jsonOf(Buffer.concat(chunks)))
-  // What was looked at is what is sent: a second key of the same name would be read by the server alone.
+  // The message that was checked is the one that is sent: if a key occurs twice in the original, the server might read the other value.
   return message.success ? { text: JSON.stringify(message.data), message: message.data } : 'malformed'
 }
 
@@ -163,7 +163,7 @@ async function passBack(served: Served, answer: IncomingMessage, response: Serve
     const others = lines.filter((line) => /^(id|event|retry):/.test(line)).map((line) => masked(served, line))
     const shown =
       data === '' ? [] : (await shownText(served, data)).split('\n').map((line) => `data: ${line}`)
-    // A comment only keeps the connection open.
+    // A comment of the stream only keeps the connection open.
     const event = [...others, ...shown]
     const isFull = !response.write(event.length === 0 ? ':\n\n' : `${event.join('\n')}\n\n`)
     if (isFull) await new Promise<void>((resolve) => response.once('drain', resolve).once('close', resolve))
@@ -175,7 +175,7 @@ function masked({ secretForms }: Served, text: string): string {
   return secretForms.reduce((shown, form) => shown.replaceAll(form, '[redacted]'), text)
 }
 
-/** A message as the agent may see it: without the credential, tools that are switched off, and images that are too large to open. */
+/** A message as the agent may see it: without the credential, tools that are switched off, and images that are too large to decode. */
 async function shownText(served: Served, text: string): Promise<string> {
   const shown = masked(served, text)
   const message = Message.safeParse(jsonOf(shown))

@@ -1,4 +1,4 @@
-/** Messages of MCP servers, read within bounds. */
+/** Reads messages of MCP servers, with limits on their size. */
 import type { IncomingMessage } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import { z } from 'zod'
@@ -9,7 +9,7 @@ export const messageBytes = 4 * 1024 * 1024
 /** Of one answer that streams: a flood ends here. */
 const streamBytes = 64 * 1024 * 1024
 
-/** A tool, as far as it is looked at; the rest is passed on. */
+/** The fields of a tool that are read here; the rest is passed on. */
 export const Tool = z.looseObject({ name: z.string() })
 export type Tool = z.infer<typeof Tool>
 

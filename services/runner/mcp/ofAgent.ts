@@ -1,4 +1,4 @@
-/** The MCP servers of one agent: how it reaches them, and what stays outside its sandbox. */
+/** The MCP servers of one agent: how the agent reaches them, and which parts stay outside of its sandbox. */
 import { canDo } from '#domain/agents/capabilities.ts'
 import type { McpServerReport } from '#domain/mcp/mcpReport.ts'
 import type { Logger } from '#platform/log.ts'
@@ -18,11 +18,11 @@ interface Start {
 
 export interface McpOfAgent {
   readonly leftOut: readonly McpServerReport[]
-  /** The last fault of each remote server, by its name. */
+  /** The last fault of each remote server, by the server's name. */
   faults(): ReadonlyMap<string, string>
 }
 
-/** Where the broker is on the loopback of an agent; `port`: without a sandbox. */
+/** The broker's address on the loopback of an agent; `port` is the broker's port for an agent without a sandbox. */
 export const brokerOrigin = ({ kind }: Sandbox, port: number) =>
   `http://127.0.0.1:${kind === 'none' ? port : modelPort}`
 
@@ -54,7 +54,7 @@ const notTaken = {
   tools: [],
 }
 
-/** `port`: the broker's on the loopback, without a sandbox. */
+/** The servers for an agent. `port` is the broker's port on the loopback, for an agent without a sandbox. */
 export function mcpServersFor(
   { agent, sandbox, sandboxEnv: { mcp } }: Start,
   { runToken, port }: { readonly runToken: string; readonly port: number },

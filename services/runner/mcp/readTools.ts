@@ -1,4 +1,4 @@
-/** Asks a remote MCP server for its tools, as a person tests it. */
+/** Reads the tools of a remote MCP server when a person tests it. */
 import { mcpLimits } from '#domain/api/mcpServers.ts'
 import type { McpTest } from '#domain/api/mcpServers.schema.ts'
 import { jsonOf } from '#platform/json.ts'
@@ -95,7 +95,7 @@ function conversation(remote: Remote, signal: AbortSignal) {
     async end() {
       if (headers['mcp-session-id'] === undefined) return
       const ending = remote.ask({ method: 'DELETE', headers, answerWithinMs: 2_000, signal })
-      // Not every server can end a session.
+      // Some servers cannot end a session.
       await ending.then((response) => response.resume()).catch(() => undefined)
     },
   }

@@ -20,7 +20,7 @@ export interface LocalServer {
 export interface ServersOfRun {
   readonly local: readonly LocalServer[]
   readonly remote: readonly RemoteServer[]
-  /** Servers that cannot be used in this run, and why. */
+  /** The servers that cannot be used in this run, with the reasons. */
   readonly leftOut: readonly McpServerReport[]
 }
 
@@ -30,7 +30,7 @@ interface OfRun {
   readonly projectId: string
   /** The project's secrets, by the names of their variables. */
   readonly secrets: ReadonlyMap<string, string>
-  /** For the code host, to which no MCP server may lead. */
+  /** The rule for the code host, to which no MCP server may lead. */
   readonly codeHost: Rule
 }
 

@@ -17,10 +17,10 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
   return {
     ...entry,
     name,
-    // One session takes prompt after prompt.
+    // One session takes several prompts, one after the other.
     turns: 'many',
     images: 'inline',
-    // The built-in scripted model knows the tools of `claude` alone.
+    // The built-in scripted model knows only the tools of `claude`.
     access: api === null ? { kind: 'key' } : { kind: 'loopback', api, scripted: false },
     usage: 'metered',
     // It may wait for its own children after its input is closed.
@@ -45,9 +45,9 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
     },
     dialogue: (request) =>
       acpDialogue({ ...request, model: wanted(request.model), keyVariable: variables.key }),
-    // Such agents log there what their client refuses, with pages of their own source.
+    // Such agents print on standard error what their client refuses, with pages of their own source.
     shownStderr: () => '',
-    // Its faults are in its answers; if there is none, its standard error explains best.
+    // Faults are in the agent's answers; if there is none, its standard error explains best.
     faultOf: () => null,
   }
 }

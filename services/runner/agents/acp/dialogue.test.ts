@@ -1,4 +1,4 @@
-/** The dialogue with an agent that speaks ACP, on lines as `opencode` 1.18.33 prints them, and on lines that none should print. */
+/** The dialogue with an agent that speaks ACP, with lines that `opencode` 1.18.33 prints, and with lines that no agent should print. */
 import { describe, expect, test } from 'vitest'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { AgentDialogue, AgentEvent } from '../port.ts'

@@ -1,6 +1,6 @@
 /**
- * The dialogue with an agent that speaks ACP. It is opened with the first message, which is held back until the session is there; each message is a
- * turn. An agent that breaks the protocol is told apart at once: its turn ends with an error, and nothing more is read of it.
+ * The dialogue with an agent that speaks ACP. It opens with the first message, which is kept until the agent has a session; each message is a turn.
+ * When an agent breaks the protocol, its turn ends with an error at once, and no more of its output is read.
  */
 import { lineParser } from '../parser.ts'
 import type { AgentDialogue, AgentError, AgentEvent, AgentMessage, DialogueRequest } from '../port.ts'
@@ -27,7 +27,7 @@ import {
 } from './permissions.ts'
 import { turnReader, type TurnReader } from './turn.ts'
 
-/** Lines that are none of the protocol, which are passed over before the agent is given up. */
+/** The number of lines outside of the protocol that are skipped before the turn ends with an error. */
 const toleratedLines = 20
 
 type Asked = 'initialize' | 'open' | 'prompt'
@@ -48,22 +48,22 @@ interface State {
   phase: 'new' | 'opening' | 'ready' | 'broken'
   session: string
   model: string
-  /** Our requests that wait for their answers. */
+  /** Our requests that wait for the agent's answers. */
   readonly asked: Map<RequestId, Asked>
   lastId: number
-  /** The first message, until the session is there. */
+  /** The first message, kept until the agent has a session. */
   held: AgentMessage | undefined
   turn: Turn | undefined
-  /** What the agent wants to be allowed, by the id of the question. */
+  /** The agent's requests for permission, by the id of the question. */
   readonly permissions: Map<string, { readonly id: RequestId; readonly request: PermissionRequest }>
   readonly rules: Set<string>
   strangeLines: number
 }
 
 interface AcpDialogueRequest extends DialogueRequest {
-  /** The variable that holds the key of its model on the server. */
+  /** The environment variable with the key of the agent's model on the server. */
   readonly keyVariable: string
-  /** Milliseconds of a clock that never goes back. */
+  /** Returns milliseconds of a clock that never goes back. */
   readonly now?: () => number
 }
 
@@ -117,7 +117,7 @@ export function acpDialogue(request: AcpDialogueRequest): AgentDialogue {
   }
 }
 
-/** Files and terminals are the agent's own, in its sandbox. */
+/** Our first request. It offers no files or terminals: the agent uses its own in the sandbox. */
 const initialization = {
   protocolVersion: 1,
   clientInfo: { name: 'flightdeck', version: '1' },
@@ -126,7 +126,7 @@ const initialization = {
 
 const strange = { type: 'strange' } as const
 
-/** A few strange lines are passed over, as those of a library that prints what it should not. */
+/** Reads a line. A few lines outside of the protocol are skipped, as a library of the agent may print them. */
 function readLine(state: State, text: string): AcpLine | typeof strange | 'unknown' {
   const line = readAcpLine(text)
   if (line !== 'unknown') return line
@@ -140,7 +140,7 @@ function asking(state: State, what: Asked, method: string, params: object): stri
   return requestLine(state.lastId, method, params)
 }
 
-/** The message becomes a turn. */
+/** The request that starts a turn with the message. */
 function promptOf(state: State, { text, images, id }: AgentMessage): string {
   state.turn = {
     ...turnReader(id, state.workspace),
@@ -165,7 +165,7 @@ function eventsOf(state: State, line: AcpLine | typeof strange): readonly AgentE
     case 'request':
       return [...begun(state), ...requested(state, line)]
     case 'update': {
-      // What it tells while a session is opened happened before.
+      // Reports while a session is being opened are about its past.
       if (state.turn === undefined || line.sessionId !== state.session) return []
       return [...begun(state), ...state.turn.read(line.update)]
     }
@@ -179,7 +179,7 @@ function eventsOf(state: State, line: AcpLine | typeof strange): readonly AgentE
   }
 }
 
-/** The turn has begun, which is told once. */
+/** Reports the beginning of the turn, once. */
 function begun(state: State): readonly AgentEvent[] {
   const { turn, session, model } = state
   if (turn === undefined || turn.isTold) return []
@@ -241,7 +241,7 @@ function refused(
   return ended(state, errorOf(message, more, state.keyVariable))
 }
 
-/** A turn is over, or could not begin. */
+/** The events at the end of a turn, or for a turn that could not begin. */
 function ended(state: State, error: AgentError | null): readonly AgentEvent[] {
   const { turn, session, held } = state
   const withdrawn = [...state.permissions.keys()].map((requestId): AgentEvent => ({
@@ -269,7 +269,7 @@ function ended(state: State, error: AgentError | null): readonly AgentEvent[] {
 }
 
 function broken(state: State, how: string): readonly AgentEvent[] {
-  // Between turns it is nobody's affair.
+  // Between turns there is nobody to report the fault to.
   if (state.phase === 'ready' && state.turn === undefined) return []
   state.phase = 'broken'
   const message = `The agent does not keep to its protocol (ACP): ${how}.`
@@ -278,7 +278,7 @@ function broken(state: State, how: string): readonly AgentEvent[] {
 
 type Request = Extract<AcpLine, { type: 'request' }>
 
-/** What nobody has to answer is answered at once, so that the agent does not wait for ever. */
+/** Answers requests of the agent at once that are not for a person, so that the agent does not wait for ever. */
 function requested(state: State, { id, method, params }: Request): readonly AgentEvent[] {
   const { data: request } = PermissionRequest.safeParse(params)
   const { turn, permissions, rules, asks, workspace } = state

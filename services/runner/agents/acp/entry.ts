@@ -1,4 +1,4 @@
-/** What has to be known of an agent that speaks ACP, besides its name and abilities (domain/agents): data, and how it is told its settings. */
+/** The description of an agent that speaks ACP, in addition to its name and abilities (domain/agents): data, and how the agent gets its settings. */
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { OwnInstructions } from '#domain/user/instructions.ts'
 import type { ModelApiName } from '../../model/apis.ts'
@@ -6,20 +6,23 @@ import type { Machine } from '../locate.ts'
 import type { Agent, HomeFile } from '../port.ts'
 
 /**
- * An entry of `acpAgents`. Its program is looked for as its configuration names it. It works in the sandbox with its own files and terminals: of what
- * ACP offers to a client, only permissions are served. Held by tests/server/acpRuns.spec.ts, where each entry does the same task.
+ * An entry of `acpAgents`. Its program is found by its configuration. It works in the sandbox with its own files and terminals: of what ACP offers to
+ * a client, we serve only permissions. tests/server/acpRuns.spec.ts runs the same task with each entry.
  */
 export interface AcpEntry extends Pick<
   Agent,
   'author' | 'models' | 'sessionFolders' | 'ownFolders' | 'refusedFiles'
 > {
-  /** How it is installed, in a sentence without a full stop. */
+  /** How to install the agent, in a sentence without a full stop. */
   readonly installation: string
   /** Programs in npm packages beside this one, most wanted first; none by default. */
   packaged?(machine: Machine): readonly string[]
   /** What its model speaks. `null`: the agent asks it by itself, with the key, and its configuration names the `hosts` that its sandbox may reach. */
   readonly api: ModelApiName | null
-  /** The files of its home. `instructions`: the paths of those that the repository has, as the sandbox shows them; `own`: what the person adds. */
+  /**
+   * The files of the agent's home. `instructions` are the paths in the sandbox of those instruction files that the repository has; `own` is the
+   * person's text.
+   */
   home(instructions: readonly string[], own: OwnInstructions): readonly HomeFile[]
   /** With which arguments it speaks ACP on standard input and output, and which variables tell it where its model is and how freely it works. */
   launch(start: AcpStart): {
@@ -29,12 +32,12 @@ export interface AcpEntry extends Pick<
 }
 
 export interface AcpStart {
-  /** Where the broker is, without a path; empty for an agent that asks its model by itself. */
+  /** The broker's address without a path; empty for an agent that calls its model itself. */
   readonly origin: string
-  /** What lets it in: the run's token, or the key of an agent that asks by itself. */
+  /** The run's token for the broker, or the key of an agent that calls its model itself. */
   readonly token: string
-  /** The model that a person chose, where it is one of this agent's; else `null`. */
+  /** The model that a person chose, if it belongs to this agent; otherwise `null`. */
   readonly model: string | null
-  /** One that its abilities name, or `free`: then it must not ask. */
+  /** A mode that the agent's abilities name, or `free`, in which it must not ask. */
   readonly mode: AgentMode
 }

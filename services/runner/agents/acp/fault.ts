@@ -30,7 +30,7 @@ export function ownError(code: AgentError['code'], message: string): AgentError 
   return { type: 'error', code, message, httpStatus: null }
 }
 
-/** What it means that a turn ended for this reason; `null` when it ended well. */
+/** The error of a turn that ended for this reason; `null` when it ended well. */
 export function errorOfStop(reason: string): AgentError | null {
   switch (reason) {
     case 'end_turn':

@@ -1,4 +1,4 @@
-/** The lines of the Agent Client Protocol, version 1, that are read here: https://agentclientprotocol.com. What is not named is passed over. */
+/** The lines of the Agent Client Protocol, version 1, that are read here: https://agentclientprotocol.com. Other lines are skipped. */
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
 
@@ -96,7 +96,7 @@ export const SessionOpened = z.object({
 })
 export const PromptEnded = z.object({ stopReason: z.string() })
 
-/** `unknown` for what is no line of the protocol. */
+/** Reads a line; `unknown` when it does not belong to the protocol. */
 export function readAcpLine(text: string): AcpLine | 'unknown' {
   return Line.safeParse(jsonOf(text)).data ?? 'unknown'
 }

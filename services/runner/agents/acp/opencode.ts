@@ -1,4 +1,4 @@
-/** `opencode`: the open source agent, on Anthropic's models. */
+/** `opencode`: the open-source agent, with Anthropic's models. */
 import type { AcpEntry } from './entry.ts'
 
 const initialModel = 'claude-sonnet-5'
@@ -14,10 +14,10 @@ export const opencode: AcpEntry = {
     { name: initialModel, label: 'Claude Sonnet 5' },
     { name: 'claude-haiku-4-5', label: 'Claude Haiku 4.5' },
   ],
-  // A database: its log and state are elsewhere.
+  // The folder of the database; the log and other state are elsewhere.
   sessionFolders: ['.local/share/opencode'],
   ownFolders: ['.config/opencode', '.opencode'],
-  // It loads the plugins of these whatever its settings say.
+  // opencode loads the plugins in these files and folders whatever its settings say.
   refusedFiles: ['.opencode', 'opencode.json', 'opencode.jsonc'],
   home: (instructions, own) => [
     { path: '.config/opencode/opencode.json', content: JSON.stringify({ instructions }), onlyOnce: false },
@@ -29,13 +29,13 @@ export const opencode: AcpEntry = {
     const settings = {
       model: `anthropic/${chosen}`,
       enabled_providers: ['anthropic'],
-      // Named here, a model need not be in its catalogue.
+      // A model that is named here need not be in opencode's catalogue.
       provider: {
         anthropic: { options: { baseURL: `${origin}/v1`, apiKey: token }, models: { [chosen]: {} } },
       },
       permission: { edit: onAsking, bash: onAsking, webfetch: onAsking },
       share: 'disabled',
-      // Flightdeck keeps the states of the files itself.
+      // Flightdeck itself keeps snapshots of the files.
       snapshot: false,
     }
     const environment = {

@@ -1,14 +1,14 @@
-/** What an agent that speaks ACP wants to be allowed, how that is shown to a person, and how it is answered. */
+/** Requests for permission of an agent that speaks ACP: how they are shown to a person and answered. */
 import { permissionOptions, type Answer } from '#domain/task/questionEvents.ts'
 import { bounded, fenced, option } from '../asked.ts'
 import type { AskedQuestion } from '../port.ts'
 import { answerLine, type PermissionRequest, type RequestId } from './lines.ts'
 import { kindOf, shownContent, targetOfTool } from './tools.ts'
 
-/** Characters of the longest request that can be allowed 'always in this task'. */
+/** The longest request that can be allowed 'always in this task', in characters. */
 const longestRule = 2_000
 
-/** What is allowed 'always in this task': every edit, or else this very request. */
+/** The rule for 'always in this task': every edit, or only this very request. */
 export function ruleOf({ toolCall }: PermissionRequest): string {
   const kind = kindOf(toolCall)
   return kind === 'edit' ? kind : `${kind} ${JSON.stringify(toolCall.rawInput ?? toolCall.title)}`
@@ -19,7 +19,7 @@ export function permissionAsked(request: PermissionRequest, workspace: string): 
   const always = rule.length <= longestRule
   return bounded({
     kind: 'permission',
-    // The protocol has no place for words.
+    // The protocol has no field for a text.
     allowsText: false,
     multiple: false,
     ...wordsOf(request, workspace),
@@ -49,7 +49,7 @@ export const isAllowed = (answers: readonly Answer[]): boolean =>
 export const isAllowedInTask = (answers: readonly Answer[]): boolean =>
   isAllowed(answers) && answers.some(({ choices }) => choices.includes(permissionOptions.allowInTask))
 
-/** The line that allows or refuses once. What is allowed for longer is remembered here, where it has an end. */
+/** The line that allows or refuses once. A longer permission is kept by us, as it must end with the task. */
 export function permissionLine(id: RequestId, { options }: PermissionRequest, allow: boolean): string {
   const wanted = allow ? ['allow_once', 'allow_always'] : ['reject_once', 'reject_always']
   const chosen = wanted.flatMap((kind) => options.find((one) => one.kind === kind) ?? [])[0]

@@ -1,4 +1,4 @@
-/** The tools of agents that speak ACP: what kind each is, what it works on, and what came of it. */
+/** The tools of agents that speak ACP: the kind of each, its target, and its result. */
 import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
 import { marked } from '../asked.ts'
@@ -31,7 +31,7 @@ const targets: Targets = {
   paths: new Set(paths),
 }
 
-/** Its later description fills in what the earlier one left open. */
+/** A tool's later description, completed with what only the earlier one had. */
 export function mergedTool(before: Tool, { title: _renamed, ...now }: Tool): Tool {
   const said = Object.entries(now).filter(([, value]) => value !== undefined && value !== null)
   return { ...before, ...Object.fromEntries(said) }
@@ -46,7 +46,7 @@ export function targetOfTool(tool: Tool, workspace: string): string {
   return said || withinWorkspace(tool.locations?.[0]?.path ?? '', workspace)
 }
 
-/** A tool begins. `toolId` is unique in the task. */
+/** The event for a tool that starts. `toolId` is unique in the task. */
 export function toolStarted(toolId: string, tool: Tool, workspace: string): ToolStarted {
   const kind = kindOf(tool)
   const title = tool.title ?? ''

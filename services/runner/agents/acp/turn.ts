@@ -1,4 +1,4 @@
-/** What an agent that speaks ACP says and does within a turn, as events. */
+/** Converts to events what an agent that speaks ACP says and does within a turn. */
 import type { AgentEvent } from '../port.ts'
 import { openTools } from '../parser.ts'
 import type { Tool, Update } from './lines.ts'
@@ -13,16 +13,16 @@ type Writing = {
 
 export interface TurnReader {
   read(update: Update): readonly AgentEvent[]
-  /** The agent wants to use a tool, of which it may not have told yet. */
+  /** Called when the agent asks for permission to use a tool, which it may not have reported yet. */
   wants(tool: Tool): readonly AgentEvent[]
-  /** The turn is over: what is open is closed. */
+  /** Called when the turn is over: ends what is still open. */
   end(isWhole: boolean): readonly AgentEvent[]
 }
 
-/** Tools of which a turn keeps what it knows; later ones are passed over. */
+/** The maximum number of tools that are kept in a turn; later ones are skipped. */
 const mostTools = 10_000
 
-/** `turnId` is part of every key, so that none comes twice in a task. */
+/** Starts to read a turn. `turnId` is part of every key, so that no key occurs twice in a task. */
 export function turnReader(turnId: string, workspace: string): TurnReader {
   const known = new Map<string, Tool>()
   const open = openTools()
@@ -60,7 +60,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
     const tool = before === undefined ? told : mergedTool(before, told)
     known.set(toolId, tool)
     const isOver = tool.status === 'completed' || tool.status === 'failed'
-    // Until it is at work it may not have told what it works on.
+    // Before it works, a tool's target may still be unknown.
     const begins = isWanted || tool.status !== 'pending' ? start(toolId, tool) : []
     if (!isOver) return begins
     open.take(toolId)
@@ -98,7 +98,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
     wants(tool) {
       const toolId = keyOf(tool.toolCallId)
       const before = known.get(toolId)
-      // What it asks with is told in other words than what it works with.
+      // A request for permission describes a tool in other words than the tool's own report.
       return before === undefined ? use(tool, true) : start(toolId, before)
     },
     end: (isWhole) => [...close(!isWhole), ...open.abandon()],

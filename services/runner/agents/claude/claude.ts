@@ -1,4 +1,4 @@
-/** `claude`: Anthropic's coding agent, run headless with its messages on standard input. */
+/** `claude`: Anthropic's coding agent without its user interface, with messages on standard input. */
 import { createRequire } from 'node:module'
 import { claudeConfiguration } from '#domain/agents/claude.ts'
 import { takesModel } from '#domain/agents/models.ts'
@@ -10,7 +10,7 @@ import { scriptedModel } from '../../model/messages/scripted.ts'
 import { locateProgram, type Located, type Machine, type WhereToLook } from '../locate.ts'
 import type { Agent, AgentMessage, McpServerForAgent } from '../port.ts'
 
-/** Retries of the model's API within a turn; they wait longer each time, about half a minute in all. */
+/** The number of retries of a call to the model's API within a turn. Their pauses grow, to about half a minute in all. */
 const maxRetries = 6
 
 /**
@@ -69,7 +69,7 @@ export const claude = {
         // It asks us, on standard output, what it would ask a person at its own terminal.
         '--permission-prompt-tool',
         'stdio',
-        // A repository's own settings can name another API address and hooks to run: only ours are read.
+        // A repository's own settings can name another API address and commands to run, so only ours are read.
         '--setting-sources',
         'user',
         '--strict-mcp-config',
@@ -82,20 +82,20 @@ export const claude = {
       ],
       env: {
         ANTHROPIC_API_KEY: access.runToken,
-        // Over the socket no name is looked up; this one only has to be valid.
+        // On a socket no name is resolved, so the address only has to be valid.
         ANTHROPIC_BASE_URL: 'http://gateway.internal',
         ANTHROPIC_UNIX_SOCKET: access.socketPath,
-        // A process with background work lives on after its result.
+        // A process with background work would not end after its result.
         CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-        // Writes the session before the result is reported, since the process is stopped right after that.
+        // Writes the session before the result is reported, since the process is stopped right after the result.
         CLAUDE_CODE_EAGER_FLUSH: '1',
-        // Else it keeps no to-do list where nobody sits at its terminal.
+        // Without a terminal, claude keeps a to-do list only with this variable.
         CLAUDE_CODE_ENABLE_TODO_TOOLS: '1',
         CLAUDE_CODE_MAX_RETRIES: String(maxRetries),
         DISABLE_AUTOUPDATER: '1',
         ...(mcpServers.length > 0 && mcpEnvironment(access.runToken)),
-        // As root it skips permissions only if this is set.
+        // As root, claude skips permissions only with this variable.
         ...(isRoot && { IS_SANDBOX: '1' }),
       },
     }
@@ -115,14 +115,14 @@ export const claude = {
       },
     }
   },
-  // Hides its warning about the name of the scripted model, which is ours.
+  // Hides claude's warning about the name of the scripted model, which we chose.
   shownStderr: (text, scripted) =>
     scripted ? text.replace(/^\[claude-code:unrecognized_model\].*\n?/gm, '') : text,
-  // Its faults are in its result; if there is none, its standard error explains best.
+  // Faults are in the result; if there is none, the standard error explains best.
   faultOf: () => null,
 } satisfies Agent
 
-/** In the sandbox it may do anything without asking, unless the person wants a plan first or to be asked. */
+/** The arguments for a mode. In the sandbox claude may do anything without asking, unless the person wants a plan first or wants to be asked. */
 function modeArguments(mode: AgentMode, allowedRules: readonly string[]): readonly string[] {
   if (mode === 'free') return ['--dangerously-skip-permissions']
   return [
@@ -134,7 +134,7 @@ function modeArguments(mode: AgentMode, allowedRules: readonly string[]): readon
   ]
 }
 
-/** An image comes before the text about it. */
+/** The line with a message, in which images come before the text about them. */
 function messageLine({ text, images, id }: AgentMessage): string {
   const content = [
     ...images.map(({ mediaType, base64 }) => ({
@@ -150,14 +150,14 @@ const tokenVariable = 'FLIGHTDECK_MCP_TOKEN'
 
 const mcpEnvironment = (runToken: string) => ({
   [tokenVariable]: runToken,
-  // claude asks for 5 s how the server speaks, and then opens a session. The gateway ends that after 10 s
-  // and says why, so claude must wait longer than both.
+  // claude negotiates for 5 s how the server speaks, and then opens a session. The gateway ends that after 10 s with a reason, so claude must wait
+  // longer than both together.
   MCP_TIMEOUT: '25000',
-  // Longer than the gateway waits, which then says what was wrong.
+  // Longer than the gateway waits, which then reports the reason.
   MCP_TOOL_TIMEOUT: '620000',
 })
 
-/** An argument is seen by others where there is no sandbox: it names the variables that hold secrets. */
+/** The configuration of MCP servers. Without a sandbox others can see an argument, so it only names the variables that hold secrets. */
 function mcpConfig(servers: readonly McpServerForAgent[]): string {
   const entries = servers.map((server) => {
     if (server.kind === 'http')
@@ -180,13 +180,15 @@ function modelArguments(model: string | null): readonly string[] {
   return model !== null && takesModel('claude', model) ? ['--model', model] : []
 }
 
-/** As configured, else on the path, else as installed with this program. The path is the file's own, without links. */
+/** Finds the program: the configured one, otherwise the one on the path, otherwise the one installed with this program. The path has no links. */
 export function locateClaude(where: WhereToLook, machine: Machine = process): Promise<Located> {
   const notInstalled = `The claude CLI is not installed. Run npm install, or set ${claudeConfiguration.variables.program} to its path.`
   return locateProgram(claudeConfiguration, where, installed(machine), notInstalled)
 }
 
-/** The platform package holds the program itself, without any install script; where it is there for both C libraries, one of them starts. */
+/**
+ * The program in the package for the platform, which needs no install script. If packages for both C libraries are there, only one of them starts.
+ */
 function installed({ platform, arch }: Machine): readonly string[] {
   const { resolve } = createRequire(import.meta.url)
   return ['', '-musl'].flatMap((library) => {

@@ -1,4 +1,4 @@
-/** The lines that `claude --output-format stream-json` prints, as far as we read them. What is not named here is passed over. */
+/** The lines that `claude --output-format stream-json` prints, as far as we read them. Other lines are skipped. */
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
 
@@ -15,7 +15,7 @@ const image = z.object({
   type: z.literal('image'),
   source: z.object({ type: z.literal('base64'), data: z.string() }),
 })
-/** What a tool gives back beside text and images: documents, names of other tools. */
+/** Results of a tool other than text and images: documents, names of other tools. */
 const notText = z.object({ type: z.string(), tool_name: z.string().optional() })
 const toolResult = z.object({
   type: z.literal('tool_result'),
@@ -25,10 +25,10 @@ const toolResult = z.object({
 })
 export type ToolResult = z.infer<typeof toolResult>
 
-/** The messages that a line is about, by the ids that they were sent with. */
+/** The ids of the messages that a line is about, as we sent them. */
 const messageIds = z.array(z.string()).optional()
 const sessionId = z.string().default('')
-/** The sub-agent's tool call under which a line was printed; `null` for the agent itself. */
+/** The tool call of the sub-agent that printed a line; `null` for the agent itself. */
 const parent = z.string().nullable().default(null)
 
 const system = z.object({
@@ -120,13 +120,13 @@ const result = z.object({
   duration_ms: z.number().default(0),
   result: z.string().optional(),
   errors: z.array(z.string()).optional(),
-  /** For the whole process; in newer versions for the whole session. */
+  /** The usage of the whole process; in newer versions, of the whole session. */
   modelUsage: modelUsage.default({}),
   model_usage_since_last_result: modelUsage.optional(),
 })
 export type ResultLine = z.infer<typeof result>
 
-/** The state of a message that it was sent, or of something that it does unasked. */
+/** The state of a message that was sent to claude, or of something that claude does on its own. */
 const lifecycle = z.object({
   type: z.literal('command_lifecycle'),
   command_uuid: z.string(),
@@ -143,7 +143,7 @@ const canUseTool = z.object({
     .default([]),
   suppress_always_allow_rule: z.boolean().optional(),
 })
-/** The fields of a form, flat, as an MCP server asks for them. */
+/** The fields of a form, not nested, as an MCP server describes them. */
 const elicitationFields = z.object({
   properties: z
     .record(

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createClaudeParser } from './parser.ts'
 import type { AgentEvent } from '../port.ts'
 
-/** What the real CLI printed, one scenario a file. */
+/** The output of the real CLI, one scenario per file. */
 const folder = new URL('../../../../tests/data/claude/', import.meta.url)
 const scenarios = readdirSync(folder).filter((file) => file.endsWith('.jsonl'))
 const sample = (scenario: string) => readFileSync(new URL(`${scenario}.jsonl`, folder), 'utf8')

@@ -1,4 +1,4 @@
-/** Reads what `claude` prints, line by line, into agent events. */
+/** Converts the output of `claude`, line by line, to agent events. */
 import { totalTokens } from '../../model/meter.ts'
 import { scriptedModel } from '../../model/messages/scripted.ts'
 import { lineParser, openTools, type OpenTools } from '../parser.ts'
@@ -17,18 +17,18 @@ import type {
 } from './lines.ts'
 import { toolFinished, toolStarted } from './tools.ts'
 
-/** A block that is being written; `messageKey` is the key that it goes by in events. */
+/** A block that is being written; `messageKey` is its key in events. */
 type Writing = { readonly kind: 'text' | 'thinking'; readonly messageKey: string; text: string }
 
 interface State {
-  /** Blocks that are being written, by their place in the stream, in order. */
+  /** Blocks that are being written, by their index in the stream, in order. */
   readonly writing: Map<string, Writing>
-  /** Blocks of an answer that broke off and is asked for again. The next block of a kind replaces the first of these. */
+  /** Blocks of an answer that was interrupted and requested again. The next block of the same kind replaces the first of them. */
   retried: readonly Writing[]
   isRetry: boolean
-  /** After a compaction the CLI prints messages again that it has printed before. */
+  /** Whether the CLI prints earlier messages again, as it does after a compaction. */
   printsCopies: boolean
-  /** It says which messages its turns are for. Older versions do not. */
+  /** Whether the CLI says which messages its turns are for; older versions do not. */
   tellsMessages: boolean
   readonly tools: OpenTools
   usedBefore: ModelUsageByModel
@@ -40,7 +40,7 @@ interface State {
   whole: { readonly messageId: string; readonly blocks: number }
 }
 
-/** A parser for one process. Every text that began ends, and every tool that started finishes, however the stream breaks off. */
+/** A parser for one process. Every text that starts ends, and every tool that starts finishes, even if the output ends early. */
 export function createClaudeParser(
   lineLimit?: number,
   requests = new Map<string, ClaudeRequest>(),
@@ -90,12 +90,12 @@ function eventsOf(state: State, line: ClaudeLine): AgentEvent[] {
   }
 }
 
-/** A request that nobody could answer is refused at once, so that the agent does not wait for ever. */
+/** Passes on a request; one that nobody could answer is refused at once, so that the agent does not wait for ever. */
 function asked({ requests }: State, { request_id: requestId, request }: ControlRequest): AgentEvent[] {
   const questions = request.subtype === 'other' ? [] : askedIn(request)
   if (request.subtype === 'other' || questions.length === 0)
     return [{ type: 'write', text: refusalLine(requestId) }]
-  // Some requests come again, and are answered once.
+  // Some requests are repeated, and must be answered once.
   if (requests.has(requestId)) return []
   requests.set(requestId, request)
   return [{ type: 'question', requestId, asked: questions }]
@@ -139,7 +139,7 @@ function mcpServersOf({ mcp_servers: found = [], tools = [] }: SystemLine): Agen
   return [{ type: 'mcp_servers', servers }]
 }
 
-/** Ends the texts that an answer left unfinished: the next answer does not continue them. */
+/** Ends the texts of an interrupted answer: the next answer does not continue them. */
 function breakOff(state: State): AgentEvent[] {
   const broken = [...state.retried, ...state.writing.values()]
   state.retried = []
@@ -147,14 +147,14 @@ function breakOff(state: State): AgentEvent[] {
   return broken.map(({ kind, messageKey, text }) => ({ type: kind, messageKey, text, cut: true }))
 }
 
-/** The block that broke off and is rewritten now; `undefined` when there is none of this kind. */
+/** The interrupted block that is rewritten now; `undefined` when there is none of this kind. */
 function takeRetried(state: State, kind: Writing['kind']): Writing | undefined {
   const taken = state.retried.find((block) => block.kind === kind)
   state.retried = state.retried.filter((block) => block !== taken)
   return taken
 }
 
-/** A message begins. The answer to a retry takes the place of the one that broke off. */
+/** A message begins. The answer to a retry replaces the one that was interrupted. */
 function messageBegins(state: State, messageId: string): AgentEvent[] {
   state.streamedMessage = messageId
   state.printsCopies = false
@@ -208,7 +208,7 @@ function said(state: State, line: AssistantLine): AgentEvent[] {
   })
 }
 
-/** What was streamed of a block before it came whole, in this answer or in one that broke off before it. */
+/** The streamed part of a block that now came whole, from this answer or an interrupted one before it. */
 function takeWritten(state: State, messageId: string, kind: Writing['kind']): Writing | undefined {
   for (const [place, block] of state.writing) {
     if (!place.startsWith(`${messageId}/`) || block.kind !== kind) continue
@@ -257,7 +257,7 @@ function ended(state: State, line: ResultLine): AgentEvent[] {
 
 const compacted = 'The conversation so far was summarized.'
 
-/** What a system line tells a person; most tell nothing. */
+/** The notice for a person in a system line; most lines have none. */
 function noticeOf(line: SystemLine): readonly string[] {
   switch (line.subtype) {
     case 'api_retry': {
@@ -278,7 +278,7 @@ function noticeOf(line: SystemLine): readonly string[] {
   }
 }
 
-/** Older versions report only the total of a process, so this takes the difference. */
+/** The usage since the last report. Older versions report only the total of a process, so this is a difference. */
 function usageSince(before: ModelUsageByModel, now: ModelUsageByModel): ModelUsageByModel {
   return Object.fromEntries(
     Object.entries(now).map(([model, used]) => {
@@ -307,7 +307,7 @@ function usageEvents(usage: ModelUsageByModel): ModelUsed[] {
       outputTokens: used.outputTokens,
       cacheReadTokens: used.cacheReadInputTokens,
       cacheWriteTokens: used.cacheCreationInputTokens,
-      // The CLI prices unknown models like a known one; the scripted model is free.
+      // The CLI prices unknown models like a known one; the scripted model costs nothing.
       costUsd: model === scriptedModel ? 0 : used.costUSD,
     }))
     .filter((used) => totalTokens(used) > 0)

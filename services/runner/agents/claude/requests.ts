@@ -1,4 +1,4 @@
-/** What `claude` asks over its control protocol while it works, and how it is answered. */
+/** Requests of `claude` over its control protocol during a turn, and the answers to them. */
 import {
   formOptions,
   permissionOptions,
@@ -16,10 +16,10 @@ export type ClaudeRequest = Extract<ControlRequest['request'], { subtype: 'can_u
 type ToolRequest = Extract<ClaudeRequest, { subtype: 'can_use_tool' }>
 type Elicitation = Extract<ClaudeRequest, { subtype: 'elicitation' }>
 
-/** Tools that only ask. They are shown as questions and not as tool calls. */
+/** Tools whose only purpose is to ask. They are shown as questions and not as tool calls. */
 export const askingTools: ReadonlySet<string> = new Set(['AskUserQuestion', 'ExitPlanMode'])
 
-/** What is shown to the person; none when the request can't be read. */
+/** The questions of a request for the person; none when the request cannot be read. */
 export function askedIn(request: ClaudeRequest): readonly AskedQuestion[] {
   return (request.subtype === 'elicitation' ? [formOf(request)] : askedByTool(request)).map(bounded)
 }
@@ -91,7 +91,7 @@ function permissionOf(request: ToolRequest): AskedQuestion {
 
 const editingTools = ['Edit', 'Write', 'NotebookEdit']
 
-/** As in the settings of `claude`: `Bash(npm test *)`. */
+/** The rules of a permission, written as in the settings of `claude`: `Bash(npm test *)`. */
 function rulesOf({ tool_name: tool, permission_suggestions: suggestions }: ToolRequest): string[] {
   if (editingTools.includes(tool)) return [...editingTools]
   const suggested = suggestions.flatMap(({ rules = [] }) => rules)
@@ -156,7 +156,7 @@ function fieldsOf({ properties, required }: ElicitationFields): FormField[] {
     }))
 }
 
-/** The line that answers a request; one answer for each thing that was asked. */
+/** The line that answers a request, with one answer for each of its questions. */
 export function answerLine(
   requestId: string,
   request: ClaudeRequest,
@@ -217,7 +217,7 @@ function permitted(request: ToolRequest, choices: readonly string[], text: strin
   const allow = { behavior: 'allow', updatedInput: request.input }
   if (!choices.includes(permissionOptions.allowInTask)) return allow
   const rules = { type: 'addRules', rules: rulesOf(request).map(parsedRule), behavior: 'allow' }
-  // A command that writes a file needs its folder as well.
+  // A command that writes a file needs permission for the folder as well.
   const folders = request.permission_suggestions.filter(({ type }) => type === 'addDirectories')
   const updatedPermissions = [rules, ...folders].map((update) => ({ ...update, destination: 'session' }))
   return { ...allow, updatedPermissions }

@@ -26,7 +26,7 @@ export const codex = {
   images: 'files',
   // It speaks HTTP only over TCP, not over a unix socket.
   access: { kind: 'loopback', api: 'responses' },
-  // It reports what a whole session used, and not of which model.
+  // codex reports the usage of a whole session, without the model's name.
   usage: 'metered',
   leavesByItself: true,
   home: codexHome,
@@ -62,7 +62,10 @@ export const codex = {
   faultOf,
 } satisfies Agent
 
-/** As configured, else on the path, else as installed with this program; always the program itself, not the script that starts it. */
+/**
+ * Finds the program: the configured one, otherwise the one on the path, otherwise the one installed with this program; always the program itself, not
+ * the script that starts it.
+ */
 export async function locateCodex(where: WhereToLook, machine: Machine = process): Promise<Located> {
   const notInstalled = `The codex CLI is not installed. Run npm install --global @openai/codex, or set ${codexConfiguration.variables.program} to its path.`
   const beside = installed(machine, import.meta.url)
@@ -81,7 +84,7 @@ const triples: Readonly<Record<string, string>> = {
   'darwin-arm64': 'aarch64-apple-darwin',
 }
 
-/** The package of the platform, which is found from `by`, holds the program and its parts. */
+/** The program in the package for the platform, which is found from `by` and also holds the program's other files. */
 function installed({ platform, arch }: Machine, by: string): readonly string[] {
   const name = `${platform}-${arch}`
   try {

@@ -22,7 +22,7 @@ const service = {
   canCompact: false,
 } as const
 
-/** The fault that its words describe; `null` if it is unknown. */
+/** The fault that the agent's words describe; `null` if it is unknown. */
 export function faultOf(words: string): AgentError | null {
   const budget = [budgetUsedUp, dayBudgetUsedUp].find((sentence) => words.includes(sentence))
   if (budget !== undefined) return { type: 'error', code: 'budget', message: budget, httpStatus: 403 }

@@ -1,4 +1,4 @@
-/** What `codex` finds in its home. */
+/** The files in the home of `codex`. */
 import { instructionFiles, nestedInstructions, nothingBrought, unreplaced } from '../home.ts'
 import { abilitiesIn } from '../abilities.ts'
 import type { Brought, HomeFile } from '../port.ts'
@@ -10,8 +10,8 @@ export const codexSkills = '.agents/skills'
 export const tokenVariable = 'FLIGHTDECK_RUN_TOKEN'
 
 /**
- * A repository's own configuration is not trusted, since it could name programs to run. That leaves out its instructions as well, so the user's
- * `AGENTS.md` says where those `instructionFiles` are that are `present`.
+ * The files of the home. A repository's own configuration is not trusted, since it could name programs to run. That leaves out its instructions as
+ * well, so the user's `AGENTS.md` says where those `instructionFiles` are that are `present`.
  */
 export function codexHome(
   present: ReadonlySet<string>,
@@ -42,7 +42,7 @@ function nestedIn(brought: Brought, workspace: string): string {
   return `Before you work in one of these folders, read its own instructions:\n${lines.join('')}`
 }
 
-/** It has no commands of a user: they become skills, which a message can name as well. */
+/** The person's commands as skills, since codex has no commands of a user; a message can name a skill as well. */
 function skills(brought: Brought): readonly HomeFile[] {
   const { files } = brought
   const byPath = new Map(files.map((file) => [file.path, file]))

@@ -27,9 +27,9 @@ export const cursor = {
   usage: 'told',
   locate: locateCursor,
   author: 'Cursor <cursoragent@cursor.com>',
-  // It has been seen to hang after its result.
+  // The process sometimes hangs after its result.
   leavesByItself: false,
-  // It reads a repository's AGENTS.md and CLAUDE.md by itself, and keeps state of its own in its settings.
+  // Cursor reads a repository's AGENTS.md and CLAUDE.md by itself, and keeps state of its own in its settings.
   home: () => [
     {
       path: '.cursor/cli-config.json',
@@ -47,12 +47,12 @@ export const cursor = {
         '--output-format',
         'stream-json',
         '--stream-partial-output',
-        // The sandbox confines the agent; waiting for a person before each step would block it for ever.
+        // The sandbox confines the agent; if it waited for a person before each step, it would block for ever.
         '--force',
         ...(session.kind === 'resume' ? ['--resume', session.id] : []),
         ...(model !== null && takesModel('cursor', model) ? ['--model', model] : []),
       ],
-      // Without this, its Node ignores the proxy, which is the sandbox's way out.
+      // Without this variable its Node ignores the proxy, the only way out of the sandbox.
       env: { CURSOR_API_KEY: access.apiKey, NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' },
     }
   },
@@ -65,13 +65,16 @@ const settings = {
   version: 1,
   editor: { vimMode: false },
   permissions: { allow: [], deny: [] },
-  // Its HTTP/2 does not go through a proxy.
+  // Cursor's HTTP/2 does not go through a proxy.
   network: { useHttp1ForAgent: true },
-  // The commits of a task are the person's, who decides whom to credit.
+  // A task's commits belong to the person, who decides whom to credit.
   attribution: { attributeCommitsToAgent: false, attributePRsToAgent: false },
 }
 
-/** As configured, else on the path, else where its installer puts it in the operator's home. It is a script that starts files beside it. */
+/**
+ * Finds the program: the configured one, otherwise the one on the path, otherwise where Cursor's installer puts it in the operator's home. The
+ * program is a script that starts files beside it.
+ */
 export async function locateCursor(where: WhereToLook): Promise<Located> {
   const { program, variables } = cursorConfiguration
   const inHome = where.home ? [join(where.home, '.local/bin', program)] : []

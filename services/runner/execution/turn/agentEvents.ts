@@ -1,4 +1,4 @@
-/** Records what an agent reports as it comes: chat, tools, usage, terminal. */
+/** Records an agent's reports as they come: chat, tools, usage, terminal. */
 import { randomUUID } from 'node:crypto'
 import {
   AgentActedUnasked,
@@ -27,23 +27,23 @@ import { hasGoneOn, type TurnMessages } from './turnMessages.ts'
 export interface EventRecorder {
   /** Records one event; resolves when the next may come. */
   record(event: AgentEvent): Promise<void>
-  /** What went wrong in the turn, or else in what the agent did unasked before its process ended. */
+  /** The error of the turn, or otherwise of what the agent did on its own before its process ended. */
   lastError(): AgentError | undefined
   /** The session of the turn; `undefined` until the agent has taken up its message. */
   session(): string | undefined
 }
 
-/** Names that come out of the sandbox are kept short: they are stored unsealed in the log. */
+/** // Names from the sandbox are kept short: they are stored unencrypted in the log. */
 const named = (name: string): string => name.slice(0, 200)
 
-/** The terminal has all that a tool printed; the chat keeps this many characters of it. */
+/** The number of characters of a tool's output that the chat keeps; the terminal has all of it. */
 const keptOutput = 4_000
 const keptInput = 4_000
-/** A to-do list is shown as a list only if all of it is there. */
+/** The number of characters of a to-do list that are kept: more than of other output, as it is shown as a list only if it is complete. */
 const keptTodos = 16_384
-/** Characters that are kept of a thought. */
+/** The number of characters that are kept of a thought. */
 const keptThought = 32_000
-/** Characters that are kept of what the agent said unasked. */
+/** The number of characters that are kept of what the agent said on its own. */
 const keptUnasked = 16_000
 
 interface RecordedTurn {
@@ -64,7 +64,7 @@ interface RecordedTurn {
   readonly changes: ChangesReport
   readonly redaction: Redaction
   readonly keepImages: KeepToolImages
-  /** Milliseconds of a clock that never goes back. */
+  /** Returns milliseconds of a clock that never goes back. */
   readonly elapsed: () => number
 }
 
@@ -102,7 +102,7 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
         return texts.restart(event.messageKey)
       case 'text': {
         if (unasked.isGoingOn()) return unasked.say(event.text)
-        // Every piece is recorded before the whole message: none comes after it.
+        // Every piece is recorded before the whole message, so that none comes after it.
         const messageId = await texts.finish(event.messageKey)
         const data = { messageId, messageType: 'response', agent: agent.name, executionId } as const
         if (event.text.trim() === '') return
@@ -168,7 +168,7 @@ function sessionRecorder({ fence: { executionId }, agent, reporter }: RecordedTu
   }
 }
 
-/** Records what an agent does that nobody asked for: never as the answer to a message. */
+/** Records what an agent does on its own, never as the answer to a message. */
 function unaskedRecorder({ fence: { executionId }, agent, reporter, redaction }: RecordedTurn) {
   let pending: string | undefined
   return {
@@ -176,9 +176,9 @@ function unaskedRecorder({ fence: { executionId }, agent, reporter, redaction }:
     begin(): void {
       pending ??= ''
     },
-    // Keeps more than is recorded, so that shortening it shows that something is left out.
+    // Keeps more than is recorded, so that shortening shows that something is left out.
     say: (text: string) => void (pending = `${pending ?? ''}\n\n${text}`.trim().slice(0, 2 * keptUnasked)),
-    /** `happened`: something was done, even if its beginning was not told. */
+    /** Ends the record; `happened` says that something was done, even if its beginning was not reported. */
     async end(happened = false): Promise<void> {
       const words = pending
       pending = undefined
@@ -190,7 +190,7 @@ function unaskedRecorder({ fence: { executionId }, agent, reporter, redaction }:
   }
 }
 
-/** Records a thought once it is whole. */
+/** Records a thought once it is complete. */
 function thoughtRecorder({ fence, agent, reporter, texts, redaction, elapsed }: RecordedTurn) {
   const begunAt = new Map<string, number>()
   return {

@@ -1,4 +1,4 @@
-/** An agent in its sandbox, with the broker through which it reaches its model. It takes one turn after another until it is closed. */
+/** An agent in its sandbox, with the broker through which it reaches its model. It runs one turn after another until it is closed. */
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -37,45 +37,45 @@ import type { SandboxEnv } from '../sandboxEnv.ts'
 
 /** Receives what an agent does during a turn. */
 export interface TurnListener {
-  /** What the turn may spend on models. */
+  /** The budget of the turn for models. */
   readonly budget: Budget
-  /** A call of a model through the broker is over. */
+  /** Called when a call to a model through the broker has ended. */
   readonly onModelCall: (call: ModelCall) => void
   onOutput(): void
   onEvent(event: AgentEvent): Promise<void>
   onStderr(chunk: Buffer): Promise<void>
-  /** Whether the agent has answered all that it was sent in this turn. */
+  /** Whether the agent has answered everything that it was sent in this turn. */
   isOver(): boolean
 }
 
 export interface AgentProcess {
   readonly agent: Agent
   readonly version: string
-  /** Secrets that only this process was given. Nothing that is recorded may show them. */
+  /** Secrets that only this process got. No record may show them. */
   readonly secrets: readonly string[]
-  /** MCP servers that it was not told of, and faults of those that it was told of. */
+  /** MCP servers that the agent was not told about, and faults of the others. */
   readonly mcp: McpOfAgent
-  /** The scripted model answers it. */
+  /** Whether the scripted model answers the agent. */
   readonly isScripted: boolean
   readonly resumed: boolean
   /** Sends a message and follows its turn: `over` when the listener says so, `gone` when the process ended first. */
   turn(message: AgentMessage, listener: TurnListener): Promise<'over' | 'gone'>
   /** Sends another message to the turn that is running; false when it can take none. */
   steer(message: AgentMessage): boolean
-  /** Gives the agent the answers to its request; false when it no longer waits for them. */
+  /** Gives the agent the answers to its request; returns `false` when it no longer waits for them. */
   answer(requestId: string, answers: readonly Answer[]): boolean
   interrupt(): void
   kill(): void
   /**
-   * Ends everything that its turns started and freezes it until its next turn: it changes no file meanwhile. False when that fails; it is then
-   * ended.
+   * Ends everything that the agent's turns started, and freezes it until its next turn, so that it changes no file meanwhile. Returns `false` when
+   * that fails, in which case it is ended.
    */
   freeze(): Promise<boolean>
-  /** Lets a frozen agent run shortly before its turn: it needs about 25 ms to catch up. */
+  /** Lets a frozen agent run shortly before its turn, as it needs about 25 ms to resume. */
   thaw(): void
   isAlive(): boolean
   readonly exited: Promise<SandboxExit>
-  /** Lets it leave by itself while following what it still reports, and kills it when it does not leave. Nothing of it is left then. */
+  /** Lets the agent exit by itself, while its reports are still read, and kills it when it does not exit. No process of it is left then. */
   close(listener?: TurnListener): Promise<SandboxExit>
 }
 
@@ -84,29 +84,29 @@ export interface AgentStart {
   readonly program: Found
   readonly sandbox: Sandbox
   readonly workspace: Workspace
-  /** The session to resume; `null`: a new one. */
+  /** The session to resume; `null` for a new one. */
   readonly session: string | null
   readonly model: string | null
   readonly mode: AgentMode
-  /** What a person has allowed 'always in this task', in the agent's notation. */
+  /** The rules that a person has allowed 'always in this task', in the agent's notation. */
   readonly allowedRules: readonly string[]
   readonly backend: ReadyBackend
   readonly sandboxEnv: SandboxEnv
 }
 
-/** What answers an agent that can run. */
+/** What answers the calls of an agent that can run. */
 export type ReadyBackend = Exclude<AgentBackend, { kind: 'missing' }>
 
 const socketInSandbox = '/run/flightdeck/model.sock'
-/** How long an agent may take to leave by itself. */
+/** The time that an agent has to exit by itself. */
 const leaveMs = 5_000
 
-/** The sandbox of an agent that has not begun: it has looked at nothing in the workspace. */
+/** The sandbox of an agent that has not started: it has read nothing in the workspace. */
 export interface OpenedAgent {
   isOpen(): boolean
-  /** Lets the agent begin, once. It then waits for its first message. */
+  /** Starts the agent, once. It then waits for its first message. */
   begin(): AgentProcess
-  /** Closes the sandbox of an agent that is not to begin. */
+  /** Closes the sandbox of an agent that will not start. */
   close(): Promise<void>
 }
 
@@ -149,9 +149,9 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
       }),
     }
     const child = reserved?.run(spec) ?? sandbox.run(spec)
-    // From now on the reservation ends with its process.
+    // From now on the end of the process ends the reservation.
     reserved = undefined
-    // Processes that exist before the agent begins are ours.
+    // Processes that exist before the agent starts are our own.
     await child.settled
     let isOpen = true
     void child.exited.then(() => (isOpen = false))
@@ -191,7 +191,7 @@ interface BrokerSocket {
   readonly runToken: string
 }
 
-/** `undefined` for an agent that reaches its model with a key of its own. */
+/** The broker of an agent; `undefined` for an agent that reaches its model with a key of its own. */
 async function brokerFor(
   { textThreads, logger }: Deps,
   { agent, backend, sandbox, workspace: { owner, taskId }, sandboxEnv }: AgentStart,
@@ -203,7 +203,7 @@ async function brokerFor(
   }: BrokerSocket & { readonly metered: MeteredUsage; readonly gateway: McpGateway | undefined },
 ): Promise<Broker | undefined> {
   if (backend.kind === 'key') return undefined
-  // The sandbox's relay leads from its loopback to the socket. Without a sandbox there is no relay.
+  // The sandbox's relay connects its loopback to the socket. Without a sandbox there is no relay.
   const isOnLoopback = agent.access.kind === 'loopback' && sandbox.kind === 'none'
   return startBroker({
     listen: isOnLoopback ? 'loopback' : { socketPath, owner },
@@ -250,7 +250,7 @@ function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<Sand
   }
 }
 
-/** How the agent reaches its model, as seen from where it runs. */
+/** How the agent reaches its model, with the addresses that are valid where it runs. */
 function accessOf(
   { agent, backend, sandbox }: AgentStart,
   { runToken, port }: LaunchPlace,
@@ -305,7 +305,7 @@ function agentProcess(
   let isInTurn = false
   void child.exited.then(() => (isAlive = false))
 
-  /** Writes a line to the agent; false when it is gone. */
+  /** Writes a line to the agent; returns `false` when the process has ended. */
   const write = (line: string): boolean => {
     if (!child.stdin?.writable) return false
     child.stdin.write(line)
@@ -382,7 +382,7 @@ const nobody: TurnListener = {
   isOver: () => false,
 }
 
-/** Reads events until the listener has enough (`over`), leaving the rest to the next, or until the agent has printed its last (`gone`). */
+/** Reads events until the listener has enough (`over`), leaving the rest to the next listener, or until the end of the agent's output (`gone`). */
 function eventReader(
   parser: AgentParser,
   {
@@ -426,7 +426,7 @@ function eventReader(
   }
 }
 
-/** Reads standard error as fast as the listener records it. What is printed between two turns waits for the next. */
+/** Reads standard error as fast as the listener records it. Output between two turns waits for the next turn. */
 function forwardStderr(child: SandboxedProcess) {
   let begin: (take: TurnListener['onStderr']) => void = () => {}
   const nextTurn = () => new Promise<TurnListener['onStderr']>((resolve) => (begin = resolve))
@@ -441,7 +441,7 @@ function forwardStderr(child: SandboxedProcess) {
     }
   })()
   return {
-    /** Resolves once the process has ended and all of it was forwarded. */
+    /** Resolves once the process has ended and all of its standard error was forwarded. */
     ended: ended.catch(() => undefined),
     forwardTo(next: TurnListener['onStderr']) {
       begin(next)

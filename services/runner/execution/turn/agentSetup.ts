@@ -1,4 +1,4 @@
-/** Finds what the agent of a task needs, and starts it. */
+/** Collects what the agent of a task needs, and starts it. */
 import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,22 +18,22 @@ import { openAgent, type AgentProcess, type OpenedAgent } from './agentProcess.t
 import { failed, type Failed } from '../failure.ts'
 import type { SandboxEnv } from '../sandboxEnv.ts'
 
-/** Which agent is wanted for a task. */
+/** The agent that a task needs, and its settings. */
 export interface AgentRequest extends Paying {
   readonly workspace: Workspace
   readonly agent: AgentName
-  /** As the client sent it; passed on only when the agent takes it. */
+  /** The model as the client sent it; passed on only when the agent accepts it. */
   readonly model: string | null
   readonly mode: AgentMode
-  /** What a person has allowed 'always in this task', in the agent's notation. */
+  /** The rules that a person has allowed 'always in this task', in the agent's notation. */
   readonly allowedRules: readonly string[]
   readonly sandboxEnv: SandboxEnv
 }
 
-/** How most tasks work: what is started ahead is started for them. */
+/** The mode of most tasks, for which agents are started in advance. */
 export const freeMode = { mode: 'free', allowedRules: [] } as const
 
-/** With what its home is filled from. */
+/** A request with what the agent's home is filled from. */
 export interface EquippedRequest extends AgentRequest {
   /** The person's own instructions and commands. */
   readonly own: OwnInstructions
@@ -46,11 +46,11 @@ export interface AgentSetup {
   readonly program: Found
   readonly sandbox: Sandbox
   readonly account: Account
-  /** Equal for setups whose sandboxes can stand in for each other. */
+  /** A hash that is equal for setups whose sandboxes can replace each other. */
   readonly fingerprint: string
 }
 
-/** Finds what the agent needs, or the sentence that says what is missing. Looks at nothing in the workspace. */
+/** Collects what the agent needs, or returns a sentence that says what is missing. Reads nothing in the workspace. */
 export async function agentSetup(
   deps: Pick<AgentDeps, 'installed' | 'sandbox' | 'modelKeys' | 'onlyScripted' | 'egress'>,
   { agent: name, model, mode, sandboxEnv, ...by }: AgentRequest,
@@ -76,7 +76,7 @@ export function openSandboxFor(
   return openAgent(deps, { ...request, ...setup, backend: setup.account.backend, session })
 }
 
-/** Why the agent does not start with what is in the workspace; `undefined` when it does. */
+/** Why the agent must not start with the files in the workspace; `undefined` when it may. */
 export function refusalIn({ agent }: AgentSetup, workspace: Workspace): Failed | undefined {
   const file = agent.refusedFiles?.find((one) => isIn(workspace, one))
   if (file === undefined) return undefined
@@ -84,7 +84,7 @@ export function refusalIn({ agent }: AgentSetup, workspace: Workspace): Failed |
   return failed('no_agent', sentence)
 }
 
-// Synchronous: these few checks take microseconds, while the thread pool waited 8 ms for a core as a frozen agent woke.
+// The checks are synchronous: they take microseconds, while the thread pool waited 8 ms for a core as a frozen agent woke.
 const isIn = ({ dir }: Workspace, file: string): boolean =>
   lstatSync(join(dir, file), { throwIfNoEntry: false }) !== undefined
 
@@ -114,7 +114,7 @@ export async function startAgent(
   throw written.reason
 }
 
-/** Equal for agents that were started alike: a warm agent must have been started like the one that is wanted. */
+/** A hash that is equal for agents that were started in the same way: only such a warm agent can be used. */
 export function startFingerprint({ fingerprint }: AgentSetup, home: readonly HomeFile[]): string {
   const hash = createHash('sha256').update(fingerprint)
   for (const { path, content, ...kind } of home)

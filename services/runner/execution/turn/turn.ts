@@ -1,4 +1,4 @@
-/** One turn of an agent: a warm agent or a newly started one is given the message, followed, and kept warm or ended. */
+/** One turn of an agent: a warm agent or a newly started one gets the message and is followed; afterwards it is kept warm or ended. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
@@ -42,7 +42,7 @@ export interface TurnRequest extends EquippedRequest {
   /** The session to resume, when the agent had one in this task. */
   readonly session: string | null
   readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
-  /** Nothing that is recorded may show these. */
+  /** Secrets that no record may show. */
   readonly secrets: readonly string[]
 }
 
@@ -51,10 +51,10 @@ export async function runTurn(deps: ExecutionDeps, request: TurnRequest): Promis
   if (setup.kind === 'failed') return setup
   const { executionId } = request.run.fence
   const { payer } = setup.account
-  // What others pay is not limited by the server's budgets.
+  // Only usage that the server pays for is limited by its budgets.
   const isOwn = payer === 'person' || payer === 'project'
   const budget = isOwn ? anyAmount : deps.budgets.ofRun({ userId: request.ownerId, executionId })
-  // An agent with a key of its own does not pass the broker, so the budget can only refuse the whole turn.
+  // An agent with a key of its own does not use the broker, so the budget can only refuse the whole turn.
   const refusal = setup.agent.access.kind === 'key' ? await budget.refusal() : undefined
   if (refusal !== undefined) return failed('budget', refusal)
   try {
@@ -64,7 +64,7 @@ export async function runTurn(deps: ExecutionDeps, request: TurnRequest): Promis
   }
 }
 
-/** Tries a turn once more after a while if the model could not answer for a temporary reason. */
+/** Repeats a turn once, after a pause, if the model could not answer for a temporary reason. */
 async function turnWithin(
   deps: ExecutionDeps,
   request: TurnRequest,
@@ -105,7 +105,7 @@ async function tryTurn(
   }
   const first = await start(request.session)
   if (first !== 'not_taken') return first
-  // A session that was never stored cannot be resumed: the agent starts a new one and is given the message again.
+  // A session that was never stored cannot be resumed: the agent starts a new one and gets the message again.
   const second = await start(null)
   return second === 'not_taken' ? failed('unknown_session', 'The agent could not start a session.') : second
 }
@@ -136,7 +136,7 @@ interface Unanswered {
   readonly failure: Failed
 }
 
-/** `not_taken`: the agent did not take the message, since its session or its process is gone. */
+/** `not_taken`: the agent did not accept the message, since its session or its process no longer exists. */
 async function turnOn(
   deps: ExecutionDeps,
   request: TurnRequest,
@@ -161,13 +161,13 @@ async function turnOn(
     const mayStay =
       process.agent.turns === 'many' && deps.limits.idleMs > 0 && run.stopping.reason() === undefined
     if (mayStay && session !== undefined && messages.isOver() && messages.isCompleted()) {
-      // One that cannot be frozen is ended: the next turn resumes its session.
+      // An agent that cannot be frozen is ended: the next turn resumes its session.
       isKept = await process.freeze()
       const fingerprint = { setup: started.fingerprint, session }
       if (isKept) await deps.prewarm.agents.keep(workspace, process, fingerprint, deps.limits.idleMs)
       return { kind: 'completed', exitCode: null }
     }
-    // Otherwise it would begin with the messages that wait in it.
+    // Otherwise the agent would start with the messages that wait in it.
     if (run.stopping.reason() === 'cancelled') process.kill()
     const exit = await process.close(listener)
     const stopped = outcomeOfStop(run.stopping)
@@ -191,7 +191,7 @@ async function turnOn(
   }
 }
 
-/** What hears of all that an agent does in a turn: recorded, steered and counted. */
+/** The listener for everything that an agent does in a turn: it records, steers and counts. */
 function openTurn(
   deps: ExecutionDeps,
   { run, workspace, secrets, session, lateAnswers }: TurnRequest,
@@ -201,7 +201,7 @@ function openTurn(
   const { account } = setup
   const { agent, version, isScripted } = process
   changes.hide(process.secrets)
-  // A redaction of its own, since the secrets that only the process was given are known only now.
+  // The turn needs a redaction of its own, since the secrets of the process are known only now.
   const redaction = deps.redaction([...secrets, ...process.secrets])
   const output = runOutput(terminal, { fence, kind: 'turn', redaction })
   const messages = turnMessages()
@@ -255,13 +255,13 @@ function openTurn(
   return { output, messages, home, steering, questions, recorder, listener, stderr: () => stderr }
 }
 
-/** How long a cancelled agent may take to end before it is killed. */
+/** The time that a cancelled agent has to end before it is killed. */
 const interruptMs = 5_000
 
 interface TurnLimits {
-  /** The agent is not silent. */
+  /** Called when the agent prints something. */
   onOutput(): void
-  /** While the agent waits for a person, neither silence nor time counts: a limit of its own does. */
+  /** Called when the agent starts or stops waiting for a person. While it waits, neither silence nor time counts, but a limit of its own. */
   onWaiting(isWaiting: boolean): void
   stop(): void
 }
@@ -326,7 +326,7 @@ function watchLimits(
   }
 }
 
-/** Says in the chat and the terminal that the model is asked once more, and waits until then or until the run is stopped. */
+/** Shows in the chat and the terminal that the model will be asked once more, and waits until then or until the run is stopped. */
 async function waitForModel(
   { clock, limits: { modelRetryMs } }: ExecutionDeps,
   { run, agent }: TurnRequest,
@@ -339,9 +339,9 @@ async function waitForModel(
   await sleep(modelRetryMs, undefined, { signal: run.stopping.signal }).catch(() => undefined)
 }
 
-/** Characters kept of what was printed last on stderr: an error may list every model there is. */
+/** The number of characters that are kept of the last output on stderr: an error may list every model there is. */
 const keptTail = 16_000
-/** How many of these explain an agent's death to a person. */
+/** The number of those characters that explain an agent's death to a person. */
 const shownTail = 1_000
 
 function failureOf(error: AgentError | null, exit: SandboxExit, stderr: string): Failed {
