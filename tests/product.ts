@@ -45,7 +45,7 @@ export interface ProductOptions {
 
 /** The product in any of its forms. */
 export interface AnyProduct {
-  /** `http://127.0.0.1:<port>`. */
+  /** The product's address: `http://127.0.0.1:<port>`. */
   readonly base: string
   readonly codeHostUrl: string
   /** Everything that the product has printed, over all its starts. */

@@ -8,7 +8,7 @@ export const imageRoutes = {
 } as const satisfies Routes
 
 export const imageLimits = {
-  /** 10 MiB. */
+  /** The maximum size of an image: 10 MiB. */
   bytes: 10 * 1_048_576,
   /** The most pixels of one side. */
   side: 8_000,

@@ -30,7 +30,7 @@ export interface TaskDocument extends Omit<
   /** The title and body of the pull request, existing or requested. */
   readonly pullRequestWords: { readonly title: string; readonly body: string } | null
   readonly autoUpdate: boolean
-  /** Missing means `free`. */
+  /** How freely the agent works; `free` when absent. */
   readonly mode?: Task['mode']
   /** The agent's unanswered questions. */
   readonly openQuestions?: readonly { readonly id: string; readonly kind: QuestionKind }[]

@@ -20,7 +20,7 @@ export function terminalOutputOf(event: Output): TerminalOutput {
   }
 }
 
-/** A `chat_message_delta` message. */
+/** The socket message `chat_message_delta` for a text delta. */
 export function messageDeltaOf(event: Delta): MessageDelta {
   return {
     taskId: taskOf(event.stream),

@@ -44,7 +44,7 @@ export interface OAuthClient {
   readonly name: string
   /** Addresses that people may be redirected to, in addition to http addresses on loopback. */
   readonly callbackUrls: readonly string[]
-  /** Compares in constant time. */
+  /** Whether this is the client's secret; compares in constant time. */
   hasSecret(secret: string): boolean
 }
 

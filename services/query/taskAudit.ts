@@ -184,7 +184,7 @@ const proofInLog = (
 interface Proving {
   readonly index: number
   readonly size: number
-  /** In hex. */
+  /** The root of the log's tree, in hex. */
   readonly root: string
   readonly leaf: Uint8Array
   readonly note: string

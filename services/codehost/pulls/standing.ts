@@ -1,7 +1,7 @@
 /** The result of a pull request's checks and reviews, and whether it can be merged. */
 import type { PullRequest } from '../state/state.ts'
 
-/** GraphQL's `StatusState`. */
+/** The combined state of all checks: GraphQL's `StatusState`. */
 export type Checks = 'ERROR' | 'FAILURE' | 'PENDING' | 'SUCCESS'
 
 export type ReviewDecision = 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED'

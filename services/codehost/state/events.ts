@@ -16,7 +16,7 @@ export type PullRequestAction =
   | 'labeled'
   | 'unlabeled'
 
-/** Something that webhooks tell. */
+/** An event that webhooks report. */
 export type HostEvent =
   | {
       readonly kind: 'pull_request'

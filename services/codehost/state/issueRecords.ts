@@ -12,7 +12,7 @@ export const Issue = z.object({
   author: z.string(),
   /** The App whose token the issue was opened with; `null` on a page. */
   viaApp: z.int().positive().nullable(),
-  /** Names of labels. */
+  /** The names of the issue's labels. */
   labels: z.array(z.string()).readonly(),
   createdAt: Time,
   updatedAt: Time,

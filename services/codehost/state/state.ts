@@ -52,7 +52,7 @@ const PullRequest = z.object({
   body: z.string().nullable(),
   draft: z.boolean(),
   author: z.string(),
-  /** Names of labels. */
+  /** The names of the pull request's labels. */
   labels: z.array(z.string()).readonly().default([]),
   head: z.string(),
   base: z.string(),

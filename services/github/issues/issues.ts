@@ -12,7 +12,7 @@ import { round, type RoundDeps } from './round.ts'
 
 export type IssueEngines = RoundDeps & ReadingEngines
 
-/** Times in milliseconds. */
+/** The intervals of reading and writing issues, in milliseconds. */
 export interface IssueTimes extends Omit<ReadingTimes, 'firstMs'> {
   /** The time between two checks of an issue that waits for a missing account or permission. */
   readonly passingMs: number

@@ -28,7 +28,7 @@ export type FollowerEngines = ReactorEngines &
     readonly feedback: FeedbackReader
   }
 
-/** Times in milliseconds. */
+/** The intervals of following pull requests, in milliseconds. */
 export interface FollowerTimes {
   /** The time from the start to the first reading of all pull requests. */
   readonly firstMs: number

@@ -27,7 +27,7 @@ export interface ReadingEngines extends ReactorEngines {
   readonly logger: Pick<Logger, 'error' | 'warn'>
 }
 
-/** Times in milliseconds. */
+/** The intervals of readings, in milliseconds. */
 export interface ReadingTimes {
   /** The time from the start to the first reading of all projects, and between readings of all. */
   readonly firstMs: number

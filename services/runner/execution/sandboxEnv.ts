@@ -32,9 +32,9 @@ export interface SandboxEnvs {
   readonly submodules: readonly string[]
   /** The project's setup command; empty when it has none. */
   readonly setupCommand: string
-  /** For the setup, and for commands for which a person grants the secrets. */
+  /** The environment for the setup, and for commands for which a person grants the secrets. */
   readonly withSecrets: SandboxEnv
-  /** For people's other commands. */
+  /** The environment for commands of people without secrets. */
   readonly forCommands: SandboxEnv
   readonly forAgent: SandboxEnv
   /** All secrets of the project. Nothing that is recorded may contain them. */

@@ -197,7 +197,7 @@ async function shownContent(part: { readonly type: string; readonly [name: strin
     const { width, height, pages = 1 } = await image.metadata()
     if (width * height * pages <= maxPixels) return part
   } catch {
-    // Told below.
+    // An image that cannot be decoded is replaced below.
   }
   return {
     type: 'text',

@@ -235,7 +235,7 @@ function pathOf({ paths }: ModelApi, { method, url = '' }: IncomingMessage): str
   return method === 'POST' ? paths.find((one) => one === path) : undefined
 }
 
-/** Compares in constant time. */
+/** Returns a check of a request's token, which compares in constant time. */
 function tokenCheck(runToken: string): (request: IncomingMessage) => boolean {
   const digest = (token: string) => createHash('sha256').update(token).digest()
   const expected = digest(runToken)

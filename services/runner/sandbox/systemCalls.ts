@@ -151,7 +151,7 @@ const rules: readonly Rule[] = [
   {
     why: 'the same, begun later',
     names: ['close_range'],
-    // Means CLOSE_RANGE_UNSHARE.
+    // The bit of the argument that is CLOSE_RANGE_UNSHARE.
     argument: { index: 2, mask: 2, value: 2 },
   },
   {

@@ -26,7 +26,7 @@ export type SandboxUser = HostUser
 
 export interface Workspace {
   readonly taskId: string
-  /** The tree. */
+  /** The folder of the working tree. */
   readonly dir: string
   readonly homeDir: string
   readonly privateGitDir: string

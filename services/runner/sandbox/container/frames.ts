@@ -47,7 +47,7 @@ export async function pour(
       else if (!sink.write(bytes)) await ready(sink)
     }
   } catch {
-    // The stream broke.
+    // The stream broke off, so the output ends here.
   } finally {
     for (const sink of sinks.values()) if (!sink.writableEnded) sink.end()
   }

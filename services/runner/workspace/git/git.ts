@@ -17,9 +17,9 @@ export interface GitCall {
   /** Configuration that must not appear in the process list, so it is passed in the environment. */
   readonly secretConfig?: readonly (readonly [key: string, value: string])[]
   readonly input?: string | Uint8Array
-  /** 60 s by default. */
+  /** The time limit for git; 60 s by default. */
   readonly timeoutMs?: number
-  /** 16 MiB by default. */
+  /** The maximum size of git's output; 16 MiB by default. */
   readonly maxOutputBytes?: number
   readonly signal?: AbortSignal | undefined
   readonly onStdout?: (chunk: Buffer) => 'more' | 'enough'
@@ -31,7 +31,7 @@ export interface Git {
   (call: GitCall): Promise<Finished>
 }
 
-/** Git on the host. */
+/** git on the host, outside of any sandbox. */
 export interface HostGit extends Git {
   /** The same git, but everything that it writes is owned by another user. Only root can call it. */
   as(owner: HostUser): Git

@@ -87,7 +87,7 @@ export type PublishResult =
   | { readonly kind: 'no_workflows'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
   | { readonly kind: 'limited'; readonly message: string }
-  /** `mayPublish` refused the tree. */
+  /** The caller refused the tree with `mayPublish`. */
   | { readonly kind: 'moved'; readonly message: string }
   /** A file cannot be committed as the repository's attributes require, would be published unfiltered, or contains a secret. */
   | { readonly kind: 'not_committable'; readonly message: string }

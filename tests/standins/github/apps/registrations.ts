@@ -14,7 +14,7 @@ export interface Conversion {
   readonly clientSecret: string
   /** `null` when the App has no hook. */
   readonly webhookSecret: string | null
-  /** PEM, PKCS#1. */
+  /** The private key in PEM, PKCS#1. */
   readonly pem: string
 }
 

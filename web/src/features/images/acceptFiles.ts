@@ -8,7 +8,7 @@ export const maxImages = {
   compact: imageLimits.aTask,
   /** For a message in the chat. */
   message: imageLimits.aMessage,
-  /** For all other buttons. */
+  /** The maximum for all other buttons. */
   full: 999,
 } as const
 

@@ -65,7 +65,7 @@ export interface ChatMaterial {
 
 /** How close messages must be to share a head, in milliseconds (contract, section 9). */
 const groupingPeriodMs = 5 * 60_000
-/** Sorts after every position. */
+/** A string that sorts after every position. */
 const last = '~'
 
 export function chatTimeline(material: ChatMaterial): ChatTimeline {

@@ -5,7 +5,7 @@ import { Pictures } from '../../../images/Pictures.tsx'
 import { withoutColours } from '../../terminal/log/outputLines.ts'
 import { texts } from '../toolTexts.ts'
 
-/** Section 9. */
+/** The number of images that are shown of one call (contract, section 9). */
 const maxPictures = 6
 
 export function ToolDetails({ log }: { readonly log: LogDocument }) {
