@@ -49,7 +49,7 @@ async function branchAfter(
   const state = stateAfter(task, before)
   if (state.kind !== 'task') throw new Error('There is a task.')
   const services = {
-    rpc: { ask: async () => outcome && { outcome } },
+    rpc: { call: async () => outcome && { outcome } },
     commands: { load: async () => ({ state: stateAfter(task, [...before, ...found]) }) },
     documents: {
       now: async () => ({ workingBranch: 'flightdeck/work-12345678', branch: 'main', recorded: null }),

@@ -17,7 +17,7 @@ import type { Documents } from '#platform/reads/documents.ts'
 import { pagesOf } from '#platform/reads/pages.ts'
 
 export interface TaskCleanUpServices extends BranchCleanUp {
-  readonly rpc: Pick<Rpc, 'ask'>
+  readonly rpc: Pick<Rpc, 'call'>
   readonly commands: Pick<Commands, 'load'>
 }
 
@@ -41,7 +41,7 @@ async function removeWorkspace(
   { taskId, lastRunnerId: runnerId }: LiveTask,
 ): Promise<WorkspaceOutcome> {
   if (runnerId === null) return 'none'
-  const answered = await rpc.ask('removeWorkspace', { taskId, runnerId }, runnerTimeoutMs)
+  const answered = await rpc.call('removeWorkspace', { taskId, runnerId }, runnerTimeoutMs)
   return answered?.outcome ?? 'unreachable'
 }
 

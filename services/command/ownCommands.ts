@@ -33,7 +33,7 @@ export async function isOwnCommand(
   const name = commandNamed(message)
   const own = await documents.get(instructionsView, place.ownerId)
   if (own?.commands.some((command) => command.name === name)) return true
-  const found = await rpc.ask('abilities', place, withinMs).catch((fault: unknown) => {
+  const found = await rpc.call('abilities', place, withinMs).catch((fault: unknown) => {
     if (fault instanceof EngineUnavailable) return undefined
     throw fault
   })

@@ -81,7 +81,7 @@ async function withSealer<T>(
 
 /** Has a seal made over all there is. */
 async function sealed(within = 5_000): Promise<number | undefined> {
-  return (await rpc.ask('seal', {}, within))?.revision
+  return (await rpc.call('seal', {}, within))?.revision
 }
 
 /** Holds the newest seal outside against the log, by RFC 6962 alone. */

@@ -126,7 +126,7 @@ export async function startSealer(
       )
       return signal.aborted ? undefined : sealOrTell(sealer)
     })
-  const stopAnswering = engines.rpc.answer('seal', async () => {
+  const stopAnswering = engines.rpc.handle('seal', async () => {
     const seal = await round()
     return seal && { revision: seal.revision }
   })

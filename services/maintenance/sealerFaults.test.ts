@@ -68,7 +68,7 @@ async function start(
     rpc,
     told,
     warnings,
-    seal: async () => (await rpc.ask('seal', {}, 10_000))?.revision,
+    seal: async () => (await rpc.call('seal', {}, 10_000))?.revision,
     stop: () => sealer.stop(),
   }
 }

@@ -48,7 +48,7 @@ const sealed = (name: string, count: number, file = at(name, 'seals.ndjson')) =>
     const sealer = await startSealer(engines, { intervalMs: 3_600_000, file, tell: () => undefined })
     for (let round = 0; round < count; round += 1) {
       await engines.log.append(taskStream(randomUUID()), emptyHead, [TaskDeleted.of({})], cause())
-      expect(await engines.rpc.ask('seal', {}, 10_000)).toBeDefined()
+      expect(await engines.rpc.call('seal', {}, 10_000)).toBeDefined()
     }
     await sealer.stop()
   })

@@ -26,7 +26,7 @@ import { earlierSeals } from './earlierSeals.ts'
 
 export interface AuditSources extends Pick<Engines, 'readStore' | 'vault' | 'blobs' | 'logIdentity'> {
   readonly eventStore: Pick<EventStore, 'readStream'>
-  readonly rpc: Pick<Rpc, 'ask'>
+  readonly rpc: Pick<Rpc, 'call'>
 }
 
 export interface AuditRequest {
@@ -117,7 +117,7 @@ async function provenHeads(sources: AuditSources, streams: readonly string[]): P
   const { rpc, readStore, eventStore, logIdentity } = sources
   await readStore.prepare(sealCollections)
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    await rpc.ask('seal', {}, sealTimeoutMs)
+    await rpc.call('seal', {}, sealTimeoutMs)
     const seal = await readableSeal(eventStore, logIdentity)
     const proven = seal && (await proveHeads(sources, seal, streams))
     if (proven) return proven

@@ -30,7 +30,7 @@ import { makePullRequest } from './pullRequest/pullRequest.ts'
 import { startRunnerPresence } from './queue/runnerPresence.ts'
 import { runnerIdIn } from './queue/taskAffinity.ts'
 import { leaseMs, openRuns, openWorker, type Runs, type Work } from './queue/worker.ts'
-import { answerQuestions } from './rpc/answerQuestions.ts'
+import { handleRpcRequests } from './rpc/handleRpcRequests.ts'
 import { endOrphanedSandboxes } from './sandbox/bubblewrap/orphans.ts'
 import { openScratch } from './scratch.ts'
 import { openAbilities } from './workspace/abilities.ts'
@@ -90,7 +90,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     onDeletedRunEnded: removal.soon,
   })
   const stopWorking = takeJobs(config, engines, work)
-  const stopAnswering = answerQuestions(deps, {
+  const stopAnswering = handleRpcRequests(deps, {
     rpc: engines.rpc,
     isAlone: isAlone(config),
     codeHostUrl: codeHostAddresses(config, config.codeHost).serverUrl,

@@ -1,6 +1,6 @@
 /** What every way of calling other processes must do. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Answered, Rpc } from '#platform/ports/rpc.ts'
+import type { RpcResponse, Rpc } from '#platform/ports/rpc.ts'
 
 export interface OpenRpc {
   readonly rpc: Rpc
@@ -10,7 +10,7 @@ export interface OpenRpc {
 }
 
 const asked = { taskId: 'a-task', baseBranch: 'main' }
-const changes: Answered<'changes'> = {
+const changes: RpcResponse<'changes'> = {
   kind: 'changes',
   currentBranch: 'words/Ä ☃',
   ahead: 1,
@@ -19,7 +19,7 @@ const changes: Answered<'changes'> = {
   files: 2,
   blob: { hash: 'ab'.repeat(32), size: 3 },
 }
-const notFound: Answered<'changes'> = { kind: 'base_not_found' }
+const notFound: RpcResponse<'changes'> = { kind: 'base_not_found' }
 
 export function rpcContract(name: string, open: () => Promise<OpenRpc>): void {
   describe(`rpc: ${name}`, () => {
@@ -33,11 +33,11 @@ export function rpcContract(name: string, open: () => Promise<OpenRpc>): void {
     })
     afterEach(() => opened.close())
 
-    const ask = (withinMs = 5_000) => rpc.ask('changes', asked, withinMs)
+    const ask = (withinMs = 5_000) => rpc.call('changes', asked, withinMs)
 
     test('who knows is asked what was asked, and its answer comes whole', async () => {
       const heard: unknown[] = []
-      elsewhere.answer('changes', async (question) => {
+      elsewhere.handle('changes', async (question) => {
         heard.push(question)
         return changes
       })
@@ -48,14 +48,14 @@ export function rpcContract(name: string, open: () => Promise<OpenRpc>): void {
 
     test('lines of a file are asked for and told, whatever is in them', async () => {
       const lines = { taskId: 'a-task', blob: 'ab'.repeat(20), from: 3, to: 5 }
-      const told: Answered<'lines'> = { lines: ['', '\t"Ä ☃"\r', '\u0000\u2028'], total: 5 }
+      const told: RpcResponse<'lines'> = { lines: ['', '\t"Ä ☃"\r', '\u0000\u2028'], total: 5 }
       const heard: unknown[] = []
-      elsewhere.answer('lines', async (question) => {
+      elsewhere.handle('lines', async (question) => {
         heard.push(question)
         return told
       })
       await elsewhere.ready()
-      expect(await rpc.ask('lines', lines, 5_000)).toEqual(told)
+      expect(await rpc.call('lines', lines, 5_000)).toEqual(told)
       expect(heard).toEqual([lines])
     })
 
@@ -64,36 +64,36 @@ export function rpcContract(name: string, open: () => Promise<OpenRpc>): void {
     })
 
     test('who does not know, or fails, leaves the answer to others', async () => {
-      elsewhere.answer('changes', async () => undefined)
-      elsewhere.answer('changes', () => Promise.reject(new Error('as the test wants it')))
-      rpc.answer('changes', async () => notFound)
+      elsewhere.handle('changes', async () => undefined)
+      elsewhere.handle('changes', () => Promise.reject(new Error('as the test wants it')))
+      rpc.handle('changes', async () => notFound)
       await Promise.all([rpc.ready(), elsewhere.ready()])
       expect(await ask()).toEqual(notFound)
     })
 
     test('nobody who knows is waited for longer than was said, and what comes later is not heard', async () => {
-      let late: (answer: Answered<'changes'>) => void = () => {}
-      elsewhere.answer('changes', () => new Promise((resolve) => (late = resolve)))
+      let late: (answer: RpcResponse<'changes'>) => void = () => {}
+      elsewhere.handle('changes', () => new Promise((resolve) => (late = resolve)))
       await elsewhere.ready()
       expect(await ask(50)).toBeUndefined()
       late(changes)
-      const stop = rpc.answer('changes', async () => notFound)
+      const stop = rpc.handle('changes', async () => notFound)
       await rpc.ready()
       expect(await ask()).toEqual(notFound)
       stop()
     })
 
     test('many questions at once get each its own answer', async () => {
-      elsewhere.answer('changes', async ({ taskId }) => ({ ...changes, currentBranch: taskId }))
+      elsewhere.handle('changes', async ({ taskId }) => ({ ...changes, currentBranch: taskId }))
       await elsewhere.ready()
       const ids = Array.from({ length: 100 }, (_, n) => `task-${n}`)
-      const answers = await Promise.all(ids.map((taskId) => rpc.ask('changes', { ...asked, taskId }, 5_000)))
+      const answers = await Promise.all(ids.map((taskId) => rpc.call('changes', { ...asked, taskId }, 5_000)))
       expect(answers).toEqual(ids.map((currentBranch) => ({ ...changes, currentBranch })))
     })
 
     test('who has stopped answering is not asked', async () => {
       let count = 0
-      const stop = elsewhere.answer('changes', async () => {
+      const stop = elsewhere.handle('changes', async () => {
         count += 1
         return changes
       })

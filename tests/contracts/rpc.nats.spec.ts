@@ -42,12 +42,12 @@ describe.skipIf(noNats !== undefined)(`with NATS${noNats === undefined ? '' : ` 
     const subscription = nats.connection.subscribe(subject, {
       callback: (_, message) => void message.respond(Buffer.from('{"kind":"nonsense"}')),
     })
-    expect(await rpc.ask('changes', asked, 200)).toBeUndefined()
+    expect(await rpc.call('changes', asked, 200)).toBeUndefined()
     subscription.unsubscribe()
-    rpc.answer('changes', async () => ({ kind: 'base_not_found' }))
+    rpc.handle('changes', async () => ({ kind: 'base_not_found' }))
     await rpc.ready()
     nats.connection.publish(subject, Buffer.from('{"taskId":1}'))
-    expect(await rpc.ask('changes', asked, 5_000)).toEqual({ kind: 'base_not_found' })
+    expect(await rpc.call('changes', asked, 5_000)).toEqual({ kind: 'base_not_found' })
     expect(faults).toEqual([
       'An answer to changes is not understood',
       'A question for changes is not understood',
@@ -61,14 +61,14 @@ describe.skipIf(noOwnNats !== undefined)('while NATS is away', () => {
     const server = await ownNats()
     const nats = await openNats({ url: server.url, onFault, onWaiting })
     const rpc = natsRpc({ nats, onFault })
-    rpc.answer('changes', async () => ({ kind: 'base_not_found' }))
+    rpc.handle('changes', async () => ({ kind: 'base_not_found' }))
     await rpc.ready()
     await server.stop()
     await expect.poll(() => nats.isConnected()).toBe(false)
-    await expect(rpc.ask('changes', asked, 5_000)).rejects.toThrow(EngineUnavailable)
+    await expect(rpc.call('changes', asked, 5_000)).rejects.toThrow(EngineUnavailable)
     await server.start()
     await expect.poll(() => nats.isConnected()).toBe(true)
-    expect(await rpc.ask('changes', asked, 5_000)).toEqual({ kind: 'base_not_found' })
+    expect(await rpc.call('changes', asked, 5_000)).toEqual({ kind: 'base_not_found' })
     await nats.close()
     await server.close()
   })

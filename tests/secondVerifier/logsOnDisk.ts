@@ -73,7 +73,7 @@ async function restoredOnDisk(
     const rest = sealed.log.slice(kept).filter(({ type }) => type !== 'LogSealed')
     for (const part of [rest.slice(0, 8), rest.slice(8)]) {
       await append(part)
-      if ((await rpc.ask('seal', {}, 10_000)) === undefined) throw new Error('The log was not sealed.')
+      if ((await rpc.call('seal', {}, 10_000)) === undefined) throw new Error('The log was not sealed.')
     }
     await sealer.stop()
     const events = intact(await eventStore.readAll(null, 10_000))

@@ -349,7 +349,7 @@ async function exportTask(engines: Opened, id: string, found: string[]): Promise
   if ((await historyPage(engines.log, id, { limit: 100 })).items.length === 0)
     found.push('the history is empty')
   // The task was sealed just now.
-  const rpc = { ask: async () => undefined }
+  const rpc = { call: async () => undefined }
   const wish = { taskId: id, isDeleted: false, withheld: [], sizes: [] }
   let lines = 0
   for await (const _line of await taskAudit({ ...engines, rpc }, wish)) lines += 1

@@ -66,7 +66,7 @@ export async function openSealedLog(): Promise<SealedLog> {
   for (let from = 0; from < events.length; from += size) {
     for (const { position: _position, ...event } of events.slice(from, from + size))
       await engines.eventStore.append(event.stream, event.revision - 1, [event])
-    if ((await rpc.ask('seal', {}, 10_000)) === undefined) throw new Error('The log was not sealed.')
+    if ((await rpc.call('seal', {}, 10_000)) === undefined) throw new Error('The log was not sealed.')
   }
   await sealer.stop()
   const vault = vaultOf(events, contents)

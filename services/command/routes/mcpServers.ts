@@ -17,7 +17,7 @@ import { mcpServersView } from '#domain/views/mcpServers.ts'
 import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import type { Asked } from '#platform/ports/rpc.ts'
+import type { RpcRequest } from '#platform/ports/rpc.ts'
 import { executeOnProject, ownProject, route, written, type CommandServices } from '../services.ts'
 
 export const mcpServerRoutes: readonly Route<CommandServices>[] = [
@@ -136,7 +136,7 @@ const testedWithinMs = 25_000
 async function tested(
   { documents, rpc }: CommandServices,
   stream: string,
-  asked: Asked<'mcpTools'>,
+  asked: RpcRequest<'mcpTools'>,
 ): Promise<McpTest> {
   const document = await documents.now(mcpServersView, stream, asked.id)
   const server = document?.servers.find(({ id }) => id === asked.serverId)
@@ -146,6 +146,6 @@ async function tested(
       kind: 'failed',
       reason: 'A local server starts in the sandbox of a task, and tells its tools there.',
     }
-  const answer = await rpc.ask('mcpTools', asked, testedWithinMs)
+  const answer = await rpc.call('mcpTools', asked, testedWithinMs)
   return answer?.test ?? { kind: 'failed', reason: 'No runner answered in time. Try again.' }
 }

@@ -153,7 +153,7 @@ export const prepareRoutes: readonly Route<CommandServices>[] = [
       agent,
       model: codexModel,
     }
-    await services.rpc.ask('prepare', request, beginTimeoutMs)
+    await services.rpc.call('prepare', request, beginTimeoutMs)
     return { success: true as const }
   }),
 ]

@@ -1,11 +1,13 @@
 /** Remote calls within a single process. */
 import type { ReportFault } from '../ports/faults.ts'
-import type { Answered, Asked, Question, Rpc } from '../ports/rpc.ts'
+import type { RpcResponse, RpcRequest, RpcName, Rpc } from '../ports/rpc.ts'
 
-type Knowing = { readonly [Q in Question]: Set<(request: Asked<Q>) => Promise<Answered<Q> | undefined>> }
+type Handlers = {
+  readonly [N in RpcName]: Set<(request: RpcRequest<N>) => Promise<RpcResponse<N> | undefined>>
+}
 
 export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
-  const knowing: Knowing = {
+  const handlers: Handlers = {
     changes: new Set(),
     lines: new Set(),
     undoPreview: new Set(),
@@ -22,21 +24,21 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
   }
 
   return {
-    answer(question, know) {
+    handle(name, handler) {
       // Wrapped in a new function, so that one function can be registered twice.
-      const one = (request: Asked<typeof question>) => know(request)
-      knowing[question].add(one)
-      return () => void knowing[question].delete(one)
+      const wrapped = (request: RpcRequest<typeof name>) => handler(request)
+      handlers[name].add(wrapped)
+      return () => void handlers[name].delete(wrapped)
     },
-    ask(question, request, timeoutMs) {
+    call(name, request, timeoutMs) {
       return new Promise((resolve) => {
         const late = setTimeout(resolve, timeoutMs, undefined)
-        const all = [...knowing[question]].map(async (know) => {
+        const all = [...handlers[name]].map(async (handler) => {
           try {
-            const answer = await know(request)
-            if (answer !== undefined) resolve(answer)
+            const response = await handler(request)
+            if (response !== undefined) resolve(response)
           } catch (fault) {
-            onFault(`The question ${question} could not be answered`, fault)
+            onFault(`The question ${name} could not be answered`, fault)
           }
         })
         void Promise.all(all)
@@ -46,7 +48,7 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
     },
     ready: async () => {},
     close: async () => {
-      for (const one of Object.values(knowing)) one.clear()
+      for (const wrapped of Object.values(handlers)) wrapped.clear()
     },
   }
 }

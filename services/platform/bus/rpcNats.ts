@@ -1,16 +1,19 @@
-/** Remote calls between processes over core NATS. A request goes to every process that may answer; the first response counts. */
+/** Remote calls between processes over core NATS. A request goes to every process that may respond; the first response counts. */
 import { createInbox, type Msg, type Subscription } from 'nats'
 import type { z } from 'zod'
 import { jsonOf } from '../json.ts'
 import { EngineUnavailable, type ReportFault } from '../ports/faults.ts'
-import { questions, type Answered, type Asked, type Question, type Rpc } from '../ports/rpc.ts'
+import { rpcCalls, type RpcResponse, type RpcRequest, type RpcName, type Rpc } from '../ports/rpc.ts'
 import type { Nats } from './natsConnection.ts'
 
 const noResponders = 503
 
 const schemas: {
-  readonly [Q in Question]: { readonly request: z.ZodType<Asked<Q>>; readonly answer: z.ZodType<Answered<Q>> }
-} = questions
+  readonly [N in RpcName]: {
+    readonly request: z.ZodType<RpcRequest<N>>
+    readonly response: z.ZodType<RpcResponse<N>>
+  }
+} = rpcCalls
 
 /** Remote calls on a connection that may be shared; closing them leaves it open. `namespace` separates products on one server. */
 export function natsRpc(options: { nats: Nats; namespace?: string; onFault: ReportFault }): Rpc {
@@ -18,25 +21,25 @@ export function natsRpc(options: { nats: Nats; namespace?: string; onFault: Repo
   const { connection } = nats
   const subscriptions = new Set<Subscription>()
   let isClosed = false
-  const subjectOf = (question: Question): string => `${namespace}.ask.${question}`
+  const subjectOf = (name: RpcName): string => `${namespace}.ask.${name}`
 
-  async function reply(message: Msg, know: () => Promise<unknown>): Promise<void> {
+  async function reply(message: Msg, handler: () => Promise<unknown>): Promise<void> {
     try {
-      const answer = await know()
-      if (answer !== undefined && !isClosed) message.respond(Buffer.from(JSON.stringify(answer), 'utf8'))
+      const response = await handler()
+      if (response !== undefined && !isClosed) message.respond(Buffer.from(JSON.stringify(response), 'utf8'))
     } catch (fault) {
       onFault(`What was asked at ${message.subject} could not be answered`, fault)
     }
   }
 
   return {
-    answer(question, know) {
-      const subscription = connection.subscribe(subjectOf(question), {
+    handle(name, handler) {
+      const subscription = connection.subscribe(subjectOf(name), {
         callback: (refused, message) => {
           if (refused) return onFault(`NATS at ${nats.address} refuses to tell what is asked`, refused)
-          const request = parsed(schemas[question].request, message.data)
-          if (request === undefined) return onFault(`A question for ${question} is not understood`, undefined)
-          void reply(message, () => know(request))
+          const request = parsed(schemas[name].request, message.data)
+          if (request === undefined) return onFault(`A question for ${name} is not understood`, undefined)
+          void reply(message, () => handler(request))
         },
       })
       subscriptions.add(subscription)
@@ -46,7 +49,7 @@ export function natsRpc(options: { nats: Nats; namespace?: string; onFault: Repo
       }
     },
 
-    ask(question, request, timeoutMs) {
+    call(name, request, timeoutMs) {
       if (isClosed || !nats.isConnected())
         return Promise.reject(new EngineUnavailable(`NATS at ${nats.address}`))
       return new Promise((resolve) => {
@@ -54,18 +57,18 @@ export function natsRpc(options: { nats: Nats; namespace?: string; onFault: Repo
         const subscription = connection.subscribe(inbox, {
           callback: (refused, message) => {
             if (refused || message.headers?.code === noResponders) return end(undefined)
-            const answer = parsed(schemas[question].answer, message.data)
-            if (answer === undefined) onFault(`An answer to ${question} is not understood`, undefined)
-            else end(answer)
+            const response = parsed(schemas[name].response, message.data)
+            if (response === undefined) onFault(`An answer to ${name} is not understood`, undefined)
+            else end(response)
           },
         })
         const late = setTimeout(() => end(undefined), timeoutMs)
-        function end(answer: Answered<typeof question> | undefined): void {
+        function end(response: RpcResponse<typeof name> | undefined): void {
           clearTimeout(late)
           subscription.unsubscribe()
-          resolve(answer)
+          resolve(response)
         }
-        connection.publish(subjectOf(question), Buffer.from(JSON.stringify(request), 'utf8'), {
+        connection.publish(subjectOf(name), Buffer.from(JSON.stringify(request), 'utf8'), {
           reply: inbox,
         })
       })

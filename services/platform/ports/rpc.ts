@@ -1,5 +1,5 @@
 /**
- * Remote calls to any process that can answer. They change nothing that is recorded, and are answered at once or not at all. Tested by
+ * Remote calls to any process that can respond. They change nothing that is recorded, and get a response at once or never. Tested by
  * `tests/contracts/rpc.spec.ts`.
  */
 import { z } from 'zod'
@@ -15,12 +15,12 @@ const project = z.object({ projectId: z.string(), ownerId: z.string() })
 /** The commit that a task began from, or else a branch as last fetched. By default, the repository's default branch. */
 const atCommit = project.extend({ taskId: z.string().nullable(), branch: z.string().nullable() })
 
-/** All calls, with the schemas of their requests and answers. Both are small: large data is put into a blob. */
-export const questions = {
+/** All calls, with the schemas of their requests and responses. Both are small: large data is put into a blob. */
+export const rpcCalls = {
   /** The changes of a task against a branch. Answered by the runner with the task's workspace. */
   changes: {
     request: z.object({ taskId: z.string(), baseBranch: z.string() }),
-    answer: z.discriminatedUnion('kind', [
+    response: z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('changes'),
         currentBranch: z.string(),
@@ -40,12 +40,12 @@ export const questions = {
    */
   lines: {
     request: z.object({ taskId: z.string(), blob: z.string(), from: z.int(), to: z.int() }),
-    answer: z.object({ lines: z.array(z.string()).readonly(), total: z.int() }),
+    response: z.object({ lines: z.array(z.string()).readonly(), total: z.int() }),
   },
   /** The files that an undo would change. Answered by the runner with the task's workspace. */
   undoPreview: {
     request: z.object({ taskId: z.string(), executionId: z.string() }),
-    answer: z.discriminatedUnion('kind', [
+    response: z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('preview'),
         /** The first 1,000 changed files. */
@@ -61,7 +61,7 @@ export const questions = {
   /** The turn that wrote each line of a file. Answered by the runner with the task's workspace. */
   origins: {
     request: z.object({ taskId: z.string(), path: z.string() }),
-    answer: z.object({
+    response: z.object({
       /** `null` when there is no such text file. */
       ranges: z
         .array(
@@ -89,10 +89,10 @@ export const questions = {
    */
   removeWorkspace: {
     request: z.object({ taskId: z.string(), runnerId: z.string() }),
-    answer: z.object({ outcome: z.enum(workspaceOutcomes) }),
+    response: z.object({ outcome: z.enum(workspaceOutcomes) }),
   },
   /**
-   * Asks a runner to prepare for a task that may be created with this id; the answer says whether it does. The caller has checked access to the
+   * Asks a runner to prepare for a task that may be created with this id; the response says whether the runner does. The caller has checked access to the
    * project.
    */
   prepare: {
@@ -102,17 +102,17 @@ export const questions = {
       agent: AgentName,
       model: z.string().nullable(),
     }),
-    answer: z.object({ kind: z.enum(['begun', 'left']) }),
+    response: z.object({ kind: z.enum(['begun', 'left']) }),
   },
   /**
    * The hosts that package managers use, according to their configuration on a runner and in a project's repository. The caller has checked access to
    * the project.
    */
-  hosts: { request: project, answer: z.object({ suggestions: z.array(HostSuggestion).readonly() }) },
+  hosts: { request: project, response: z.object({ suggestions: z.array(HostSuggestion).readonly() }) },
   /** The skills, commands and subagents of a project's repository. The caller has checked access to the task or project. */
   abilities: {
     request: atCommit,
-    answer: z.object({
+    response: z.object({
       abilities: z.array(RepositoryAbility).readonly(),
       /** Which files were left out, and why. */
       notes: z.array(z.string()).readonly(),
@@ -121,44 +121,48 @@ export const questions = {
   /** Files of a project's repository with a path that contains the search. The caller has checked access to the task or project. */
   files: {
     request: atCommit.extend({ search: z.string() }),
-    answer: z.object({ files: z.array(z.string()).readonly() }),
+    response: z.object({ files: z.array(z.string()).readonly() }),
   },
   /** Facts about a project's repository. Answered by a runner that has fetched it. The caller has checked access to the project. */
-  repository: { request: project, answer: z.object({ repository: ShownRepository }) },
+  repository: { request: project, response: z.object({ repository: ShownRepository }) },
   /** The MCP servers that a project's repository suggests. The caller has checked access to the project. */
   mcpSuggestions: {
     request: project,
-    answer: z.object({ suggestions: z.array(SuggestedMcpServer).readonly() }),
+    response: z.object({ suggestions: z.array(SuggestedMcpServer).readonly() }),
   },
   /** The tools of a remote MCP server of a project or a person. The caller has checked that the server belongs to them. */
   mcpTools: {
     request: z.object({ of: z.enum(['project', 'person']), id: z.string(), serverId: z.string() }),
-    answer: z.object({ test: McpTest }),
+    response: z.object({ test: McpTest }),
   },
   /** A seal over the present log, made now if there is none, by its revision in its stream. Answered by the process that seals. */
-  seal: { request: z.object({}), answer: z.object({ revision: z.int().nonnegative() }) },
+  seal: { request: z.object({}), response: z.object({ revision: z.int().nonnegative() }) },
 }
-export type Question = keyof typeof questions
-type Questions = {
-  readonly [Q in Question]: {
-    readonly request: z.output<(typeof questions)[Q]['request']>
-    readonly answer: z.output<(typeof questions)[Q]['answer']>
+export type RpcName = keyof typeof rpcCalls
+type RpcTypes = {
+  readonly [N in RpcName]: {
+    readonly request: z.output<(typeof rpcCalls)[N]['request']>
+    readonly response: z.output<(typeof rpcCalls)[N]['response']>
   }
 }
-export type Asked<Q extends Question> = Questions[Q]['request']
-export type Answered<Q extends Question> = Questions[Q]['answer']
+export type RpcRequest<N extends RpcName> = RpcTypes[N]['request']
+export type RpcResponse<N extends RpcName> = RpcTypes[N]['response']
 
 export interface Rpc {
   /**
-   * Answers the call until the returned function is called. A handler that returns `undefined` leaves the answer to other processes, as does one that
-   * throws, whose fault is reported.
+   * Handles calls of this name until the returned function is called. A handler that returns `undefined` leaves the call to other processes, as does
+   * a handler that throws, whose fault is reported.
    */
-  answer<Q extends Question>(
-    question: Q,
-    know: (request: Asked<Q>) => Promise<Answered<Q> | undefined>,
+  handle<N extends RpcName>(
+    name: N,
+    handler: (request: RpcRequest<N>) => Promise<RpcResponse<N> | undefined>,
   ): () => void
-  /** The first answer of any process; `undefined` when there was none in time. Throws `EngineUnavailable`. */
-  ask<Q extends Question>(question: Q, request: Asked<Q>, timeoutMs: number): Promise<Answered<Q> | undefined>
+  /** The first response of any process; `undefined` when there was none in time. Throws `EngineUnavailable`. */
+  call<N extends RpcName>(
+    name: N,
+    request: RpcRequest<N>,
+    timeoutMs: number,
+  ): Promise<RpcResponse<N> | undefined>
   ready(): Promise<void>
   close(): Promise<void>
 }

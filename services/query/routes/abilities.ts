@@ -11,10 +11,10 @@ import { abilitiesFor } from '#domain/agents/abilities.ts'
 import { instructionsView, noInstructions } from '#domain/views/instructions.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import type { Asked } from '#platform/ports/rpc.ts'
+import type { RpcRequest } from '#platform/ports/rpc.ts'
 import { ifAny, ownProject, ownTask, route, type QueryServices } from '../services.ts'
 
-type Place = Asked<'abilities'>
+type Place = RpcRequest<'abilities'>
 
 export const abilityRoutes: readonly Route<QueryServices>[] = [
   route(listTaskAbilities, signedIn, fresh, ownTask, async ({ task, query }, services) => {
@@ -43,7 +43,7 @@ const withinMs = 8_000
 
 async function abilitiesAt(services: QueryServices, place: Place, agent: AgentName) {
   const [found, { commands }] = await Promise.all([
-    ifAny(services.rpc.ask('abilities', place, withinMs)),
+    ifAny(services.rpc.call('abilities', place, withinMs)),
     ownOf(services, place.ownerId),
   ])
   const abilities = [...abilitiesFor(agent, found?.abilities ?? [], commands)]
@@ -51,7 +51,7 @@ async function abilitiesAt(services: QueryServices, place: Place, agent: AgentNa
 }
 
 async function filesAt({ rpc }: QueryServices, place: Place, search: string) {
-  const found = await ifAny(rpc.ask('files', { ...place, search }, withinMs))
+  const found = await ifAny(rpc.call('files', { ...place, search }, withinMs))
   return { files: [...(found?.files ?? [])] }
 }
 

@@ -11,7 +11,7 @@ export const mcpServerRoutes: readonly Route<QueryServices>[] = [
     const asked = { projectId: project.id, ownerId: project.owner }
     const [document, answer] = await Promise.all([
       documents.get(mcpServersView, project.id),
-      rpc.ask('mcpSuggestions', asked, suggestedWithinMs).catch((fault: unknown) => {
+      rpc.call('mcpSuggestions', asked, suggestedWithinMs).catch((fault: unknown) => {
         if (!(fault instanceof EngineUnavailable)) throw fault
       }),
     ])

@@ -41,12 +41,12 @@ export const projectSettingsRoutes: readonly Route<QueryServices>[] = [
   route(getProjectSettings, signedIn, fresh, ownProject, async ({ project }, { documents, rpc }) => {
     const [document, answer] = await Promise.all([
       documents.get(projectSettingsView, project.id),
-      ifAny(rpc.ask('hosts', askedOf(project), suggestionTimeoutMs)),
+      ifAny(rpc.call('hosts', askedOf(project), suggestionTimeoutMs)),
     ])
     return { settings: settingsOf(document), suggestions: [...(answer?.suggestions ?? [])] }
   }),
   route(getProjectRepository, signedIn, fresh, ownProject, async ({ project }, { rpc }) => {
-    const answer = await ifAny(rpc.ask('repository', askedOf(project), surveyTimeoutMs))
+    const answer = await ifAny(rpc.call('repository', askedOf(project), surveyTimeoutMs))
     return { repository: answer?.repository ?? null }
   }),
 ]

@@ -5,7 +5,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { chatView } from '#domain/views/chat.ts'
 import { logView, type LogDocument } from '#domain/views/log.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
-import type { Answered } from '#platform/ports/rpc.ts'
+import type { RpcResponse } from '#platform/ports/rpc.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { newest } from '#platform/reads/pages.ts'
@@ -20,7 +20,7 @@ const searchedCalls = 1_000
 
 export const provenanceRoutes: readonly Route<QueryServices>[] = [
   route(getProvenance, signedIn, fresh, ownTask, async ({ task, query: { path } }, services) => {
-    const answer = await services.rpc.ask('origins', { taskId: task.id, path }, runnerTimeoutMs)
+    const answer = await services.rpc.call('origins', { taskId: task.id, path }, runnerTimeoutMs)
     if (!answer)
       throw new Fault(
         'not_initialized',
@@ -42,7 +42,7 @@ export const provenanceRoutes: readonly Route<QueryServices>[] = [
 ]
 
 type Answer = AnswerOf<typeof getProvenance>
-type Range = NonNullable<Answered<'origins'>['ranges']>[number]
+type Range = NonNullable<RpcResponse<'origins'>['ranges']>[number]
 
 interface TurnsQuery {
   readonly ranges: readonly Range[]

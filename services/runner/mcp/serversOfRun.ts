@@ -4,7 +4,7 @@ import type { McpServer } from '#domain/mcp/mcpServers.ts'
 import { projectStream, userStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'
 import { user } from '#domain/user/user.ts'
-import type { Asked } from '#platform/ports/rpc.ts'
+import type { RpcRequest } from '#platform/ports/rpc.ts'
 import { ruleOfProject, type Rule } from '../egress/allowList.ts'
 import type { AgentDeps } from '../deps.ts'
 import type { RemoteServer } from './remoteRequest.ts'
@@ -91,7 +91,7 @@ async function remoteServer(
   return value === undefined ? undefined : { ...known, header: { name: auth.name, value } }
 }
 
-type Owner = Pick<Asked<'mcpTools'>, 'of' | 'id'>
+type Owner = Pick<RpcRequest<'mcpTools'>, 'of' | 'id'>
 
 async function serversOf(
   { commands }: Pick<Deps, 'commands'>,
@@ -108,7 +108,7 @@ async function serversOf(
 /** The remote server of a project or a person; `undefined` when there is none, or the value of its header is missing. */
 export async function remoteServerOf(
   deps: Deps,
-  { serverId, ...owner }: Asked<'mcpTools'>,
+  { serverId, ...owner }: RpcRequest<'mcpTools'>,
   codeHost: Rule,
 ): Promise<RemoteServer | undefined> {
   const server = (await serversOf(deps, owner)).find(({ id }) => id === serverId)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { mcpLimits } from '#domain/api/mcpServers.ts'
 import { McpServerInput, type SuggestedMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { jsonOf } from '#platform/json.ts'
-import type { Answered, Asked } from '#platform/ports/rpc.ts'
+import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import { fetchedRepository } from '../rpc/repositoryFacts.ts'
 import type { HostsDeps } from '../rpc/suggestedHosts.ts'
 import { endedWell } from '../workspace/git/git.ts'
@@ -13,8 +13,8 @@ const gitTimeoutMs = 2_000
 
 export async function suggestedServers(
   deps: HostsDeps,
-  question: Asked<'mcpSuggestions'>,
-): Promise<Answered<'mcpSuggestions'>> {
+  question: RpcRequest<'mcpSuggestions'>,
+): Promise<RpcResponse<'mcpSuggestions'>> {
   const fetched = await fetchedRepository(deps, question).catch((fault: unknown) => {
     deps.logger.info({ err: fault }, 'failed to suggest MCP servers of a repository')
   })

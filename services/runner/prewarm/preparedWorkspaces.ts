@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { usersView } from '#domain/views/users.ts'
-import type { Asked } from '#platform/ports/rpc.ts'
+import type { RpcRequest } from '#platform/ports/rpc.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
 import { isEmpty, workspaceFor } from '../execution/prepareWorkspace.ts'
 import { refreshMirror } from '../execution/repositoryAccess.ts'
@@ -28,7 +28,7 @@ import { gitUntil } from '../workspace/git/git.ts'
 import { removeWorkspace, type Workspace } from '../workspace/workspace.ts'
 import type { WarmAgents } from './warmAgents.ts'
 
-export type PreparationRequest = Asked<'prepare'>
+export type PreparationRequest = RpcRequest<'prepare'>
 
 export interface PreparedWorkspaces {
   /** Begins to prepare, or keeps an earlier preparation for another minute. False when it does neither. */

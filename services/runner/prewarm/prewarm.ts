@@ -39,7 +39,7 @@ export async function openPrewarm(
     )
   const stopAnswering =
     isOn && isAlone
-      ? rpc.answer('prepare', async (request) => ({
+      ? rpc.handle('prepare', async (request) => ({
           kind: (await prepared.prepare(request)) ? 'begun' : 'left',
         }))
       : () => undefined

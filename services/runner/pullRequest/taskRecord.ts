@@ -11,7 +11,7 @@ import { signingKeys } from '#platform/seals/signingKeys.ts'
 
 export interface TaskRecordDeps {
   readonly log: Pick<EventLog, 'readBackwards'>
-  readonly rpc: Pick<Rpc, 'ask'>
+  readonly rpc: Pick<Rpc, 'call'>
   readonly logger: Logger
   readonly logIdentity: LogIdentity
   readonly vault: Pick<Vault, 'getSecret'>
@@ -58,7 +58,7 @@ function keyLine({ publicAddress }: Pick<TaskRecordDeps, 'publicAddress'>, finge
  */
 async function sealedNow({ rpc, log, logger, logIdentity, vault }: TaskRecordDeps) {
   try {
-    await rpc.ask('seal', {}, sealTimeoutMs)
+    await rpc.call('seal', {}, sealTimeoutMs)
     const [seal] = await log.readBackwards(sealStream(logIdentity.epoch), 'end', 1)
     if (seal?.type !== 'LogSealed') return undefined
     const keys = await signingKeys(vault, logIdentity)

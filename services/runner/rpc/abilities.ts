@@ -1,7 +1,7 @@
 /** Answers which skills, commands and subagents a task or project has, and which files, from commits that this runner has fetched. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { abilityLimits } from '#domain/api/abilities.ts'
-import type { Answered, Asked } from '#platform/ports/rpc.ts'
+import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
 import { abilitiesIn } from '../agents/abilities.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
@@ -25,8 +25,8 @@ const firstFetchMs = 6_000
 const maxListedBytes = 64 * 1024 * 1024
 
 export interface AbilityAnswers {
-  abilities(request: Asked<'abilities'>): Promise<Answered<'abilities'> | undefined>
-  files(request: Asked<'files'>): Promise<Answered<'files'> | undefined>
+  abilities(request: RpcRequest<'abilities'>): Promise<RpcResponse<'abilities'> | undefined>
+  files(request: RpcRequest<'files'>): Promise<RpcResponse<'files'> | undefined>
 }
 
 export function abilityAnswers(deps: AbilitiesDeps): AbilityAnswers {
@@ -65,7 +65,7 @@ const accessMs = 30_000
 
 /** The repository's default branch and its mirror, for a person who may read the repository. */
 type Found = { readonly mirror: Mirror; readonly defaultBranch: string } | undefined
-type Place = Pick<Asked<'abilities'>, 'projectId' | 'ownerId'>
+type Place = Pick<RpcRequest<'abilities'>, 'projectId' | 'ownerId'>
 
 function foundRepositories(deps: AbilitiesDeps): (place: Place) => Promise<Found> {
   const known = new Map<string, { readonly until: number; readonly found: Promise<Found> }>()
@@ -100,7 +100,7 @@ async function findFor(deps: AbilitiesDeps, { projectId, ownerId }: Place): Prom
 async function atCommit<Answer>(
   deps: AbilitiesDeps,
   foundFor: (place: Place) => Promise<Found>,
-  { projectId, ownerId, taskId, branch }: Asked<'abilities'>,
+  { projectId, ownerId, taskId, branch }: RpcRequest<'abilities'>,
   read: (git: Git, gitDir: string, commit: string) => Promise<Answer>,
 ): Promise<Answer | undefined> {
   try {

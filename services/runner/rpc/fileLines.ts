@@ -1,7 +1,7 @@
 /** Answers with lines of a file as it was before a task changed it. */
 import { projectsView } from '#domain/views/projects.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import type { Answered, Asked } from '#platform/ports/rpc.ts'
+import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import { endedWell, type Git } from '../workspace/git/git.ts'
 import { privateGitOf } from '../workspace/workspace.ts'
@@ -10,10 +10,10 @@ export type LinesDeps = Pick<WorkspaceDeps, 'root' | 'git' | 'documents' | 'acce
 
 export async function linesOf(
   deps: LinesDeps,
-  question: Asked<'lines'>,
-): Promise<Answered<'lines'> | undefined> {
-  return (await mayStillRead(deps, question.taskId))
-    ? readLines(deps.git, { ...question, gitDir: privateGitOf(deps.root, question.taskId) })
+  request: RpcRequest<'lines'>,
+): Promise<RpcResponse<'lines'> | undefined> {
+  return (await mayStillRead(deps, request.taskId))
+    ? readLines(deps.git, { ...request, gitDir: privateGitOf(deps.root, request.taskId) })
     : undefined
 }
 

@@ -5,7 +5,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import type { WorkPlace } from '#domain/task/codeHost/cleanUpEvents.ts'
 import { task as decider } from '#domain/task/task.ts'
-import type { Answered, Asked } from '#platform/ports/rpc.ts'
+import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { Prewarm } from '../prewarm/prewarm.ts'
 import { ifAbsent } from '#platform/files.ts'
@@ -21,12 +21,12 @@ export type RemovalDeps = WorkDeps &
     readonly prewarm: { readonly agents: Pick<Prewarm['agents'], 'drop'> }
   }
 
-type Removal = Answered<'removeWorkspace'>
+type Removal = RpcResponse<'removeWorkspace'>
 
 /** Removes the workspace if this is the runner in the request; leaves the call to others otherwise. */
 export async function removeOwnWorkspace(
   deps: RemovalDeps,
-  { taskId, runnerId }: Asked<'removeWorkspace'>,
+  { taskId, runnerId }: RpcRequest<'removeWorkspace'>,
 ): Promise<Removal | undefined> {
   const { root, path, locks, commands, prewarm } = deps
   if (runnerId !== deps.runnerId || !isTaskFolderName(taskId)) return undefined

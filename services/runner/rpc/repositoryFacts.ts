@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
-import type { Answered, Asked } from '#platform/ports/rpc.ts'
+import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import { commitOf, type Git } from '../workspace/git/git.ts'
@@ -26,7 +26,7 @@ const maxAccessChecks = 20
 /** The repository of a project on this runner, if the person may still read it. Throws the code host's refusal. */
 export async function fetchedRepository(
   deps: Omit<Deps, 'scratch' | 'logger'>,
-  { projectId, ownerId }: Asked<'repository'>,
+  { projectId, ownerId }: RpcRequest<'repository'>,
 ): Promise<
   { readonly gitDir: string; readonly tree: string; readonly url: string; readonly token: string } | undefined
 > {
@@ -48,15 +48,15 @@ export async function fetchedRepository(
 /** Answers with the facts. Left to other runners if this one has not fetched the repository and has no `fetchMirror`. */
 export async function repositoryFacts(
   deps: Deps,
-  question: Asked<'repository'>,
+  request: RpcRequest<'repository'>,
   fetchMirror: FetchMirror | null,
-): Promise<Answered<'repository'> | undefined> {
+): Promise<RpcResponse<'repository'> | undefined> {
   try {
-    let found = await fetchedRepository(deps, question)
+    let found = await fetchedRepository(deps, request)
     if (!found && fetchMirror) {
-      const { ownerId: owner, projectId } = question
+      const { ownerId: owner, projectId } = request
       await Promise.race([fetchMirror({ owner, projectId }), pause(firstFetchMs, undefined, { ref: false })])
-      found = await fetchedRepository(deps, question)
+      found = await fetchedRepository(deps, request)
     }
     if (!found) return undefined
     const { gitDir, tree, url, token } = found

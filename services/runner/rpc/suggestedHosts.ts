@@ -1,6 +1,6 @@
 /** Answers which hosts the package managers in a project's repository are configured to use. */
 import { AllowedHost, type HostSuggestion } from '#domain/api/projectSettings.schema.ts'
-import type { Answered, Asked } from '#platform/ports/rpc.ts'
+import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import { isLoopback, reachOf } from '#platform/http/reach.ts'
 import { hostAndPort } from '../egress/allowList.ts'
@@ -18,8 +18,11 @@ export type HostsDeps = Pick<
 >
 
 /** The hosts in the repository's own files. The server's own configuration is not read, since it says nothing about the project. */
-export async function suggestedHosts(deps: HostsDeps, question: Asked<'hosts'>): Promise<Answered<'hosts'>> {
-  const found = await inRepository(deps, question).catch((fault: unknown) => {
+export async function suggestedHosts(
+  deps: HostsDeps,
+  request: RpcRequest<'hosts'>,
+): Promise<RpcResponse<'hosts'>> {
+  const found = await inRepository(deps, request).catch((fault: unknown) => {
     deps.logger.info({ err: fault }, 'failed to suggest hosts for a repository')
     return []
   })
@@ -27,8 +30,11 @@ export async function suggestedHosts(deps: HostsDeps, question: Asked<'hosts'>):
   return { suggestions: [...byHost.values()].slice(0, maxSuggestions) }
 }
 
-async function inRepository(deps: HostsDeps, question: Asked<'hosts'>): Promise<readonly HostSuggestion[]> {
-  const fetched = await fetchedRepository(deps, question)
+async function inRepository(
+  deps: HostsDeps,
+  request: RpcRequest<'hosts'>,
+): Promise<readonly HostSuggestion[]> {
+  const fetched = await fetchedRepository(deps, request)
   if (!fetched) return []
   const { gitDir, tree, url } = fetched
   const read = (args: readonly string[]) =>

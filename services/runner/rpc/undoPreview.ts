@@ -4,7 +4,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import type { LiveTask } from '#domain/task/state.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
-import type { Answered, Asked } from '#platform/ports/rpc.ts'
+import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -17,8 +17,8 @@ const anyUndo = '00000000-0000-0000-0000-000000000000'
 /** The task's state after the undo, and the files that differ from the present ones. */
 export async function undoPreview(
   deps: UndoPreviewDeps,
-  { taskId, executionId }: Asked<'undoPreview'>,
-): Promise<Answered<'undoPreview'> | undefined> {
+  { taskId, executionId }: RpcRequest<'undoPreview'>,
+): Promise<RpcResponse<'undoPreview'> | undefined> {
   const { state } = await deps.commands.load(decider, taskStream(taskId))
   const decision = decider.decide({ type: 'UndoTurn', undoId: anyUndo, executionId }, state)
   if (isRefusal(decision)) return { kind: 'refused', code: decision.refused, sentence: decision.sentence }

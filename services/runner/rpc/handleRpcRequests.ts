@@ -1,5 +1,5 @@
-/** Answers calls of other services about this runner's workspaces and mirrors. */
-import type { Asked, Rpc, Answered } from '#platform/ports/rpc.ts'
+/** Handles calls of other services about this runner's workspaces and mirrors. */
+import type { RpcRequest, Rpc, RpcResponse } from '#platform/ports/rpc.ts'
 import { abilityAnswers, type AbilitiesDeps } from './abilities.ts'
 import { remoteServerOf } from '../mcp/serversOfRun.ts'
 import { readTools } from '../mcp/readTools.ts'
@@ -20,11 +20,11 @@ import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
 import { readChanges } from '../workspace/changes/changes.ts'
 import { provenanceOf } from '../workspace/saved/provenance.ts'
 
-/** The most calls of one kind that are answered at once. Further ones are left unanswered: the caller uses what was recorded, or calls again. */
+/** The most calls of one kind that are handled at once. Further ones get no response: the caller uses what was recorded, or calls again. */
 const maxAtOnce = 4
 
-/** Answers calls until the returned function is called. Callers have checked access to the task or project. */
-export function answerQuestions(
+/** Handles calls until the returned function is called. Callers have checked access to the task or project. */
+export function handleRpcRequests(
   deps: ChangesDeps &
     LinesDeps &
     HostsDeps &
@@ -52,17 +52,17 @@ export function answerQuestions(
   const firstFetch = isAlone ? fetchMirror : null
   const { abilities, files } = abilityAnswers({ ...deps, fetchMirror: firstFetch })
   const stops = [
-    rpc.answer('changes', ofOwnWorkspace(deps, changesAgainst)),
-    rpc.answer('lines', ofOwnWorkspace(deps, linesOf)),
-    rpc.answer('undoPreview', ofOwnWorkspace(deps, undoPreview)),
-    rpc.answer('origins', ofOwnWorkspace(deps, lineOrigins)),
-    rpc.answer('removeWorkspace', (question) => removeOwnWorkspace(removal, question)),
-    rpc.answer('abilities', abilities),
-    rpc.answer('files', files),
-    rpc.answer('hosts', (question) => suggestedHosts(deps, question)),
-    rpc.answer('mcpSuggestions', (question) => suggestedServers(deps, question)),
-    rpc.answer('mcpTools', mcpTools(deps, codeHostUrl)),
-    rpc.answer('repository', (question) => repositoryFacts(deps, question, firstFetch)),
+    rpc.handle('changes', ofOwnWorkspace(deps, changesAgainst)),
+    rpc.handle('lines', ofOwnWorkspace(deps, linesOf)),
+    rpc.handle('undoPreview', ofOwnWorkspace(deps, undoPreview)),
+    rpc.handle('origins', ofOwnWorkspace(deps, lineOrigins)),
+    rpc.handle('removeWorkspace', (request) => removeOwnWorkspace(removal, request)),
+    rpc.handle('abilities', abilities),
+    rpc.handle('files', files),
+    rpc.handle('hosts', (request) => suggestedHosts(deps, request)),
+    rpc.handle('mcpSuggestions', (request) => suggestedServers(deps, request)),
+    rpc.handle('mcpTools', mcpTools(deps, codeHostUrl)),
+    rpc.handle('repository', (request) => repositoryFacts(deps, request, firstFetch)),
   ]
   return () => {
     ended.abort()
@@ -75,14 +75,14 @@ type McpDeps = Pick<AgentDeps, 'commands' | 'mcpHeaders' | 'egress'>
 function mcpTools(
   deps: McpDeps,
   codeHostUrl: string,
-): (question: Asked<'mcpTools'>) => Promise<Answered<'mcpTools'> | undefined> {
+): (request: RpcRequest<'mcpTools'>) => Promise<RpcResponse<'mcpTools'> | undefined> {
   const codeHost = ruleOfCodeHost(`${codeHostUrl}/any/repository`, [])
   let atOnce = 0
-  return async (question) => {
+  return async (request) => {
     if (atOnce >= maxAtOnce) return undefined
     atOnce += 1
     try {
-      const server = await remoteServerOf(deps, question, codeHost)
+      const server = await remoteServerOf(deps, request, codeHost)
       const reason = 'The value of its header is missing. Enter it again.'
       return { test: server ? await readTools(server) : { kind: 'failed', reason } }
     } finally {
@@ -110,38 +110,38 @@ function refreshesOf(deps: WorkspaceDeps & Pick<RecordingDeps, 'logger'>, signal
 /** Leaves a call to other runners if this one does not have the task's workspace. */
 function ofOwnWorkspace<
   Deps extends Pick<WorkspaceDeps, 'workspaces'>,
-  Question extends { readonly taskId: string },
-  Answer,
+  Request extends { readonly taskId: string },
+  Response,
 >(
   deps: Deps,
-  answer: (deps: Deps, question: Question) => Promise<Answer | undefined>,
-): (question: Question) => Promise<Answer | undefined> {
+  handler: (deps: Deps, request: Request) => Promise<Response | undefined>,
+): (request: Request) => Promise<Response | undefined> {
   let atOnce = 0
-  return async (question) => {
-    if (atOnce >= maxAtOnce || !(await deps.workspaces.has(question.taskId))) return undefined
+  return async (request) => {
+    if (atOnce >= maxAtOnce || !(await deps.workspaces.has(request.taskId))) return undefined
     atOnce += 1
     try {
-      return await answer(deps, question)
+      return await handler(deps, request)
     } finally {
       atOnce -= 1
     }
   }
 }
 
-/** Answers with the changes of a task compared with another branch than the recorded one. */
 type ChangesDeps = WorkspaceDeps &
   Pick<RecordingDeps, 'blobs' | 'redaction'> &
   Pick<AgentDeps, 'commands' | 'projectSecrets' | 'modelKeys' | 'installed'>
 
-const answerTimeoutMs = 9_000
+const responseTimeoutMs = 9_000
 
+/** The changes of a task compared with another branch than the recorded one. */
 async function changesAgainst(
   deps: ChangesDeps,
-  { taskId, baseBranch }: Asked<'changes'>,
-): Promise<Answered<'changes'> | undefined> {
+  { taskId, baseBranch }: RpcRequest<'changes'>,
+): Promise<RpcResponse<'changes'> | undefined> {
   const task = await deps.documents.get(tasksView, taskId)
   if (!task) return undefined
-  const signal = AbortSignal.timeout(answerTimeoutMs)
+  const signal = AbortSignal.timeout(responseTimeoutMs)
   const refreshed = await refreshMirror(deps, task, { signal })
   if (refreshed.kind !== 'ready') return undefined
   const workspace = await deps.workspaces.read(taskId, refreshed.mirror)
@@ -162,14 +162,14 @@ async function changesAgainst(
   return { kind: 'changes', currentBranch, ahead, behind, truncated, files: total, blob }
 }
 
-/** In longer files, lines come without the hashes by which their calls are found, so that the answer stays small. */
+/** In longer files, lines come without the hashes by which their calls are found, so that the response stays small. */
 const maxHashedLines = 10_000
 
-/** Answers which turn wrote each line of a file. */
+/** Which turn wrote each line of a file. */
 async function lineOrigins(
   deps: UndoPreviewDeps,
-  { taskId, path }: Asked<'origins'>,
-): Promise<Answered<'origins'> | undefined> {
+  { taskId, path }: RpcRequest<'origins'>,
+): Promise<RpcResponse<'origins'> | undefined> {
   const { state } = await deps.commands.load(decider, taskStream(taskId))
   const workspace = state.kind === 'task' ? await workspaceOf(deps, taskId) : undefined
   if (state.kind !== 'task' || !workspace) return undefined
