@@ -132,10 +132,7 @@ async function waiting(agent: Own) {
   const task = await begin(agent, 'Wait')
   const live = await watching(scene.ada, task.id)
   await live.until('its first words', () =>
-    // `codex` tells a text once it is whole.
-    agent === 'codex'
-      ? live.of('chat_message').some(({ message }) => message?.includes('begun') === true)
-      : live.of('chat_message_delta').some(({ text }) => text.includes('begun')),
+    live.of('chat_message_delta').some(({ text }) => text.includes('begun')),
   )
   live.close()
   const processes = await scene.product.processes()
@@ -160,13 +157,12 @@ describe.each(own)('%s', (agent) => {
     expect(data.changedFiles).toMatchObject([{ fileName: 'note.txt', additions: 1, deletions: 0 }])
     const logs = await toolCallsOf(task)
     expect(logs).toMatchObject([
-      // `codex` does not tell what an edit changed.
       {
         kind: 'edit',
         name: 'Write',
         target: 'note.txt',
         status: 'completed',
-        additions: agent === 'codex' ? null : 1,
+        additions: 1,
       },
     ])
     const { output } = await scene.ada.ask(getTerminal, of(task))
@@ -250,11 +246,7 @@ describe.each(own)('%s', (agent) => {
     expect(
       (await scene.ada.ask(getTerminal, of(task))).output.map(({ content }) => content).join(''),
     ).toContain(codexModel)
-    const named = digest(bytes).slice(0, 16)
-    expect(await heardOf(agent, first)).toEqual({
-      earlier: true,
-      image: agent === 'codex' ? named : digest(bytes),
-    })
+    expect(await heardOf(agent, first)).toEqual({ earlier: true, image: digest(bytes) })
   })
 })
 
@@ -265,13 +257,9 @@ async function heardOf(agent: Own, task: { readonly id: string }) {
   const { requests } = agent === 'codex' ? responses : scene.api
   const said =
     agent === 'cursor' ? ((await answersOf(task)).at(-1) ?? '') : JSON.stringify(requests.at(-1)?.body)
-  // `codex` is told the path of a file, which is named by its content.
+  const sent = /(?:"data":"|data:image\/png;base64,)([^"]+)"/.exec(said)?.[1] ?? ''
   const image =
-    agent === 'codex'
-      ? /images\/([0-9a-f]{16})\.png/.exec(said)?.[1]
-      : agent === 'cursor'
-        ? /bytes, ([0-9a-f]{64})/.exec(said)?.[1]
-        : digest(Buffer.from(/"data":"([^"]+)"/.exec(said)?.[1] ?? '', 'base64'))
+    agent === 'cursor' ? /bytes, ([0-9a-f]{64})/.exec(said)?.[1] : digest(Buffer.from(sent, 'base64'))
   return { earlier: said.includes('Remember the plum'), image }
 }
 

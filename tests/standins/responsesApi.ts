@@ -1,6 +1,6 @@
 /**
  * A stand-in for OpenAI's Responses API at the wire: real HTTP and server-sent events on 127.0.0.1, with the scripts of the Messages API's stand-in.
- * The tools `Write` and `Bash` in those scripts are called by the names that `codex` gives them.
+ * The tools `Write` and `Bash` in those scripts are called by the names that `codex` gives them, any other by its own.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -96,57 +96,79 @@ async function answer(
   const shell = { id: `resp_${randomUUID()}`, object: 'response', model }
   send('response.created', { response: { ...shell, status: 'in_progress', output: [] } })
   const output = itemsOf(turn)
-  for (const [index, item] of output.entries()) {
-    send('response.output_item.added', { output_index: index, item })
-    send('response.output_item.done', { output_index: index, item })
-    // The CLI prints a text once it is complete, so the answer is held after the text.
-    if (turn.hold !== undefined) {
+  let words = 0
+  const pacing = async (): Promise<'cut' | 'go on'> => {
+    if (turn.hold?.afterWords === words) {
       turn.hold.gate.arrive()
       await Promise.race([turn.hold.gate.released, once(gone.signal, 'abort')])
     }
+    if (turn.cutAfterWords === words) return 'cut'
+    if (turn.pauseMs !== undefined) await sleep(turn.pauseMs, undefined, { signal: gone.signal })
+    words += 1
+    return 'go on'
   }
-  if (turn.cutAfterWords !== undefined) return void response.destroy()
+  for (const [index, { begun, item, deltas }] of output.entries()) {
+    send('response.output_item.added', { output_index: index, item: begun })
+    for (const { type, delta } of deltas) {
+      if ((await pacing()) === 'cut') return void response.destroy()
+      send(type, { item_id: item.id, output_index: index, content_index: 0, summary_index: 0, delta })
+    }
+    send('response.output_item.done', { output_index: index, item })
+  }
+  const items = output.map(({ item }) => item)
   const usage = {
     input_tokens: tokensIn(input),
     input_tokens_details: { cached_tokens: 10 },
-    output_tokens: tokensIn(output),
+    output_tokens: tokensIn(items),
     output_tokens_details: { reasoning_tokens: 0 },
-    total_tokens: tokensIn(input) + tokensIn(output),
+    total_tokens: tokensIn(input) + tokensIn(items),
   }
-  send('response.completed', { response: { ...shell, status: 'completed', output, usage } })
+  send('response.completed', { response: { ...shell, status: 'completed', output: items, usage } })
   response.end()
 }
 
-function itemsOf({ thinking, text, tools = [] }: Turn): readonly object[] {
+interface Output {
+  readonly item: { readonly id: string }
+  /** As it is before it is written. */
+  readonly begun: object
+  readonly deltas: readonly { readonly type: string; readonly delta: string }[]
+}
+
+function itemsOf({ thinking, text, tools = [] }: Turn): readonly Output[] {
   return [
-    ...(thinking === undefined
-      ? []
-      : [
-          {
-            type: 'reasoning',
-            id: `rs_${randomUUID()}`,
-            summary: [{ type: 'summary_text', text: thinking }],
-          },
-        ]),
-    ...(text === undefined
-      ? []
-      : [
-          {
-            type: 'message',
-            id: `msg_${randomUUID()}`,
-            role: 'assistant',
-            content: [{ type: 'output_text', text, annotations: [] }],
-          },
-        ]),
-    ...tools.map(({ name, input }) => ({
-      type: 'function_call',
-      id: `fc_${randomUUID()}`,
-      call_id: `call_${randomUUID()}`,
-      name: 'exec_command',
-      arguments: JSON.stringify({ cmd: commandFor(name, input), yield_time_ms: 25_000 }),
-    })),
+    ...(thinking === undefined ? [] : [reasoning(thinking)]),
+    ...(text === undefined ? [] : [message(text)]),
+    ...tools.map(({ name, input }) => {
+      const item = {
+        type: 'function_call',
+        id: `fc_${randomUUID()}`,
+        call_id: `call_${randomUUID()}`,
+        ...(name === 'Write' || name === 'Bash'
+          ? {
+              name: 'exec_command',
+              arguments: JSON.stringify({ cmd: commandFor(name, input), yield_time_ms: 25_000 }),
+            }
+          : { name, arguments: JSON.stringify(input) }),
+      }
+      return { item, begun: item, deltas: [] }
+    }),
   ]
 }
+
+function reasoning(text: string): Output {
+  const item = { type: 'reasoning', id: `rs_${randomUUID()}`, summary: [{ type: 'summary_text', text }] }
+  const type = 'response.reasoning_summary_text.delta'
+  return { item, begun: { ...item, summary: [] }, deltas: wordsOf(text).map((delta) => ({ type, delta })) }
+}
+
+function message(text: string): Output {
+  const content = [{ type: 'output_text', text, annotations: [] }]
+  const item = { type: 'message', id: `msg_${randomUUID()}`, role: 'assistant', content }
+  const type = 'response.output_text.delta'
+  return { item, begun: { ...item, content: [] }, deltas: wordsOf(text).map((delta) => ({ type, delta })) }
+}
+
+const wordsOf = (text: string): readonly string[] => text.match(/\S+\s*|\s+/g) ?? []
 
 function commandFor(name: string, input: Readonly<Record<string, unknown>>): string {
   if (name !== 'Write') return String(input['command'])

@@ -1,4 +1,5 @@
 /** What the agents' questions have in common: how they are bounded, and how commands and changes are shown in them. */
+import { permissionOptions, planOptions } from '#domain/task/questionEvents.ts'
 import type { AskedQuestion } from './port.ts'
 import { shortened } from './shorten.ts'
 
@@ -28,6 +29,37 @@ export function bounded(asked: AskedQuestion): AskedQuestion {
 }
 
 export const option = (value: string, label: string) => ({ value, label, description: '', preview: null })
+
+/** What most questions have in common. */
+export const plain = { allowsText: true, multiple: false, body: '', options: [], fields: [], rules: [] }
+
+export const planAsked = (plan: string): AskedQuestion => ({
+  ...plain,
+  kind: 'plan',
+  title: 'The plan',
+  body: plan,
+  options: [
+    option(planOptions.approve, 'Approve'),
+    option(planOptions.approveAndAsk, 'Approve, and ask before each change'),
+    option(planOptions.sendBack, 'Send back'),
+  ],
+})
+
+/** `rules`: what may be allowed 'always in this task', in the agent's notation. */
+export const permissionAsked = (
+  words: Pick<AskedQuestion, 'title' | 'body'>,
+  rules: string[],
+): AskedQuestion => ({
+  ...plain,
+  ...words,
+  kind: 'permission',
+  options: [
+    option(permissionOptions.allow, 'Allow'),
+    ...(rules.length === 0 ? [] : [option(permissionOptions.allowInTask, 'Always in this task')]),
+    option(permissionOptions.deny, 'Deny'),
+  ],
+  rules,
+})
 
 export const marked = (sign: string, text: string) =>
   text === '' ? [] : text.split('\n').map((line) => `${sign}${line}`)

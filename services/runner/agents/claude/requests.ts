@@ -7,7 +7,7 @@ import {
   type Answer,
   type FormField,
 } from '#domain/task/questionEvents.ts'
-import { bounded, fenced, kept, marked, most, option } from '../asked.ts'
+import { bounded, fenced, kept, marked, most, option, permissionAsked, plain, planAsked } from '../asked.ts'
 import type { AskedQuestion } from '../port.ts'
 import { UserQuestions, type ControlRequest, type ElicitationFields } from './lines.ts'
 
@@ -29,64 +29,28 @@ function askedByTool(request: ToolRequest): readonly AskedQuestion[] {
     case 'AskUserQuestion':
       return questionsOf(request)
     case 'ExitPlanMode':
-      return [planOf(request)]
-    default:
-      return [permissionOf(request)]
+      return [planAsked(typeof request.input['plan'] === 'string' ? request.input['plan'] : '')]
+    default: {
+      const rules = request.suppress_always_allow_rule === true ? [] : rulesOf(request)
+      return [permissionAsked(wordsOf(request), rules)]
+    }
   }
 }
 
 function questionsOf({ input }: ToolRequest): readonly AskedQuestion[] {
   const read = UserQuestions.safeParse(input)
   return (read.success ? read.data.questions : []).map(({ question, options, multiSelect }) => ({
+    ...plain,
     kind: 'question',
-    allowsText: true,
     multiple: multiSelect,
     title: question,
-    body: '',
     options: options.map(({ label, description, preview }) => ({
       value: label,
       label,
       description,
       preview,
     })),
-    fields: [],
-    rules: [],
   }))
-}
-
-function planOf({ input }: ToolRequest): AskedQuestion {
-  const plan = input['plan']
-  return {
-    kind: 'plan',
-    allowsText: true,
-    multiple: false,
-    title: 'The plan',
-    body: typeof plan === 'string' ? plan : '',
-    options: [
-      option(planOptions.approve, 'Approve'),
-      option(planOptions.approveAndAsk, 'Approve, and ask before each change'),
-      option(planOptions.sendBack, 'Send back'),
-    ],
-    fields: [],
-    rules: [],
-  }
-}
-
-function permissionOf(request: ToolRequest): AskedQuestion {
-  const rules = request.suppress_always_allow_rule === true ? [] : rulesOf(request)
-  return {
-    kind: 'permission',
-    allowsText: true,
-    multiple: false,
-    ...wordsOf(request),
-    options: [
-      option(permissionOptions.allow, 'Allow'),
-      ...(rules.length === 0 ? [] : [option(permissionOptions.allowInTask, 'Always in this task')]),
-      option(permissionOptions.deny, 'Deny'),
-    ],
-    fields: [],
-    rules,
-  }
 }
 
 const editingTools = ['Edit', 'Write', 'NotebookEdit']

@@ -1,17 +1,15 @@
 /** The real `codex` with what a repository and a person bring to it: it reads its home as we take it for. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { codexProgram } from '../../../../tests/codexProgram.ts'
+import { codexTurn } from '../../../../tests/runner/codexTurn.ts'
 import { startResponsesApi } from '../../../../tests/standins/responsesApi.ts'
 import { startBroker } from '../../model/broker.ts'
 import { textThreads } from '../../redaction/textThreads.ts'
-import { writeHome } from '../home.ts'
 import type { Located } from '../locate.ts'
-import { codexHome, codexSkills, tokenVariable } from './home.ts'
+import { codexHome } from './home.ts'
 
 const threads = textThreads()
 let program: Located
@@ -46,7 +44,6 @@ test('skills, commands as skills, and instructions reach the model', async () =>
     instructions: 'I like short answers.',
     commands: [{ name: 'tidy', description: 'Tidies "all": of it', text: 'Tidy for me.' }],
   })
-  await writeHome(home, files, undefined, [codexSkills])
   const api = await startResponsesApi([{ turns: [{ text: 'Fine.' }] }])
   clean.push(() => api.close())
   const broker = await startBroker({
@@ -58,15 +55,8 @@ test('skills, commands as skills, and instructions reach the model', async () =>
     onFault: () => undefined,
   })
   clean.push(() => broker.close())
-  const address = `model_providers.flightdeck.base_url="http://127.0.0.1:${broker.port}/v1"`
-  const args = ['exec', '--json', '--skip-git-repo-check', '--config', address, '-']
-  const child = spawn(program.path, args, {
-    cwd: workspace,
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, [tokenVariable]: 'token-of-this-run' },
-    stdio: ['pipe', 'ignore', 'ignore'],
-  })
-  child.stdin.end('Use $greet, $docs:check and $tidy')
-  await once(child, 'close')
+  const origin = `http://127.0.0.1:${broker.port}`
+  await codexTurn({ program, home, workspace, origin, files }, 'Use $greet, $docs:check and $tidy')
   const asked = JSON.stringify(api.requests.map(({ body }) => body))
   for (const text of ['Greets people', 'Checks documents', 'I like short answers.', 'packages/a/AGENTS.md'])
     expect(asked).toContain(text)

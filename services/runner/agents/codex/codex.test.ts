@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type { DialogueRequest } from '../port.ts'
 import { codex } from './codex.ts'
 import { codexHome } from './home.ts'
 
@@ -12,14 +13,23 @@ const request = {
   allowedRules: [],
 } as const
 
-test('it is started headless, asks nobody, and reaches the broker alone', () => {
+test('it is started as a server, and reaches the broker alone', () => {
   const { argv } = codex.launch(request)
-  expect(argv.slice(0, 2)).toEqual(['/opt/agent/bin/codex', 'exec'])
-  expect(argv).toContain('--dangerously-bypass-approvals-and-sandbox')
+  expect(argv.slice(0, 2)).toEqual(['/opt/agent/bin/codex', 'app-server'])
   expect(argv).toContain('model_provider="flightdeck"')
   expect(argv).toContain('model_providers.flightdeck.base_url="http://127.0.0.1:31281/v1"')
-  expect(argv.at(-1)).toBe('-')
 })
+
+/** What it is written when it is first sent a message, up to the message itself. */
+function opening(asked: DialogueRequest): readonly string[] {
+  const dialogue = codex.dialogue(asked)
+  const first = dialogue.message({ text: 'Go', images: [], id: 'a' })
+  const written = ['{"id":1,"result":{}}', '{"id":2,"result":{"thread":{"id":"thread-1"},"model":"m"}}']
+    .flatMap((line) => dialogue.push(`${line}\n`))
+    .flatMap((event) => (event.type === 'write' ? [event.text] : []))
+  return [first, ...written].join('').trim().split('\n')
+}
+const asked = { model: null, mode: 'free' } as const
 
 test('its token is in the environment and not among the arguments', () => {
   const { argv, env } = codex.launch(request)
@@ -28,10 +38,29 @@ test('its token is in the environment and not among the arguments', () => {
 })
 
 test('it names its sessions itself, and takes one up by that name', () => {
-  expect(codex.launch(request).argv).not.toContain('proposed')
-  const { argv } = codex.launch({ ...request, session: { kind: 'resume', id: 'thread-1' } })
-  expect(argv.slice(0, 3)).toEqual(['/opt/agent/bin/codex', 'exec', 'resume'])
-  expect(argv.slice(-2)).toEqual(['thread-1', '-'])
+  const [, , begun] = opening(asked)
+  expect(JSON.parse(begun ?? '')).toMatchObject({ method: 'thread/start', params: { cwd: '/workspace' } })
+  const [, , resumed] = opening({ ...asked, session: 'thread-1' })
+  expect(JSON.parse(resumed ?? '')).toMatchObject({
+    method: 'thread/resume',
+    params: { threadId: 'thread-1' },
+  })
+})
+
+test.each([
+  ['free', 'never', 'default'],
+  ['ask', 'untrusted', 'default'],
+  ['plan', 'untrusted', 'plan'],
+] as const)('in the mode %s it asks: %s', (mode, approvalPolicy, collaboration) => {
+  expect(JSON.parse(opening({ ...asked, mode }).at(-1) ?? '')).toMatchObject({
+    method: 'turn/start',
+    params: {
+      threadId: 'thread-1',
+      clientUserMessageId: 'a',
+      approvalPolicy,
+      collaborationMode: { mode: collaboration },
+    },
+  })
 })
 
 test('a real key is not handed to it', () => {
@@ -46,7 +75,8 @@ test.each([
   ['claude-opus-4', false],
   ['auto', false],
 ])('the model %s is passed on: %s', (model, isPassed) => {
-  expect(codex.launch({ ...request, model }).argv.includes(model)).toBe(isPassed)
+  const [, , begun] = opening({ ...asked, model })
+  expect(JSON.parse(begun ?? '').params.model).toBe(isPassed ? model : undefined)
 })
 
 test('the repository is not trusted, and its instructions are named where there are some', () => {

@@ -1,14 +1,13 @@
-/** `codex`: OpenAI's coding agent, run headless, one process a turn. */
+/** `codex`: OpenAI's coding agent, spoken to as `codex app-server`. */
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { codexConfiguration } from '#domain/agents/codex.ts'
 import { takesModel } from '#domain/agents/models.ts'
 import { locateProgram, withParts, type Located, type Machine, type WhereToLook } from '../locate.ts'
-import { oneTurnDialogue } from '../parser.ts'
 import type { Agent } from '../port.ts'
+import { codexDialogue } from './dialogue.ts'
 import { faultOf } from './fault.ts'
-import { codexHome, codexSkills, tokenVariable } from './home.ts'
-import { createCodexParser } from './parser.ts'
+import { codexHome, codexRules, codexSkills, tokenVariable } from './home.ts'
 
 /** Some that it offers; others can be asked for by their names. */
 const models = [
@@ -21,43 +20,36 @@ export const codex = {
   name: 'codex',
   locate: locateCodex,
   author: 'Codex <noreply@openai.com>',
-  turns: 'one',
+  turns: 'many',
   sessionFolders: ['.codex/sessions'],
-  images: 'files',
+  images: 'inline',
   // It speaks HTTP only over TCP, not over a unix socket.
   access: { kind: 'loopback', api: 'responses' },
   // codex reports the usage of a whole session, without the model's name.
   usage: 'metered',
   leavesByItself: true,
   home: codexHome,
-  ownFolders: [codexSkills],
+  ownFolders: [codexSkills, codexRules],
   models,
-  launch({ binary, session, model, access }) {
+  launch({ binary, access }) {
     if (access.kind !== 'loopback') throw new Error("codex reaches its model over the broker's port only.")
     return {
       argv: [
         binary,
-        'exec',
-        ...(session.kind === 'resume' ? ['resume'] : []),
-        '--json',
-        '--skip-git-repo-check',
-        // The sandbox confines the agent; waiting for a person before each step would block it for ever.
-        '--dangerously-bypass-approvals-and-sandbox',
+        'app-server',
         // Arguments win over every file, also over one that a repository brings.
         '--config',
         'model_provider="flightdeck"',
         '--config',
         `model_providers.flightdeck.base_url="${access.origin}/v1"`,
-        ...(model !== null && takesModel('codex', model) ? ['--model', model] : []),
-        ...(session.kind === 'resume' ? [session.id] : []),
-        // The message is on standard input.
-        '-',
       ],
       env: { [tokenVariable]: access.runToken, NO_COLOR: '1' },
     }
   },
-  dialogue: ({ model }) =>
-    oneTurnDialogue(createCodexParser({ model: model !== null && takesModel('codex', model) ? model : '' })),
+  dialogue: (request) => {
+    const { model } = request
+    return codexDialogue({ ...request, model: model !== null && takesModel('codex', model) ? model : null })
+  },
   shownStderr: (text) => text.replace(/^(?:warning: .*|.* ERROR codex_core::.*)\n?/gim, ''),
   faultOf,
 } satisfies Agent

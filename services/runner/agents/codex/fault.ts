@@ -34,6 +34,14 @@ export function errorOf(words: string): AgentError {
   return faultOf(words) ?? unknownFault(words, service)
 }
 
+/** Why a turn ended in this state; `null` when it ended well. */
+export function errorAfter(status: string, message: string | undefined): AgentError | null {
+  if (status === 'completed') return null
+  if (status === 'interrupted')
+    return { type: 'error', code: 'aborted', message: 'The agent was interrupted.', httpStatus: null }
+  return errorOf(message ?? 'The agent does not say why its turn failed.')
+}
+
 /** Removes the broker's address, which errors about a request name and which means nothing to a person. */
 export function withoutAddress(words: string): string {
   return words.replaceAll(/, url: https?:\/\/[^\s,)]+/g, '')

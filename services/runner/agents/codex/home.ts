@@ -6,6 +6,9 @@ import type { Brought, HomeFile } from '../port.ts'
 /** Not the folder of skills in `.codex`, in which the program keeps its own. */
 export const codexSkills = '.agents/skills'
 
+/** What it may run without asking, where it asks. */
+export const codexRules = '.codex/rules'
+
 /** The variable that holds the run's token. */
 export const tokenVariable = 'FLIGHTDECK_RUN_TOKEN'
 
@@ -31,6 +34,7 @@ export function codexHome(
       onlyOnce: false,
     },
     { path: '.codex/config.toml', content: configuration(workspace), onlyOnce: false },
+    { path: `${codexRules}/reading.rules`, content: readingRules, onlyOnce: false },
     ...skills(brought),
   ]
 }
@@ -68,10 +72,21 @@ function skills(brought: Brought): readonly HomeFile[] {
   ]
 }
 
+/** Programs that only read, whatever their arguments. */
+const reading = ['cat', 'cd', 'echo', 'grep', 'head', 'ls', 'nl', 'pwd', 'stat', 'tail', 'wc', 'which']
+const readingRules = reading
+  .map((program) => `prefix_rule(pattern = ["${program}"], decision = "allow")\n`)
+  .join('')
+
 /** It reaches only its model, sends no telemetry, and sends its requests as plain JSON, which the broker reads. */
 const configuration = (workspace: string): string => `model_provider = "flightdeck"
 check_for_update_on_startup = false
 web_search = "disabled"
+model_reasoning_summary = "auto"
+suppress_unstable_features_warning = true
+
+[tools.update_plan]
+enabled = true
 
 [model_providers.flightdeck]
 name = "Flightdeck"
@@ -110,6 +125,7 @@ goals = false
 realtime_conversation = false
 tool_suggest = false
 skill_mcp_dependency_install = false
+default_mode_request_user_input = true
 shell_snapshot = false
 
 [projects.${JSON.stringify(workspace)}]

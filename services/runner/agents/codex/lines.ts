@@ -1,64 +1,139 @@
-/** The lines that `codex exec --json` prints, as far as we read them. What is not named here is passed over. */
+/** The lines of `codex app-server`, JSON-RPC on standard input and output, as far as they are read here. What is not named is passed over. */
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
 
-const id = z.string()
+const RequestId = z.union([z.number(), z.string().max(200)])
+export type RequestId = z.infer<typeof RequestId>
+
+const id = z.string().min(1).max(1_000)
 const Command = z.object({
+  type: z.literal('commandExecution'),
   id,
-  type: z.literal('command_execution'),
   command: z.string(),
-  aggregated_output: z.string().default(''),
-  exit_code: z.number().int().nullish(),
+  aggregatedOutput: z.string().nullish(),
+  exitCode: z.number().int().nullish(),
   status: z.string(),
 })
+const Change = z.object({ path: z.string(), kind: z.object({ type: z.string() }), diff: z.string() })
+export type Change = z.infer<typeof Change>
 const FileChange = z.object({
+  type: z.literal('fileChange'),
   id,
-  type: z.literal('file_change'),
-  changes: z.array(z.object({ path: z.string(), kind: z.string() })),
+  changes: z.array(Change),
   status: z.string(),
 })
-const ToolCall = z.object({
+const McpCall = z.object({
+  type: z.literal('mcpToolCall'),
   id,
-  type: z.literal('mcp_tool_call'),
-  server: z.string().default(''),
+  server: z.string(),
   tool: z.string(),
   arguments: z.unknown().optional(),
   status: z.string(),
+  result: z.object({ content: z.array(z.unknown()) }).nullish(),
   error: z.object({ message: z.string() }).nullish(),
 })
-const WebSearch = z.object({ id, type: z.literal('web_search'), query: z.string().default('') })
-const TodoList = z.object({
-  id,
-  type: z.literal('todo_list'),
-  items: z.array(z.object({ text: z.string(), completed: z.boolean() })),
+const ImageView = z.object({ type: z.literal('imageView'), id, path: z.string() })
+const ToolItem = z.discriminatedUnion('type', [Command, FileChange, McpCall, ImageView])
+export type ToolItem = z.infer<typeof ToolItem>
+
+const Item = z.union([
+  ToolItem,
+  z.object({ type: z.literal('userMessage'), id, clientId: z.string().nullish() }),
+  z.object({ type: z.literal('agentMessage'), id, text: z.string() }),
+  z.object({ type: z.literal('plan'), id, text: z.string() }),
+  z.object({
+    type: z.literal('reasoning'),
+    id,
+    summary: z.array(z.string()),
+    content: z.array(z.string()).default([]),
+  }),
+  z.object({ type: z.literal('contextCompaction'), id }),
+  z.object({ type: z.string() }).transform(() => ({ type: 'other' as const })),
+])
+export type Item = z.infer<typeof Item>
+
+const ErrorWords = z.object({ message: z.string(), additionalDetails: z.string().nullish() })
+const Step = z.object({ step: z.string(), status: z.string() })
+const told = <const Method extends string, Shape extends z.ZodRawShape>(method: Method, shape: Shape) =>
+  z.object({ method: z.literal(method), params: z.object({ threadId: z.string() }).extend(shape) })
+const Told = z.discriminatedUnion('method', [
+  told('turn/started', { turn: z.object({ id }) }),
+  told('turn/completed', { turn: z.object({ id, status: z.string(), error: ErrorWords.nullish() }) }),
+  told('turn/plan/updated', { plan: z.array(Step) }),
+  told('item/started', { item: Item }),
+  told('item/completed', { item: Item }),
+  told('item/agentMessage/delta', { itemId: id, delta: z.string() }),
+  told('item/reasoning/summaryTextDelta', { itemId: id, delta: z.string() }),
+  told('item/reasoning/summaryPartAdded', { itemId: id }),
+  told('error', { error: ErrorWords, willRetry: z.boolean() }),
+  told('warning', { threadId: z.string().nullish(), message: z.string() }),
+  told('serverRequest/resolved', { requestId: RequestId }),
+])
+export type Told = z.infer<typeof Told>
+
+const Envelope = z.object({
+  id: RequestId.optional(),
+  method: z.string().optional(),
+  params: z.unknown().optional(),
+  result: z.unknown().optional(),
+  error: z.object({ message: z.string() }).optional(),
 })
-export type ToolItem = z.infer<
-  typeof Command | typeof FileChange | typeof ToolCall | typeof WebSearch | typeof TodoList
->
 
-const Item = z.discriminatedUnion('type', [
-  Command,
-  FileChange,
-  ToolCall,
-  WebSearch,
-  TodoList,
-  z.object({ id, type: z.literal('agent_message'), text: z.string() }),
-  z.object({ id, type: z.literal('reasoning'), text: z.string() }),
-  z.object({ id, type: z.literal('error'), message: z.string() }),
-])
+export type CodexLine =
+  | { readonly type: 'told'; readonly told: Told }
+  | { readonly type: 'request'; readonly id: RequestId; readonly method: string; readonly params: unknown }
+  | { readonly type: 'answered'; readonly id: RequestId; readonly result: unknown }
+  | { readonly type: 'refused'; readonly id: RequestId; readonly message: string }
 
-const known = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('thread.started'), thread_id: z.string() }),
-  z.object({ type: z.literal('turn.started') }),
-  z.object({ type: z.literal('turn.completed') }),
-  z.object({ type: z.literal('turn.failed'), error: z.object({ message: z.string() }) }),
-  z.object({ type: z.literal('error'), message: z.string() }),
-  z.object({ type: z.enum(['item.started', 'item.updated', 'item.completed']), item: Item }),
-])
-export type CodexLine = z.infer<typeof known>
-export type ItemLine = Extract<CodexLine, { item: unknown }>
-
-export function readCodexLine(line: string): CodexLine | 'unknown' {
-  const read = known.safeParse(jsonOf(line))
-  return read.success ? read.data : 'unknown'
+export function readCodexLine(line: string): CodexLine | 'silent' | 'unknown' {
+  const { data } = Envelope.safeParse(jsonOf(line))
+  if (data === undefined) return 'unknown'
+  const { id: of, method, params, result, error } = data
+  if (method !== undefined && of !== undefined) return { type: 'request', id: of, method, params }
+  if (method !== undefined) {
+    const read = Told.safeParse(data)
+    if (read.success) return { type: 'told', told: read.data }
+    // A method that is not named above.
+    return read.error.issues.some(({ path }) => path[0] === 'method') ? 'silent' : 'unknown'
+  }
+  if (of === undefined) return 'unknown'
+  return error === undefined
+    ? { type: 'answered', id: of, result }
+    : { type: 'refused', id: of, message: error.message }
 }
+
+export const ThreadOpened = z.object({ thread: z.object({ id: z.string().min(1) }), model: z.string() })
+export const TurnBegun = z.object({ turn: z.object({ id: z.string() }) })
+
+export const CommandApproval = z.object({
+  kind: z.string().default('command'),
+  reason: z.string().nullish(),
+  command: z.string(),
+  cwd: z.string().nullish(),
+})
+export type CommandApproval = z.infer<typeof CommandApproval>
+export const ChangeApproval = z.object({ itemId: z.string(), reason: z.string().nullish() })
+export const UserInput = z.object({
+  questions: z
+    .array(
+      z.object({
+        id: z.string(),
+        header: z.string().default(''),
+        question: z.string(),
+        // An answer that is recorded is no secret.
+        isSecret: z.literal(false).default(false),
+        options: z.array(z.object({ label: z.string(), description: z.string().default('') })).nullish(),
+      }),
+    )
+    .min(1),
+})
+export type UserInput = z.infer<typeof UserInput>
+
+export const requestLine = (of: RequestId, method: string, params: object): string =>
+  written({ id: of, method, params })
+export const noticeLine = (method: string): string => written({ method })
+export const answerLine = (of: RequestId, result: object): string => written({ id: of, result })
+export const refusalLine = (of: RequestId): string =>
+  written({ id: of, error: { code: -32_601, message: 'This is not supported here.' } })
+
+const written = (line: object): string => `${JSON.stringify(line)}\n`

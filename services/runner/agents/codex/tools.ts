@@ -1,28 +1,18 @@
 /** The tools of `codex`: what kind each is, what it works on, and what came of it. */
 import type { ToolKind } from '#domain/task/events.ts'
-import type { ToolFinished, ToolStarted } from '../port.ts'
+import type { AgentEvent, ToolFinished, ToolStarted } from '../port.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'
 import { finishedTool, outputLimit, targetOf, withinWorkspace, type Targets } from '../tools.ts'
-import type { ToolItem } from './lines.ts'
+import type { Change, ToolItem } from './lines.ts'
 
 const targets: Targets = {
-  fields: ['command', 'path', 'query', 'tool', 'todo'],
+  fields: ['command', 'path', 'tool', 'todo'],
   paths: new Set(['path']),
 }
 
 /** A tool begins. `toolId` is unique in the task; `workspace` is the folder to which its paths are shown relative. */
-export function toolStarted(toolId: string, item: ToolItem, workspace: string): ToolStarted {
-  const { kind, name, input } = describedBy(item, workspace)
-  return {
-    type: 'tool_started',
-    toolId,
-    parentToolId: null,
-    kind,
-    name,
-    target: targetOf(input, targets, workspace),
-    input: shortJson(input),
-  }
-}
+export const toolStarted = (toolId: string, item: ToolItem, workspace: string): ToolStarted =>
+  started(toolId, describedBy(item, workspace), workspace)
 
 interface Described {
   readonly kind: ToolKind
@@ -30,57 +20,111 @@ interface Described {
   readonly input: Readonly<Record<string, unknown>>
 }
 
+function started(toolId: string, { kind, name, input }: Described, workspace: string): ToolStarted {
+  const target = targetOf(input, targets, workspace)
+  return { type: 'tool_started', toolId, parentToolId: null, kind, name, target, input: shortJson(input) }
+}
+
 function describedBy(item: ToolItem, workspace: string): Described {
   switch (item.type) {
-    case 'command_execution':
+    case 'commandExecution':
       return { kind: 'run', name: 'Shell', input: { command: commandOf(item.command) } }
-    case 'file_change': {
-      const paths = item.changes.map(({ path }) => withinWorkspace(path, workspace))
-      const isNew = item.changes.every(({ kind }) => kind === 'add')
-      return { kind: 'edit', name: isNew ? 'Write' : 'Edit', input: { path: paths.join(', ') } }
+    case 'fileChange': {
+      const isNew = item.changes.every(({ kind }) => kind.type === 'add')
+      const path = pathsOf(item.changes, workspace)
+      return { kind: 'edit', name: isNew ? 'Write' : 'Edit', input: { path } }
     }
-    case 'mcp_tool_call':
-      return {
-        kind: 'other',
-        name: item.tool,
-        input: { tool: `${item.server}.${item.tool}`, arguments: item.arguments },
-      }
-    case 'web_search':
-      return { kind: 'fetch', name: 'WebSearch', input: { query: item.query } }
-    case 'todo_list':
-      return {
-        kind: 'todo',
-        name: 'Todo',
-        input: { todo: item.items.find(({ completed }) => !completed)?.text ?? '', items: item.items },
-      }
+    case 'mcpToolCall': {
+      const tool = `${item.server}.${item.tool}`
+      return { kind: 'other', name: item.tool, input: { tool, arguments: item.arguments } }
+    }
+    case 'imageView':
+      return { kind: 'read', name: 'View', input: { path: item.path } }
   }
 }
 
-export function toolFinished(toolId: string, item: ToolItem): ToolFinished {
+export const pathsOf = (changes: readonly Change[], workspace: string): string =>
+  changes.map(({ path }) => withinWorkspace(path, workspace)).join(', ')
+
+/** Its to-do list, which it tells whole each time. */
+export function todoEvents(
+  toolId: string,
+  plan: readonly { readonly step: string; readonly status: string }[],
+): readonly AgentEvent[] {
+  const items = plan.map(({ step, status }) => ({ text: step, completed: status === 'completed' }))
+  const todo = items.find(({ completed }) => !completed)?.text ?? ''
+  return [
+    started(toolId, { kind: 'todo', name: 'Todo', input: { todo, items } }, ''),
+    finishedTool(toolId, true),
+  ]
+}
+
+export function toolFinished(toolId: string, item: ToolItem, workspace: string): ToolFinished {
   switch (item.type) {
-    case 'command_execution': {
-      const exitCode = item.exit_code ?? null
-      const output = item.aggregated_output.trimEnd()
-      const summary = exitCode === null ? firstLine(output) : `exit code ${exitCode}`
+    case 'commandExecution': {
+      const exitCode = item.exitCode ?? null
+      const output = (item.aggregatedOutput ?? '').trimEnd()
+      const declined = item.status === 'declined' ? 'It was not allowed.' : firstLine(output)
+      const summary = exitCode === null ? declined : `exit code ${exitCode}`
       return finishedTool(toolId, exitCode === 0, {
         exitCode,
         summary,
         output: shortened(output, outputLimit),
       })
     }
-    case 'file_change': {
-      const ok = item.status === 'completed'
-      return finishedTool(toolId, ok, { summary: ok ? '' : 'The change could not be applied.' })
-    }
-    case 'mcp_tool_call':
-      return finishedTool(toolId, item.status === 'completed', {
-        summary: firstLine(item.error?.message ?? ''),
+    case 'fileChange': {
+      if (item.status === 'declined') return finishedTool(toolId, false, { summary: 'It was not allowed.' })
+      if (item.status !== 'completed')
+        return finishedTool(toolId, false, { summary: 'The change could not be applied.' })
+      const lines = item.changes.flatMap(diffLines)
+      const additions = lines.filter((line) => line.startsWith('+')).length
+      const deletions = lines.filter((line) => line.startsWith('-')).length
+      return finishedTool(toolId, true, {
+        summary: `+${additions} −${deletions}`,
+        output: shortened(diffOf(item.changes, workspace), outputLimit),
+        additions,
+        deletions,
       })
-    case 'web_search':
-    case 'todo_list':
+    }
+    case 'mcpToolCall': {
+      const output = item.error?.message ?? textIn(item.result?.content ?? [])
+      return finishedTool(toolId, item.status === 'completed', {
+        summary: firstLine(output),
+        output: shortened(output, outputLimit),
+      })
+    }
+    case 'imageView':
       return finishedTool(toolId, true)
   }
 }
+
+/** What is changed, file by file. */
+export function diffOf(changes: readonly Change[], workspace: string): string {
+  return changes
+    .flatMap((change) => [
+      ...(changes.length > 1 ? [withinWorkspace(change.path, workspace)] : []),
+      ...diffLines(change),
+    ])
+    .join('\n')
+}
+
+/** Of a file that is added or deleted, codex tells the text and no diff. */
+function diffLines({ kind, diff }: Change): readonly string[] {
+  const lines = diff.split('\n')
+  const whole = lines.at(-1) === '' ? lines.slice(0, -1) : lines
+  if (kind.type === 'update') return whole
+  const sign = kind.type === 'add' ? '+' : '-'
+  const range = kind.type === 'add' ? `-0,0 +1,${whole.length}` : `-1,${whole.length} +0,0`
+  return [`@@ ${range} @@`, ...whole.map((line) => `${sign}${line}`)]
+}
+
+const textIn = (content: readonly unknown[]): string =>
+  content
+    .map((block) => {
+      const isText = typeof block === 'object' && block !== null && 'text' in block
+      return isText && typeof block.text === 'string' ? block.text : '[image]'
+    })
+    .join('\n')
 
 /** What is run, without the shell that runs it: `/bin/bash -lc 'ls'` is `ls`. */
 export function commandOf(command: string): string {

@@ -1,0 +1,399 @@
+/**
+ * The dialogue with `codex app-server`. It is opened with the first message, which is held back until the thread is there. A message that comes
+ * while a turn runs steers it. A plan is approved between two turns of codex, which are one turn here. A server that breaks the protocol is told
+ * apart at once: its turn ends with an error, and nothing more is read of it.
+ */
+import type { AgentMode, Answer } from '#domain/task/questionEvents.ts'
+import { bounded, planAsked } from '../asked.ts'
+import { lineParser } from '../parser.ts'
+import type { AgentDialogue, AgentError, AgentEvent, AgentMessage, DialogueRequest } from '../port.ts'
+import { firstLine } from '../shorten.ts'
+import { errorAfter, errorOf } from './fault.ts'
+import {
+  answerLine,
+  noticeLine,
+  readCodexLine,
+  refusalLine,
+  requestLine,
+  ThreadOpened,
+  TurnBegun,
+  type CodexLine,
+  type RequestId,
+  type Told,
+} from './lines.ts'
+import {
+  afterPlan,
+  allowed,
+  askedIn,
+  denied,
+  editRule,
+  requestOf,
+  resultOf,
+  type CodexRequest,
+} from './requests.ts'
+import { turnReader, type TurnReader } from './turn.ts'
+
+/** Lines that are none of the protocol, which are passed over before the server is given up. */
+const toleratedLines = 20
+
+type Asked =
+  | { readonly kind: 'initialize' | 'thread' | 'continue' | 'other' }
+  | { readonly kind: 'turn'; readonly messageId: string }
+
+/** From the first of codex's turns that belong to it to the end. */
+interface Turn {
+  reader: TurnReader
+  /** Of codex's present turn. */
+  id: string
+  readonly begunAt: number
+  takenUp: readonly string[]
+  plan: string
+  /** The question for the plan, while no turn of codex runs. */
+  planQuestion: string | undefined
+  /** Whether somebody may still approve a plan. */
+  asksPlans: boolean
+}
+
+interface State {
+  readonly workspace: string
+  readonly resumed: string | null
+  readonly now: () => number
+  readonly wantedModel: string | null
+  mode: AgentMode
+  phase: 'new' | 'opening' | 'ready' | 'broken'
+  thread: string
+  model: string
+  /** Our requests that wait for their answers. */
+  readonly asked: Map<RequestId, Asked>
+  lastId: number
+  /** Messages that wait for the thread. */
+  held: readonly AgentMessage[]
+  /** Messages that codex has not taken up, with its turn that they were given to, once that is known. */
+  readonly sent: Map<string, string | undefined>
+  turn: Turn | undefined
+  /** What codex asks and has no answer to, by the id of the question. */
+  readonly requests: Map<string, { readonly id: RequestId; readonly request: CodexRequest }>
+  readonly rules: Set<string>
+  strangeLines: number
+}
+
+/** `now`: milliseconds of a clock that never goes back. */
+export function codexDialogue(
+  { model, mode, session = null, workspace = '/workspace', allowedRules = [] }: DialogueRequest,
+  now = () => performance.now(),
+): AgentDialogue {
+  const state: State = {
+    workspace,
+    resumed: session,
+    now,
+    wantedModel: model,
+    mode,
+    phase: 'new',
+    thread: '',
+    model: '',
+    asked: new Map(),
+    lastId: 0,
+    held: [],
+    sent: new Map(),
+    turn: undefined,
+    requests: new Map(),
+    rules: new Set(allowedRules),
+    strangeLines: 0,
+  }
+  const parser = lineParser({
+    read: (text) => (state.phase === 'broken' ? 'silent' : readLine(state, text)),
+    eventsOf: (line: CodexLine | typeof strange) => eventsOf(state, line),
+    end: () => state.turn?.reader.end() ?? [],
+  })
+  return {
+    ...parser,
+    message(message) {
+      if (state.phase === 'ready') return turnLine(state, message)
+      state.held = [...state.held, message]
+      if (state.phase !== 'new') return ''
+      state.phase = 'opening'
+      return asking(state, { kind: 'initialize' }, 'initialize', initialization)
+    },
+    interrupt() {
+      const { turn, thread } = state
+      if (turn === undefined || turn.planQuestion !== undefined) return null
+      return asking(state, { kind: 'other' }, 'turn/interrupt', { threadId: thread, turnId: turn.id })
+    },
+    answer: (requestId, answers) => answered(state, requestId, answers),
+  }
+}
+
+const initialization = {
+  clientInfo: { name: 'flightdeck', title: 'Flightdeck', version: '1' },
+  // Plans are behind it.
+  capabilities: { experimentalApi: true, requestAttestation: false },
+}
+
+const strange = { type: 'strange' } as const
+
+/** A few strange lines are passed over, as those of a library that prints what it should not. */
+function readLine(state: State, text: string): CodexLine | typeof strange | 'silent' | 'unknown' {
+  const line = readCodexLine(text)
+  if (line !== 'unknown') return line
+  state.strangeLines += 1
+  return state.strangeLines > toleratedLines ? strange : 'unknown'
+}
+
+function asking(state: State, asked: Asked, method: string, params: object): string {
+  state.lastId += 1
+  state.asked.set(state.lastId, asked)
+  return requestLine(state.lastId, method, params)
+}
+
+/** In the sandbox codex may do anything without asking, unless the person wants a plan first or to be asked. */
+const approvalPolicy = (mode: AgentMode) => (mode === 'free' ? 'never' : 'untrusted')
+
+/** Begins a turn, or steers the one that runs. */
+function turnLine(state: State, { text, images, id }: AgentMessage): string {
+  state.sent.set(id, undefined)
+  const input = images.map(({ mediaType, base64 }) => ({
+    type: 'image',
+    url: `data:${mediaType};base64,${base64}`,
+  }))
+  return beginLine(state, { kind: 'turn', messageId: id }, [...input, ...textInput(text)])
+}
+
+const textInput = (text: string) => (text === '' ? [] : [{ type: 'text', text, text_elements: [] }])
+
+function beginLine(state: State, asked: Asked, input: readonly object[]): string {
+  const { thread: threadId, mode, model } = state
+  return asking(state, asked, 'turn/start', {
+    threadId,
+    input,
+    ...(asked.kind === 'turn' && { clientUserMessageId: asked.messageId }),
+    approvalPolicy: approvalPolicy(mode),
+    collaborationMode: {
+      mode: mode === 'plan' ? 'plan' : 'default',
+      settings: { model, reasoning_effort: null, developer_instructions: null },
+    },
+  })
+}
+
+function eventsOf(state: State, line: CodexLine | typeof strange): readonly AgentEvent[] {
+  switch (line.type) {
+    case 'strange':
+      return broken(state, 'it prints lines that are none of the protocol')
+    case 'request':
+      return requested(state, line)
+    case 'told':
+      return told(state, line.told)
+    case 'answered':
+    case 'refused': {
+      const asked = state.asked.get(line.id)
+      if (asked === undefined) return broken(state, 'it answered what was not asked, or twice')
+      state.asked.delete(line.id)
+      return line.type === 'refused' ? refused(state, asked, line.message) : done(state, asked, line.result)
+    }
+  }
+}
+
+function done(state: State, asked: Asked, result: unknown): readonly AgentEvent[] {
+  switch (asked.kind) {
+    case 'initialize':
+      return [{ type: 'write', text: `${noticeLine('initialized')}${threadLine(state)}` }]
+    case 'thread': {
+      const { data } = ThreadOpened.safeParse(result)
+      if (data === undefined) return broken(state, 'it opened no thread')
+      state.thread = data.thread.id
+      state.model = data.model
+      state.phase = 'ready'
+      const { held } = state
+      state.held = []
+      return held.map((message) => ({ type: 'write', text: turnLine(state, message) }))
+    }
+    case 'turn': {
+      const { data } = TurnBegun.safeParse(result)
+      if (data === undefined) return broken(state, 'it did not say which turn it began')
+      if (state.sent.has(asked.messageId)) state.sent.set(asked.messageId, data.turn.id)
+      return []
+    }
+    case 'continue':
+    case 'other':
+      return []
+  }
+}
+
+/** The thread to resume, or a new one. */
+function threadLine(state: State): string {
+  const { resumed, workspace, wantedModel, mode } = state
+  const params = {
+    cwd: workspace,
+    approvalPolicy: approvalPolicy(mode),
+    // Our own sandbox confines it.
+    sandbox: 'danger-full-access',
+    ...(wantedModel !== null && { model: wantedModel }),
+  }
+  return resumed === null
+    ? asking(state, { kind: 'thread' }, 'thread/start', params)
+    : asking(state, { kind: 'thread' }, 'thread/resume', { ...params, threadId: resumed, excludeTurns: true })
+}
+
+function refused(state: State, asked: Asked, message: string): readonly AgentEvent[] {
+  switch (asked.kind) {
+    case 'initialize':
+    case 'thread': {
+      const answers = state.held.map(({ id }) => id)
+      state.held = []
+      return [errorOf(message), endOf(state, false, answers, 0)]
+    }
+    case 'turn':
+      state.sent.delete(asked.messageId)
+      return [errorOf(message), endOf(state, false, [asked.messageId], 0)]
+    case 'continue':
+      return state.turn === undefined ? [] : ended(state, state.turn, errorOf(message))
+    // An interrupt, or words, that came after the turn.
+    case 'other':
+      return []
+  }
+}
+
+function endOf(state: State, ok: boolean, answers: readonly string[], durationMs: number): AgentEvent {
+  return { type: 'end', ok, sessionId: state.thread, durationMs, turns: 1, answers }
+}
+
+function told(state: State, line: Told): readonly AgentEvent[] {
+  if (line.method === 'warning') return warned(line.params.message)
+  // Threads of its own are none of ours.
+  if (line.params.threadId !== state.thread) return []
+  switch (line.method) {
+    case 'turn/started':
+      return begun(state, line.params.turn.id)
+    case 'turn/completed':
+      return completed(state, line.params.turn)
+    case 'serverRequest/resolved': {
+      const requestId = questionOf(line.params.requestId)
+      return state.requests.delete(requestId) ? [{ type: 'question_withdrawn', requestId }] : []
+    }
+    default: {
+      const { turn } = state
+      if (turn === undefined) return []
+      const item = line.method === 'item/completed' ? line.params.item : undefined
+      if (item?.type === 'plan') turn.plan = item.text
+      const takenUp = item?.type === 'userMessage' ? takeUp(state, turn, item.clientId) : []
+      return [...turn.reader.read(line), ...takenUp]
+    }
+  }
+}
+
+/** A model that is not in its catalogue is the person's choice, or the default of a client. */
+const warned = (message: string): readonly AgentEvent[] =>
+  message.startsWith('Model metadata for ') ? [] : [{ type: 'notice', text: message }]
+
+function takeUp(state: State, turn: Turn, id: string | null | undefined): readonly AgentEvent[] {
+  if (id == null || !state.sent.delete(id)) return []
+  turn.takenUp = [...turn.takenUp, id]
+  return [{ type: 'taken_up', messageIds: [id] }]
+}
+
+function begun(state: State, id: string): readonly AgentEvent[] {
+  const { turn, thread, model } = state
+  const reader = turnReader(id, state.workspace)
+  if (turn === undefined) {
+    state.turn = {
+      reader,
+      id,
+      begunAt: state.now(),
+      takenUp: [],
+      plan: '',
+      planQuestion: undefined,
+      asksPlans: true,
+    }
+    return [{ type: 'session', sessionId: thread, model }]
+  }
+  // A message came instead of the answer to the plan.
+  const { planQuestion } = turn
+  const left = turn.reader.end()
+  Object.assign(turn, { reader, id, plan: '', planQuestion: undefined })
+  return planQuestion === undefined
+    ? left
+    : [...left, { type: 'question_withdrawn', requestId: planQuestion }]
+}
+
+type Completed = Extract<Told, { method: 'turn/completed' }>['params']['turn']
+
+function completed(state: State, { id, status, error }: Completed): readonly AgentEvent[] {
+  const { turn } = state
+  if (turn === undefined || turn.id !== id) return []
+  const closed = [...turn.reader.end(), ...withdrawn(state)]
+  if (status === 'completed' && state.mode === 'plan' && turn.plan !== '' && turn.asksPlans) {
+    turn.planQuestion = `plan ${id}`
+    const asked = [bounded(planAsked(turn.plan))]
+    return [...closed, { type: 'question', requestId: turn.planQuestion, asked }]
+  }
+  return [...closed, ...ended(state, turn, errorAfter(status, error?.message))]
+}
+
+function withdrawn(state: State): readonly AgentEvent[] {
+  const ids = [...state.requests.keys()]
+  state.requests.clear()
+  return ids.map((requestId) => ({ type: 'question_withdrawn', requestId }))
+}
+
+/** The turn is over, also for what it was given and has not taken up: that is told in a later turn. */
+function ended(state: State, turn: Turn, error: AgentError | null): readonly AgentEvent[] {
+  state.turn = undefined
+  const given = [...state.sent].flatMap(([id, turnId]) => (turnId === turn.id ? [id] : []))
+  for (const id of given) state.sent.delete(id)
+  const durationMs = Math.max(0, Math.round(state.now() - turn.begunAt))
+  const end = endOf(state, error === null, [...turn.takenUp, ...given], durationMs)
+  return error === null ? [end] : [error, end]
+}
+
+function broken(state: State, how: string): readonly AgentEvent[] {
+  state.phase = 'broken'
+  const message = `Codex does not keep to its protocol: ${how}.`
+  const error = { type: 'error', code: 'other', message, httpStatus: null } as const
+  const answers = [...state.held.map(({ id }) => id), ...state.sent.keys(), ...(state.turn?.takenUp ?? [])]
+  const left = [...(state.turn?.reader.end() ?? []), ...withdrawn(state)]
+  return [...left, error, endOf(state, false, answers, 0)]
+}
+
+type Request = Extract<CodexLine, { type: 'request' }>
+
+const questionOf = (id: RequestId): string => `request ${id}`
+
+/** What nobody has to answer is answered at once, so that codex does not wait for ever. */
+function requested(state: State, { id, method, params }: Request): readonly AgentEvent[] {
+  const { workspace, turn, mode, rules, requests } = state
+  const request = requestOf(method, params, workspace, (item) => turn?.reader.changesOf(item))
+  if (request === undefined) {
+    const text = `Codex asked for ${firstLine(method)}, which is not supported here. It was refused.`
+    return [
+      { type: 'write', text: refusalLine(id) },
+      { type: 'notice', text },
+    ]
+  }
+  if (request.kind === 'permission') {
+    if (rules.has(request.rule)) return [{ type: 'write', text: answerLine(id, allowed) }]
+    // A plan is made without changes.
+    if (request.rule === editRule && mode === 'plan') return [{ type: 'write', text: answerLine(id, denied) }]
+  }
+  const requestId = questionOf(id)
+  if (requests.has(requestId)) return broken(state, 'it asked twice under one id')
+  requests.set(requestId, { id, request })
+  return [{ type: 'question', requestId, asked: askedIn(request) }]
+}
+
+function answered(state: State, requestId: string, answers: readonly Answer[]): string {
+  const { turn } = state
+  if (turn !== undefined && turn.planQuestion === requestId) {
+    const { mode, text } = afterPlan(answers[0])
+    state.mode = mode
+    turn.planQuestion = undefined
+    turn.asksPlans = answers.length > 0
+    return beginLine(state, { kind: 'continue' }, textInput(text))
+  }
+  const waiting = state.requests.get(requestId)
+  if (waiting === undefined) return ''
+  state.requests.delete(requestId)
+  const { id, request } = waiting
+  const { result, words, isForTask } = resultOf(request, answers)
+  if (isForTask && request.kind === 'permission') state.rules.add(request.rule)
+  const more = words === '' ? '' : beginLine(state, { kind: 'other' }, textInput(words))
+  return `${answerLine(id, result)}${more}`
+}

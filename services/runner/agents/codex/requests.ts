@@ -1,0 +1,104 @@
+/** What `codex` asks while it works, how that is shown to a person, and how it is answered. */
+import { permissionOptions, planOptions, type AgentMode, type Answer } from '#domain/task/questionEvents.ts'
+import { bounded, fenced, kept, option, permissionAsked, plain } from '../asked.ts'
+import type { AskedQuestion } from '../port.ts'
+import { ChangeApproval, CommandApproval, UserInput, type Change } from './lines.ts'
+import { commandOf, diffOf, pathsOf } from './tools.ts'
+
+/** A request that waits for its answers. */
+export type CodexRequest =
+  | {
+      readonly kind: 'permission'
+      /** What is allowed 'always in this task': every edit, or else this very command. */
+      readonly rule: string
+      readonly asked: AskedQuestion
+    }
+  | { readonly kind: 'questions'; readonly questions: UserInput['questions'] }
+
+/** How a request is read: by what it is called, and by what the edit changes that it is about. `undefined` when nobody could answer it. */
+export function requestOf(
+  method: string,
+  params: unknown,
+  workspace: string,
+  changesOf: (itemId: string) => readonly Change[] | undefined,
+): CodexRequest | undefined {
+  switch (method) {
+    case 'item/commandExecution/requestApproval': {
+      const { data } = CommandApproval.safeParse(params)
+      return data && commandPermission(data, workspace)
+    }
+    case 'item/fileChange/requestApproval': {
+      const { data } = ChangeApproval.safeParse(params)
+      const changes = data && changesOf(data.itemId)
+      return changes && editPermission(changes, data.reason ?? '', workspace)
+    }
+    case 'item/tool/requestUserInput': {
+      const { data } = UserInput.safeParse(params)
+      return data && { kind: 'questions', questions: data.questions }
+    }
+    default:
+      return undefined
+  }
+}
+
+function commandPermission({ kind, reason, command, cwd }: CommandApproval, workspace: string): CodexRequest {
+  const place = cwd == null || cwd === workspace ? '' : `In ${cwd}:\n\n`
+  const title = reason?.trim() || (kind === 'writeStdin' ? 'Write to a running command' : 'Run a command')
+  const words = { title, body: `${place}${fenced('sh', commandOf(command))}` }
+  const rule = `${kind} ${cwd ?? ''} ${command}`
+  return { kind: 'permission', rule, asked: permissionAsked(words, rule.length <= kept.rule ? [rule] : []) }
+}
+
+/** Of every edit. */
+export const editRule = 'edit'
+
+function editPermission(changes: readonly Change[], reason: string, workspace: string): CodexRequest {
+  const title = `Edit ${pathsOf(changes, workspace)}${reason === '' ? '' : `: ${reason}`}`
+  const words = { title, body: fenced('diff', diffOf(changes, workspace)) }
+  return { kind: 'permission', rule: editRule, asked: permissionAsked(words, [editRule]) }
+}
+
+export const askedIn = (request: CodexRequest): readonly AskedQuestion[] =>
+  (request.kind === 'permission' ? [request.asked] : request.questions.map(questionAsked)).map(bounded)
+
+const questionAsked = ({ question, options }: UserInput['questions'][number]): AskedQuestion => ({
+  ...plain,
+  kind: 'question',
+  title: question,
+  options: (options ?? []).map(({ label, description }) => ({ ...option(label, label), description })),
+})
+
+export const allowed = { decision: 'accept' } as const
+export const denied = { decision: 'decline' } as const
+
+/** The answer as codex takes it, and what else it is told, since a refusal has no place for words. */
+export function resultOf(
+  request: CodexRequest,
+  answers: readonly Answer[],
+): { readonly result: object; readonly words: string; readonly isForTask: boolean } {
+  if (request.kind === 'questions') {
+    const given = request.questions.map(
+      ({ id }, index) => [id, { answers: inWords(answers[index]) }] as const,
+    )
+    return { result: { answers: Object.fromEntries(given) }, words: '', isForTask: false }
+  }
+  const [answer] = answers
+  if (answer === undefined || answer.choices.includes(permissionOptions.deny)) {
+    const words = answer?.text.trim() ? `I do not allow this. ${answer.text}` : ''
+    return { result: denied, words, isForTask: false }
+  }
+  return { result: allowed, words: '', isForTask: answer.choices.includes(permissionOptions.allowInTask) }
+}
+
+const inWords = (answer: Answer | undefined): readonly string[] =>
+  answer === undefined ? [] : [...answer.choices, answer.text].filter((word) => word.trim() !== '')
+
+/** How the work goes on after a plan, and with which words. Without an answer nobody can give one. */
+export function afterPlan(answer: Answer | undefined): { readonly mode: AgentMode; readonly text: string } {
+  if (answer === undefined) return { mode: 'plan', text: 'Nobody can answer any more. Stop here.' }
+  const { choices, text } = answer
+  if (choices.includes(planOptions.sendBack))
+    return { mode: 'plan', text: `I want this plan changed first:\n\n${text}` }
+  const mode = choices.includes(planOptions.approveAndAsk) ? 'ask' : 'free'
+  return { mode, text: `Implement the plan.${text.trim() === '' ? '' : `\n\n${text}`}` }
+}

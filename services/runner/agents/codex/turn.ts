@@ -1,0 +1,145 @@
+/** What `codex` tells of one of its turns, as events: texts, thoughts, tools and its to-do list. */
+import { openTools } from '../parser.ts'
+import type { AgentEvent } from '../port.ts'
+import { withoutAddress } from './fault.ts'
+import type { Change, Item, Told, ToolItem } from './lines.ts'
+import { todoEvents, toolFinished, toolStarted } from './tools.ts'
+
+export interface TurnReader {
+  read(told: Told): readonly AgentEvent[]
+  /** What an edit that has begun is about to change. */
+  changesOf(itemId: string): readonly Change[] | undefined
+  /** Closes what was left open. */
+  end(): readonly AgentEvent[]
+}
+
+interface Writing {
+  readonly kind: 'text' | 'thinking'
+  readonly messageKey: string
+  text: string
+}
+
+/** `turnId` makes the ids of its items unique, whatever the model's API calls them. */
+export function turnReader(turnId: string, workspace: string): TurnReader {
+  const keyOf = (itemId: string) => `${turnId}/${itemId}`
+  const tools = openTools()
+  const texts = textReader(keyOf)
+  const changes = new Map<string, readonly Change[]>()
+  let lists = 0
+
+  function tool(item: ToolItem, isWhole: boolean): readonly AgentEvent[] {
+    const key = keyOf(item.id)
+    if (item.type === 'fileChange') changes.set(item.id, item.changes)
+    const begins = tools.get(key) === undefined ? [tools.start(toolStarted(key, item, workspace))] : []
+    if (!isWhole) return begins
+    tools.take(key)
+    return [...begins, toolFinished(key, item, workspace)]
+  }
+  function read(item: Item, isWhole: boolean): readonly AgentEvent[] {
+    switch (item.type) {
+      case 'agentMessage':
+        return isWhole ? texts.finish(item.id, 'text', item.text) : []
+      case 'reasoning': {
+        const { summary, content } = item
+        const thought = (summary.length > 0 ? summary : content).join('\n\n')
+        return isWhole ? texts.finish(item.id, 'thinking', thought) : []
+      }
+      case 'contextCompaction':
+        return isWhole ? [notice('The conversation had grown long and was summarized.')] : []
+      // A message that steers breaks off what is being said.
+      case 'userMessage':
+        return isWhole ? texts.breakOff() : []
+      case 'plan':
+      case 'other':
+        return []
+      default:
+        return tool(item, isWhole)
+    }
+  }
+  return {
+    read(told) {
+      switch (told.method) {
+        case 'item/started':
+        case 'item/completed':
+          return read(told.params.item, told.method === 'item/completed')
+        case 'item/agentMessage/delta':
+          return texts.write(told.params.itemId, 'text', told.params.delta)
+        case 'item/reasoning/summaryTextDelta':
+          return texts.write(told.params.itemId, 'thinking', told.params.delta)
+        case 'item/reasoning/summaryPartAdded':
+          return texts.has(told.params.itemId) ? texts.write(told.params.itemId, 'thinking', '\n\n') : []
+        case 'turn/plan/updated':
+          lists += 1
+          return todoEvents(keyOf(`todos-${lists}`), told.params.plan)
+        case 'error':
+          // Any other error comes again at the end of the turn.
+          if (!told.params.willRetry) return []
+          texts.retry()
+          return [notice(retrySentence(told.params.error))]
+        default:
+          return []
+      }
+    },
+    changesOf: (itemId) => changes.get(itemId),
+    end: () => [...texts.breakOff(), ...tools.abandon()],
+  }
+}
+
+/** Texts and thoughts as they are written, by item. */
+function textReader(keyOf: (itemId: string) => string) {
+  const writing = new Map<string, Writing>()
+  /** Texts of an answer that broke off and is asked for again. The next text of a kind replaces the first of these. */
+  let retried: readonly Writing[] = []
+
+  function begin(
+    itemId: string,
+    kind: Writing['kind'],
+  ): { readonly one: Writing; readonly said: AgentEvent[] } {
+    const known = writing.get(itemId)
+    if (known !== undefined) return { one: known, said: [] }
+    const before = retried.find((broken) => broken.kind === kind)
+    retried = retried.filter((broken) => broken !== before)
+    const messageKey = before?.messageKey ?? keyOf(itemId)
+    const one = { kind, messageKey, text: '' }
+    writing.set(itemId, one)
+    return { one, said: before?.kind === 'text' ? [{ type: 'text_restarted', messageKey }] : [] }
+  }
+  const begun = () => [...retried, ...writing.values()].filter(({ text }) => text !== '')
+  return {
+    has: (itemId: string): boolean => (writing.get(itemId)?.text ?? '') !== '',
+    write(itemId: string, kind: Writing['kind'], text: string): readonly AgentEvent[] {
+      if (text === '') return []
+      const { one, said } = begin(itemId, kind)
+      one.text += text
+      return [...said, { type: `${kind}_delta`, messageKey: one.messageKey, text }]
+    },
+    finish(itemId: string, kind: Writing['kind'], text: string): readonly AgentEvent[] {
+      if (text === '' && !writing.has(itemId)) return []
+      const { one, said } = begin(itemId, kind)
+      writing.delete(itemId)
+      return [...said, { type: kind, messageKey: one.messageKey, text, cut: false }]
+    },
+    retry() {
+      retried = begun()
+      writing.clear()
+    },
+    /** Ends the texts that are unfinished. */
+    breakOff(): readonly AgentEvent[] {
+      const broken = begun()
+      retried = []
+      writing.clear()
+      return broken.map(({ kind, messageKey, text }) => ({ type: kind, messageKey, text, cut: true }))
+    },
+  }
+}
+
+const notice = (text: string): AgentEvent => ({ type: 'notice', text })
+
+type ErrorWords = Extract<Told, { method: 'error' }>['params']['error']
+
+function retrySentence({ message, additionalDetails }: ErrorWords): string {
+  const [, attempt, most] = /^Reconnecting\.\.\. (\d+)\/(\d+)/.exec(message) ?? []
+  const count = attempt === undefined ? '' : ` (${attempt} of ${most})`
+  const why = withoutAddress(additionalDetails ?? '').trim() || 'The connection to the model broke off.'
+  return `${why} Trying again${count}.`
+}
