@@ -11,7 +11,7 @@ import type { Located } from './locate.ts'
 import type { Agent } from './port.ts'
 import { agents } from './registry.ts'
 
-/** What answers an agent's model calls. */
+/** What answers an agent's calls to a model. */
 export type AgentBackend =
   /** A real or scripted model behind the broker. */
   | { readonly kind: 'broker'; readonly model: Model }
@@ -24,7 +24,7 @@ export interface InstalledAgents {
   /** Where the agent's program is. The first calls wait until the program has printed its version. */
   located(name: AgentName): Promise<Located>
   backend(name: AgentName): AgentBackend
-  /** The agent's model with a key that a person or a project brings; `undefined` for an agent that reaches its model by itself. */
+  /** The agent's model with a key of a person or a project; `undefined` for an agent that calls its model itself. */
   withKey(name: AgentName, key: StoredKey): Extract<AgentBackend, { kind: 'broker' }> | undefined
   /** The keys that are configured, with what each is. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[]

@@ -32,7 +32,7 @@ export type AgentEvent =
   | { readonly type: 'thinking_delta'; readonly messageKey: string; readonly text: string }
   | { readonly type: 'thinking'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
   | ToolStarted
-  /** Each tool that was started finishes, also when the agent dies first. */
+  /** A tool has finished. Each tool that started gets this event, also when the agent dies first. */
   | ToolFinished
   /** The usage of a model since the last report. The cost is the CLI's own estimate. */
   | ModelUsed
@@ -41,7 +41,7 @@ export type AgentEvent =
   | AgentQuestion
   /** The agent no longer waits for the answers to its request. */
   | { readonly type: 'question_withdrawn'; readonly requestId: string }
-  /** To be written to the agent: what its protocol needs, and no person has to say. */
+  /** A text to write to the agent: what its protocol needs without any decision of a person. */
   | { readonly type: 'write'; readonly text: string }
   /** Its MCP servers, as it found them when it began; said before its `session`. */
   | { readonly type: 'mcp_servers'; readonly servers: readonly FoundMcpServer[] }
@@ -181,11 +181,11 @@ export interface AgentMessage {
   readonly id: string
 }
 
-/** The dialogue with one process: reads what it prints, and says what to write to its standard input. No I/O. */
+/** The dialogue with one process: converts its output, and returns what to write to its standard input. No I/O. */
 export interface AgentDialogue extends AgentParser {
   /** Sent while a turn runs, it steers that turn where the process takes many. Empty when it is written later, by a `write` event. */
   message(message: AgentMessage): string
-  /** Asks to stop the turn: an `aborted` error and an `end` follow. `null`: SIGINT is the way. */
+  /** The text that stops the turn, after which an `aborted` error and an `end` follow; `null` when SIGINT must be used instead. */
   interrupt(): string | null
   /** Answers a request, one answer for each thing that it asked. Empty when nobody waits any more. */
   answer(requestId: string, answers: readonly Answer[]): string
@@ -306,7 +306,10 @@ export interface Agent {
   home(present: ReadonlySet<string>, workspace: string, brought: Brought): readonly HomeFile[]
   /** Folders of the home that hold only the files of `home`: they are emptied before each start. */
   readonly ownFolders?: readonly string[]
-  /** Files of a repository by which it would run programs that nobody asked for, and that it cannot be told to pass over: with them it does not start. */
+  /**
+   * Files of a repository with which the agent would run programs that nobody asked for, and that no setting makes it ignore: the agent does not
+   * start if one of them exists.
+   */
   readonly refusedFiles?: readonly string[]
   /** Models to choose from. Others can be asked for by their names. */
   readonly models: readonly AgentModel[]

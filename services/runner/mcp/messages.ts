@@ -6,7 +6,7 @@ import { McpFault } from './remoteRequest.ts'
 
 export const messageBytes = 4 * 1024 * 1024
 
-/** Of one answer that streams: a flood ends here. */
+/** The maximum size of one streamed answer, in bytes, which ends a flood. */
 const streamBytes = 64 * 1024 * 1024
 
 /** The fields of a tool that are read here; the rest is passed on. */

@@ -1,4 +1,4 @@
-/** How an agent that speaks the Agent Client Protocol is used: the same for each, but for its entry. */
+/** Runs an agent that speaks the Agent Client Protocol. All such agents work alike; what differs is in their entries. */
 import { createRequire } from 'node:module'
 import { agentConfigurations } from '#domain/agents/configuration.ts'
 import { takesModel } from '#domain/agents/models.ts'
@@ -23,7 +23,7 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
     // The built-in scripted model knows only the tools of `claude`.
     access: api === null ? { kind: 'key' } : { kind: 'loopback', api, scripted: false },
     usage: 'metered',
-    // It may wait for its own children after its input is closed.
+    // The agent may wait for its own children after its input is closed.
     leavesByItself: false,
     locate: (where) =>
       locateProgram(

@@ -15,7 +15,7 @@ export interface AcpEntry extends Pick<
 > {
   /** How to install the agent, in a sentence without a full stop. */
   readonly installation: string
-  /** Programs in npm packages beside this one, most wanted first; none by default. */
+  /** Paths of programs in npm packages beside this one, the preferred one first; none by default. */
   packaged?(machine: Machine): readonly string[]
   /** What its model speaks. `null`: the agent asks it by itself, with the key, and its configuration names the `hosts` that its sandbox may reach. */
   readonly api: ModelApiName | null
@@ -24,7 +24,10 @@ export interface AcpEntry extends Pick<
    * person's text.
    */
   home(instructions: readonly string[], own: OwnInstructions): readonly HomeFile[]
-  /** With which arguments it speaks ACP on standard input and output, and which variables tell it where its model is and how freely it works. */
+  /**
+   * The arguments with which the agent speaks ACP on standard input and output, and the variables that tell it where its model is and how freely it
+   * works.
+   */
   launch(start: AcpStart): {
     readonly arguments: readonly string[]
     readonly environment: Readonly<Record<string, string>>

@@ -62,11 +62,11 @@ export const claude = {
         'stream-json',
         '--verbose',
         '--include-partial-messages',
-        // Newer models leave their thoughts out unless they are asked for.
+        // Newer models leave out their thoughts without this option.
         '--thinking-display',
         'summarized',
         ...modeArguments(mode, allowedRules),
-        // It asks us, on standard output, what it would ask a person at its own terminal.
+        // claude then asks us, on standard output, what it would ask a person at its own terminal.
         '--permission-prompt-tool',
         'stdio',
         // A repository's own settings can name another API address and commands to run, so only ours are read.

@@ -34,7 +34,7 @@ interface State {
   usedBefore: ModelUsageByModel
   workspace: string
   streamedMessage: string
-  /** What it asks and has no answer to. */
+  /** The agent's requests that have no answer yet. */
   readonly requests: Map<string, ClaudeRequest>
   /** How many blocks of a message came whole without having been streamed. */
   whole: { readonly messageId: string; readonly blocks: number }

@@ -9,7 +9,7 @@ import { codexDialogue } from './dialogue.ts'
 import { faultOf } from './fault.ts'
 import { codexHome, codexRules, codexSkills, tokenVariable } from './home.ts'
 
-/** Some that it offers; others can be asked for by their names. */
+/** Some of codex's models; others can be requested by their names. */
 const models = [
   { name: 'gpt-6.1-sol', label: 'GPT-6.1 Sol' },
   { name: 'gpt-5.1-codex', label: 'GPT-5.1 Codex' },

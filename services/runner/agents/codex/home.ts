@@ -3,7 +3,7 @@ import { instructionFiles, nestedInstructions, nothingBrought, unreplaced } from
 import { abilitiesIn } from '../abilities.ts'
 import type { Brought, HomeFile } from '../port.ts'
 
-/** Not the folder of skills in `.codex`, in which the program keeps its own. */
+/** The folder of skills. It is not the one in `.codex`, in which the program keeps its own skills. */
 export const codexSkills = '.agents/skills'
 
 /** What it may run without asking, where it asks. */

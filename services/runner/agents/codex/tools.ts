@@ -1,4 +1,4 @@
-/** The tools of `codex`: what kind each is, what it works on, and what came of it. */
+/** The tools of `codex`: the kind of each, its target, and its result. */
 import type { ToolKind } from '#domain/task/events.ts'
 import type { AgentEvent, ToolFinished, ToolStarted } from '../port.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'

@@ -152,7 +152,7 @@ function usageOf(executionId: string, { type: _type, ...usage }: Extract<AgentEv
   return UsageRecorded.of({ executionId, ...usage, model: named(usage.model) })
 }
 
-/** Records once that the agent has begun with the turn. */
+/** Records once that the agent has started the turn. */
 function sessionRecorder({ fence: { executionId }, agent, reporter }: RecordedTurn) {
   let opened: string | undefined
   let session: string | undefined

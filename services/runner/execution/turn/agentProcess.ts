@@ -112,7 +112,7 @@ export interface OpenedAgent {
 
 type Deps = Pick<AgentDeps, 'scratch' | 'textThreads' | 'logger' | 'ids' | 'isRoot'>
 
-/** Opens the sandbox of an agent. Fails with a sentence when its broker or its sandbox cannot be made. */
+/** Opens the sandbox of an agent. Rejects with a sentence when its broker or its sandbox cannot be made. */
 export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAgent> {
   const runToken = randomBytes(24).toString('base64url')
   const { sandbox, workspace, backend } = start
@@ -392,7 +392,7 @@ function eventReader(
   }: {
     readonly child: SandboxedProcess
     readonly write: (text: string) => boolean
-    /** Set for an agent that does not report its usage itself. */
+    /** The usage from the broker, for an agent that does not report its usage itself. */
     readonly metered: MeteredUsage | undefined
   },
 ): (listener: TurnListener, isEnough: () => boolean) => Promise<'over' | 'gone'> {

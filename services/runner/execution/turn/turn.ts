@@ -37,7 +37,7 @@ export interface TurnRequest extends EquippedRequest {
   readonly run: Run
   readonly message: string
   readonly images: readonly AgentImage[]
-  /** The questions whose answers the message begins with. */
+  /** The questions whose answers are at the beginning of the message. */
   readonly lateAnswers: readonly string[]
   /** The session to resume, when the agent had one in this task. */
   readonly session: string | null
