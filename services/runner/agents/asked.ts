@@ -30,7 +30,7 @@ export function bounded(asked: AskedQuestion): AskedQuestion {
 
 export const option = (value: string, label: string) => ({ value, label, description: '', preview: null })
 
-/** What most questions have in common. */
+/** The values that most questions share. */
 export const plain = { allowsText: true, multiple: false, body: '', options: [], fields: [], rules: [] }
 
 export const planAsked = (plan: string): AskedQuestion => ({
@@ -45,7 +45,7 @@ export const planAsked = (plan: string): AskedQuestion => ({
   ],
 })
 
-/** `rules`: what may be allowed 'always in this task', in the agent's notation. */
+/** A question about a permission. `rules` are those that 'always in this task' allows, in the agent's notation. */
 export const permissionAsked = (
   words: Pick<AskedQuestion, 'title' | 'body'>,
   rules: string[],

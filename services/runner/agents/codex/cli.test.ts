@@ -1,4 +1,4 @@
-/** The real `codex` CLI, through the real broker, to a stand-in for the Responses API. It also shows that the CLI still is what we take it for. */
+/** The real `codex` CLI through the real broker, with a stand-in for the Responses API. It also tests that the CLI still behaves as we assume. */
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

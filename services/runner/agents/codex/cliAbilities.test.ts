@@ -1,4 +1,4 @@
-/** The real `codex` with what a repository and a person bring to it: it reads its home as we take it for. */
+/** The real `codex` with the files of a repository and a person: it reads its home as we assume. */
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

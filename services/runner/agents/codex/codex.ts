@@ -1,4 +1,4 @@
-/** `codex`: OpenAI's coding agent, spoken to as `codex app-server`. */
+/** `codex`: OpenAI's coding agent, used through its `codex app-server`. */
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { codexConfiguration } from '#domain/agents/codex.ts'
@@ -23,7 +23,7 @@ export const codex = {
   turns: 'many',
   sessionFolders: ['.codex/sessions'],
   images: 'inline',
-  // It speaks HTTP only over TCP, not over a unix socket.
+  // codex speaks HTTP only over TCP, not over a unix socket.
   access: { kind: 'loopback', api: 'responses' },
   // codex reports the usage of a whole session, without the model's name.
   usage: 'metered',
@@ -37,7 +37,7 @@ export const codex = {
       argv: [
         binary,
         'app-server',
-        // Arguments win over every file, also over one that a repository brings.
+        // Arguments override every file, also one of the repository.
         '--config',
         'model_provider="flightdeck"',
         '--config',

@@ -1,7 +1,7 @@
 /**
- * The dialogue with `codex app-server`. It is opened with the first message, which is held back until the thread is there. A message that comes
- * while a turn runs steers it. A plan is approved between two turns of codex, which are one turn here. A server that breaks the protocol is told
- * apart at once: its turn ends with an error, and nothing more is read of it.
+ * The dialogue with `codex app-server`. It opens with the first message, which is kept until codex has a thread. A message during a turn steers that
+ * turn. A plan is approved between two turns of codex, which count as one turn here. When the server breaks the protocol, its turn ends with an error
+ * at once, and no more of its output is read.
  */
 import type { AgentMode, Answer } from '#domain/task/questionEvents.ts'
 import { bounded, planAsked } from '../asked.ts'
@@ -33,22 +33,22 @@ import {
 } from './requests.ts'
 import { turnReader, type TurnReader } from './turn.ts'
 
-/** Lines that are none of the protocol, which are passed over before the server is given up. */
+/** The number of lines outside of the protocol that are skipped before the turn ends with an error. */
 const toleratedLines = 20
 
 type Asked =
   | { readonly kind: 'initialize' | 'thread' | 'continue' | 'other' }
   | { readonly kind: 'turn'; readonly messageId: string }
 
-/** From the first of codex's turns that belong to it to the end. */
+/** One of our turns, from the first of codex's turns that belong to it to the end of the last. */
 interface Turn {
   reader: TurnReader
-  /** Of codex's present turn. */
+  /** The id of codex's present turn. */
   id: string
   readonly begunAt: number
   takenUp: readonly string[]
   plan: string
-  /** The question for the plan, while no turn of codex runs. */
+  /** The question about the plan, while no turn of codex runs. */
   planQuestion: string | undefined
   /** Whether somebody may still approve a plan. */
   asksPlans: boolean
@@ -66,18 +66,18 @@ interface State {
   /** Our requests that wait for their answers. */
   readonly asked: Map<RequestId, Asked>
   lastId: number
-  /** Messages that wait for the thread. */
+  /** Messages that are kept until codex has a thread. */
   held: readonly AgentMessage[]
-  /** Messages that codex has not taken up, with its turn that they were given to, once that is known. */
+  /** Messages that codex has not taken up, each with the turn that it was sent to, once that is known. */
   readonly sent: Map<string, string | undefined>
   turn: Turn | undefined
-  /** What codex asks and has no answer to, by the id of the question. */
+  /** The requests of codex that have no answer yet, by the id of the question. */
   readonly requests: Map<string, { readonly id: RequestId; readonly request: CodexRequest }>
   readonly rules: Set<string>
   strangeLines: number
 }
 
-/** `now`: milliseconds of a clock that never goes back. */
+/** Starts the dialogue. `now` returns milliseconds of a clock that never goes back. */
 export function codexDialogue(
   { model, mode, session = null, workspace = '/workspace', allowedRules = [] }: DialogueRequest,
   now = () => performance.now(),
@@ -125,13 +125,13 @@ export function codexDialogue(
 
 const initialization = {
   clientInfo: { name: 'flightdeck', title: 'Flightdeck', version: '1' },
-  // Plans are behind it.
+  // Planning needs the experimental API.
   capabilities: { experimentalApi: true, requestAttestation: false },
 }
 
 const strange = { type: 'strange' } as const
 
-/** A few strange lines are passed over, as those of a library that prints what it should not. */
+/** Reads a line. A few lines outside of the protocol are skipped, as a library of codex may print them. */
 function readLine(state: State, text: string): CodexLine | typeof strange | 'silent' | 'unknown' {
   const line = readCodexLine(text)
   if (line !== 'unknown') return line
@@ -145,10 +145,10 @@ function asking(state: State, asked: Asked, method: string, params: object): str
   return requestLine(state.lastId, method, params)
 }
 
-/** In the sandbox codex may do anything without asking, unless the person wants a plan first or to be asked. */
+/** The settings for a mode. In the sandbox codex may do anything without asking, unless the person wants a plan first or wants to be asked. */
 const approvalPolicy = (mode: AgentMode) => (mode === 'free' ? 'never' : 'untrusted')
 
-/** Begins a turn, or steers the one that runs. */
+/** The request that starts a turn, or steers the running one. */
 function turnLine(state: State, { text, images, id }: AgentMessage): string {
   state.sent.set(id, undefined)
   const input = images.map(({ mediaType, base64 }) => ({
@@ -218,13 +218,13 @@ function done(state: State, asked: Asked, result: unknown): readonly AgentEvent[
   }
 }
 
-/** The thread to resume, or a new one. */
+/** The request that resumes a thread or starts a new one. */
 function threadLine(state: State): string {
   const { resumed, workspace, wantedModel, mode } = state
   const params = {
     cwd: workspace,
     approvalPolicy: approvalPolicy(mode),
-    // Our own sandbox confines it.
+    // Our own sandbox confines codex.
     sandbox: 'danger-full-access',
     ...(wantedModel !== null && { model: wantedModel }),
   }
@@ -246,7 +246,7 @@ function refused(state: State, asked: Asked, message: string): readonly AgentEve
       return [errorOf(message), endOf(state, false, [asked.messageId], 0)]
     case 'continue':
       return state.turn === undefined ? [] : ended(state, state.turn, errorOf(message))
-    // An interrupt, or words, that came after the turn.
+    // An interrupt or a message arrived after the end of the turn.
     case 'other':
       return []
   }
@@ -258,7 +258,7 @@ function endOf(state: State, ok: boolean, answers: readonly string[], durationMs
 
 function told(state: State, line: Told): readonly AgentEvent[] {
   if (line.method === 'warning') return warned(line.params.message)
-  // Threads of its own are none of ours.
+  // Threads that codex starts on its own are ignored.
   if (line.params.threadId !== state.thread) return []
   switch (line.method) {
     case 'turn/started':
@@ -280,7 +280,9 @@ function told(state: State, line: Told): readonly AgentEvent[] {
   }
 }
 
-/** A model that is not in its catalogue is the person's choice, or the default of a client. */
+/**
+ * A warning as a notice. The warning about a model outside of codex's catalogue is left out: a person chose that model, or it is a client's default.
+ */
 const warned = (message: string): readonly AgentEvent[] =>
   message.startsWith('Model metadata for ') ? [] : [{ type: 'notice', text: message }]
 
@@ -305,7 +307,7 @@ function begun(state: State, id: string): readonly AgentEvent[] {
     }
     return [{ type: 'session', sessionId: thread, model }]
   }
-  // A message came instead of the answer to the plan.
+  // The person sent a message instead of an answer to the plan.
   const { planQuestion } = turn
   const left = turn.reader.end()
   Object.assign(turn, { reader, id, plan: '', planQuestion: undefined })
@@ -334,7 +336,7 @@ function withdrawn(state: State): readonly AgentEvent[] {
   return ids.map((requestId) => ({ type: 'question_withdrawn', requestId }))
 }
 
-/** The turn is over, also for what it was given and has not taken up: that is told in a later turn. */
+/** The turn is over, also for messages that it got and has not taken up: those are sent in a later turn. */
 function ended(state: State, turn: Turn, error: AgentError | null): readonly AgentEvent[] {
   state.turn = undefined
   const given = [...state.sent].flatMap(([id, turnId]) => (turnId === turn.id ? [id] : []))
@@ -357,7 +359,7 @@ type Request = Extract<CodexLine, { type: 'request' }>
 
 const questionOf = (id: RequestId): string => `request ${id}`
 
-/** What nobody has to answer is answered at once, so that codex does not wait for ever. */
+/** Answers requests of codex at once that are not for a person, so that codex does not wait for ever. */
 function requested(state: State, { id, method, params }: Request): readonly AgentEvent[] {
   const { workspace, turn, mode, rules, requests } = state
   const request = requestOf(method, params, workspace, (item) => turn?.reader.changesOf(item))
@@ -370,7 +372,7 @@ function requested(state: State, { id, method, params }: Request): readonly Agen
   }
   if (request.kind === 'permission') {
     if (rules.has(request.rule)) return [{ type: 'write', text: answerLine(id, allowed) }]
-    // A plan is made without changes.
+    // While it plans, codex must change nothing.
     if (request.rule === editRule && mode === 'plan') return [{ type: 'write', text: answerLine(id, denied) }]
   }
   const requestId = questionOf(id)

@@ -34,7 +34,7 @@ export function errorOf(words: string): AgentError {
   return faultOf(words) ?? unknownFault(words, service)
 }
 
-/** Why a turn ended in this state; `null` when it ended well. */
+/** The error of a turn that ended in this state; `null` when it ended well. */
 export function errorAfter(status: string, message: string | undefined): AgentError | null {
   if (status === 'completed') return null
   if (status === 'interrupted')
@@ -42,7 +42,7 @@ export function errorAfter(status: string, message: string | undefined): AgentEr
   return errorOf(message ?? 'The agent does not say why its turn failed.')
 }
 
-/** Removes the broker's address, which errors about a request name and which means nothing to a person. */
+/** Removes the broker's address from an error, as it means nothing to a person. */
 export function withoutAddress(words: string): string {
   return words.replaceAll(/, url: https?:\/\/[^\s,)]+/g, '')
 }

@@ -6,10 +6,10 @@ import type { Brought, HomeFile } from '../port.ts'
 /** The folder of skills. It is not the one in `.codex`, in which the program keeps its own skills. */
 export const codexSkills = '.agents/skills'
 
-/** What it may run without asking, where it asks. */
+/** The rules for commands that codex may run without asking, in the mode in which it asks. */
 export const codexRules = '.codex/rules'
 
-/** The variable that holds the run's token. */
+/** The environment variable with the run's token. */
 export const tokenVariable = 'FLIGHTDECK_RUN_TOKEN'
 
 /**
@@ -78,7 +78,7 @@ const readingRules = reading
   .map((program) => `prefix_rule(pattern = ["${program}"], decision = "allow")\n`)
   .join('')
 
-/** It reaches only its model, sends no telemetry, and sends its requests as plain JSON, which the broker reads. */
+/** The configuration: codex reaches only its model, sends no telemetry, and sends its requests as plain JSON, which the broker reads. */
 const configuration = (workspace: string): string => `model_provider = "flightdeck"
 check_for_update_on_startup = false
 web_search = "disabled"

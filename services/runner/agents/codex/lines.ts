@@ -1,4 +1,4 @@
-/** The lines of `codex app-server`, JSON-RPC on standard input and output, as far as they are read here. What is not named is passed over. */
+/** The lines of `codex app-server`, JSON-RPC on standard input and output, as far as they are read here. Other lines are skipped. */
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
 
@@ -120,7 +120,7 @@ export const UserInput = z.object({
         id: z.string(),
         header: z.string().default(''),
         question: z.string(),
-        // An answer that is recorded is no secret.
+        // Only questions whose answers are no secrets can be read, as answers are recorded.
         isSecret: z.literal(false).default(false),
         options: z.array(z.object({ label: z.string(), description: z.string().default('') })).nullish(),
       }),

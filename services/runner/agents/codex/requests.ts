@@ -1,4 +1,4 @@
-/** What `codex` asks while it works, how that is shown to a person, and how it is answered. */
+/** Requests of `codex` during a turn: how they are shown to a person, and how they are answered. */
 import { permissionOptions, planOptions, type AgentMode, type Answer } from '#domain/task/questionEvents.ts'
 import { bounded, fenced, kept, option, permissionAsked, plain } from '../asked.ts'
 import type { AskedQuestion } from '../port.ts'
@@ -9,13 +9,13 @@ import { commandOf, diffOf, pathsOf } from './tools.ts'
 export type CodexRequest =
   | {
       readonly kind: 'permission'
-      /** What is allowed 'always in this task': every edit, or else this very command. */
+      /** The rule for 'always in this task': every edit, or only this very command. */
       readonly rule: string
       readonly asked: AskedQuestion
     }
   | { readonly kind: 'questions'; readonly questions: UserInput['questions'] }
 
-/** How a request is read: by what it is called, and by what the edit changes that it is about. `undefined` when nobody could answer it. */
+/** Reads a request, by the name of its method and by the changes of the edit that it is about. `undefined` when nobody could answer it. */
 export function requestOf(
   method: string,
   params: unknown,
@@ -49,7 +49,7 @@ function commandPermission({ kind, reason, command, cwd }: CommandApproval, work
   return { kind: 'permission', rule, asked: permissionAsked(words, rule.length <= kept.rule ? [rule] : []) }
 }
 
-/** Of every edit. */
+/** The rule that allows every edit. */
 export const editRule = 'edit'
 
 function editPermission(changes: readonly Change[], reason: string, workspace: string): CodexRequest {
@@ -71,7 +71,7 @@ const questionAsked = ({ question, options }: UserInput['questions'][number]): A
 export const allowed = { decision: 'accept' } as const
 export const denied = { decision: 'decline' } as const
 
-/** The answer as codex takes it, and what else it is told, since a refusal has no place for words. */
+/** The answer in the form of codex, and a message to send with it, since a refusal has no field for a text. */
 export function resultOf(
   request: CodexRequest,
   answers: readonly Answer[],
@@ -93,7 +93,7 @@ export function resultOf(
 const inWords = (answer: Answer | undefined): readonly string[] =>
   answer === undefined ? [] : [...answer.choices, answer.text].filter((word) => word.trim() !== '')
 
-/** How the work goes on after a plan, and with which words. Without an answer nobody can give one. */
+/** The mode and the message with which codex continues after its plan; `undefined` means that nobody can answer any more. */
 export function afterPlan(answer: Answer | undefined): { readonly mode: AgentMode; readonly text: string } {
   if (answer === undefined) return { mode: 'plan', text: 'Nobody can answer any more. Stop here.' }
   const { choices, text } = answer

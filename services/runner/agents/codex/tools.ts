@@ -10,7 +10,7 @@ const targets: Targets = {
   paths: new Set(['path']),
 }
 
-/** A tool begins. `toolId` is unique in the task; `workspace` is the folder to which its paths are shown relative. */
+/** The event for a tool that starts. `toolId` is unique in the task; `workspace` is the folder to which paths are shown relative. */
 export const toolStarted = (toolId: string, item: ToolItem, workspace: string): ToolStarted =>
   started(toolId, describedBy(item, workspace), workspace)
 
@@ -46,7 +46,7 @@ function describedBy(item: ToolItem, workspace: string): Described {
 export const pathsOf = (changes: readonly Change[], workspace: string): string =>
   changes.map(({ path }) => withinWorkspace(path, workspace)).join(', ')
 
-/** Its to-do list, which it tells whole each time. */
+/** The to-do list of codex, which reports the whole list each time. */
 export function todoEvents(
   toolId: string,
   plan: readonly { readonly step: string; readonly status: string }[],
@@ -98,7 +98,7 @@ export function toolFinished(toolId: string, item: ToolItem, workspace: string):
   }
 }
 
-/** What is changed, file by file. */
+/** The changes, file by file. */
 export function diffOf(changes: readonly Change[], workspace: string): string {
   return changes
     .flatMap((change) => [
@@ -108,7 +108,7 @@ export function diffOf(changes: readonly Change[], workspace: string): string {
     .join('\n')
 }
 
-/** Of a file that is added or deleted, codex tells the text and no diff. */
+/** The hunks of a change. For a file that is added or deleted, codex reports the text instead of a diff. */
 function diffLines({ kind, diff }: Change): readonly string[] {
   const lines = diff.split('\n')
   const whole = lines.at(-1) === '' ? lines.slice(0, -1) : lines
@@ -126,7 +126,7 @@ const textIn = (content: readonly unknown[]): string =>
     })
     .join('\n')
 
-/** What is run, without the shell that runs it: `/bin/bash -lc 'ls'` is `ls`. */
+/** The command that is run, without the shell that runs it: `/bin/bash -lc 'ls'` becomes `ls`. */
 export function commandOf(command: string): string {
   const inner = /^\S*\/(?:ba|z)?sh -l?c ([\s\S]+)$/.exec(command)?.[1]
   return inner === undefined ? command : (unquoted(inner) ?? command)

@@ -1,4 +1,4 @@
-/** What `codex` tells of one of its turns, as events: texts, thoughts, tools and its to-do list. */
+/** Converts the reports of one of codex's turns to events: texts, thoughts, tools and its to-do list. */
 import { openTools } from '../parser.ts'
 import type { AgentEvent } from '../port.ts'
 import { withoutAddress } from './fault.ts'
@@ -7,9 +7,9 @@ import { todoEvents, toolFinished, toolStarted } from './tools.ts'
 
 export interface TurnReader {
   read(told: Told): readonly AgentEvent[]
-  /** What an edit that has begun is about to change. */
+  /** The planned changes of each edit that has started. */
   changesOf(itemId: string): readonly Change[] | undefined
-  /** Closes what was left open. */
+  /** Ends what is still open. */
   end(): readonly AgentEvent[]
 }
 
@@ -19,7 +19,7 @@ interface Writing {
   text: string
 }
 
-/** `turnId` makes the ids of its items unique, whatever the model's API calls them. */
+/** Starts to read a turn. `turnId` makes the ids of the turn's items unique, whatever ids the model's API uses. */
 export function turnReader(turnId: string, workspace: string): TurnReader {
   const keyOf = (itemId: string) => `${turnId}/${itemId}`
   const tools = openTools()
@@ -46,7 +46,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
       }
       case 'contextCompaction':
         return isWhole ? [notice('The conversation had grown long and was summarized.')] : []
-      // A message that steers breaks off what is being said.
+      // A message that steers interrupts the text that is being written.
       case 'userMessage':
         return isWhole ? texts.breakOff() : []
       case 'plan':
@@ -72,7 +72,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
           lists += 1
           return todoEvents(keyOf(`todos-${lists}`), told.params.plan)
         case 'error':
-          // Any other error comes again at the end of the turn.
+          // codex repeats any other error at the end of the turn.
           if (!told.params.willRetry) return []
           texts.retry()
           return [notice(retrySentence(told.params.error))]
@@ -88,7 +88,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
 /** Texts and thoughts as they are written, by item. */
 function textReader(keyOf: (itemId: string) => string) {
   const writing = new Map<string, Writing>()
-  /** Texts of an answer that broke off and is asked for again. The next text of a kind replaces the first of these. */
+  /** Texts of an answer that was interrupted and requested again. The next text of the same kind replaces the first of them. */
   let retried: readonly Writing[] = []
 
   function begin(
@@ -123,7 +123,7 @@ function textReader(keyOf: (itemId: string) => string) {
       retried = begun()
       writing.clear()
     },
-    /** Ends the texts that are unfinished. */
+    /** Ends the unfinished texts. */
     breakOff(): readonly AgentEvent[] {
       const broken = begun()
       retried = []
