@@ -42,7 +42,7 @@ export interface View<D extends ViewDocument> {
   readonly indexes: readonly (readonly string[])[]
   /** The ids of the documents that the event may change. */
   touches(event: AnyRecorded): readonly string[]
-  /** For an event that removes all documents of an owner: how to find them by the first index. */
+  /** How to find, by the first index, the documents of an owner, for an event that removes all of them. */
   goneWith?(event: AnyRecorded): Belonging | undefined
   /** Marks the document of a stream that can no longer be read. Left out by views whose documents do not show that. */
   flawed?(document: D, flaw: Flaw): D

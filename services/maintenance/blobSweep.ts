@@ -96,8 +96,8 @@ async function* batches(
 }
 
 /**
- * Those of the hashes that no unfinished stream names, according to the log as it is after they were listed; none if there is a reason not to trust
- * the log.
+ * Returns the hashes that no unfinished stream names. Reads the log after the hashes were listed. Returns none if there is a reason not to trust the
+ * log.
  */
 async function unnamedOf(
   engines: BlobSweepEngines,

@@ -60,7 +60,7 @@ export interface Joined {
 
 interface Room {
   readonly viewers: Map<Viewer, ViewerState>
-  /** At least as new as the last sent event; it may already contain later ones. */
+  /** The task's document. It is at least as new as the last sent event, and may already contain later events. */
   task: TaskDocument | undefined
 }
 

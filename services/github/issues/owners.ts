@@ -38,8 +38,8 @@ export async function issuesOf(
 export class OwnerLimited extends CodeHostFault {}
 
 /**
- * Whether somebody may use this server and push to a repository, judged by their own access, as for a push of their task. Throws when that is unknown
- * for now.
+ * Whether a person may use this server and push to a repository. The person's own access decides, as it does when their task is pushed. Throws when
+ * that is unknown for now.
  */
 export async function mayPush(deps: OwnerDeps, ownerId: string, githubRepoId: string): Promise<boolean> {
   try {

@@ -16,7 +16,7 @@ export interface RequestDeps extends Pick<Engines, 'documents' | 'clock'> {
 const page = 200
 /** How many of the newest tasks of a person who is looking: as many as lists show. */
 const newestTasks = 50
-/** The most tasks with one pull request; several people may have one each. */
+/** The most tasks with one pull request: several people may each have a task with it. */
 const tasksOfOne = 20
 /** A closed pull request is followed for this time, in case it is reopened; after that, only webhooks report a reopening. */
 const closedFollowedMs = 14 * 24 * 3_600_000

@@ -16,7 +16,7 @@ import type { LogRecord, Subscription } from '#platform/ports/eventStore.ts'
 
 type RelatedTasksEngines = ReactorEngines & Pick<Engines, 'log' | 'commands' | 'clock' | 'logger'>
 
-/** How long the request has for doing it itself, plus a margin: requests end after 30 s. */
+/** How long a request may take to complete the record itself, plus a margin: requests end after 30 s. */
 const creationTimeoutMs = 60_000
 const pollIntervalMs = 500
 

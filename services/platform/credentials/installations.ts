@@ -43,7 +43,7 @@ export interface Installations {
   ): Promise<RepositoryToken>
   /**
    * A token that can read everything in the installation, after checking that the repository is in it. Only for reads by id, since a name may lead to
-   * another repository. `fresh` renews both, after a cached one was refused.
+   * another repository. `fresh` makes a new token and repeats the check, after a cached token was refused.
    */
   readingToken(repository: InstalledRepository, how?: { readonly fresh: boolean }): Promise<RepositoryToken>
   /** Whether the host refuses the App's key, as last known. If that was long ago, the host is asked. Never throws. */

@@ -102,7 +102,7 @@ export function createBodies(): Bodies {
       else held.releaseLater(received)
     }
     req.on('data', count)
-    // Reserves memory before the body is received. Then a body that has begun is not refused later, and of a refused one hardly anything is read.
+    // Reserves memory before the body is received. Then a body that has begun is not refused later, and hardly anything of a refused body is read.
     process.nextTick(() => takeRoom(announced * (1 + bytesBesidePiece / usualPieceBytes)))
     return stop
   }

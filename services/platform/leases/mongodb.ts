@@ -33,7 +33,7 @@ const silentMs = 3_000
 /** How long a holder relies on its last beat. It is shorter than `silentMs` by the time that stopping takes. */
 const trustedMs = 2_000
 const callTimeoutMs = 1_000
-/** Longer than the interval at which other processes check. */
+/** The pause of a process after it held a lease. It is longer than the interval at which other processes check, so that one of them goes first. */
 const restartPauseMs = 1_000
 
 interface MongoLeases {

@@ -75,7 +75,7 @@ export type Observation =
   | ModelCalled
   /** A batch of events was folded into the read models. */
   | (Period & { readonly kind: 'projected'; readonly events: readonly StoredEvent[] })
-  /** This process is the projector from now on; `null`: no longer. */
+  /** From now on this process is the projector, whose lag `lag` returns; `null` when it is the projector no longer. */
   | { readonly kind: 'projector'; readonly lag: (() => Promise<Lag>) | null }
   /** An event was sent to viewers; `messages` counts the messages to all of them. */
   | (Period & { readonly kind: 'messages_sent'; readonly event: AnyRecorded; readonly messages: number })

@@ -106,7 +106,7 @@ function commandSpan({ type, stream, cause, outcome, begun, ended }: CommandDone
   return [span]
 }
 
-/** The id of the parent span: for the work of a job its run, for what a request causes the request. */
+/** The id of the parent span: the run of the job for the work of a job, and the request for what a request causes. */
 function parentOf({ correlationId, causationId }: Cause, serverKind: ServerKind): string | null {
   if (correlationId === undefined) return null
   return causationId ? runSpanId(causationId) : requestSpanId(correlationId, serverKind)

@@ -28,7 +28,7 @@ export interface RepositoryAccess {
     readonly gitToken: string
     readonly url: string
     readonly authorization: string
-    /** Whose access git uses, for messages; the person's if missing. */
+    /** The credential that messages name as the one that git uses; the person's own when missing. */
     readonly accessOf?: NamedCredential
     /** Returns the same access with a new token, in case the host rejects this one; `undefined` when there is none. */
     readonly renewed?: () => Promise<RepositoryAccess['access'] | undefined>

@@ -24,9 +24,9 @@ export interface SandboxEnv {
 export interface SandboxEnvs {
   /** The address at which git reaches the project's repository. */
   readonly repositoryUrl: string
-  /** For one command that reads these other repositories of the code host, as `owner/name`, and nothing else. */
+  /** The environment of one command that may reach only these other repositories of the code host, as `owner/name`. */
   reading(repositories: readonly string[]): SandboxEnv
-  /** For one command that may also read a file of the host, and reaches only the project's repository. */
+  /** The environment of one command that may also read a file of the host, and reaches only the project's repository. */
   withFile(file: Bind): SandboxEnv
   /** Repositories, as `owner/name` in lower case, that the project fetches as submodules with the access of whoever runs the task. */
   readonly submodules: readonly string[]

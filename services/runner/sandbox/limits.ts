@@ -3,7 +3,7 @@ import type { Counted } from './bubblewrap/controlGroups.ts'
 import { memoryOf, processTree } from './processTree.ts'
 import type { SandboxLimits } from './port.ts'
 
-/** How often memory is checked. The kernel limits a single process itself; this is for many together. */
+/** How often memory is checked. The kernel itself limits the memory of a single process; these checks limit the sum of many processes. */
 const pollIntervalMs = 500
 /** After each check, there is a pause of this many times its duration. */
 const pauseFactor = 10

@@ -77,7 +77,7 @@ export interface ReservedSandbox {
   close(): Promise<void>
 }
 
-/** What ended the sandbox: `itself`, which includes a signal from inside, or we for the given reason. */
+/** Why the sandbox ended: by `itself`, which includes a signal from inside, or because the runner ended it for the given reason. */
 export type SandboxEnd = 'itself' | 'time_limit' | 'memory_limit' | 'killed'
 
 export interface SandboxExit {

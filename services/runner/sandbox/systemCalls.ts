@@ -320,7 +320,7 @@ const returns = 0x06
  * Profiles cannot express calls that are newer than those the engine knows.
  */
 export function seccompProfile(of: 'sandbox' | 'runner'): object {
-  // In a container, the kernel counts memory.
+  // The calls of hidden memory are allowed in a container, because the kernel counts all memory of a container.
   const applied = rules.filter(
     ({ isForMakingSandboxes, isHiddenMemory }) =>
       !isHiddenMemory && (of === 'sandbox' || !isForMakingSandboxes),

@@ -77,7 +77,7 @@ export interface EvictionOptions {
   readonly isInUse: (taskId: string) => boolean
   /** Whether a task was deleted, according to the log. Its workspace is removed before all others, whatever it contains. */
   readonly isDeleted: (taskId: string) => Promise<boolean>
-  /** What was used within this time is kept. 15 minutes by default, which is longer than an agent waits for its next message. */
+  /** A workspace that was used within this time is kept. 15 minutes by default, which is longer than an agent waits for its next message. */
   readonly idleMs?: number
   /** How long a measurement is valid; a minute by default. */
   readonly measureMs?: number

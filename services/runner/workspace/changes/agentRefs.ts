@@ -12,7 +12,7 @@ import type { Workspace } from '../workspace.ts'
 /** The size limit of `packed-refs`. A repository with 100,000 refs has a smaller one. */
 const largestRefs = 16 * 1024 * 1024
 const largestRef = 4_096
-/** The limit for refs of all kinds together. A repository with more counts as having such work. */
+/** The limit for refs of all kinds together. A repository with more refs counts as having work that nobody else has. */
 const maxRefs = 10_000
 
 /**

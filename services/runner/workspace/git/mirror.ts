@@ -38,7 +38,7 @@ export interface RefreshRequest extends MirroredRepository {
   readonly url: string
   /** The value of the `Authorization` header; missing for a public repository. */
   readonly authorization?: string | undefined
-  /** Whose access is used, for messages; the person's if missing. */
+  /** The credential that messages name as the one used; the person's own when missing. */
   readonly accessOf?: NamedCredential
   /** The time limit, for cloning and for fetching. */
   readonly timeoutMs: number

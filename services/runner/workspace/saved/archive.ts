@@ -83,7 +83,7 @@ export async function unpackFolders(
   return 'unpacked'
 }
 
-/** Removes folders of a home, so that they contain only what is unpacked afterwards. What is reached through a link stays. Nothing may run in the home. */
+/** Removes folders of a home, so that they contain only what is unpacked afterwards. Files behind a link stay. No process may run in the home meanwhile. */
 export async function removeFolders(home: string, folders: readonly string[], path: string): Promise<void> {
   for (const folder of folders) {
     const names = folder.split('/')

@@ -99,7 +99,7 @@ async function othersCommit(
   return commitLike(request, now, [tip, theirs, published], othersNote)
 }
 
-/** A commit of the same files with other parents; the same commit each time. */
+/** A commit of the same files with other parents. The same arguments give the same commit. */
 async function commitLike(
   { git, privateGitDir: gitDir }: ProvenanceRequest,
   commit: string,

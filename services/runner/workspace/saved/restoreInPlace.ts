@@ -75,7 +75,7 @@ async function planOf(request: Omit<RestoreInPlaceRequest, 'path'>, index: Scrat
 
 /** Removes paths from the index and writes it as a tree. */
 async function treeWithout(git: Git, plain: PlainGit, paths: readonly TreePath[]): Promise<string> {
-  // A nested repository is in no index.
+  // A path that ends with a slash is a nested repository, which the index does not contain.
   const files = paths.filter((path) => path.at(-1) !== 0x2f)
   const args = ['update-index', '-z', '--force-remove', '--stdin']
   if (files.length > 0) await gitOrThrow(git, { ...plain, args, input: joinNul(files) })
