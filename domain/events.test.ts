@@ -80,6 +80,8 @@ describe('a fact that a program in the sandbox made up is at most 200 characters
     ['ToolStarted', 'toolId'],
     ['ToolStarted', 'parentToolId'],
     ['ToolFinished', 'toolId'],
+    ['ToolImagesKept', 'toolId'],
+    ['SubagentSaid', 'parentToolId'],
     ['UsageRecorded', 'model'],
     ['ModelUseMetered', 'model'],
   ])('%s: %s', (type, name) => {

@@ -52,8 +52,8 @@ export const ChatMessage = z.object({
 })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
-/** What a log entry is: a tool call of this kind, or `thinking` for a thought of the agent, which is in `output`. */
-export const LogKind = z.enum([...ToolKind.options, 'thinking'])
+/** Of a log entry: the kind of its tool; `thinking` for what an agent thought, and `said` for what a sub-agent said, which is its `output`. */
+export const LogKind = z.enum([...ToolKind.options, 'thinking', 'said'])
 
 /** A tool call or thought of the agent, or a command that a person ran. */
 export const LogEntry = z.object({

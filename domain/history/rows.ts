@@ -109,6 +109,12 @@ const sentences: Sentences = {
     who: { agent },
     durationMs,
   }),
+  SubagentSaid: ({ data: { agent, isThought }, content }) => ({
+    kind: 'tool',
+    sentence: isThought ? 'A sub-agent thought' : 'A sub-agent said',
+    detail: plainExcerpt(content?.text),
+    who: { agent },
+  }),
   ExecutionCompleted(event, { kind }) {
     const outcome = outcomeOf(event, kind === 'command')
     return outcome === 'failed'

@@ -43,6 +43,7 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   MessagePosted: ['answers'],
   MessageTextRecorded: ['answers'],
   ThinkingRecorded: ['answers'],
+  SubagentSaid: ['answers'],
   QuestionAsked: ['answers', 'tools'],
   QuestionAnswered: ['prompts'],
   McpServersReported: ['tools'],

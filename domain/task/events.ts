@@ -36,6 +36,7 @@ import {
   WorkspaceRestored,
   WorkspaceSnapshotTaken,
 } from './snapshotEvents.ts'
+import { SubagentSaid } from './subagentEvents.ts'
 import { ThinkingRecorded } from './thinkingEvents.ts'
 import { ToolImagesKept } from './toolImageEvents.ts'
 
@@ -350,6 +351,7 @@ export const progressEvents = [
   ModelRetryScheduled,
   MessagePosted,
   ThinkingRecorded,
+  SubagentSaid,
   ToolStarted,
   ToolImagesKept,
   ToolFinished,

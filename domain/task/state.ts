@@ -88,11 +88,8 @@ function evolveTask(
       return { kind: 'deleted', ownerId: task.ownerId }
     case 'MessageQueued':
       return messageQueued(task, event.data)
-    case 'MessageWithdrawn': {
-      const { messageId } = event.data
-      const feedback = withdrawnWith(task.feedback, messageId)
-      return { ...task, feedback, queue: without(task.queue, messageId) }
-    }
+    case 'MessageWithdrawn':
+      return messageWithdrawn(task, event.data.messageId)
     case 'SteeringRequested':
       return { ...task, steering: [...task.steering, event.data.messageId] }
     case 'QueueReordered':
@@ -139,6 +136,7 @@ function evolveTask(
       return { ...task, openTools: new Set([...task.openTools].filter((id) => id !== event.data.toolId)) }
     case 'MessagePosted':
     case 'ThinkingRecorded':
+    case 'SubagentSaid':
     case 'ToolImagesKept':
     case 'AgentActedUnasked':
     case 'McpServersReported':
@@ -153,6 +151,11 @@ function evolveTask(
 
 function messageQueued(task: LiveTask, { images: _images, ...queued }: DataOf<'MessageQueued'>): LiveTask {
   return { ...task, phase: sentIn(task.phase, queued.messageId), queue: [...task.queue, queued] }
+}
+
+function messageWithdrawn(task: LiveTask, messageId: string): LiveTask {
+  const feedback = withdrawnWith(task.feedback, messageId)
+  return { ...task, feedback, queue: without(task.queue, messageId) }
 }
 
 function withPullRequest(

@@ -33,14 +33,15 @@ export const logView: View<LogDocument> = {
   collection: 'logs',
   version: 1,
   streams: ['task'],
-  types: [...ofTool, ...ofCommand, 'ThinkingRecorded', 'MessageQueued', 'TaskDeleted'],
+  types: [...ofTool, ...ofCommand, 'ThinkingRecorded', 'SubagentSaid', 'MessageQueued', 'TaskDeleted'],
   indexes: [
     ['task', 'order'],
     ['task', 'status', 'order'],
   ],
   touches: (event) => {
     if (isOneOf(ofTool, event)) return [`${event.data.executionId}:${event.data.toolId}`]
-    if (event.type === 'ThinkingRecorded') return [`${event.data.executionId}:${event.data.messageId}`]
+    if (event.type === 'ThinkingRecorded' || event.type === 'SubagentSaid')
+      return [`${event.data.executionId}:${event.data.messageId}`]
     const isQueued = event.type === 'MessageQueued' && event.data.kind === 'command'
     return isQueued || isOneOf(ofCommand, event) ? [commandId(event, event.data)] : []
   },
@@ -63,25 +64,16 @@ export const logView: View<LogDocument> = {
         }
       case 'ToolImagesKept':
         return entry && withImages(entry, event)
-      case 'ToolFinished': {
-        if (entry === undefined) return undefined
-        const { ok, exitCode, durationMs, additions, deletions } = event.data
-        const outcome = {
-          exitCode,
-          durationMs,
-          additions,
-          deletions,
-          status: ok ? 'completed' : 'failed',
-        } as const
-        return {
-          ...entry,
-          ...outcome,
-          ...(event.content ?? { summary: null, output: null }),
-          version: event.revision,
-        }
-      }
+      case 'ToolFinished':
+        return entry && toolFinished(entry, event)
       case 'ThinkingRecorded':
-        return thoughtOf(event, id)
+        return { ...wordsOf(event, id), ...thoughtFor(event) }
+      case 'SubagentSaid': {
+        const { executionId, parentToolId, isThought } = event.data
+        const words = wordsOf(event, id)
+        const parentId = `${executionId}:${parentToolId}`
+        return isThought ? { ...words, parentId } : { ...words, parentId, kind: 'said', name: 'said' }
+      }
       case 'MessageQueued': {
         // Clients may choose message ids: a second message with the same id is ignored.
         if (entry !== undefined) return entry
@@ -151,21 +143,25 @@ function queuedCommand(
   return { ...entry, ...command, messageId, executionId: null }
 }
 
-function thoughtOf(event: Extract<AnyRecorded, { type: 'ThinkingRecorded' }>, id: string): LogDocument {
-  const { executionId, durationMs } = event.data
+type Words = Extract<AnyRecorded, { type: 'ThinkingRecorded' | 'SubagentSaid' }>
+
+function wordsOf(event: Words, id: string): LogDocument {
   return {
     ...begun(event, id),
     messageId: null,
-    executionId,
+    executionId: event.data.executionId,
     kind: 'thinking',
     name: 'thinking',
     target: null,
     input: null,
     status: 'completed',
-    durationMs,
-    timestamp: new Date(Date.parse(event.at) - (durationMs ?? 0)).toISOString(),
     output: event.content?.text ?? null,
   }
+}
+
+/** A thought began so long before it was recorded. */
+function thoughtFor({ at, data: { durationMs } }: Extract<Words, { type: 'ThinkingRecorded' }>) {
+  return { durationMs, timestamp: new Date(Date.parse(at) - (durationMs ?? 0)).toISOString() }
 }
 
 function begun(event: AnyRecorded, id: string) {
@@ -189,6 +185,23 @@ function entryBegun(
     timestamp: at,
     order: sortKey(position),
     position,
+    version: revision,
+  }
+}
+
+function toolFinished(
+  entry: LogDocument,
+  { data, content, revision }: Extract<AnyRecorded, { type: 'ToolFinished' }>,
+): LogDocument {
+  const { ok, exitCode, durationMs, additions, deletions } = data
+  return {
+    ...entry,
+    exitCode,
+    durationMs,
+    additions,
+    deletions,
+    status: ok ? 'completed' : 'failed',
+    ...(content ?? { summary: null, output: null }),
     version: revision,
   }
 }

@@ -13,7 +13,14 @@ export interface Writers {
 }
 
 /** Kinds of calls that do not write files of the workspace. */
-const reading: ReadonlySet<LogDocument['kind']> = new Set(['read', 'search', 'fetch', 'todo', 'thinking'])
+const reading: ReadonlySet<LogDocument['kind']> = new Set([
+  'read',
+  'search',
+  'fetch',
+  'todo',
+  'thinking',
+  'said',
+])
 
 interface LinesQuery {
   /** The file's path when the turn ended. */

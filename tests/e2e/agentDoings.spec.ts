@@ -31,7 +31,7 @@ const stage = await openStage({
     {
       when: /^Look around/,
       turns: [
-        { tools: [bash('echo looked')] },
+        { text: 'I look **first**.', tools: [bash('echo looked')] },
         { text: 'Nothing here.', hold: { afterWords: 1, gate: looking } },
       ],
     },
@@ -109,6 +109,12 @@ test('what a subagent does is under its own call: in sight while it works, folde
   await expect(below).toBeHidden()
   await call.click()
   await expect(below).toBeVisible()
+  const said = task.chat.getByRole('button', { name: /^Said/ })
+  await expect(said).toHaveCount(1)
+  await expect(said).toHaveAttribute('aria-expanded', 'false')
+  await said.click()
+  await expect(task.chat.locator('strong')).toHaveText('first')
+  expect(await violations(page)).toEqual([])
 })
 
 test('a picture that the agent looked at is in the row of its call, and in the replay', async () => {

@@ -26,7 +26,13 @@ const scripts: readonly Script[] = [
     ],
   },
   { when: /^Delegate/, turns: delegating },
-  { when: /^Look around/, turns: [{ tools: [bash('ls src')] }, { text: 'There is a src.' }] },
+  {
+    when: /^Look around/,
+    turns: [
+      { thinking: 'Which folder?', text: 'I look into src.', tools: [bash('ls src')] },
+      { text: 'There is a src.' },
+    ],
+  },
   {
     when: /^Look at it/,
     turns: [...lookingAt('/workspace/shot.png', await picture('image/png', 60, 40)), { text: 'It is red.' }],
@@ -92,15 +98,25 @@ test('the to-do list of claude is folded from its calls', async () => {
   ])
 })
 
-test('what a subagent does names the call that it works for', async () => {
+test('what a subagent does and says names the call that it works for, and is no answer', async () => {
   const { ada, projectId } = scene
   const { id: taskId } = await ada.task(projectId, 'Delegate')
   expect(await ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'completed' })
-  const [call, below, ...others] = await logsOf(taskId)
-  expect(others).toEqual([])
-  expect(call).toMatchObject({ name: 'Agent', target: 'Look', status: 'completed' })
+  const [call, ...below] = await logsOf(taskId)
+  expect(call).toMatchObject({ name: 'Agent', target: 'Look', output: 'There is a src.' })
   expect(call).not.toHaveProperty('parentId')
-  expect(below).toMatchObject({ name: 'Bash', target: 'ls src', output: 'greet.js', parentId: call?.id })
+  expect(below).toMatchObject([
+    { kind: 'thinking', output: 'Which folder?', parentId: call?.id },
+    { kind: 'said', output: 'I look into src.', parentId: call?.id },
+    { name: 'Bash', target: 'ls src', output: 'greet.js', parentId: call?.id },
+    { kind: 'said', output: 'There is a src.', parentId: call?.id },
+  ])
+  const { messages } = await ada.ask(getChat, { params: { taskId } })
+  expect(messages.map(({ message }) => message)).toEqual(['Delegate', 'It was looked at.'])
+  expect(await auditOf(taskId, '')).toContain('I look into src.')
+  const withheld = await auditOf(taskId, '?withhold=answers')
+  expect(withheld).toContain('SubagentSaid')
+  expect(withheld).not.toContain('I look into src.')
 })
 
 test('an image that a tool gives back is kept: listed, shown, in the audit bundle by its hash, and gone with its task', async () => {

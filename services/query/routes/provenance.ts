@@ -127,7 +127,7 @@ function callOf({ id, kind, name, target, additions, deletions, version: moment 
   // A thought writes no lines, so this never is `thinking`.
   return {
     id,
-    kind: kind === 'thinking' ? 'other' : kind,
+    kind: kind === 'thinking' || kind === 'said' ? 'other' : kind,
     name,
     target,
     additions,

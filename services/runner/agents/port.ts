@@ -31,6 +31,8 @@ export type AgentEvent =
   | { readonly type: 'text_restarted'; readonly messageKey: string }
   | { readonly type: 'thinking_delta'; readonly messageKey: string; readonly text: string }
   | { readonly type: 'thinking'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
+  /** Words of a sub-agent, whole. They are not for the person. */
+  | SubagentWords
   | ToolStarted
   /** A tool has finished. Each tool that started gets this event, also when the agent dies first. */
   | ToolFinished
@@ -104,6 +106,14 @@ type Asked = EventOf<typeof QuestionAsked>
 export type AskedQuestion = Readonly<
   Pick<Asked['data'], 'kind' | 'allowsText' | 'multiple'> & Asked['content']
 >
+
+export interface SubagentWords {
+  readonly type: 'subagent_words'
+  /** The tool call that it works for. */
+  readonly parentToolId: string
+  readonly isThought: boolean
+  readonly text: string
+}
 
 export interface ToolStarted {
   readonly type: 'tool_started'

@@ -67,6 +67,7 @@ export function createTerminal(): (event: AgentEvent) => string {
       case 'taken_up':
       case 'thinking_delta':
       case 'thinking':
+      case 'subagent_words':
       case 'usage':
       case 'mcp_servers':
       case 'unknown':

@@ -65,6 +65,7 @@ export const claude = {
         // Newer models leave out their thoughts without this option.
         '--thinking-display',
         'summarized',
+        '--forward-subagent-text',
         ...modeArguments(mode, allowedRules),
         // claude then asks us, on standard output, what it would ask a person at its own terminal.
         '--permission-prompt-tool',

@@ -28,6 +28,7 @@ function told(events: readonly AgentEvent[]): readonly string[] {
       case 'text_delta':
       case 'thinking_delta':
       case 'notice':
+      case 'subagent_words':
         return `${event.type}: ${event.text}`
       case 'tool_started':
         return `${event.kind} ${event.name}: ${event.target}`
@@ -264,12 +265,19 @@ describe('what is not as it should be', () => {
   })
 })
 
-test('what a sub-agent says stays between it and the agent, what it does is told under its parent', () => {
+test('what a sub-agent says is never a text of the agent, what it does is told under its parent', () => {
   const lines = [
     {
       type: 'assistant',
       parent_tool_use_id: 'task',
-      message: { id: 'm', content: [{ type: 'text', text: 'psst' }] },
+      message: {
+        id: 'm',
+        content: [
+          { type: 'text', text: 'psst' },
+          { type: 'text', text: '\n' },
+          { type: 'thinking', thinking: 'hm' },
+        ],
+      },
     },
     {
       type: 'assistant',
@@ -283,6 +291,8 @@ test('what a sub-agent says stays between it and the agent, what it does is told
     },
   ]
   expect(parse(lines.map((line) => JSON.stringify(line)).join('\n'))).toMatchObject([
+    { type: 'subagent_words', parentToolId: 'task', isThought: false, text: 'psst' },
+    { type: 'subagent_words', parentToolId: 'task', isThought: true, text: 'hm' },
     { type: 'tool_started', parentToolId: 'task', kind: 'search', target: 'x+' },
     { type: 'tool_finished', ok: false },
   ])

@@ -197,11 +197,15 @@ function said(state: State, line: AssistantLine): AgentEvent[] {
     if (block.type === 'other') return []
     if (block.type === 'tool_use' && askingTools.has(block.name)) return []
     if (block.type === 'tool_use') return [state.tools.start(toolStarted(block, parent, state.workspace))]
-    // A sub-agent speaks to the agent, not to the person; an API error comes again, in the result.
-    if (parent !== null || line.is_api_error_message === true) return []
+    // An API error comes again, in the result.
+    if (line.is_api_error_message === true) return []
+    const text = block.type === 'text' ? block.text : block.thinking
+    if (parent !== null)
+      return text.trim() === ''
+        ? []
+        : [{ type: 'subagent_words', parentToolId: parent, isThought: block.type === 'thinking', text }]
     const written = takeWritten(state, message.id, block.type)
     const messageKey = written?.messageKey ?? nextWholeKey(state, message.id)
-    const text = block.type === 'text' ? block.text : block.thinking
     return text === '' && (written?.text ?? '') === ''
       ? []
       : [{ type: block.type, messageKey, text, cut: line.aborted === true }]

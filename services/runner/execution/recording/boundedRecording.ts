@@ -151,6 +151,7 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
         return fits() ? event : ToolFinished.of(event.data, { summary: '', output: '' })
       case 'MessagePosted':
       case 'ThinkingRecorded':
+      case 'SubagentSaid':
       case 'AgentActedUnasked':
         return fits() ? event : leaveOut(event, bytes)
       case 'UsageRecorded':

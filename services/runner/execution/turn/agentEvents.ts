@@ -9,10 +9,11 @@ import {
   UsageRecorded,
 } from '#domain/task/events.ts'
 import type { Payer } from '#domain/agentKeys.ts'
+import { SubagentSaid } from '#domain/task/subagentEvents.ts'
 import { ThinkingRecorded } from '#domain/task/thinkingEvents.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { Fence } from '#domain/task/commands.ts'
-import type { AgentError, AgentEvent } from '../../agents/port.ts'
+import type { AgentError, AgentEvent, SubagentWords } from '../../agents/port.ts'
 import { shortened } from '../../agents/shorten.ts'
 import { createTerminal } from '../../agents/terminal.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
@@ -112,6 +113,8 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
       case 'question':
       case 'question_withdrawn':
         return turn.questions.hear(event)
+      case 'subagent_words':
+        return unasked.isGoingOn() ? undefined : subagentSaid(turn, event)
       case 'tool_started':
         return tools.started(event)
       case 'tool_finished':
@@ -211,6 +214,16 @@ function thoughtRecorder({ fence, agent, reporter, texts, redaction, elapsed }: 
       )
     },
   }
+}
+
+async function subagentSaid(
+  { fence: { executionId }, agent, reporter, redaction }: RecordedTurn,
+  { isThought, text, parentToolId }: SubagentWords,
+): Promise<void> {
+  const of = { executionId, messageId: randomUUID(), agent: agent.name, parentToolId: named(parentToolId) }
+  // As long as the output of its call: the last words of a sub-agent are the same text.
+  const words = { text: await redaction.text(shortened(text, keptOutput)) }
+  await reporter.report(SubagentSaid.of({ ...of, isThought }, words))
 }
 
 function toolRecorder({

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { LogDocument } from '#domain/views/log.ts'
 import type { ToolPart, TurnPart } from './turnParts.ts'
-import { logsIn, nested, sameTools } from './nestedTools.ts'
+import { isCall, logsIn, nested, sameTools } from './nestedTools.ts'
 
 const log = (id: string, parentId?: string): LogDocument => ({
   id,
@@ -32,6 +32,14 @@ type Tree = readonly [id: string, ...below: Tree[]]
 const treeOf = (part: TurnPart): Tree =>
   part.kind === 'tool' ? [part.key, ...(part.nested ?? []).map(treeOf)] : [part.key]
 const seen = (...logs: readonly LogDocument[]) => nested(parts(...logs)).map(treeOf)
+
+test('the words of a sub-agent are under its call, but not those that are the output of the call', () => {
+  const words = (id: string, output: string) => ({ ...log(id, 'a'), kind: 'said', output }) as const
+  const call = { ...log('a'), output: 'Done.' }
+  const steps = [call, words('b', 'I look.'), log('c', 'a'), words('d', 'Done.')]
+  expect(seen(...steps)).toEqual([['a', ['b'], ['c']]])
+  expect(steps.filter(isCall)).toEqual([call, log('c', 'a')])
+})
 
 test('each call is under its own, at any depth, in order', () =>
   expect(

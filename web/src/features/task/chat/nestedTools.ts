@@ -15,7 +15,10 @@ export function nested(parts: readonly TurnPart[]): readonly TurnPart[] {
     begun.add(part.key)
   }
   const withNested = (part: ToolPart): ToolPart => {
-    const its = ofParent.get(part.key)
+    // The last words of a sub-agent are the output of its call.
+    const its = ofParent
+      .get(part.key)
+      ?.filter(({ log }) => log.kind !== 'said' || log.output !== part.log.output)
     return its === undefined ? part : { ...part, nested: its.map(withNested) }
   }
   return own.map((part) => (part.kind === 'tool' ? withNested(part) : part))
@@ -33,7 +36,12 @@ export function sameTools(a: ToolPart, b: ToolPart): boolean {
   )
 }
 
-/** The tool calls among these parts, including those of sub-agents. */
+/** The steps among these parts, including those of sub-agents. */
 export function logsIn(parts: readonly TurnPart[]): readonly LogDocument[] {
   return parts.flatMap((part) => (part.kind === 'tool' ? [part.log, ...logsIn(part.nested ?? [])] : []))
+}
+
+/** Whether a step is a call of a tool, and not words. */
+export function isCall({ kind }: LogDocument): boolean {
+  return kind !== 'thinking' && kind !== 'said'
 }

@@ -73,6 +73,7 @@ const activities: Readonly<Record<LogDocument['kind'], string>> = {
   fetch: 'Fetching',
   todo: 'Planning',
   thinking: 'Thinking',
+  said: 'Working',
   other: 'Working',
 }
 

@@ -1,14 +1,16 @@
-/** What the agent thought before it went on: one muted line, and the text when the line is expanded. */
-import { Brain, ChevronRight } from 'lucide-react'
+/** What the agent thought before it went on, or what a sub-agent said: one muted line, and the text when the line is expanded. */
+import { Brain, ChevronRight, MessageSquareText } from 'lucide-react'
 import { useState } from 'react'
 import type { LogDocument } from '#domain/views/log.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { elapsed } from '../../../../ui/text/clock.ts'
 import { texts } from '../texts.ts'
+import { texts as toolTexts } from '../toolTexts.ts'
 import { MarkdownText } from './MessageBody.tsx'
 
-export function Thought({ log: { durationMs, output } }: { readonly log: LogDocument }) {
+export function Thought({ log: { kind, durationMs, output } }: { readonly log: LogDocument }) {
   const [unfolded, setUnfolded] = useState(false)
+  const Icon = kind === 'said' ? MessageSquareText : Brain
   return (
     <div className="my-0.5 -mx-2 md:ml-5">
       <button
@@ -17,11 +19,14 @@ export function Thought({ log: { durationMs, output } }: { readonly log: LogDocu
         onClick={() => setUnfolded(!unfolded)}
         className="focus-inset flex h-11 w-full items-center gap-2 rounded-control px-2 text-left text-ui text-muted transition-colors hover:bg-raised md:h-7"
       >
-        <Brain className="size-3.5" />
-        <span className="flex-1">
-          {/* The duration of a thought of less than a second is not shown. */}
-          {texts.chat.thought(durationMs === null || durationMs < 1_000 ? null : elapsed(durationMs))}
+        <Icon className="size-3.5" />
+        <span className="flex-none">
+          {kind === 'said'
+            ? toolTexts.said
+            : // The duration of a thought of less than a second is not shown.
+              texts.chat.thought(durationMs === null || durationMs < 1_000 ? null : elapsed(durationMs))}
         </span>
+        <span className="min-w-0 flex-1 truncate">{kind === 'said' && !unfolded && output}</span>
         <ChevronRight className={classes('size-3 transition-transform', unfolded && 'rotate-90')} />
       </button>
       {unfolded && (

@@ -18,8 +18,10 @@ import { optionalPart } from '../../../../ui/optionalPart.ts'
 import { Count } from '../../../../ui/status/Count.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'
 import { RunningTime } from '../../RunningTime.tsx'
+import { isCall } from '../nestedTools.ts'
 import type { ToolPart } from '../turnParts.ts'
 import { texts as imageTexts } from '../../../images/texts.ts'
+import { Thought } from './Thought.tsx'
 import { texts } from '../texts.ts'
 
 const ToolDetails = optionalPart(async () => (await import('./ToolDetails.tsx')).ToolDetails)
@@ -36,11 +38,16 @@ const kinds: Readonly<
   todo: [ListTodo, 'Updating the to-do list', 'Updated the to-do list'],
 }
 
-export function ToolRow({ part: { log, nested = [] } }: { readonly part: ToolPart }) {
+export function ToolRow({ part }: { readonly part: ToolPart }) {
+  return isCall(part.log) ? <CallRow part={part} /> : <Thought log={part.log} />
+}
+
+function CallRow({ part: { log, nested = [] } }: { readonly part: ToolPart }) {
   const [chosen, setChosen] = useState<boolean | null>(null)
   const running = log.status === 'running'
   // The calls of a sub-agent are visible while it works.
   const unfolded = chosen ?? (running && nested.length > 0)
+  const steps = nested.filter((step) => isCall(step.log)).length
   const [Icon, now, then] = kinds[log.kind] ?? [Wrench]
   return (
     <div className="my-0.5 -mx-2 md:ml-5">
@@ -60,7 +67,7 @@ export function ToolRow({ part: { log, nested = [] } }: { readonly part: ToolPar
         </span>
         <span className="inline-flex flex-none items-center gap-2 text-meta">
           {log.images && <span>{imageTexts.images(log.images.length)}</span>}
-          {nested.length > 0 && <span>{texts.chat.steps(nested.length)}</span>}
+          {steps > 0 && <span>{texts.chat.steps(steps)}</span>}
           {running ? <RunningTime since={log.timestamp} /> : <Result log={log} />}
           {(running || log.status === 'failed') && <Status status={log.status} iconOnly />}
           <ChevronRight className={classes('size-3 transition-transform', unfolded && 'rotate-90')} />

@@ -13,17 +13,16 @@ import { samePart, spanOf, summaryOf, type TurnEntry } from '../chatTimeline.ts'
 import type { TurnPart } from '../turnParts.ts'
 import { texts as forkTexts } from '../../fork/headerTexts.ts'
 import { useTurnActions } from '../../fork/useTurnActions.tsx'
-import { logsIn } from '../nestedTools.ts'
+import { isCall, logsIn } from '../nestedTools.ts'
 import { Boot } from './Boot.tsx'
 import { MarkdownText, MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
-import { ToolRow } from './ToolRow.tsx'
 import { texts } from '../texts.ts'
 import { usageText } from '../composer/usageText.ts'
 import { useTaskSeconds } from '../../replayed.ts'
 
+const ToolRow = optionalPart(async () => (await import('./ToolRow.tsx')).ToolRow)
 const QuestionCard = optionalPart(async () => (await import('../../questions/cards.ts')).QuestionCard)
-const Thought = optionalPart(async () => (await import('./Thought.tsx')).Thought)
 
 export type TurnUsage = NonNullable<NonNullable<Task['execution']>['usage']>
 
@@ -45,7 +44,7 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
   const [unfolded, setUnfolded] = useState(false)
   const [renderedCount, setRenderedCount] = useState(partsPerStep)
   const steps = logsIn(turn.parts)
-  const tools = steps.filter(({ kind }) => kind !== 'thinking')
+  const tools = steps.filter(isCall)
   const folds = !turn.live && tools.length > 0
   const all = folds && !unfolded ? turn.parts.filter(({ kind }) => kind !== 'tool') : turn.parts
   // A turn with thousands of steps must not slow the page: only the latest are rendered, more on request.
@@ -111,12 +110,10 @@ const Part = memo(
 function PartContent({ part, wasSeen }: PartProps) {
   switch (part.kind) {
     case 'tool':
-      return part.log.kind === 'thinking' ? (
+      return (
         <Suspense fallback={<div className="my-0.5 h-11 md:h-7" />}>
-          <Thought log={part.log} />
+          <ToolRow part={part} />
         </Suspense>
-      ) : (
-        <ToolRow part={part} />
       )
     case 'question':
       return (
