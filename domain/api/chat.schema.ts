@@ -52,7 +52,7 @@ export const ChatMessage = z.object({
 })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
-/** Of a log entry: the kind of its tool; `thinking` for what an agent thought, and `said` for what a sub-agent said, which is its `output`. */
+/** The kind of a log entry: that of its tool; `thinking` for a thought of the agent, and `said` for a text of a sub-agent, which is in `output`. */
 export const LogKind = z.enum([...ToolKind.options, 'thinking', 'said'])
 
 /** A tool call or thought of the agent, or a command that a person ran. */

@@ -159,7 +159,7 @@ function wordsOf(event: Words, id: string): LogDocument {
   }
 }
 
-/** A thought began so long before it was recorded. */
+/** How long a thought took, and when it began: this long before it was recorded. */
 function thoughtFor({ at, data: { durationMs } }: Extract<Words, { type: 'ThinkingRecorded' }>) {
   return { durationMs, timestamp: new Date(Date.parse(at) - (durationMs ?? 0)).toISOString() }
 }

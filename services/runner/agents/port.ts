@@ -31,7 +31,7 @@ export type AgentEvent =
   | { readonly type: 'text_restarted'; readonly messageKey: string }
   | { readonly type: 'thinking_delta'; readonly messageKey: string; readonly text: string }
   | { readonly type: 'thinking'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
-  /** Words of a sub-agent, whole. They are not for the person. */
+  /** A whole text of a sub-agent, which is for its agent and not for the person. */
   | SubagentWords
   | ToolStarted
   /** A tool has finished. Each tool that started gets this event, also when the agent dies first. */
@@ -109,7 +109,7 @@ export type AskedQuestion = Readonly<
 
 export interface SubagentWords {
   readonly type: 'subagent_words'
-  /** The tool call that it works for. */
+  /** The tool call that the sub-agent works for. */
   readonly parentToolId: string
   readonly isThought: boolean
   readonly text: string

@@ -197,7 +197,7 @@ function said(state: State, line: AssistantLine): AgentEvent[] {
     if (block.type === 'other') return []
     if (block.type === 'tool_use' && askingTools.has(block.name)) return []
     if (block.type === 'tool_use') return [state.tools.start(toolStarted(block, parent, state.workspace))]
-    // An API error comes again, in the result.
+    // An API error is repeated in the result.
     if (line.is_api_error_message === true) return []
     const text = block.type === 'text' ? block.text : block.thinking
     if (parent !== null)

@@ -15,7 +15,7 @@ export function nested(parts: readonly TurnPart[]): readonly TurnPart[] {
     begun.add(part.key)
   }
   const withNested = (part: ToolPart): ToolPart => {
-    // The last words of a sub-agent are the output of its call.
+    // The last text of a sub-agent is also the output of its call, so it is left out.
     const its = ofParent
       .get(part.key)
       ?.filter(({ log }) => log.kind !== 'said' || log.output !== part.log.output)
@@ -41,7 +41,7 @@ export function logsIn(parts: readonly TurnPart[]): readonly LogDocument[] {
   return parts.flatMap((part) => (part.kind === 'tool' ? [part.log, ...logsIn(part.nested ?? [])] : []))
 }
 
-/** Whether a step is a call of a tool, and not words. */
+/** Whether a step is a tool call, and not a text. */
 export function isCall({ kind }: LogDocument): boolean {
   return kind !== 'thinking' && kind !== 'said'
 }

@@ -1,4 +1,4 @@
-/** What the agent thought before it went on, or what a sub-agent said: one muted line, and the text when the line is expanded. */
+/** A thought of the agent, or a text of a sub-agent: one muted line, and the whole text when the line is expanded. */
 import { Brain, ChevronRight, MessageSquareText } from 'lucide-react'
 import { useState } from 'react'
 import type { LogDocument } from '#domain/views/log.ts'
