@@ -7,8 +7,9 @@ export interface FeedbackRule {
   /** How comments and reviews by people are handled. */
   readonly reviews: FeedbackMode
   readonly checks: FeedbackMode
-  /** Turns per commit, and below per pull request within 24 hours, that try to fix its checks automatically. */
+  /** The most turns that try to fix the checks of a commit automatically. */
   readonly triesPerCommit: number
+  /** The most turns that try to fix the checks of a pull request automatically within 24 hours. */
   readonly triesPerDay: number
   readonly resolves: boolean
 }

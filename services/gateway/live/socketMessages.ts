@@ -1,4 +1,4 @@
-/** Turns recorded events into the socket messages of the product specification. Pure. */
+/** Turns recorded events into the socket messages of the product specification. Has no side effects. */
 import type { ServerEvents, TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import { taskEvents } from '#domain/task/events.ts'
 import { chatMessageOf, chatView, faredIn, type MessageDocument } from '#domain/views/chat.ts'

@@ -118,7 +118,7 @@ function spansInTurn(turn: Turn, event: AnyRecorded, append: Period): readonly S
       return []
     case 'ToolStarted': {
       const { toolId, kind } = event.data
-      // A tool of a known kind has a name that its agent gave it. Any other name may be text by somebody.
+      // A tool of a known kind has a name that its agent gave it. Any other name may contain text of a person, so it is not emitted.
       const name = kind === 'other' ? undefined : event.content?.name
       turn.tools.set(toolId, { name: wordOf(name) ?? kind, begun: append.begun })
       return []

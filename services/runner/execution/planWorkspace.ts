@@ -1,4 +1,4 @@
-/** Plans how a run gets its workspace, from the task's facts in the log and the state of the disk. Pure. */
+/** Plans how a run gets its workspace, from the task's facts in the log and the state of the disk. Has no side effects. */
 
 export interface TaskFacts {
   /** Why the files of another moment must be restored; `null` when they need not be. */

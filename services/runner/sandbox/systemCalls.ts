@@ -1,6 +1,6 @@
 /**
  * The system calls that are refused in sandboxes. From this one list, bubblewrap's filter, the profile of
- * containers and the profile of the runner in `docker-compose.yml` are made. Pure.
+ * containers and the profile of the runner in `docker-compose.yml` are made. Has no side effects.
  *
  * ptrace(2) and process_vm_readv(2) are allowed: debuggers need them, and since a sandbox has its own user, they
  * only reach the sandbox; the kernel applies the filter again after a tracer. personality(2) is allowed too:

@@ -80,7 +80,7 @@ export async function openWorkspaceLimit(options: WorkspaceLimitOptions): Promis
   }
 }
 
-/** The mount point of a device that has project quotas enabled, according to /proc/self/mountinfo. Pure. */
+/** The mount point of a device that has project quotas enabled, according to /proc/self/mountinfo. Has no side effects. */
 export function projectQuotaMount(mountinfo: string, dev: number): string | undefined {
   // Decodes the device number, as the kernel encodes it for programs.
   const device = `${(dev >>> 8) & 0xfff}:${(dev & 0xff) | ((dev >>> 12) & 0xf_ff00)}`
@@ -173,7 +173,7 @@ async function openQuota(
   }
 }
 
-/** The lines of `lsattr -p`, each with the number of a project and a folder, separated by one space. Pure. */
+/** The lines of `lsattr -p`, each with the number of a project and a folder, separated by one space. Has no side effects. */
 export const projectsOf = (listing: string): ReadonlySet<string> =>
   new Set(listing.split('\n').map((line) => line.trim().replace(/ +\S+ +/, ' ')))
 

@@ -1,4 +1,4 @@
-/** The arguments of bubblewrap, which define the whole sandbox. Pure. */
+/** The arguments of bubblewrap, which define the whole sandbox. Has no side effects. */
 import { launcherEnvironment } from '../layout.ts'
 import type { Bind } from '../port.ts'
 

@@ -33,7 +33,7 @@ export type GroupPlan =
 const serverName = 'flightdeck-server'
 const groupPrefix = 'flightdeck-sandbox-'
 
-/** Parses /proc/self/cgroup and /proc/self/mountinfo. `undefined` when no mounted hierarchy can count memory. Pure. */
+/** Parses /proc/self/cgroup and /proc/self/mountinfo. `undefined` when no mounted hierarchy can count memory. Has no side effects. */
 export function ownGroup(groups: string, mounts: string): OwnGroup | undefined {
   const lines = groups.split('\n').map((line) => {
     const [, controllers = '', ...path] = line.split(':')
@@ -62,7 +62,7 @@ function withinRoot(root: string, path: string): string | undefined {
   return path === root ? '/' : path.startsWith(`${root}/`) ? path.slice(root.length) : undefined
 }
 
-/** Plans the groups. `kin` are this process, its ancestors and its descendants. Pure. */
+/** Plans the groups. `kin` are this process, its ancestors and its descendants. Has no side effects. */
 export function planGroups(own: GroupState, kin: ReadonlySet<number>): GroupPlan {
   if (!own.controllers.includes('memory'))
     return { kind: 'none', why: 'the control group of the server does not count memory' }
@@ -79,7 +79,7 @@ export function planGroups(own: GroupState, kin: ReadonlySet<number>): GroupPlan
   return { kind: 'use', base: own.folder, move: own.processes }
 }
 
-/** What is written into the folder of a sandbox's group, in order. Optional settings do not exist in every kernel. Pure. */
+/** What is written into the folder of a sandbox's group, in order. Optional settings do not exist in every kernel. Has no side effects. */
 export function groupSettings(
   version: OwnGroup['version'],
   { memoryBytes, processes }: Pick<SandboxLimits, 'memoryBytes' | 'processes'>,

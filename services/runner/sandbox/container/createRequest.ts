@@ -1,4 +1,4 @@
-/** The body of the request to the engine that creates a container, which defines the whole sandbox. Pure. */
+/** The body of the request to the engine that creates a container, which defines the whole sandbox. Has no side effects. */
 import type { SandboxUser } from '../../workspace/workspace.ts'
 import type { ContainerImage } from './engine.ts'
 import { firstProcess } from './init.ts'

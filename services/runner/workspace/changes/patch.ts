@@ -1,4 +1,4 @@
-/** Parses the output of `git diff -z --raw --numstat -p` as it arrives, within limits. Pure. */
+/** Parses the output of `git diff -z --raw --numstat -p` as it arrives, within limits. Has no side effects. */
 
 export type ChangeKind = 'added' | 'modified' | 'deleted' | 'renamed'
 

@@ -93,7 +93,7 @@ async function othersCommit(
   const { git, privateGitDir: gitDir } = request
   const hasGrown = head === null || (await mergeBaseOf(git, gitDir, head, now)) === head
   if (hasGrown) return commitLike(request, now, [tip], othersNote)
-  // The last commit is ours on top of theirs, or theirs if nothing of ours was left to commit.
+  // The last commit is our own, on top of the commits of others. If we had nothing left to commit, it is the last commit of others.
   const before = await commitOf(git, gitDir, `${now}^`)
   const theirs = before === null ? null : await commitLike(request, before, [published], othersNote)
   return commitLike(request, now, [tip, theirs, published], othersNote)
