@@ -400,7 +400,7 @@ function askedToStop(): Promise<void> {
   })
 }
 
-/** The message of a fault: for one that a person can fix just the sentence, for a defect everything. */
+/** The text to print for a fault: only its sentence if a person can fix the fault, and everything for a defect. */
 function sentenceOf(fault: unknown): string {
   if (fault instanceof BadConfig) return fault.faults.join('\n')
   if (!(fault instanceof Error)) return String(fault)

@@ -78,8 +78,9 @@ const ShownRule = z.object({
   /** For reviews and comments: `off` ignores them, `ask` shows them, `automatic` sends them to the agent within the limits. */
   reviews: Mode,
   checks: Mode,
-  /** Turns per commit, and below per pull request within 24 hours, that try to fix its checks automatically. */
+  /** The most turns that try to fix the checks of a commit automatically. */
   triesPerCommit: tries(feedbackLimits.triesPerCommit),
+  /** The most turns that try to fix the checks of a pull request automatically within 24 hours. */
   triesPerDay: tries(feedbackLimits.triesPerDay),
   resolves: z.boolean(),
 })

@@ -71,8 +71,9 @@ export function rootIn(
 export interface GivenSeals {
   readonly given: number
   readonly compared: number
-  /** Seals that are older than those that the bundle lists, and below, seals that are newer than the bundle. */
+  /** The number of seals that are older than those that the bundle lists. */
   readonly older: number
+  /** The number of seals that are newer than the bundle. */
   readonly newer: number
   readonly ofOtherEpochs: number
   readonly ofOtherLogs: number

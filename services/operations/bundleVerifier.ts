@@ -47,8 +47,8 @@ interface Checked {
 }
 
 /**
- * Checks a bundle with the given keys; without any, with those in the file of known keys, and otherwise with the keys of the bundle that it is
- * compared with.
+ * Checks a bundle with the given keys. If no keys are given, uses those in the file of known keys; if that has none either, uses the keys of the
+ * bundle that this one is compared with.
  */
 function check(
   file: string,

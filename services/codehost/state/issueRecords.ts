@@ -50,6 +50,7 @@ export type IssueEvent = Readonly<z.infer<typeof IssueEvent>>
 export const mostIssues = 5_000
 /** The most labels of one issue, as on GitHub. */
 export const mostLabels = 100
-/** The most labels of one repository, and below, the most remembered events of one issue. */
+/** The most labels of one repository. */
 export const mostLabelsOfAll = 1_000
+/** The most events of one issue that are remembered. */
 export const mostEvents = 300

@@ -72,7 +72,7 @@ async function waitOf({ access, codeHost }: CommandServices, userId: string): Pr
   return { retryAfterSeconds: waitMs > 0 ? waitMs / 1_000 : 60 }
 }
 
-/** Title and body of a pull request for which the person wrote none. An open one keeps its own. */
+/** Title and body of a pull request for which the person wrote none. An open pull request keeps the title and body that it has. */
 async function proposed(
   services: CommandServices,
   taskId: string,

@@ -193,8 +193,8 @@ function allowanceIn(headers: Headers): Allowance | undefined {
 }
 
 /**
- * How many ms the host wants the holder to pause, whatever is left of the limit: GitHub's 'secondary' limits. A minute when it only says that
- * requests come too fast.
+ * How many ms the host wants the holder to pause, whatever is left of the limit: GitHub's 'secondary' limits. The pause is a minute when the host
+ * only says that requests come too fast.
  */
 function pauseIn(url: string, { status, headers }: Response): number | undefined {
   // GraphQL also refuses with status 200. In any other response, `retry-after` is about the resource, or about an unavailable host.

@@ -148,8 +148,9 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
       everyMs: values.SEAL_SECONDS * 1_000 || null,
       /** A file outside of the database, to which seals are written. */
       file: resolve(values.SEALS_FILE ?? join(values.DATA_DIR, 'seals.ndjson')),
-      /** A git repository that gets a commit for each seal, and below, the address of a witness; `null`: none. */
+      /** A git repository that gets a commit for each seal; `null` for none. */
       git: values.SEAL_GIT ?? null,
+      /** The address of a witness; `null` for none. */
       witness: values.SEAL_WITNESS ?? null,
     },
     /** Whether git notes with the origin of lines are pushed with commits. */

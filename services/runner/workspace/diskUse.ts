@@ -86,16 +86,18 @@ interface Watched {
   readonly taskId: string
   readonly folder: string
   readonly stop: StoppableRun
-  /** The bytes at the first measurement, and below at the last. */
+  /** The bytes at the first measurement. */
   first: number | undefined
+  /** The bytes at the last measurement. */
   last: number | undefined
 }
 
 const pollIntervalMs = 100
 /** Free space is extrapolated for this many polls. */
 const pollsAhead = 4
-/** How long runs are paused at most while their files are counted, and below, how long a run may take to end. */
+/** The longest time for which runs are paused while their files are counted. */
 const longestPauseMs = 3_000
+/** How long a run may take to end. */
 const endTimeoutMs = 10_000
 
 /**

@@ -54,8 +54,9 @@ interface WorkspaceRequest {
 export interface Cleared {
   /** The present size of all mirrors and workspaces. */
   readonly bytes: number
-  /** The ids of tasks whose workspaces were removed, and below, the folders of removed mirrors. */
+  /** The ids of tasks whose workspaces were removed. */
   readonly workspaces: readonly string[]
+  /** The folders of removed mirrors. */
   readonly mirrors: readonly string[]
   readonly holdings: readonly Holding[]
 }

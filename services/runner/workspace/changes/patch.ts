@@ -7,8 +7,9 @@ export interface FileDiff {
   readonly kind: ChangeKind
   readonly path: Buffer
   readonly previousPath: Buffer | undefined
-  /** Added lines, and below, deleted lines; 0 for a binary file. */
+  /** The number of added lines; 0 for a binary file. */
   readonly additions: number
+  /** The number of deleted lines; 0 for a binary file. */
   readonly deletions: number
   readonly binary: boolean
   /** The file's part of the unified diff, from its `diff --git` line on. It has only whole lines. */
