@@ -24,7 +24,7 @@ export type ReadOutcome =
       readonly kind: 'read'
       readonly found: readonly Found[]
       /**
-       * Pull requests that the installation cannot see, to be read with the owners' own accesses. It is recorded as missing only if the owner cannot
+       * Pull requests that the installation cannot see, to be read with the owners' own accesses. One is recorded as missing only if its owner cannot
        * see it either.
        */
       readonly unseen: readonly ReadRequest[]

@@ -33,7 +33,7 @@ export function Part({ title, why, children }: PartProps) {
   )
 }
 
-/** The state of a form that edits `values` of the settings. `change` is what it sends when it is saved. */
+/** The state of a form that edits `values` of the settings. `change` is the change that the form sends when it is saved. */
 export function useSettingsForm(
   { projectId, settings }: PartOfProject,
   values: SettingsChange,

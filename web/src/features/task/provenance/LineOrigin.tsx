@@ -174,7 +174,10 @@ export type Origin =
   /** The file has changed since the end of the last turn, so line numbers may differ. */
   | { readonly kind: 'changed' }
 
-/** Finds the turn that wrote a line, from the server's data about the file. `diff`: of the file, as shown. `line`: its number after the changes. */
+/**
+ * Finds the turn that wrote a line, from the server's data about the file. `diff` is the file's diff as it is shown, and `line` the line's number
+ * after the changes.
+ */
 export function originOf({ blob, ranges, turns }: Provenance, diff: string, line: number): Origin {
   const blobPrefix = /^index [0-9a-f]+\.\.([0-9a-f]+)/m.exec(diff)?.[1]
   if (blob === null || blobPrefix === undefined || !blob.startsWith(blobPrefix)) return { kind: 'changed' }
