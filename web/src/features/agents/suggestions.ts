@@ -24,7 +24,7 @@ export const texts = {
   subagent: 'Subagent',
 } as const
 
-/** The commands and skills whose name contains what was typed. `begins`: the message is the first of its task. */
+/** The commands and skills whose name contains what was typed. `begins` says whether the message is the first of its task. */
 export function commandSuggestions(
   agent: AgentName,
   abilities: readonly Ability[] | undefined,

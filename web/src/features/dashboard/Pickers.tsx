@@ -64,8 +64,8 @@ export function ProjectPicker({ isEmpty, ...choice }: ProjectPickerProps) {
 const firstBranch = 'main'
 
 /**
- * The branch of a new task: the project's default branch until another is chosen. `isEmpty`: the repository has no branch, so `main` is created when
- * the agent starts.
+ * The branch of a new task: the project's default branch until another is chosen. `isEmpty` says that the repository has no branch, so that `main` is
+ * created when the agent starts.
  */
 export function useBranchChoice(project: Project | undefined) {
   const { currentData, error, isFetching } = useBranchesQuery(project?.id ?? '', {

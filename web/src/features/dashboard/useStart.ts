@@ -14,7 +14,7 @@ type Preparation = Parameters<ReturnType<typeof usePrepareTaskMutation>[0]>[0]
 interface StartOptions {
   /** `null` while something is missing. */
   readonly task: Pick<NewTask, 'projectId' | 'branch' | 'codexModel' | 'agent'> | null
-  /** `undefined`: the agent works freely. */
+  /** How freely the agent works; `undefined` means freely. */
   readonly mode: NewTask['mode']
   readonly images: PendingImages
   /** Ends dictation, and returns the description. */

@@ -4,7 +4,7 @@ import { ImagePlus } from 'lucide-react'
 import { useWindowEvent } from '../../ui/hooks.ts'
 import { texts } from './texts.ts'
 
-/** `over`: whether files are held over the element. `handlers`: the props for the element. */
+/** Accepts images that are dropped or pasted. `over` says whether files are held over the element; `handlers` are the props for the element. */
 export function useImageDrop(onFiles: (files: readonly File[]) => void) {
   const [over, setOver] = useState(false)
   useWindowEvent('dragover', refuseDrop)

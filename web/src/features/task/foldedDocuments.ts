@@ -114,7 +114,7 @@ function isOver(status: string): boolean {
   return status !== 'queued' && status !== 'running' && status !== 'pending'
 }
 
-/** Adds documents before the known ones, oldest first; known documents take precedence. `more`: the server has still older ones. */
+/** Adds documents before the known ones, oldest first; known documents take precedence. `more` says whether the server has still older ones. */
 export function withEarlier<D extends Placed>(
   folded: Folded<D>,
   documents: readonly D[],

@@ -10,8 +10,8 @@ import { taskApi } from '../taskApi.ts'
 const pageSize = 60
 
 /**
- * Renders only the end of a long chat, and more as somebody scrolls back, without moving what they look at. `more`: the server has entries older than
- * all `entries`.
+ * Renders only the end of a long chat, and more as somebody scrolls back, without moving what they look at. `more` says whether the server has
+ * entries older than all `entries`.
  */
 export function useEarlier(
   entries: readonly ChatEntry[],

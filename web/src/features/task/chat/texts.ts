@@ -29,10 +29,10 @@ export const texts = {
     discard: 'Discard',
     sending: 'Sending',
     waits: 'Waiting for the connection',
-    /** `partial`: the turn had more calls before these. */
+    /** `partial` says whether the turn had more calls before these. */
     toolCalls: (count: number, partial = false) =>
       `${count}${partial ? '+' : ''} tool ${count === 1 && !partial ? 'call' : 'calls'}`,
-    /** `time`: how long the thought took, if that is known. */
+    /** `time` is the duration of the thought, if that is known. */
     thought: (time: string | null) => (time === null ? 'Thought' : `Thought for ${time}`),
     /** The number of steps of a sub-agent. */
     steps: (count: number) => `${count} ${count === 1 ? 'step' : 'steps'}`,

@@ -78,7 +78,7 @@ export function CleanUp({ task }: { readonly task: Task }) {
   )
 }
 
-/** How the pull request ended. `laterWork`: the task has work that was not merged. */
+/** How the pull request ended. `laterWork` says that the task has work that was not merged. */
 function endOf({ pullRequest, laterWork }: Task): keyof typeof words.offers {
   if (pullRequest?.state === 'closed') return 'closed'
   return laterWork ? 'mergedAndWorkedOn' : 'merged'

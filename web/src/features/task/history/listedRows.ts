@@ -19,7 +19,7 @@ interface InSection {
 export type ListedRow =
   | { readonly kind: 'head'; readonly section: TimelineSection; readonly isFolded: boolean }
   | ({ readonly kind: 'row' } & InSection)
-  /** The output of a command, or all other output of a turn. `isOpen`: the pieces of the output are listed too. */
+  /** The output of a command, or all other output of a turn. `isOpen` says whether the pieces of the output are listed too. */
   | {
       readonly kind: 'output'
       readonly key: string

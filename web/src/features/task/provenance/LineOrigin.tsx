@@ -16,7 +16,7 @@ interface LineOriginProps {
   readonly line: number
   /** The position of the line's number on the screen. */
   readonly anchor: DOMRect
-  /** `goBack`: whether the focus returns to the line. */
+  /** Called to close the popover; `goBack` says whether the focus returns to the line. */
   readonly onClose: (goBack: boolean) => void
 }
 

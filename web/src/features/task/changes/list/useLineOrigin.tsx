@@ -8,7 +8,7 @@ const LineOrigin = lazy(async () => ({
   default: (await import('../../provenance/LineOrigin.tsx')).LineOrigin,
 }))
 
-/** `shown`: whether the key for a line's origin applies. */
+/** Opens the origin of a line. `shown` says whether the key for that applies. */
 export function useLineOrigin(
   rows: readonly DiffRow[],
   active: ActiveRow,
