@@ -4,7 +4,7 @@ import { TaskId } from '../kernel/ids.schema.ts'
 import { AgentName } from '../task/events.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { comparisonRoutes } from './comparison.ts'
-import { modelName, Text } from './fields.schema.ts'
+import { effortName, modelName, Text } from './fields.schema.ts'
 import { limits } from './limits.ts'
 import { Task } from './tasks.schema.ts'
 
@@ -18,6 +18,7 @@ export const addAlternative = defineWrite(comparisonRoutes.addAlternative, {
     id: TaskId.optional(),
     agent: AgentName,
     codexModel: modelName.nullable().optional(),
+    effort: effortName.nullable().optional(),
     /** Defaults to this task's first message. */
     message: Text.min(1).max(limits.descriptionLength).optional(),
   }),

@@ -1,6 +1,6 @@
 /** Fields that several calls share. */
 import { z } from 'zod'
-import { isBranchName, isModelName } from '../kernel/names.ts'
+import { isBranchName, isEffortName, isModelName } from '../kernel/names.ts'
 import { faultCodes } from '../kernel/errors.ts'
 import { saying } from '../kernel/readInput.ts'
 
@@ -29,6 +29,10 @@ export const modelName = z
   .string()
   .refine((name) => name === '' || isModelName(name), { error: saying('does not have a valid name.') })
   .transform((name) => (name === '' ? null : name))
+
+export const effortName = z
+  .string()
+  .refine(isEffortName, { error: saying('is not a level that an agent has.') })
 
 export const success = { success: z.literal(true) }
 

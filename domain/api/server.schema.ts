@@ -23,7 +23,16 @@ export const countPageView = defineWrite(serverRoutes.countPageView, {
   answer: success,
 })
 
-export const AgentModel = z.object({ name: z.string(), label: z.string() })
+export const AgentModel = z.object({
+  name: z.string(),
+  label: z.string(),
+  /** What the agent says of it, such as its price. */
+  description: z.string().optional(),
+  /** How hard it can be told to think, from little to much; absent where the agent does not say. */
+  effortLevels: z.array(z.string()).optional(),
+  /** What the agent uses when nobody chooses. */
+  isDefault: z.literal(true).optional(),
+})
 export type AgentModel = z.output<typeof AgentModel>
 
 export const AgentState = z.object({
@@ -36,7 +45,7 @@ export const AgentState = z.object({
   keyInSandbox: z.boolean(),
   /** The provider for which a person or a project may bring a key; absent when the agent takes none. */
   ownKey: z.enum(keyProviders).optional(),
-  /** The agent's known models, by the names used to request them; there may be others. */
+  /** The models as the agent last reported them, or else those known, by the names used to request them; there may be others. */
   models: z.array(AgentModel),
 })
 export type AgentState = z.output<typeof AgentState>

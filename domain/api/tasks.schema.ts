@@ -15,6 +15,7 @@ import { imageLimits } from './images.ts'
 import {
   Cursor,
   branchName,
+  effortName,
   modelName,
   Moment,
   queryNumber,
@@ -66,8 +67,10 @@ export const Task = z.object({
   branch: z.string(),
   /** The model requested for the agent. */
   codexModel: z.string().nullable(),
-  /** The agent for which this model was chosen; another agent uses its own default. */
+  /** The agent for which this model and effort were chosen; another agent uses its own defaults. */
   modelAgent: AgentName,
+  /** Missing where the agent's own counts. */
+  effort: z.string().optional(),
   images: z.array(z.object({ ...ShownImage.shape, uploadedAt: Moment })),
   /** How freely the task's agent works. */
   mode: AgentMode,
@@ -228,6 +231,8 @@ export const createTask = defineWrite(taskRoutes.createTask, {
     projectId: required('Please select a project', 100).pipe(ProjectId),
     branch: branchName('Please select a branch'),
     codexModel: modelName.nullable().optional(),
+    /** One of the levels that the agent reports for its model. */
+    effort: effortName.nullable().optional(),
     images: attachedImages(imageLimits.aTask).optional(),
     agent: AgentName.default(defaultAgent),
     mode: AgentMode.optional(),
@@ -238,13 +243,15 @@ export const createTask = defineWrite(taskRoutes.createTask, {
 })
 
 export const updateTask = defineWrite(taskRoutes.updateTask, {
-  summary: 'Changes the title, description or model. A new model applies from the next turn.',
+  summary:
+    'Changes the title, description, model or effort. A new model or effort applies from the next turn.',
   params,
   body: z.object({
     title: required('A task needs a title.', titleLength).optional(),
     description: required('Please enter a task description', limits.descriptionLength).optional(),
     codexModel: modelName.nullable().optional(),
-    /** The agent that the model was chosen for; defaults to the task's agent. */
+    effort: effortName.nullable().optional(),
+    /** The agent that model and effort were chosen for; defaults to the task's agent. */
     agent: AgentName.optional(),
     /** The mode that applies from the next turn on. */
     mode: AgentMode.optional(),

@@ -62,7 +62,7 @@ const sentences: Sentences = {
   TaskUpdated: ({ content }) => did('task', 'Title or description changed', excerpt(content?.title)),
   TaskDeleted: () => did('task', 'Task deleted'),
   ModelChosen: ({ data, content }) =>
-    did('task', `Model chosen for ${data.agent}`, content?.model ?? 'its default'),
+    did('task', `Model chosen for ${data.agent}`, modelWords(content?.model ?? 'its default', data.effort)),
   MessageQueued: ({ data, content }, { person }) =>
     data.kind === 'command'
       ? did('message', `Command from ${person}`, excerpt(content?.message))
@@ -78,10 +78,11 @@ const sentences: Sentences = {
   ExecutionStarted: ({ data: { attempt } }) =>
     attempt === 1 ? null : ran('setup', `Another runner took the work up, attempt ${attempt}`),
   WorkspacePreparing: () => ran('setup', 'Cloning the repository', { outcome: 'running' }),
-  AgentStarted({ data: { agent, version, resumed, payer } }, { person }) {
+  AgentStarted({ data: { agent, version, resumed, payer, model, effort } }, { person }) {
     const began = resumed ? 'continued the conversation' : 'started'
     const paid = { person: `Paid by the key of ${person}`, project: "Paid by the project's key", server: '' }
-    return ran('setup', `${labelOf(agent)} ${version} ${began}`, { detail: paid[payer ?? 'server'] })
+    const words = [modelWords(model, effort), paid[payer ?? 'server']].filter((part) => part !== '')
+    return ran('setup', `${labelOf(agent)} ${version} ${began}`, { detail: words.join('. ') })
   },
   McpServersReported({ content }) {
     const servers = content?.servers ?? []
@@ -214,6 +215,10 @@ const sentences: Sentences = {
           outcome: 'failed',
         })
       : null,
+}
+
+function modelWords(model = '', effort?: string): string {
+  return [model, effort === undefined ? '' : `${effort} effort`].filter((part) => part !== '').join(', ')
 }
 
 /** The status of an MCP server in words, for the timeline and the terminal. */

@@ -26,6 +26,9 @@ export const defaultModel = 'o4-mini'
 /** The maximum length of a model's name, in characters. */
 export const longestModelName = 200
 
+/** Whether the name can be that of an agent's level of effort. */
+export const isEffortName = (name: string): boolean => /^[a-z][a-z0-9_-]{0,23}$/.test(name)
+
 /** Whether the name is safe as a program argument: printable, without spaces, and not an option. */
 export function isModelName(name: string): boolean {
   return name.length <= longestModelName && /^(?!-)[\x21-\x7e]+$/.test(name)

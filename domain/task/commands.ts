@@ -103,6 +103,7 @@ export type TaskCommand =
       readonly projectId: string
       readonly agent: AgentName
       readonly codexModel: string | null
+      readonly effort?: string | null
       readonly title: string
       readonly description: string
       readonly branch: string
@@ -138,8 +139,12 @@ export type TaskCommand =
       readonly type: 'UpdateTask'
       readonly title?: string
       readonly description?: string
-      /** The model for the next turns. A `null` agent means the task's current agent. */
-      readonly model?: { readonly agent: AgentName | null; readonly name: string | null }
+      /** The model and effort for the next turns; one that is missing stays. A `null` agent means the task's current agent. */
+      readonly model?: {
+        readonly agent: AgentName | null
+        readonly name?: string | null
+        readonly effort?: string | null
+      }
       readonly mode?: AgentMode
     }
   | { readonly type: 'DeleteTask' }

@@ -73,6 +73,22 @@ describe('update', () => {
       .then([ModelChosen.of({ agent: 'cursor' }, { model: null })])
   })
 
+  test('of the effort keeps the model of its agent, and none of another', () => {
+    const chosen = ModelChosen.of({ agent: 'claude', effort: 'high' }, { model: 'opus' })
+    given(task, past.running, ModelChosen.of({ agent: 'claude' }, { model: 'opus' }))
+      .when({ type: 'UpdateTask', model: { agent: null, effort: 'high' } })
+      .then([chosen])
+    given(task, past.running, chosen)
+      .when({ type: 'UpdateTask', model: { agent: null, name: 'sonnet' } })
+      .then([ModelChosen.of({ agent: 'claude', effort: 'high' }, { model: 'sonnet' })])
+    given(task, past.running, chosen)
+      .when({ type: 'UpdateTask', model: { agent: null, effort: null } })
+      .then([ModelChosen.of({ agent: 'claude' }, { model: 'opus' })])
+    given(task, past.running, chosen)
+      .when({ type: 'UpdateTask', model: { agent: 'codex', effort: 'low' } })
+      .then([ModelChosen.of({ agent: 'codex', effort: 'low' }, { model: null })])
+  })
+
   test('of the model and the words is both', () =>
     given(task, past.running)
       .when({ type: 'UpdateTask', title: 'Greet', model: { agent: 'claude', name: 'opus' } })

@@ -84,9 +84,9 @@ export const TaskUpdated = event('TaskUpdated', 1, {
   data: z.object({}),
   content: z.object({ title: z.string(), description: z.string() }),
 })
-/** The agent is asked to use this model from its next turn on; `null` leaves the choice to the agent. */
+/** The agent is asked to use this model and effort from its next turn on; a missing one leaves the choice to the agent. */
 export const ModelChosen = event('ModelChosen', 1, {
-  data: z.object({ agent: AgentName }),
+  data: z.object({ agent: AgentName, effort: Named.optional() }),
   content: z.object({ model: z.string().nullable() }),
 })
 export const TaskDeleted = fact('TaskDeleted', {})
@@ -198,6 +198,10 @@ export const AgentStarted = fact('AgentStarted', {
   resumed: z.boolean(),
   /** Who pays for the model; absent for the scripted model, and in events from before people had keys. */
   payer: z.enum(payers).optional(),
+  /** As the agent says; absent where it does not, and in what was recorded before these fields. */
+  model: Named.optional(),
+  /** The effort that it was asked for. */
+  effort: Named.optional(),
 })
 const ToolCall = z.object({ ...execution, toolId: Named, kind: ToolKind })
 const ToolInput = z.object({ name: z.string(), target: z.string(), input: z.string() })

@@ -12,6 +12,7 @@ import type { RestorePoints, Snapshot } from './restorePoints.ts'
 export interface ModelChoice {
   readonly agent: AgentName
   readonly name: string | null
+  readonly effort: string | null
 }
 
 export interface LiveTask {

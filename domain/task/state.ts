@@ -19,6 +19,7 @@ import { isOfQuestions, noQuestions, withoutPending, withQuestions } from './que
 import { isOfPullRequest, observedIn, publishedAs, standingIn } from './codeHost/pullRequestState.ts'
 import type { TaskEvent } from './events.ts'
 import { cancelRequestedIn, sentIn, type EndStatus, type Execution } from './phase.ts'
+import { modelChosen } from './modelChoice.ts'
 import { noPoints, started, wentBack, withSnapshot, type Snapshot } from './restorePoints.ts'
 import type { LiveTask, TaskState } from './liveTask.ts'
 
@@ -35,7 +36,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       agent,
       title: event.content?.title ?? '',
       description: event.content?.description ?? '',
-      model: { agent, name: event.content?.codexModel ?? null },
+      model: { agent, name: event.content?.codexModel ?? null, effort: null },
       phase: { status: 'pending' },
       queue: [],
       steering: [],
@@ -83,7 +84,7 @@ function evolveTask(
     case 'TaskUpdated':
       return event.content === null ? task : { ...task, ...event.content }
     case 'ModelChosen':
-      return { ...task, model: { agent: event.data.agent, name: event.content?.model ?? null } }
+      return { ...task, model: modelChosen(event) }
     case 'TaskDeleted':
       return { kind: 'deleted', ownerId: task.ownerId }
     case 'MessageQueued':

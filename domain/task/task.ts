@@ -19,7 +19,6 @@ import {
   MessageQueued,
   SecretsGranted,
   MessageWithdrawn,
-  ModelChosen,
   QueueReordered,
   SteeringRequested,
   TaskCreated,
@@ -47,11 +46,12 @@ import {
   retryUpdate,
   settlePullRequest,
 } from './codeHost/pullRequest.ts'
+import { chooseModel, effortOfNew } from './modelChoice.ts'
 import type { Execution, QueuedMessage } from './phase.ts'
 import { AgentModeChosen } from './questionEvents.ts'
 import { answerQuestion, chooseMode, isLateWithdrawal, withdrawQuestions } from './questions.ts'
 import { refusalOfWords } from './slashCommands.ts'
-import { evolve, type LiveTask, type ModelChoice, type TaskState } from './state.ts'
+import { evolve, type LiveTask, type TaskState } from './state.ts'
 
 function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
   if (command.type === 'CreateTask')
@@ -154,8 +154,9 @@ function createTask(command: CommandOf<'CreateTask'>): Decision<TaskEvent> {
   )
   const mode =
     command.mode === undefined || command.mode === 'free' ? [] : [AgentModeChosen.of({ mode: command.mode })]
+  const effort = effortOfNew(command)
   if (command.from && description.trim() === '' && images.length === 0)
-    return [created, ...origin(command), ...mode]
+    return [created, ...origin(command), ...mode, ...effort]
   return [
     created,
     messageQueued(first, description, images),
@@ -163,6 +164,7 @@ function createTask(command: CommandOf<'CreateTask'>): Decision<TaskEvent> {
     ...comparedWith(command),
     ...issueOrigin(command),
     ...mode,
+    ...effort,
     requested(executionId, 'start', first),
   ]
 }
@@ -173,9 +175,7 @@ function updateTask(state: LiveTask, command: CommandOf<'UpdateTask'>): Decision
   const isChanged = title !== state.title || description !== state.description
   return [
     ...(isChanged ? [TaskUpdated.of({}, { title, description })] : []),
-    ...(command.model === undefined
-      ? []
-      : modelChosen(state, { ...command.model, agent: command.model.agent ?? state.agent })),
+    ...chooseModel(state, command.model),
     ...chooseMode(state, command.mode),
   ]
 }
@@ -336,11 +336,6 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
     ...(isUpdated ? automaticUpdate(state, command.nextExecutionId, execution.executionId) : []),
     ...(isTurnDone && command.opensDraft ? firstDraft(state, command.nextExecutionId) : []),
   ]
-}
-
-function modelChosen({ model }: LiveTask, { agent, name }: ModelChoice): readonly TaskEvent[] {
-  const isAsItWas = model.agent === agent && model.name === name
-  return isAsItWas ? [] : [ModelChosen.of({ agent }, { model: name })]
 }
 
 function messageQueued(message: QueuedMessage, text: string, images: readonly NamedImage[]) {

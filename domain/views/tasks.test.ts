@@ -213,6 +213,13 @@ test('a model that is chosen later takes its place, with the agent that it is fo
   })
 })
 
+test('an effort is shown until the agent has its own again', () => {
+  const chosen = ModelChosen.of({ agent: 'claude', effort: 'high' }, { model: 'opus' })
+  const back = ModelChosen.of({ agent: 'claude' }, { model: 'opus' })
+  expect(documentOf(past.running, chosen)).toMatchObject({ codexModel: 'opus', effort: 'high' })
+  expect(documentOf(past.running, chosen, back)).not.toHaveProperty('effort')
+})
+
 test('an update changes the words', () =>
   expect(documentOf(past.running, TaskUpdated.of({}, { title: 'Greet', description: 'Hi' }))).toMatchObject({
     title: 'Greet',

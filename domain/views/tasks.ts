@@ -89,7 +89,7 @@ function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | unde
     case 'TaskUpdated':
       return { ...seen, ...event.content }
     case 'ModelChosen':
-      return { ...seen, codexModel: event.content?.model ?? null, modelAgent: event.data.agent }
+      return modelChosen(seen, event)
     case 'MessageQueued':
       // The first message is recorded right after the creation, at revision 1.
       return event.revision === 1 ? { ...seen, images: imagesOf(event) } : seen
@@ -228,6 +228,14 @@ function executionRequested(task: TaskDocument, event: Event<'ExecutionRequested
       cancelRequested: false,
     },
   }
+}
+
+function modelChosen(
+  { effort: _before, ...task }: TaskDocument,
+  { data, content }: Event<'ModelChosen'>,
+): TaskDocument {
+  const effort = data.effort === undefined ? {} : { effort: data.effort }
+  return { ...task, codexModel: content?.model ?? null, modelAgent: data.agent, ...effort }
 }
 
 function usageRecorded(task: TaskDocument, event: Event<'UsageRecorded'>): TaskDocument {

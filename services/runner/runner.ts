@@ -11,6 +11,7 @@ import type { Config } from '#platform/config/config.ts'
 import { checkImage } from '#platform/images/reencode.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
 import { installedAgents, scriptedNotices, type InstalledAgents } from './agents/installed.ts'
+import { reportedModels } from './agents/reportedModels.ts'
 import { openBudgets } from './model/budget.ts'
 import type { RunnerEngines, WorkspaceDeps } from './deps.ts'
 import { openEgress } from './egress/egress.ts'
@@ -138,7 +139,12 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   for (const sentence of opened.shortcomings) logger.warn(sentence)
   for (const sentence of opened.memory) logger.info(sentence)
   // Asking a CLI for its version takes a moment, so the first run waits for it and the start does not.
-  const agents = installedAgents(config)
+  const agents = installedAgents(
+    config,
+    reportedModels(join(root, 'models.json'), (fault) =>
+      logger.warn({ err: fault }, 'failed to keep the models that an agent reported'),
+    ),
+  )
   await endOrphanedSandboxes(root)
   await removeLeftovers(root)
   const isRoot = process.getuid?.() === 0

@@ -294,7 +294,7 @@ test('every agent is there, each with its version and what people should know of
         version: expect.stringMatching(/^\d+\.\d+/),
         missing: null,
         keyInSandbox: false,
-        models: expect.arrayContaining([{ name: 'opus', label: 'Opus' }]),
+        models: expect.arrayContaining([expect.objectContaining({ name: 'opus', label: 'Opus' })]),
         ownKey: 'anthropic',
       },
       {

@@ -34,6 +34,7 @@ export const comparisonRoutes: readonly Route<CommandServices>[] = [
         projectId,
         agent: body.agent,
         codexModel: body.codexModel ?? null,
+        effort: body.effort ?? null,
         title: titleOf(title || description),
         description,
         branch,

@@ -103,7 +103,7 @@ async function forkedFrom(services: CommandServices, fork: Fork) {
       ownerId: user.id,
       projectId: source.projectId,
       agent,
-      codexModel: body.codexModel ?? modelFor(document, agent),
+      ...modelFor(document, agent, body.codexModel),
       title,
       description,
       branch,
@@ -116,9 +116,11 @@ async function forkedFrom(services: CommandServices, fork: Fork) {
   } as const
 }
 
-/** The model for the new task, unless it was chosen for another agent. */
-const modelFor = ({ modelAgent, codexModel }: TaskDocument, agent: string): string | null =>
-  modelAgent === agent ? codexModel : null
+/** What was chosen for one agent means nothing to another, and an effort little to another model. */
+function modelFor({ modelAgent, codexModel, effort }: TaskDocument, agent: string, chosen?: string | null) {
+  if (chosen != null) return { codexModel: chosen }
+  return modelAgent === agent ? { codexModel, effort: effort ?? null } : { codexModel: null }
+}
 
 /** What the new task starts from. A command that took effect before needs no copies, so it gets the recorded origin. */
 async function originOf(

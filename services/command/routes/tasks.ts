@@ -47,6 +47,7 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
         projectId: body.projectId,
         agent: body.agent,
         codexModel: body.codexModel ?? null,
+        effort: body.effort ?? null,
         title: titleOf(body.title?.trim() || body.description),
         description: body.description,
         branch: body.branch,
@@ -60,12 +61,19 @@ export const taskRoutes: readonly Route<CommandServices>[] = [
     return answerTask(services, taskId, executed)
   }),
   route(updateTask, signedIn, ownTask, async ({ params, body, ...request }, services) => {
-    const { codexModel } = body
+    const { codexModel, effort } = body
+    const isChosen = codexModel !== undefined || effort !== undefined
     return changeTask(services, params.taskId, request, {
       type: 'UpdateTask',
       ...(body.title === undefined ? {} : { title: body.title }),
       ...(body.description === undefined ? {} : { description: body.description }),
-      ...(codexModel === undefined ? {} : { model: { agent: body.agent ?? null, name: codexModel } }),
+      ...(isChosen && {
+        model: {
+          agent: body.agent ?? null,
+          ...(codexModel !== undefined && { name: codexModel }),
+          ...(effort !== undefined && { effort }),
+        },
+      }),
       ...(body.mode === undefined ? {} : { mode: body.mode }),
     })
   }),

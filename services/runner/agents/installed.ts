@@ -2,7 +2,7 @@
 import { agentNamed, agentNames, type AgentName } from '#domain/agents.ts'
 import { agentConfigurations, byAgent } from '#domain/agents/configuration.ts'
 import type { KeyProvider } from '#domain/agentKeys.ts'
-import type { AgentState } from '#domain/api/server.schema.ts'
+import type { AgentModel, AgentState } from '#domain/api/server.schema.ts'
 import type { AgentConfig, AgentsConfig } from '#platform/config/agents.ts'
 import { isInNumbers, useOf, type StoredKey } from '#platform/credentials/modelKeys.ts'
 import type { Model } from '../model/broker.ts'
@@ -10,6 +10,7 @@ import { modelApis } from '../model/apis.ts'
 import type { Located } from './locate.ts'
 import type { Agent } from './port.ts'
 import { agents } from './registry.ts'
+import type { ReportedModels } from './reportedModels.ts'
 
 /** What answers an agent's calls to a model. */
 export type AgentBackend =
@@ -26,6 +27,10 @@ export interface InstalledAgents {
   backend(name: AgentName): AgentBackend
   /** The agent's model with a key of a person or a project; `undefined` for an agent that calls its model itself. */
   withKey(name: AgentName, key: StoredKey): Extract<AgentBackend, { kind: 'broker' }> | undefined
+  /** Its models, as it last reported them, else as they are known. */
+  models(name: AgentName): readonly AgentModel[]
+  /** Replaces what the agent reported before. */
+  readonly report: ReportedModels['report']
   /** The keys that are configured, with what each is. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[]
   /** The state of each agent for people; empty until every program has been searched for. */
@@ -33,19 +38,23 @@ export interface InstalledAgents {
 }
 
 /** Begins to look for the programs. */
-export function installedAgents({
-  agents: configs,
-  path,
-  environment,
-}: {
-  readonly agents: AgentsConfig
-  readonly path: string
-  readonly environment: Readonly<Record<string, string | undefined>>
-}): InstalledAgents {
+export function installedAgents(
+  {
+    agents: configs,
+    path,
+    environment,
+  }: {
+    readonly agents: AgentsConfig
+    readonly path: string
+    readonly environment: Readonly<Record<string, string | undefined>>
+  },
+  reported: ReportedModels,
+): InstalledAgents {
   const home = environment['HOME']
   const found = byAgent((name) => agents[name].locate({ configured: configs[name].program, path, home }))
   const backends = byAgent((name) => backendOf(agents[name], configs[name]))
-  let told: readonly AgentState[] = []
+  const models = (name: AgentName) => reported.of(name) ?? agents[name].models
+  let told: readonly Omit<AgentState, 'models'>[] = []
   Promise.all(agentNames.map(async (name) => agentState(name, await found[name], backends[name]))).then(
     (states) => (told = states),
     // No search rejects; a state that is not known is left out.
@@ -56,7 +65,9 @@ export function installedAgents({
     backend: (name) => backends[name],
     withKey: (name, key) => withKey(agents[name], configs[name], key),
     secrets: agentNames.flatMap((name) => secretOf(agents[name], configs[name])),
-    told: () => told,
+    models,
+    report: reported.report,
+    told: () => told.map((state) => ({ ...state, models: [...models(state.name)] })),
   }
 }
 
@@ -115,13 +126,12 @@ export function scriptedNotices({ backend }: Pick<InstalledAgents, 'backend'>): 
   })
 }
 
-function agentState(name: AgentName, located: Located, backend: AgentBackend): AgentState {
-  const { access, models } = agents[name]
+function agentState(name: AgentName, located: Located, backend: AgentBackend): Omit<AgentState, 'models'> {
+  const { access } = agents[name]
   const ownKey = ownKeyOf(access)
   const known = {
     name,
     keyInSandbox: access.kind === 'key',
-    models: [...models],
     ...(ownKey !== undefined && { ownKey }),
   }
   if (!located.found) return { ...known, installed: false, version: null, missing: located.reason }

@@ -70,6 +70,7 @@ export function createTerminal(): (event: AgentEvent) => string {
       case 'subagent_words':
       case 'usage':
       case 'mcp_servers':
+      case 'models':
       case 'unknown':
         return ''
     }

@@ -16,7 +16,7 @@ import type { ExecutionDeps } from './run.ts'
 import { tellOfRepository } from './repositoryNotes.ts'
 import {
   conversationBefore,
-  modelFor,
+  modelUseFor,
   sessionOf,
   subjectOf,
   type Claimed,
@@ -47,7 +47,7 @@ export async function runClaimed(
   const { task, execution } = claimed
   const session = sessionOf(task, execution.agent)
   const { projectId, owner: ownerId } = subject.document
-  const model = modelFor(subject.document, execution.agent)
+  const { model } = modelUseFor(subject.document, execution.agent)
   const early =
     execution.kind === 'turn' && task.pendingRestore === null
       ? deps.prewarm.earlySandbox({ ownerId, projectId, agent: execution.agent, model, session })
@@ -147,7 +147,7 @@ async function runMessage(
     lateAnswers: late.questionIds,
     mode: modeOf(agent, task),
     allowedRules: await allowedRules(deps, task),
-    model: modelFor(document, agent),
+    ...modelUseFor(document, agent),
     sandboxEnv: envs.forAgent,
     ownerId: document.owner,
     projectId: document.projectId,

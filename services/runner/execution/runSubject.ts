@@ -12,7 +12,7 @@ import { instructionsView, noInstructions } from '#domain/views/instructions.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { Head } from '#platform/eventlog/eventLog.ts'
-import type { AgentImage } from '../agents/port.ts'
+import type { AgentImage, ModelUse } from '../agents/port.ts'
 import type { RecordingDeps } from '../deps.ts'
 import { Evicted, failed, type Failed } from './failure.ts'
 import { imagesForAgent } from './turn/agentMessage.ts'
@@ -91,9 +91,10 @@ async function userOf({ documents, log }: RecordingDeps, userId: string) {
   return documents.asOf(usersView, stream, userId, await log.headOf(stream))
 }
 
-/** The task's model, unless it was chosen for another agent. */
-export function modelFor(document: TaskDocument, agent: AgentName): string | null {
-  return document.modelAgent === agent ? document.codexModel : null
+/** What was chosen for one agent means nothing to another. */
+export function modelUseFor(document: TaskDocument, agent: AgentName): ModelUse {
+  const { modelAgent, codexModel, effort = null } = document
+  return modelAgent === agent ? { model: codexModel, effort } : { model: null, effort: null }
 }
 
 /** The session that the agent had in the task. */

@@ -61,6 +61,7 @@ async function start(place: string, session: string | null): Promise<AgentProces
       logger: pino({ level: 'silent' }),
       ids: { uuid: randomUUID },
       isRoot: false,
+      installed: { report: () => undefined },
     },
     {
       agent: claude,
@@ -104,21 +105,25 @@ async function turn(agent: AgentProcess, text: string) {
   const steers = Math.random() < 0.4
   const first = send(text)
   if (first === undefined) throw new Error('A turn that begins takes its message.')
-  const end = await agent.turn(first, {
-    budget: anyAmount,
-    onModelCall: () => undefined,
-    onOutput: () => undefined,
-    async onEvent(event) {
-      await recorder.record(event)
-      if (!steers || texts.length > 1 || !hasBegun()) return
-      const line = send(`${text} steered`)
-      if (line === undefined) return
-      texts.push(`${text} steered`)
-      agent.steer(line)
+  const end = await agent.turn(
+    first,
+    { model: null, effort: null },
+    {
+      budget: anyAmount,
+      onModelCall: () => undefined,
+      onOutput: () => undefined,
+      async onEvent(event) {
+        await recorder.record(event)
+        if (!steers || texts.length > 1 || !hasBegun()) return
+        const line = send(`${text} steered`)
+        if (line === undefined) return
+        texts.push(`${text} steered`)
+        agent.steer(line)
+      },
+      onStderr: async () => undefined,
+      isOver: messages.isOver,
     },
-    onStderr: async () => undefined,
-    isOver: messages.isOver,
-  })
+  )
   return { ...recording, texts, textOf, end }
 }
 

@@ -37,6 +37,25 @@ describe('models', () => {
   })
 })
 
+test('a running process is told only what changes, before the message', () => {
+  const { choose } = claude.dialogue({ model: 'opus', mode: 'free' })
+  const told = (use: Parameters<typeof choose>[0]) =>
+    choose(use)
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line).request)
+  expect(told({ model: 'opus', effort: null })).toEqual([])
+  expect(told({ model: 'sonnet', effort: 'high' })).toEqual([
+    { subtype: 'set_model', model: 'sonnet' },
+    { subtype: 'apply_flag_settings', settings: { effortLevel: 'high' } },
+  ])
+  // Another agent's model is its default.
+  expect(told({ model: 'gpt-5', effort: 'high' })).toEqual([{ subtype: 'set_model', model: null }])
+  expect(told({ model: null, effort: null })).toEqual([
+    { subtype: 'apply_flag_settings', settings: { effortLevel: null } },
+  ])
+})
+
 test('a session is begun or resumed by its id', () => {
   expect(claude.launch(request).argv.slice(-2)).toEqual(['--session-id', request.session.id])
   const resumed = claude.launch({ ...request, session: { kind: 'resume', id: request.session.id } })

@@ -6,6 +6,7 @@ import type { AgentMode } from '#domain/task/questionEvents.ts'
 import { createClaudeParser } from './parser.ts'
 import { answerLine, type ClaudeRequest } from './requests.ts'
 import { claudeFolders, claudeHome } from './home.ts'
+import { controlRequest, listLine, modelChooser, suggestedModels } from './models.ts'
 import { scriptedModel } from '../../model/messages/scripted.ts'
 import { locateProgram, type Located, type Machine, type WhereToLook } from '../locate.ts'
 import type { Agent, AgentMessage, McpServerForAgent } from '../port.ts'
@@ -28,15 +29,6 @@ export const toolsNotOffered = [
   'ExitWorktree',
 ]
 
-/** Its aliases: each follows the latest model of a family. */
-const models = [
-  { name: 'opus', label: 'Opus' },
-  { name: 'sonnet', label: 'Sonnet' },
-  { name: 'haiku', label: 'Haiku' },
-  { name: 'opusplan', label: 'Opus to plan, Sonnet to code' },
-  { name: 'sonnet[1m]', label: 'Sonnet, 1M context' },
-]
-
 export const claude = {
   name: 'claude',
   turns: 'many',
@@ -49,7 +41,8 @@ export const claude = {
   leavesByItself: true,
   home: claudeHome,
   ownFolders: claudeFolders,
-  models,
+  models: suggestedModels,
+  choosesLive: true,
   launch({ binary, session, model, mode, allowedRules, access, isRoot, mcpServers = [] }) {
     if (access.kind !== 'socket') throw new Error("claude reaches its model over the broker's socket only.")
     return {
@@ -101,13 +94,14 @@ export const claude = {
       },
     }
   },
-  dialogue({ mode }) {
+  dialogue({ mode, model }) {
     const requests = new Map<string, ClaudeRequest>()
     return {
       ...createClaudeParser(undefined, requests),
+      opening: listLine,
+      choose: modelChooser(model),
       message: messageLine,
-      interrupt: () =>
-        `${JSON.stringify({ type: 'control_request', request_id: 'cancel', request: { subtype: 'interrupt' } })}\n`,
+      interrupt: () => controlRequest('cancel', { subtype: 'interrupt' }),
       answer(requestId, answers) {
         const request = requests.get(requestId)
         return request === undefined || !requests.delete(requestId)

@@ -175,6 +175,31 @@ const controlRequest = z.object({
 export type ControlRequest = z.infer<typeof controlRequest>
 const controlCancel = z.object({ type: z.literal('control_cancel_request'), request_id: z.string() })
 
+/** The answer to one of our own requests; of `list_models` the models. */
+const controlResponse = z.object({
+  type: z.literal('control_response'),
+  response: z.object({
+    subtype: z.string(),
+    request_id: z.string(),
+    error: z.string().optional(),
+    response: z
+      .object({
+        models: z.array(
+          z.object({
+            value: z.string(),
+            resolvedModel: z.string().default(''),
+            displayName: z.string(),
+            description: z.string().default(''),
+            supportedEffortLevels: z.array(z.string()).default([]),
+          }),
+        ),
+      })
+      .optional()
+      .catch(undefined),
+  }),
+})
+export type ControlResponse = z.infer<typeof controlResponse>['response']
+
 /** The input of `AskUserQuestion`. */
 export const UserQuestions = z.object({
   questions: z.array(
@@ -201,6 +226,7 @@ const known = z.discriminatedUnion('type', [
   lifecycle,
   controlRequest,
   controlCancel,
+  controlResponse,
 ])
 export type ClaudeLine = z.infer<typeof known>
 

@@ -46,6 +46,7 @@ function told(events: readonly AgentEvent[]): readonly string[] {
         return `asks: ${event.asked.map(({ title }) => title).join(', ')}`
       case 'question_withdrawn':
       case 'write':
+      case 'models':
       case 'session':
       case 'unasked':
       case 'text_restarted':

@@ -6,10 +6,12 @@ import type { AgentEvent, AgentParser, ModelUsed } from '../port.ts'
 import { errorOf } from './fault.ts'
 import { readClaudeLine } from './lines.ts'
 import { askedIn, askingTools, refusalLine, type ClaudeRequest } from './requests.ts'
+import { listRequest, modelRequest, modelsIn } from './models.ts'
 import type {
   AssistantLine,
   ClaudeLine,
   ControlRequest,
+  ControlResponse,
   ModelUsageByModel,
   ResultLine,
   StreamEvent,
@@ -36,6 +38,7 @@ interface State {
   streamedMessage: string
   /** The agent's requests that have no answer yet. */
   readonly requests: Map<string, ClaudeRequest>
+  hasToldModels: boolean
   /** How many blocks of a message came whole without having been streamed. */
   whole: { readonly messageId: string; readonly blocks: number }
 }
@@ -56,6 +59,7 @@ export function createClaudeParser(
     workspace: '/workspace',
     streamedMessage: '',
     requests,
+    hasToldModels: false,
     whole: { messageId: '', blocks: 0 },
   }
   const reader = {
@@ -84,6 +88,8 @@ function eventsOf(state: State, line: ClaudeLine): AgentEvent[] {
       return state.requests.delete(line.request_id)
         ? [{ type: 'question_withdrawn', requestId: line.request_id }]
         : []
+    case 'control_response':
+      return answered(state, line.response)
     case 'command_lifecycle':
       state.tellsMessages = true
       return line.state === 'started' ? [{ type: 'taken_up', messageIds: [line.command_uuid] }] : []
@@ -99,6 +105,15 @@ function asked({ requests }: State, { request_id: requestId, request }: ControlR
   if (requests.has(requestId)) return []
   requests.set(requestId, request)
   return [{ type: 'question', requestId, asked: questions }]
+}
+
+/** Only the first list counts: later lines might be printed by what the agent runs. */
+function answered(state: State, { request_id: id, error, response }: ControlResponse): AgentEvent[] {
+  if (id === modelRequest && error !== undefined)
+    return [{ type: 'notice', text: `The model could not be changed: ${error}` }]
+  if (id !== listRequest || response === undefined || state.hasToldModels) return []
+  state.hasToldModels = true
+  return [{ type: 'models', models: modelsIn(response) }]
 }
 
 type SystemLine = Extract<ClaudeLine, { type: 'system' }>

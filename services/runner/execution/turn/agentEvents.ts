@@ -58,6 +58,7 @@ interface RecordedTurn {
     readonly version: string
     readonly resumed: boolean
     readonly payer?: Payer
+    readonly effort?: string
   }
   readonly reporter: Reporter
   readonly output: RunOutput
@@ -95,7 +96,7 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
       case 'unasked':
         return unasked.begin()
       case 'session':
-        session.opened(event.sessionId)
+        session.opened(event)
         return unasked.isGoingOn() ? undefined : session.begin()
       case 'text_delta':
         return unasked.isGoingOn() ? undefined : texts.write(event.messageKey, event.text)
@@ -136,6 +137,7 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
         return unasked.isGoingOn() ? undefined : thoughts.hear(event)
       case 'notice':
       case 'write':
+      case 'models':
         return
     }
   }
@@ -157,15 +159,18 @@ function usageOf(executionId: string, { type: _type, ...usage }: Extract<AgentEv
 
 /** Records once that the agent has started the turn. */
 function sessionRecorder({ fence: { executionId }, agent, reporter }: RecordedTurn) {
-  let opened: string | undefined
+  let opened: Extract<AgentEvent, { type: 'session' }> | undefined
   let session: string | undefined
   return {
-    opened: (sessionId: string) => void (opened = named(sessionId)),
+    opened: (event: NonNullable<typeof opened>) => void (opened = event),
     async begin(): Promise<void> {
       if (session !== undefined || opened === undefined) return
-      session = opened
+      session = named(opened.sessionId)
       const { name, ...known } = agent
-      await reporter.report(AgentStarted.of({ executionId, agent: name, sessionId: session, ...known }))
+      const model = opened.model === '' ? {} : { model: named(opened.model) }
+      await reporter.report(
+        AgentStarted.of({ executionId, agent: name, sessionId: session, ...known, ...model }),
+      )
     },
     id: () => session,
   }

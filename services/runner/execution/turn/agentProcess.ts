@@ -4,22 +4,22 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { canDo } from '#domain/agents/capabilities.ts'
+import type { AgentModel } from '#domain/api/server.schema.ts'
 import type { AgentMode, Answer } from '#domain/task/questionEvents.ts'
-import type { AgentBackend } from '../../agents/installed.ts'
+import type { AgentBackend, InstalledAgents } from '../../agents/installed.ts'
 import { programBind, programIn, type Found } from '../../agents/locate.ts'
 import type {
   Agent,
   AgentEvent,
   AgentParser,
   ModelAccess,
-  ModelUsed,
+  ModelUse,
   AgentMessage,
 } from '../../agents/port.ts'
 import { anyAmount, type Budget } from '../../model/budget.ts'
 import type { McpGateway } from '../../mcp/gateway.ts'
 import { brokerOrigin, hasRemoteServers, mcpOf, mcpServersFor, type McpOfAgent } from '../../mcp/ofAgent.ts'
 import { startBroker, type Broker } from '../../model/broker.ts'
-import type { ModelUsage } from '../../model/meter.ts'
 import type { AgentDeps } from '../../deps.ts'
 import type { ModelCall } from '#platform/telemetry/telemetry.ts'
 import type {
@@ -31,6 +31,7 @@ import type {
   SandboxSpec,
 } from '../../sandbox/port.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
+import { meteredUsage, type MeteredUsage } from './meteredUsage.ts'
 import { agentLimits } from '../runLimits.ts'
 import type { SandboxEgress } from '../../egress/sandboxEgress.ts'
 import type { SandboxEnv } from '../sandboxEnv.ts'
@@ -58,8 +59,8 @@ export interface AgentProcess {
   /** Whether the scripted model answers the agent. */
   readonly isScripted: boolean
   readonly resumed: boolean
-  /** Sends a message and follows its turn: `over` when the listener says so, `gone` when the process ended first. */
-  turn(message: AgentMessage, listener: TurnListener): Promise<'over' | 'gone'>
+  /** Sends a message, with what the turn shall use of models, and follows its turn: `over` when the listener says so, `gone` when the process ended first. */
+  turn(message: AgentMessage, use: ModelUse, listener: TurnListener): Promise<'over' | 'gone'>
   /** Sends another message to the turn that is running; false when it can take none. */
   steer(message: AgentMessage): boolean
   /** Gives the agent the answers to its request; returns `false` when it no longer waits for them. */
@@ -110,7 +111,9 @@ export interface OpenedAgent {
   close(): Promise<void>
 }
 
-type Deps = Pick<AgentDeps, 'scratch' | 'textThreads' | 'logger' | 'ids' | 'isRoot'>
+type Deps = Pick<AgentDeps, 'scratch' | 'textThreads' | 'logger' | 'ids' | 'isRoot'> & {
+  readonly installed: Pick<InstalledAgents, 'report'>
+}
 
 /** Opens the sandbox of an agent. Rejects with a sentence when its broker or its sandbox cannot be made. */
 export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAgent> {
@@ -165,7 +168,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
         return agentProcess(
           start,
           child,
-          { secrets, mcp },
+          { secrets, mcp, onModels: (models) => deps.installed.report(start.agent.name, models) },
           {
             metered,
             admit: (budget, onCall) => broker?.admit(budget, onCall),
@@ -262,44 +265,18 @@ function accessOf(
   return { kind: 'loopback', origin: brokerOrigin(sandbox, port), runToken, scripted }
 }
 
-/** What the broker counted, by model, since it was last taken. */
-interface MeteredUsage {
-  add(usage: ModelUsage): void
-  take(): readonly ModelUsed[]
-}
-
-function meteredUsage(): MeteredUsage {
-  const byModel = new Map<string, ModelUsed>()
-  return {
-    add(usage) {
-      const before = byModel.get(usage.model)
-      byModel.set(usage.model, {
-        type: 'usage',
-        model: usage.model,
-        inputTokens: usage.inputTokens + (before?.inputTokens ?? 0),
-        outputTokens: usage.outputTokens + (before?.outputTokens ?? 0),
-        cacheReadTokens: usage.cacheReadTokens + (before?.cacheReadTokens ?? 0),
-        cacheWriteTokens: usage.cacheWriteTokens + (before?.cacheWriteTokens ?? 0),
-        costUsd: 0,
-      })
-    },
-    take() {
-      const taken = [...byModel.values()]
-      byModel.clear()
-      return taken
-    },
-  }
+interface Given extends Pick<AgentProcess, 'secrets' | 'mcp'> {
+  readonly onModels: (models: readonly AgentModel[]) => void
 }
 
 function agentProcess(
   start: AgentStart,
   child: SandboxedProcess,
-  { secrets, mcp }: Pick<AgentProcess, 'secrets' | 'mcp'>,
+  { secrets, mcp, onModels }: Given,
   broker: Pick<Broker, 'admit' | 'close'> & { readonly metered: MeteredUsage },
 ): AgentProcess {
   const { agent, program, session, backend, sandbox } = start
-  const { tree } = sandbox.paths(start.workspace)
-  const dialogue = agent.dialogue({ ...start, workspace: tree })
+  const dialogue = agent.dialogue({ ...start, workspace: sandbox.paths(start.workspace).tree })
   const stderr = forwardStderr(child)
   let isAlive = true
   let isInTurn = false
@@ -312,7 +289,9 @@ function agentProcess(
     return true
   }
   const metered = agent.usage === 'metered' ? broker.metered : undefined
-  const readEvents = eventReader(dialogue, { child, write, metered })
+  const readEvents = eventReader(dialogue, { child, write, metered, onModels })
+  if (dialogue.opening !== undefined) write(dialogue.opening)
+  const isScripted = backend.kind === 'broker' && backend.model.kind === 'scripted'
   const listenTo = (listener: TurnListener) => {
     stderr.forwardTo(listener.onStderr)
     broker.admit(listener.budget, listener.onModelCall)
@@ -323,16 +302,18 @@ function agentProcess(
     version: program.version,
     secrets,
     mcp,
-    isScripted: backend.kind === 'broker' && backend.model.kind === 'scripted',
+    isScripted,
     resumed: session !== null,
     exited: child.exited,
     isAlive: () => isAlive,
-    async turn(message, listener) {
+    async turn(message, use, listener) {
       child.thaw()
       listenTo(listener)
       isInTurn = true
       try {
-        write(dialogue.message(message))
+        // The scripted model is the only one that answers.
+        const chosen = dialogue.choose?.(isScripted ? { ...use, model: start.model } : use) ?? ''
+        write(`${chosen}${dialogue.message(message)}`)
         if (agent.turns === 'one') child.stdin?.end()
         return await readEvents(listener, listener.isOver)
       } finally {
@@ -389,11 +370,13 @@ function eventReader(
     child,
     write,
     metered,
+    onModels,
   }: {
     readonly child: SandboxedProcess
     readonly write: (text: string) => boolean
     /** The usage from the broker, for an agent that does not report its usage itself. */
     readonly metered: MeteredUsage | undefined
+    readonly onModels: (models: readonly AgentModel[]) => void
   },
 ): (listener: TurnListener, isEnough: () => boolean) => Promise<'over' | 'gone'> {
   const chunks = child.stdout[Symbol.asyncIterator]()
@@ -403,6 +386,10 @@ function eventReader(
     for (let event = unread.shift(); event !== undefined; event = unread.shift()) {
       if (event.type === 'write') {
         write(event.text)
+        continue
+      }
+      if (event.type === 'models') {
+        onModels(event.models)
         continue
       }
       if (event.type === 'end') for (const used of metered?.take() ?? []) await onEvent(used)

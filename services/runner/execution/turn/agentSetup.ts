@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { labelOf, type AgentName } from '#domain/agents.ts'
+import { takesModel } from '#domain/agents/models.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { OwnInstructions } from '#domain/user/instructions.ts'
 import type { Paying } from '#platform/credentials/modelKeys.ts'
@@ -62,8 +63,19 @@ export async function agentSetup(
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
   const account = await accountOf(deps, agent, by)
   if (account.kind === 'none') return failed(account.code, account.why)
-  const started = [agent.name, located, model, mode, account.fingerprint, sandboxEnv.fingerprint]
+  const launchedWith = takesLive(deps, agent, model) ? null : model
+  const started = [agent.name, located, launchedWith, mode, account.fingerprint, sandboxEnv.fingerprint]
   return { kind: 'set_up', agent, program: located, sandbox, account, fingerprint: JSON.stringify(started) }
+}
+
+/** Whether each turn tells a running process to use this model: its default, or one that it is known to have. */
+function takesLive({ installed }: Pick<AgentDeps, 'installed'>, agent: Agent, model: string | null): boolean {
+  if (agent.choosesLive !== true) return false
+  return (
+    model === null ||
+    !takesModel(agent.name, model) ||
+    installed.models(agent.name).some(({ name }) => name === model)
+  )
 }
 
 /** Opens the sandbox of an agent that will resume a session, or begin one (`null`). */

@@ -39,6 +39,7 @@ export interface TurnRequest extends EquippedRequest {
   readonly images: readonly AgentImage[]
   /** The questions whose answers are at the beginning of the message. */
   readonly lateAnswers: readonly string[]
+  readonly effort: string | null
   /** The session to resume, when the agent had one in this task. */
   readonly session: string | null
   readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
@@ -156,7 +157,8 @@ async function turnOn(
     const { message: text, images } = request
     const message = await messageFor(process.agent, { text, images, id }, home)
     messages.add(id)
-    await process.turn(message, listener).finally(() => steering.stop())
+    const { model, effort } = request
+    await process.turn(message, { model, effort }, listener).finally(() => steering.stop())
     const session = recorder.session()
     const mayStay =
       process.agent.turns === 'many' && deps.limits.idleMs > 0 && run.stopping.reason() === undefined
@@ -194,7 +196,7 @@ async function turnOn(
 /** The listener for everything that an agent does in a turn: it records, steers and counts. */
 function openTurn(
   deps: ExecutionDeps,
-  { run, workspace, secrets, session, lateAnswers }: TurnRequest,
+  { run, workspace, secrets, session, lateAnswers, effort }: TurnRequest,
   { setup, process, budget, isWarm, onWaiting }: StartedAgent & Pick<TurnLimits, 'onWaiting'>,
 ) {
   const { fence, reporter, terminal, changes } = run
@@ -228,6 +230,7 @@ function openTurn(
       version,
       resumed: process.resumed || (isWarm && session !== null),
       ...(account.payer !== null && { payer: account.payer }),
+      ...(agent.choosesLive === true && effort !== null && { effort }),
     },
     keepImages: toolImages(deps, { taskId, executionId: fence.executionId }),
     texts: messageTexts({ terminal, fence, redaction, clock: deps.clock }),

@@ -5,6 +5,7 @@ import { openPage, openTaskAnswers } from '../../../../tests/client/page.tsx'
 import { agentStates, taskOf } from '../../../../tests/client/samples.ts'
 import { refusal } from '../../../../tests/client/server.ts'
 import { recall, selectedModel } from '../../state/persisted.ts'
+import { selectedEffort } from './selectedEffort.ts'
 
 const [claude, cursor] = agentStates
 const able = { ...cursor, missing: null, models: [{ name: 'auto', label: 'Auto' }] }
@@ -74,6 +75,61 @@ describe('the model of a new task', () => {
   })
 })
 
+const levels = ['low', 'high', 'xhigh']
+const reporting = {
+  ...claude,
+  models: [
+    {
+      name: 'default',
+      label: 'Default (recommended)',
+      description: 'Opus 5.5 · $4/$20 per Mtok',
+      effortLevels: levels,
+      isDefault: true,
+    },
+    { name: 'opus', label: 'Opus', effortLevels: levels },
+    { name: 'haiku', label: 'Haiku' },
+  ],
+}
+
+describe('how hard the agent thinks', () => {
+  const known = { 'GET /agents': { agents: [reporting, able] } }
+  const chosen = async (level: string) => fireEvent.click(await screen.findByRole('radio', { name: level }))
+
+  test('is offered where it reports levels for the model, and forgotten with a model without that level', async () => {
+    openPage('/dashboard', { answers: known })
+    await open('Default model')
+    await waitFor(() => expect(options()).toEqual(['Default model', 'Opus', 'Haiku']))
+    expect(screen.getByRole('option', { name: 'Default model', description: /per Mtok/ })).toBeTruthy()
+    await chosen('xhigh')
+    expect(recall(selectedEffort)).toBe('xhigh')
+    expect(await screen.findByRole('combobox', { name: 'Model: Default model, xhigh' })).toBeTruthy()
+    fireEvent.click(screen.getByRole('option', { name: 'Opus' }))
+    expect(recall(selectedEffort)).toBe('xhigh')
+    await open('Opus, xhigh')
+    fireEvent.click(screen.getByRole('option', { name: 'Haiku' }))
+    expect(recall(selectedEffort)).toBe('')
+    await open('Haiku')
+    expect(screen.queryByRole('radio')).toBeNull()
+  })
+
+  test('is changed with the model of a task', async () => {
+    const task = taskOf(1, { codexModel: 'opus' })
+    const at = `PUT /tasks/${task.id}`
+    const server = openPage(`/tasks/${task.id}`, {
+      answers: {
+        ...known,
+        ...openTaskAnswers(task),
+        [at]: { task: { ...task, effort: 'high', version: 2 } },
+      },
+    })
+    await open('Opus')
+    await chosen('high')
+    const body = { codexModel: 'opus', effort: 'high', agent: 'claude' }
+    await waitFor(() => expect(server.of(at)[0]?.body).toEqual(body))
+    expect(await screen.findByRole('combobox', { name: 'Model: Opus, high' })).toBeTruthy()
+  })
+})
+
 describe('the model of a task', () => {
   const usage = { inputTokens: 1, outputTokens: 1, costUsd: 0, model: 'claude-opus-4-5' }
   const task = taskOf(1, { codexModel: 'opus', usage })
@@ -91,7 +147,9 @@ describe('the model of a task', () => {
     expect(screen.getByText('Last used: claude-opus-4-5. Changes apply from the next turn.')).toBeTruthy()
     fireEvent.click(screen.getByRole('option', { name: 'Sonnet' }))
     expect(await screen.findByRole('combobox', { name: 'Model: Sonnet' })).toBeTruthy()
-    await waitFor(() => expect(server.of(at)[0]?.body).toEqual({ codexModel: 'sonnet', agent: 'claude' }))
+    await waitFor(() =>
+      expect(server.of(at)[0]?.body).toEqual({ codexModel: 'sonnet', effort: null, agent: 'claude' }),
+    )
   })
 
   test('that was chosen for one agent is not that of the other', async () => {

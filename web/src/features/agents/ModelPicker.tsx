@@ -1,4 +1,4 @@
-/** The choice of a model: one that the agent lists, any other by its name, or the agent's default. */
+/** The choice of a model: one that the agent lists, any other by its name, or the agent's default. And how hard it thinks, where it can be told. */
 import { Cpu } from 'lucide-react'
 import { defaultModel, isModelName } from '#domain/kernel/names.ts'
 import { takesModel } from '#domain/agents/models.ts'
@@ -6,27 +6,35 @@ import { agentNamed, type AgentName } from '#domain/agents.ts'
 import { classes } from '../../ui/classes.ts'
 import { Picker } from '../../ui/overlay/Picker.tsx'
 import type { PickerOption } from '../../ui/overlay/pickerOptions.ts'
-import { useAgentsQuery } from '../../api/serverApi.ts'
+import { optionalPart } from '../../ui/optionalPart.ts'
+import { effortLevelsOf, modelIn, offered, useModels } from './reportedModels.ts'
 import { texts } from './texts.ts'
 
-interface ModelPickerProps {
-  readonly agent: AgentName
-  /** `null` leaves the choice to the agent. */
+const EffortChoice = optionalPart(async () => (await import('./EffortChoice.tsx')).EffortChoice)
+
+/** `null` leaves the choice to the agent. */
+interface ModelChoice {
   readonly model: string | null
-  readonly onChoose: (model: string | null) => void
+  readonly effort: string | null
+}
+
+interface ModelPickerProps extends ModelChoice {
+  readonly agent: AgentName
+  readonly onChoose: (chosen: ModelChoice) => void
   /** A sentence below the options. */
   readonly note?: string | undefined
   /** On a phone the icon is hidden to leave room for the name. */
   readonly tight?: boolean
 }
 
-export function ModelPicker({ agent, model, onChoose, note, tight = false }: ModelPickerProps) {
-  const { data } = useAgentsQuery()
-  const models = data?.agents.find(({ name }) => name === agent)?.models ?? []
+export function ModelPicker({ agent, model, effort, onChoose, note, tight = false }: ModelPickerProps) {
+  const models = useModels(agent)
   const chosen = model ?? defaultModel
   const options: readonly PickerOption[] = [
-    { value: defaultModel, label: texts.model.ofAgent },
-    ...models.map(({ name, label }) => ({ value: name, label })),
+    { value: defaultModel, label: texts.model.ofAgent, help: modelIn(models, null)?.description },
+    ...models
+      .filter(({ name }) => name !== 'default')
+      .map(({ name, label, description }) => ({ value: name, label, help: description })),
   ]
   const isListed = options.some(({ value }) => value === chosen)
   return (
@@ -37,7 +45,18 @@ export function ModelPicker({ agent, model, onChoose, note, tight = false }: Mod
       options={isListed ? options : [...options, { value: chosen, label: chosen }]}
       typed={(typed) => typedModel(agent, typed)}
       chosen={chosen}
-      onChoose={(value) => onChoose(value === defaultModel ? null : value)}
+      detail={effort === null ? '' : `, ${effort}`}
+      onChoose={(value) => {
+        const next = value === defaultModel ? null : value
+        onChoose({ model: next, effort: offered(models, next, effort) })
+      }}
+      below={
+        <EffortChoice
+          levels={effortLevelsOf(models, model)}
+          chosen={effort}
+          onChoose={(level) => onChoose({ model, effort: level })}
+        />
+      }
       note={note}
       filterLabel={texts.model.filter}
       emptyText={texts.model.none}

@@ -23,7 +23,8 @@ import { tooLong } from '../../ui/form/lengthLimit.ts'
 import { TextArea } from '../../ui/form/TextArea.tsx'
 import { AgentPicker } from '../agents/AgentPicker.tsx'
 import { useSlashCommands } from '../agents/useSlashCommands.tsx'
-import { ModelPicker } from '../agents/ModelPicker.tsx'
+import { offered, useModels } from '../agents/reportedModels.ts'
+import { selectedEffort } from '../agents/selectedEffort.ts'
 import { AttachButton } from '../images/AttachButton.tsx'
 import { maxImages } from '../images/acceptFiles.ts'
 import { DropHint, useImageDrop } from '../images/useImageDrop.tsx'
@@ -37,6 +38,7 @@ import { BranchPicker, ProjectPicker, useBranchChoice, useProject } from './Pick
 import { texts } from './texts.ts'
 import { useStart } from './useStart.ts'
 
+const ModelPicker = optionalPart(async () => (await import('../agents/ModelPicker.tsx')).ModelPicker)
 const ModePicker = optionalPart(async () => (await import('../agents/ModePicker.tsx')).ModePicker)
 
 const startKey = 'mod+enter'
@@ -50,7 +52,7 @@ export function Composer() {
   })
   const images = usePendingImages(maxImages.compact)
   const drop = useImageDrop(images.add)
-  const { agent, setAgent, codexModel, setModel } = useAgentAndModel()
+  const { agent, setAgent, codexModel, effort, setModel } = useAgentAndModel()
   const [mode, setMode] = usePersisted(selectedMode)
   const modes = modesOf(agent)
   const { project, options, setProjectId } = useProject(projects.data?.projects)
@@ -63,6 +65,7 @@ export function Composer() {
       missing !== null || project === undefined || branch.chosen === null
         ? null
         : { projectId: project.id, branch: branch.chosen, codexModel, agent },
+    effort,
     mode: modes.includes(mode) && mode !== 'free' ? mode : undefined,
     images,
     takeDescription() {
@@ -112,11 +115,9 @@ export function Composer() {
           />
           <BranchPicker branch={branch} disabled={project === undefined} />
           <AgentPicker label={texts.agent} agent={agent} onChoose={setAgent} />
-          <ModelPicker
-            agent={agent}
-            model={codexModel}
-            onChoose={(model) => setModel(model ?? selectedModel.initial)}
-          />
+          <Suspense fallback={<span className="w-32" />}>
+            <ModelPicker agent={agent} model={codexModel} effort={effort} onChoose={setModel} />
+          </Suspense>
           {modes.length > 1 && (
             <Suspense fallback={<span className="w-11 md:w-28" />}>
               <ModePicker agent={agent} mode={mode} onChoose={setMode} />
@@ -156,13 +157,19 @@ function useDescription() {
 
 function useAgentAndModel() {
   const [agent, chooseAgent] = usePersisted(selectedAgent)
-  const [codexModel, setModel] = usePersisted(selectedModel)
+  const [codexModel, chooseModel] = usePersisted(selectedModel)
+  const [level, chooseEffort] = usePersisted(selectedEffort)
+  const effort = offered(useModels(agent), codexModel, level)
+  const setModel = (chosen: { readonly model: string | null; readonly effort: string | null }) => {
+    chooseModel(chosen.model ?? selectedModel.initial)
+    chooseEffort(chosen.effort ?? selectedEffort.initial)
+  }
   const setAgent = (chosen: typeof agent) => {
     // The previous model may not exist for another agent.
-    if (chosen !== agent) setModel(selectedModel.initial)
+    if (chosen !== agent) setModel({ model: null, effort: null })
     chooseAgent(chosen)
   }
-  return { agent, setAgent, codexModel, setModel }
+  return { agent, setAgent, codexModel, effort, setModel }
 }
 
 function missingOf(description: string, project: Project | undefined, branch: string | null): string | null {

@@ -14,6 +14,8 @@ type Preparation = Parameters<ReturnType<typeof usePrepareTaskMutation>[0]>[0]
 interface StartOptions {
   /** `null` while something is missing. */
   readonly task: Pick<NewTask, 'projectId' | 'branch' | 'codexModel' | 'agent'> | null
+  /** How hard the agent thinks; `null` leaves it to the agent. */
+  readonly effort: string | null
   /** How freely the agent works; `undefined` means freely. */
   readonly mode: NewTask['mode']
   readonly images: PendingImages
@@ -22,7 +24,7 @@ interface StartOptions {
   readonly clear: () => void
 }
 
-export function useStart({ task, mode, images, takeDescription, clear }: StartOptions) {
+export function useStart({ task, effort, mode, images, takeDescription, clear }: StartOptions) {
   const dispatch = useDispatch()
   const [create, { isLoading }] = useCreateTaskMutation()
   const [attempted, setAttempted] = useState(false)
@@ -34,7 +36,7 @@ export function useStart({ task, mode, images, takeDescription, clear }: StartOp
     if (isLoading || task === null) return
     const description = takeDescription()
     const ids = images.completed().map((image) => image.id)
-    const chosen = { ...task, ...(mode === undefined ? {} : { mode }) }
+    const chosen = { ...task, ...(effort !== null && { effort }), ...(mode === undefined ? {} : { mode }) }
     const answer = await create({ id, title: titleOf(description), description, ...chosen, images: ids })
     if (answer.error !== undefined) {
       dispatch(notifiedFailure(texts.notCreated, answer.error))

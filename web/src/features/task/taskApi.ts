@@ -149,7 +149,12 @@ function messages(build: Builder) {
     }),
     chooseModel: build.mutation<
       AnswerOf<typeof updateTask>,
-      { readonly taskId: string; readonly codexModel: string | null; readonly agent: AgentName }
+      {
+        readonly taskId: string
+        readonly codexModel: string | null
+        readonly effort: string | null
+        readonly agent: AgentName
+      }
     >({
       query: ({ taskId, ...body }) =>
         requestOf<typeof updateTask>(taskRoutes.updateTask, {

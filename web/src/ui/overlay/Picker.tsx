@@ -12,6 +12,8 @@ interface PickerProps extends PickerListProps {
   readonly icon: ReactNode
   /** Shown when nothing is chosen. */
   readonly placeholder: string
+  /** Said after the chosen value. */
+  readonly detail?: string
   readonly disabled?: boolean
   /** On a phone only the icon of the value is shown; its name stays available to assistive technology. */
   readonly shrinks?: boolean
@@ -20,7 +22,14 @@ interface PickerProps extends PickerListProps {
 const loadList = () => import('./PickerList.tsx')
 const PickerList = lazy(async () => ({ default: (await loadList()).PickerList }))
 
-export function Picker({ icon, placeholder, disabled = false, shrinks = false, ...list }: PickerProps) {
+export function Picker({
+  icon,
+  placeholder,
+  detail = '',
+  disabled = false,
+  shrinks = false,
+  ...list
+}: PickerProps) {
   const [open, setOpen] = useState(false)
   const button = useRef<HTMLButtonElement>(null)
   const listId = useId()
@@ -36,7 +45,7 @@ export function Picker({ icon, placeholder, disabled = false, shrinks = false, .
         aria-haspopup="listbox"
         aria-expanded={open}
         aria-controls={listId}
-        aria-label={`${list.label}: ${chosen?.label ?? placeholder}`}
+        aria-label={`${list.label}: ${chosen?.label ?? placeholder}${detail}`}
         disabled={disabled}
         onPointerEnter={prefetch}
         onFocus={prefetch}
@@ -56,7 +65,7 @@ export function Picker({ icon, placeholder, disabled = false, shrinks = false, .
             chosen === undefined ? 'text-muted' : list.mono && 'mono',
           )}
         >
-          <MiddleCut>{chosen?.short ?? chosen?.label ?? placeholder}</MiddleCut>
+          <MiddleCut>{`${chosen?.short ?? chosen?.label ?? placeholder}${detail}`}</MiddleCut>
         </span>
         <ChevronDown className="size-3" />
       </button>

@@ -1,6 +1,14 @@
 /** The open list of a `Picker`: a filter field that keeps the focus, and options selected by arrow keys. */
 import { Check, Search } from 'lucide-react'
-import { type KeyboardEvent, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import {
+  type KeyboardEvent,
+  type RefObject,
+  Suspense,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react'
 import { createPortal } from 'react-dom'
 import { classes } from '../classes.ts'
 import { useStable } from '../hooks.ts'
@@ -21,7 +29,7 @@ const maxOptions = 200
 const pageOfOptions = 8
 
 export function PickerList(props: OpenListProps) {
-  const { id, anchor, onClose, label, note, action } = props
+  const { id, anchor, onClose, label, below, note, action } = props
   const list = useOptions(props)
   const box = usePopover(anchor, onClose)
   return createPortal(
@@ -34,6 +42,7 @@ export function PickerList(props: OpenListProps) {
     >
       <FilterField {...props} {...list} />
       <Options {...props} {...list} />
+      <Suspense fallback={null}>{below}</Suspense>
       {note !== undefined && (
         <p className="flex-none border-t border-line-soft px-3 py-2 text-meta text-muted">{note}</p>
       )}
@@ -223,6 +232,7 @@ interface OptionProps {
 }
 
 function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: OptionProps) {
+  const under = option.disabled ?? option.help
   return (
     <>
       {head !== undefined && (
@@ -238,7 +248,7 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
         aria-selected={chosen}
         aria-disabled={option.disabled !== undefined}
         aria-label={option.label}
-        aria-describedby={option.disabled === undefined ? undefined : `${id}-why`}
+        aria-describedby={under === undefined ? undefined : `${id}-why`}
         ref={active ? scrollIntoView : undefined}
         onClick={onChoose}
         onPointerMove={onPoint}
@@ -248,13 +258,19 @@ function Option({ id, option, head, active, chosen, mono, onChoose, onPoint }: O
         )}
       >
         {option.icon}
-        <span className={classes('min-w-0 flex-1', option.disabled !== undefined && 'py-1 text-muted')}>
+        <span
+          className={classes(
+            'min-w-0 flex-1',
+            under !== undefined && 'py-1',
+            option.disabled !== undefined && 'text-muted',
+          )}
+        >
           <span className={classes('block truncate', mono && 'mono')} title={option.label}>
             {option.label}
           </span>
-          {option.disabled !== undefined && (
-            <span id={`${id}-why`} className="block text-meta">
-              {option.disabled}
+          {under !== undefined && (
+            <span id={`${id}-why`} className="block text-meta text-muted">
+              {under}
             </span>
           )}
         </span>

@@ -9,6 +9,8 @@ export interface PickerOption {
   readonly icon?: ReactNode
   /** Options of one group are shown together under this heading, in the given order. */
   readonly group?: string
+  /** A sentence below its label. */
+  readonly help?: string | undefined
   /** Why the option cannot be chosen, in a sentence; the option is still shown. */
   readonly disabled?: string | undefined
 }
@@ -23,6 +25,8 @@ export interface PickerListProps {
   readonly mono?: boolean
   /** A sentence below the options. */
   readonly note?: string | undefined
+  /** Choices that belong to the chosen option. */
+  readonly below?: ReactNode
   /** The label of the filter field. */
   readonly filterLabel: string
   /** Shown when no option matches. */

@@ -14,6 +14,7 @@ import { useAddAlternativeMutation } from './compareApi.ts'
 import { texts } from './texts.ts'
 
 const words = texts.dialog
+const agentsOwn = { model: null, effort: null }
 
 export function AddRunDialog({
   original,
@@ -24,7 +25,7 @@ export function AddRunDialog({
 }) {
   const dispatch = useDispatch()
   const [agent, setAgent] = useState(original.agent)
-  const [model, setModel] = useState<string | null>(null)
+  const [{ model, effort }, setModel] = useState<{ model: string | null; effort: string | null }>(agentsOwn)
   const [message, setMessage] = useState(original.description)
   const [add, { isLoading }] = useAddAlternativeMutation()
   // The id stays the same until the server has the task, so that a retry after a lost answer creates no second task.
@@ -36,6 +37,7 @@ export function AddRunDialog({
       id,
       agent,
       codexModel: model,
+      effort,
       ...(isOther && { message: message.trim() }),
     })
     if (answer.error !== undefined) {
@@ -64,10 +66,10 @@ export function AddRunDialog({
             agent={agent}
             onChoose={(chosen) => {
               setAgent(chosen)
-              setModel(null)
+              setModel(agentsOwn)
             }}
           />
-          <ModelPicker agent={agent} model={model} onChoose={setModel} />
+          <ModelPicker agent={agent} model={model} effort={effort} onChoose={setModel} />
         </div>
         <AreaField
           label={words.message}

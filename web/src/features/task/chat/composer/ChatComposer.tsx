@@ -5,7 +5,6 @@ import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import type { LogDocument } from '#domain/views/log.ts'
 import type { AgentName } from '#domain/agents.ts'
-import { modesOf } from '#domain/agents/capabilities.ts'
 import { Checkbox } from '../../../../ui/form/Choice.tsx'
 import { optionalPart } from '../../../../ui/optionalPart.ts'
 import { useMedia, useStable } from '../../../../ui/hooks.ts'
@@ -13,19 +12,16 @@ import { maxImages } from '../../../images/acceptFiles.ts'
 import { DropHint, useImageDrop } from '../../../images/useImageDrop.tsx'
 import { usePendingImages } from '../../../images/usePendingImages.ts'
 import { useProjectSettingsQuery } from '../../../projects/settings/projectSettingsApi.ts'
-import { useTaskActions, useShowTask } from '../../useTaskActions.ts'
+import { useTaskActions } from '../../useTaskActions.ts'
 import { chatWidth } from '../chatWidth.ts'
 import { Queue } from '../queue/Queue.tsx'
 import { texts } from '../texts.ts'
 import { MessageBox } from './MessageBox.tsx'
-import { ModelPicker } from '../../../agents/ModelPicker.tsx'
-import { useChooseModelMutation } from '../../taskApi.ts'
-import { texts as taskTexts } from '../../texts.ts'
 
 const OpenQuestions = optionalPart(async () => (await import('../../questions/cards.ts')).OpenQuestions)
-const TaskMode = optionalPart(async () => (await import('./TaskMode.tsx')).TaskMode)
+const TaskChoices = optionalPart(async () => (await import('./TaskChoices.tsx')).TaskChoices)
 /** A placeholder of the same width, so that nothing moves when the picker is loaded. */
-const modePlace = <span className="w-11 flex-none md:w-28" />
+const pickerPlace = <span className="w-24 flex-none md:w-60" />
 
 const TurnHead = optionalPart(async () => (await import('./TurnHead.tsx')).TurnHead)
 
@@ -71,20 +67,15 @@ export function ChatComposer({
     setWithSecrets(false)
   })
   const stop = useStable(cancel)
-  const { id, codexModel, modelAgent, mode } = task
+  const { id, codexModel, modelAgent, effort, mode } = task
   const used = task.usage.model
   const model = useMemo(
     () => (
-      <>
-        <TaskModel task={{ id, codexModel, modelAgent }} used={used} agent={agent} />
-        {modesOf(agent).length > 1 && (
-          <Suspense fallback={modePlace}>
-            <TaskMode taskId={id} mode={mode} agent={agent} running={running} />
-          </Suspense>
-        )}
-      </>
+      <Suspense fallback={pickerPlace}>
+        <TaskChoices task={{ id, codexModel, modelAgent, effort, mode }} {...{ used, agent, running }} />
+      </Suspense>
     ),
-    [id, codexModel, modelAgent, used, agent, mode, running],
+    [id, codexModel, modelAgent, effort, used, agent, mode, running],
   )
 
   return (
@@ -136,30 +127,5 @@ export function ChatComposer({
         {drop.over && <DropHint most={pending.most} />}
       </div>
     </div>
-  )
-}
-
-/** The picker of the model for the next message, which may change between turns. */
-interface TaskModelProps {
-  readonly task: Pick<Task, 'id' | 'codexModel' | 'modelAgent'>
-  readonly used: string | null
-  readonly agent: AgentName
-}
-
-function TaskModel({ task, used, agent }: TaskModelProps) {
-  const showTask = useShowTask()
-  const [choose, { isLoading, originalArgs }] = useChooseModelMutation()
-  const kept = task.modelAgent === agent ? task.codexModel : null
-  const onChoose = async (codexModel: string | null) =>
-    showTask(await choose({ taskId: task.id, codexModel, agent }), taskTexts.toasts.modelNotChanged)
-  const isBeingChosen = isLoading && originalArgs?.agent === agent && originalArgs.taskId === task.id
-  return (
-    <ModelPicker
-      agent={agent}
-      model={isBeingChosen ? originalArgs.codexModel : kept}
-      onChoose={(model) => void onChoose(model)}
-      note={texts.composer.modelNote(used)}
-      tight
-    />
   )
 }

@@ -1,0 +1,58 @@
+/** The models that agents have reported on this runner, kept in a file for the next start. */
+import { readFileSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import type { AgentName } from '#domain/agents.ts'
+import { takesModel } from '#domain/agents/models.ts'
+import { AgentModel } from '#domain/api/server.schema.ts'
+import { isEffortName } from '#domain/kernel/names.ts'
+import { AgentName as NameOfAgent } from '#domain/task/events.ts'
+import { jsonOf } from '#platform/json.ts'
+
+export interface ReportedModels {
+  of(agent: AgentName): readonly AgentModel[] | undefined
+  /** Replaces what the agent reported before. */
+  report(agent: AgentName, models: readonly AgentModel[]): void
+}
+
+const Kept = z.partialRecord(NameOfAgent, z.array(AgentModel))
+
+/** A report comes out of a sandbox and is shown to everybody, so it is short. */
+const most = { models: 50, label: 100, description: 300, levels: 10 }
+
+export function reportedModels(file: string, onFault: (fault: unknown) => void): ReportedModels {
+  let kept = readKept(file)
+  let writing: Promise<void> = Promise.resolve()
+  return {
+    of: (agent) => kept[agent],
+    report(agent, models) {
+      const known = models
+        .filter(({ name, isDefault }) => isDefault === true || takesModel(agent, name))
+        .slice(0, most.models)
+        .map(bounded)
+      if (known.length === 0 || isDeepStrictEqual(known, kept[agent])) return
+      kept = { ...kept, [agent]: known }
+      writing = writing.then(() => writeFile(file, JSON.stringify(kept))).catch(onFault)
+    },
+  }
+}
+
+/** Where the file is missing or damaged, the agents report again. */
+function readKept(file: string): z.infer<typeof Kept> {
+  try {
+    return Kept.safeParse(jsonOf(readFileSync(file, 'utf8'))).data ?? {}
+  } catch {
+    return {}
+  }
+}
+
+function bounded({ label, description, effortLevels = [], ...model }: AgentModel): AgentModel {
+  const levels = effortLevels.filter(isEffortName).slice(0, most.levels)
+  return {
+    ...model,
+    label: label.slice(0, most.label),
+    ...(description !== undefined && { description: description.slice(0, most.description) }),
+    ...(levels.length > 0 && { effortLevels: levels }),
+  }
+}

@@ -1,0 +1,25 @@
+/** How hard the agent thinks, in its own words; nothing where it reports no levels for the chosen model. */
+import { Choice } from '../../ui/form/Choice.tsx'
+import { effortTexts as texts } from './effortTexts.ts'
+
+interface EffortChoiceProps {
+  readonly levels: readonly string[]
+  /** `null` leaves it to the agent. */
+  readonly chosen: string | null
+  readonly onChoose: (level: string | null) => void
+}
+
+export function EffortChoice({ levels, chosen, onChoose }: EffortChoiceProps) {
+  if (levels.length === 0) return null
+  const options = levels.map((level) => ({ value: level, label: level }))
+  return (
+    <div className="flex-none border-t border-line-soft px-3 py-2">
+      <Choice
+        label={texts.label}
+        options={[{ value: '', label: texts.ofAgent }, ...options]}
+        chosen={chosen ?? ''}
+        onChoose={(level) => onChoose(level === '' ? null : level)}
+      />
+    </div>
+  )
+}

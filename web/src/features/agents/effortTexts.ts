@@ -1,0 +1,1 @@
+export const effortTexts = { label: 'Effort', ofAgent: 'default' } as const

@@ -1,0 +1,23 @@
+/** The models of an agent, as the server tells them, and how hard each can think. */
+import type { AgentName } from '#domain/agents.ts'
+import type { AgentModel } from '#domain/api/server.schema.ts'
+import { defaultModel } from '#domain/kernel/names.ts'
+import { useAgentsQuery } from '../../api/serverApi.ts'
+
+/** The agent's models, as far as the server knows them. */
+export function useModels(agent: AgentName): readonly AgentModel[] {
+  const { data } = useAgentsQuery()
+  return data?.agents.find(({ name }) => name === agent)?.models ?? []
+}
+
+export const modelIn = (models: readonly AgentModel[], model: string | null) =>
+  models.find(({ name, isDefault }) =>
+    (model ?? defaultModel) === defaultModel ? isDefault : name === model,
+  )
+
+/** The effort, if the agent reports it for the model. */
+export const offered = (models: readonly AgentModel[], model: string | null, effort: string | null) =>
+  effortLevelsOf(models, model).includes(effort ?? '') ? effort : null
+
+export const effortLevelsOf = (models: readonly AgentModel[], model: string | null): readonly string[] =>
+  modelIn(models, model)?.effortLevels ?? []
