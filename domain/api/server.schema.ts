@@ -26,11 +26,11 @@ export const countPageView = defineWrite(serverRoutes.countPageView, {
 export const AgentModel = z.object({
   name: z.string(),
   label: z.string(),
-  /** What the agent says of it, such as its price. */
+  /** The agent's description of the model, such as its price. */
   description: z.string().optional(),
-  /** How hard it can be told to think, from little to much; absent where the agent does not say. */
+  /** The levels of effort, from low to high; absent if the agent reports none. */
   effortLevels: z.array(z.string()).optional(),
-  /** What the agent uses when nobody chooses. */
+  /** The level that the agent uses by default. */
   isDefault: z.literal(true).optional(),
 })
 export type AgentModel = z.output<typeof AgentModel>
@@ -45,7 +45,7 @@ export const AgentState = z.object({
   keyInSandbox: z.boolean(),
   /** The provider for which a person or a project may bring a key; absent when the agent takes none. */
   ownKey: z.enum(keyProviders).optional(),
-  /** The models as the agent last reported them, or else those known, by the names used to request them; there may be others. */
+  /** The models that the agent last reported, or otherwise those known in advance, by the names used to request them; there may be others. */
   models: z.array(AgentModel),
 })
 export type AgentState = z.output<typeof AgentState>

@@ -69,7 +69,7 @@ export const Task = z.object({
   codexModel: z.string().nullable(),
   /** The agent for which this model and effort were chosen; another agent uses its own defaults. */
   modelAgent: AgentName,
-  /** Missing where the agent's own counts. */
+  /** The chosen effort; absent when the agent uses its own default. */
   effort: z.string().optional(),
   images: z.array(z.object({ ...ShownImage.shape, uploadedAt: Moment })),
   /** How freely the task's agent works. */

@@ -139,7 +139,7 @@ export type TaskCommand =
       readonly type: 'UpdateTask'
       readonly title?: string
       readonly description?: string
-      /** The model and effort for the next turns; one that is missing stays. A `null` agent means the task's current agent. */
+      /** The model and effort for the next turns; an absent one does not change. A `null` agent means the task's current agent. */
       readonly model?: {
         readonly agent: AgentName | null
         readonly name?: string | null

@@ -84,7 +84,7 @@ export const TaskUpdated = event('TaskUpdated', 1, {
   data: z.object({}),
   content: z.object({ title: z.string(), description: z.string() }),
 })
-/** The agent is asked to use this model and effort from its next turn on; a missing one leaves the choice to the agent. */
+/** The agent must use this model and effort from its next turn on; an absent one leaves the choice to the agent. */
 export const ModelChosen = event('ModelChosen', 1, {
   data: z.object({ agent: AgentName, effort: Named.optional() }),
   content: z.object({ model: z.string().nullable() }),
@@ -198,9 +198,9 @@ export const AgentStarted = fact('AgentStarted', {
   resumed: z.boolean(),
   /** Who pays for the model; absent for the scripted model, and in events from before people had keys. */
   payer: z.enum(payers).optional(),
-  /** As the agent says; absent where it does not, and in what was recorded before these fields. */
+  /** The effort that the agent reported; absent if it reported none, and in events from before this field. */
   model: Named.optional(),
-  /** The effort that it was asked for. */
+  /** The requested effort. */
   effort: Named.optional(),
 })
 const ToolCall = z.object({ ...execution, toolId: Named, kind: ToolKind })

@@ -1,10 +1,10 @@
-/** The model of a task's agent, and how hard it thinks. */
+/** The model and the effort of a task's agent. */
 import type { RecordedOf } from '../kernel/event.ts'
 import type { CommandOf } from './commands.ts'
 import { ModelChosen, type TaskEvent } from './events.ts'
 import type { LiveTask, ModelChoice } from './liveTask.ts'
 
-/** The model stands in the creation itself; the effort follows it. */
+/** The events of a choice at the creation: the creation itself contains the model, so only the effort has an event. */
 export function effortOfNew({
   agent,
   codexModel,
@@ -19,7 +19,7 @@ export function chooseModel(
 ): readonly TaskEvent[] {
   if (change === undefined) return []
   const agent = change.agent ?? task.agent
-  // What was chosen for another agent means nothing to this one.
+  // A choice for another agent has no meaning for this one.
   const before = task.model.agent === agent ? task.model : { agent: null, name: null, effort: null }
   const { name = before.name, effort = before.effort } = change
   if (before.agent === agent && before.name === name && before.effort === effort) return []

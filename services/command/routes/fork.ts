@@ -116,7 +116,7 @@ async function forkedFrom(services: CommandServices, fork: Fork) {
   } as const
 }
 
-/** What was chosen for one agent means nothing to another, and an effort little to another model. */
+/** The model and effort for the new task: a choice for another agent is dropped, and the effort also when the model changes. */
 function modelFor({ modelAgent, codexModel, effort }: TaskDocument, agent: string, chosen?: string | null) {
   if (chosen != null) return { codexModel: chosen }
   return modelAgent === agent ? { codexModel, effort: effort ?? null } : { codexModel: null }

@@ -27,9 +27,9 @@ export interface InstalledAgents {
   backend(name: AgentName): AgentBackend
   /** The agent's model with a key of a person or a project; `undefined` for an agent that calls its model itself. */
   withKey(name: AgentName, key: StoredKey): Extract<AgentBackend, { kind: 'broker' }> | undefined
-  /** Its models, as it last reported them, else as they are known. */
+  /** The models that the agent last reported, or otherwise those known in advance. */
   models(name: AgentName): readonly AgentModel[]
-  /** Replaces what the agent reported before. */
+  /** Stores the models that an agent reported, in place of its earlier ones. */
   readonly report: ReportedModels['report']
   /** The keys that are configured, with what each is. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[]

@@ -45,7 +45,7 @@ export type AgentEvent =
   | { readonly type: 'question_withdrawn'; readonly requestId: string }
   /** A text to write to the agent: what its protocol needs without any decision of a person. */
   | { readonly type: 'write'; readonly text: string }
-  /** The models that it can be asked to use. */
+  /** The models that the agent reported; each can be requested. */
   | { readonly type: 'models'; readonly models: readonly AgentModel[] }
   /** Its MCP servers, as it found them when it began; said before its `session`. */
   | { readonly type: 'mcp_servers'; readonly servers: readonly FoundMcpServer[] }
@@ -195,19 +195,19 @@ export interface AgentMessage {
 
 /** The dialogue with one process: converts its output, and returns what to write to its standard input. No I/O. */
 export interface AgentDialogue extends AgentParser {
-  /** Written once, when the process begins. */
+  /** The text to write once, when the process starts. */
   readonly opening?: string
   /** Sent while a turn runs, it steers that turn where the process takes many. Empty when it is written later, by a `write` event. */
   message(message: AgentMessage): string
   /** The text that stops the turn, after which an `aborted` error and an `end` follow; `null` when SIGINT must be used instead. */
   interrupt(): string | null
-  /** What to write so that the turns from now on use these; of an agent that `choosesLive`. */
+  /** The text that makes the following turns use this model and effort, for an agent with `choosesLive`. */
   choose?(use: ModelUse): string
   /** Answers a request, one answer for each thing that it asked. Empty when nobody waits any more. */
   answer(requestId: string, answers: readonly Answer[]): string
 }
 
-/** What the agent shall use of its models; `null` leaves it to the agent. */
+/** The model and effort for the agent; `null` leaves the choice to the agent. */
 export interface ModelUse {
   readonly model: string | null
   readonly effort: string | null
@@ -333,9 +333,9 @@ export interface Agent {
    * start if one of them exists.
    */
   readonly refusedFiles?: readonly string[]
-  /** Models to choose from until it has reported its own. Others can be asked for by their names. */
+  /** The models to choose from until the agent has reported its own. Others can be requested by their names. */
   readonly models: readonly AgentModel[]
-  /** Whether a running process can be told to use another of these models, and how hard to think; not by default. */
+  /** Whether a running process can change its model and effort; `false` by default. */
   readonly choosesLive?: boolean
   /** What a person is shown of what it wrote to standard error. */
   shownStderr(text: string, scripted: boolean): string

@@ -1,4 +1,4 @@
-/** The models that agents have reported on this runner, kept in a file for the next start. */
+/** Keeps the models that agents have reported on this runner, in a file for the next start. */
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
@@ -12,13 +12,13 @@ import { jsonOf } from '#platform/json.ts'
 
 export interface ReportedModels {
   of(agent: AgentName): readonly AgentModel[] | undefined
-  /** Replaces what the agent reported before. */
+  /** Stores the models that an agent reported, in place of its earlier ones. */
   report(agent: AgentName, models: readonly AgentModel[]): void
 }
 
 const Kept = z.partialRecord(NameOfAgent, z.array(AgentModel))
 
-/** A report comes out of a sandbox and is shown to everybody, so it is short. */
+/** The limits on a report: it comes from a sandbox and is shown to everybody. */
 const most = { models: 50, label: 100, description: 300, levels: 10 }
 
 export function reportedModels(file: string, onFault: (fault: unknown) => void): ReportedModels {
@@ -38,7 +38,7 @@ export function reportedModels(file: string, onFault: (fault: unknown) => void):
   }
 }
 
-/** Where the file is missing or damaged, the agents report again. */
+/** Reads the file. If it is missing or damaged, the agents report their models again. */
 function readKept(file: string): z.infer<typeof Kept> {
   try {
     return Kept.safeParse(jsonOf(readFileSync(file, 'utf8'))).data ?? {}

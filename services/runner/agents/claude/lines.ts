@@ -175,7 +175,7 @@ const controlRequest = z.object({
 export type ControlRequest = z.infer<typeof controlRequest>
 const controlCancel = z.object({ type: z.literal('control_cancel_request'), request_id: z.string() })
 
-/** The answer to one of our own requests; of `list_models` the models. */
+/** The answer to one of our own requests; for `list_models` it has the models. */
 const controlResponse = z.object({
   type: z.literal('control_response'),
   response: z.object({

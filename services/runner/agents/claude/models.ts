@@ -1,10 +1,10 @@
-/** Which models `claude` has, and how it is told to use another of them while it runs. */
+/** Reads the models of `claude`, and tells a running process to use another one. */
 import { takesModel } from '#domain/agents/models.ts'
 import type { AgentModel } from '#domain/api/server.schema.ts'
 import type { AgentDialogue } from '../port.ts'
 import type { ControlResponse } from './lines.ts'
 
-/** Its aliases, each of which follows the latest model of a family, until it has reported its own. */
+/** The aliases of claude's models, each of which follows the latest model of a family; used until claude has reported its own list. */
 export const suggestedModels: readonly AgentModel[] = [
   { name: 'opus', label: 'Opus' },
   { name: 'sonnet', label: 'Sonnet' },
@@ -21,7 +21,7 @@ export const controlRequest = (id: string, request: object): string =>
 
 export const listLine = controlRequest(listRequest, { subtype: 'list_models' })
 
-/** It reads its input in order, so that a message that follows uses them. */
+/** The lines that choose the model and effort. claude reads its input in order, so they apply to the next message. */
 export function modelChooser(launchedWith: string | null): NonNullable<AgentDialogue['choose']> {
   const taken = (model: string | null) => (model !== null && takesModel('claude', model) ? model : null)
   let model = taken(launchedWith)
@@ -37,7 +37,10 @@ export function modelChooser(launchedWith: string | null): NonNullable<AgentDial
   }
 }
 
-/** Its answer to `list_models`. A model that the process was launched with is listed too, as a name of its own: that one is not everybody's. */
+/**
+ * The models in the answer to `list_models`. The list also has the model that the process was launched with, which is left out, as not everybody may
+ * use it.
+ */
 export function modelsIn({ models }: NonNullable<ControlResponse['response']>): readonly AgentModel[] {
   return models
     .filter(({ value, resolvedModel }) => value !== resolvedModel)

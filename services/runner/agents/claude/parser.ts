@@ -107,7 +107,7 @@ function asked({ requests }: State, { request_id: requestId, request }: ControlR
   return [{ type: 'question', requestId, asked: questions }]
 }
 
-/** Only the first list counts: later lines might be printed by what the agent runs. */
+/** Only the first list of models counts: later lines might be printed by programs that the agent runs. */
 function answered(state: State, { request_id: id, error, response }: ControlResponse): AgentEvent[] {
   if (id === modelRequest && error !== undefined)
     return [{ type: 'notice', text: `The model could not be changed: ${error}` }]

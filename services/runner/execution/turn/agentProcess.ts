@@ -59,7 +59,10 @@ export interface AgentProcess {
   /** Whether the scripted model answers the agent. */
   readonly isScripted: boolean
   readonly resumed: boolean
-  /** Sends a message, with what the turn shall use of models, and follows its turn: `over` when the listener says so, `gone` when the process ended first. */
+  /**
+   * Sends a message, with the model and effort of the turn, and follows the turn: `over` when the listener says so, `gone` when the process ended
+   * first.
+   */
   turn(message: AgentMessage, use: ModelUse, listener: TurnListener): Promise<'over' | 'gone'>
   /** Sends another message to the turn that is running; false when it can take none. */
   steer(message: AgentMessage): boolean

@@ -68,7 +68,7 @@ export async function agentSetup(
   return { kind: 'set_up', agent, program: located, sandbox, account, fingerprint: JSON.stringify(started) }
 }
 
-/** Whether each turn tells a running process to use this model: its default, or one that it is known to have. */
+/** Whether each turn can tell a running process to use this model: the default, or one that the agent is known to have. */
 function takesLive({ installed }: Pick<AgentDeps, 'installed'>, agent: Agent, model: string | null): boolean {
   if (agent.choosesLive !== true) return false
   return (

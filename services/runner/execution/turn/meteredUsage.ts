@@ -1,8 +1,8 @@
-/** What a model was used for, of an agent that does not say it itself. */
+/** The usage of an agent that does not report it, as the broker counts it. */
 import type { ModelUsed } from '../../agents/port.ts'
 import type { ModelUsage } from '../../model/meter.ts'
 
-/** What the broker counted, by model, since it was last taken. */
+/** The usage that the broker counted, by model, since it was last read. */
 export interface MeteredUsage {
   add(usage: ModelUsage): void
   take(): readonly ModelUsed[]

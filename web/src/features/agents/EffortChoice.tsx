@@ -1,10 +1,10 @@
-/** How hard the agent thinks, in its own words; nothing where it reports no levels for the chosen model. */
+/** The choice of the agent's effort, with the agent's names of the levels; renders nothing when it reports none for the model. */
 import { Choice } from '../../ui/form/Choice.tsx'
 import { effortTexts as texts } from './effortTexts.ts'
 
 interface EffortChoiceProps {
   readonly levels: readonly string[]
-  /** `null` leaves it to the agent. */
+  /** The chosen effort; `null` leaves the choice to the agent. */
   readonly chosen: string | null
   readonly onChoose: (level: string | null) => void
 }

@@ -1,4 +1,4 @@
-/** The choice of a model: one that the agent lists, any other by its name, or the agent's default. And how hard it thinks, where it can be told. */
+/** The choice of a model (one that the agent lists, any other by its name, or the agent's default) and of the effort, if the agent supports it. */
 import { Cpu } from 'lucide-react'
 import { defaultModel, isModelName } from '#domain/kernel/names.ts'
 import { takesModel } from '#domain/agents/models.ts'
@@ -12,7 +12,7 @@ import { texts } from './texts.ts'
 
 const EffortChoice = optionalPart(async () => (await import('./EffortChoice.tsx')).EffortChoice)
 
-/** `null` leaves the choice to the agent. */
+/** The chosen model; `null` leaves the choice to the agent. */
 interface ModelChoice {
   readonly model: string | null
   readonly effort: string | null

@@ -1,4 +1,4 @@
-/** How hard the agent of a new task shall think; empty for the agent's own. One that it does not have is passed over. */
+/** The effort of a new task's agent; empty for the agent's own. A level that the agent does not have is ignored. */
 import type { Persisted } from '../../state/persisted.ts'
 
 export const selectedEffort: Persisted<string> = {

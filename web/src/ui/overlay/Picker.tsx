@@ -12,7 +12,7 @@ interface PickerProps extends PickerListProps {
   readonly icon: ReactNode
   /** Shown when nothing is chosen. */
   readonly placeholder: string
-  /** Said after the chosen value. */
+  /** A text after the chosen value. */
   readonly detail?: string
   readonly disabled?: boolean
   /** On a phone only the icon of the value is shown; its name stays available to assistive technology. */

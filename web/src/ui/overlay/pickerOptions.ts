@@ -9,7 +9,7 @@ export interface PickerOption {
   readonly icon?: ReactNode
   /** Options of one group are shown together under this heading, in the given order. */
   readonly group?: string
-  /** A sentence below its label. */
+  /** A sentence below the option's label. */
   readonly help?: string | undefined
   /** Why the option cannot be chosen, in a sentence; the option is still shown. */
   readonly disabled?: string | undefined
@@ -25,7 +25,7 @@ export interface PickerListProps {
   readonly mono?: boolean
   /** A sentence below the options. */
   readonly note?: string | undefined
-  /** Choices that belong to the chosen option. */
+  /** Further choices, shown while this option is chosen. */
   readonly below?: ReactNode
   /** The label of the filter field. */
   readonly filterLabel: string

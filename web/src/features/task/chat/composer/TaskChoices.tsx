@@ -1,4 +1,4 @@
-/** What may change between turns: the model of the next message's agent, how hard it thinks, and how freely it works. */
+/** The choices for the next turn: the model of the next message's agent, its effort, and how freely it works. */
 import type { AgentName } from '#domain/agents.ts'
 import { modesOf } from '#domain/agents/capabilities.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
