@@ -30,7 +30,7 @@ export const AgentModel = z.object({
   description: z.string().optional(),
   /** The levels of effort, from low to high; absent if the agent reports none. */
   effortLevels: z.array(z.string()).optional(),
-  /** The level that the agent uses by default. */
+  /** Whether the agent uses this model by default. */
   isDefault: z.literal(true).optional(),
 })
 export type AgentModel = z.output<typeof AgentModel>

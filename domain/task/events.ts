@@ -198,7 +198,7 @@ export const AgentStarted = fact('AgentStarted', {
   resumed: z.boolean(),
   /** Who pays for the model; absent for the scripted model, and in events from before people had keys. */
   payer: z.enum(payers).optional(),
-  /** The effort that the agent reported; absent if it reported none, and in events from before this field. */
+  /** The model that the agent reported; absent if it reported none, and in events from before this field. */
   model: Named.optional(),
   /** The requested effort. */
   effort: Named.optional(),

@@ -21,7 +21,7 @@ export const controlRequest = (id: string, request: object): string =>
 
 export const listLine = controlRequest(listRequest, { subtype: 'list_models' })
 
-/** The lines that choose the model and effort. claude reads its input in order, so they apply to the next message. */
+/** Makes the lines that choose the model and effort. claude reads its input in order, so they apply to the next message. */
 export function modelChooser(launchedWith: string | null): NonNullable<AgentDialogue['choose']> {
   const taken = (model: string | null) => (model !== null && takesModel('claude', model) ? model : null)
   let model = taken(launchedWith)
