@@ -1,4 +1,4 @@
-/** What the agents' questions have in common: how they are bounded, and how commands and changes are shown in them. */
+/** What the questions of all agents have in common: limits on their size, and how commands and changes are shown in them. */
 import { permissionOptions, planOptions } from '#domain/task/questionEvents.ts'
 import type { AskedQuestion } from './port.ts'
 import { shortened } from './shorten.ts'

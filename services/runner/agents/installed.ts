@@ -31,13 +31,13 @@ export interface InstalledAgents {
   models(name: AgentName): readonly AgentModel[]
   /** Stores the models that an agent reported, in place of its earlier ones. */
   readonly report: ReportedModels['report']
-  /** The keys that are configured, with what each is. */
+  /** The configured keys, each with a name for people. */
   readonly secrets: readonly { readonly name: string; readonly value: string }[]
   /** The state of each agent for people; empty until every program has been searched for. */
   told(): readonly AgentState[]
 }
 
-/** Begins to look for the programs. */
+/** Starts to search for the programs. */
 export function installedAgents(
   {
     agents: configs,

@@ -47,7 +47,7 @@ export type AgentEvent =
   | { readonly type: 'write'; readonly text: string }
   /** The models that the agent reported; each can be requested. */
   | { readonly type: 'models'; readonly models: readonly AgentModel[] }
-  /** Its MCP servers, as it found them when it began; said before its `session`. */
+  /** The states of the agent's MCP servers at its start; reported before its `session`. */
   | { readonly type: 'mcp_servers'; readonly servers: readonly FoundMcpServer[] }
   | AgentError
   | AgentEnd
@@ -197,13 +197,16 @@ export interface AgentMessage {
 export interface AgentDialogue extends AgentParser {
   /** The text to write once, when the process starts. */
   readonly opening?: string
-  /** Sent while a turn runs, it steers that turn where the process takes many. Empty when it is written later, by a `write` event. */
+  /**
+   * The text that sends a message. During a turn, the message steers that turn if the process takes several. Empty when a `write` event sends it
+   * later.
+   */
   message(message: AgentMessage): string
   /** The text that stops the turn, after which an `aborted` error and an `end` follow; `null` when SIGINT must be used instead. */
   interrupt(): string | null
   /** The text that makes the following turns use this model and effort, for an agent with `choosesLive`. */
   choose?(use: ModelUse): string
-  /** Answers a request, one answer for each thing that it asked. Empty when nobody waits any more. */
+  /** The text that answers a request, with one answer for each of its questions. Empty when the agent no longer waits. */
   answer(requestId: string, answers: readonly Answer[]): string
 }
 
@@ -337,7 +340,7 @@ export interface Agent {
   readonly models: readonly AgentModel[]
   /** Whether a running process can change its model and effort; `false` by default. */
   readonly choosesLive?: boolean
-  /** What a person is shown of what it wrote to standard error. */
+  /** The part of the agent's standard error that a person sees. */
   shownStderr(text: string, scripted: boolean): string
   /** The command that starts the agent. Throws when the access is of another kind than the agent's. */
   launch(request: LaunchRequest): Launch

@@ -39,7 +39,7 @@ interface State {
   /** The agent's requests that have no answer yet. */
   readonly requests: Map<string, ClaudeRequest>
   hasToldModels: boolean
-  /** How many blocks of a message came whole without having been streamed. */
+  /** The number of blocks of a message that came whole without having been streamed. */
   whole: { readonly messageId: string; readonly blocks: number }
 }
 

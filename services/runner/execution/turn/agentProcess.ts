@@ -64,7 +64,7 @@ export interface AgentProcess {
    * first.
    */
   turn(message: AgentMessage, use: ModelUse, listener: TurnListener): Promise<'over' | 'gone'>
-  /** Sends another message to the turn that is running; false when it can take none. */
+  /** Sends another message to the turn that is running; returns `false` when the process can take none. */
   steer(message: AgentMessage): boolean
   /** Gives the agent the answers to its request; returns `false` when it no longer waits for them. */
   answer(requestId: string, answers: readonly Answer[]): boolean

@@ -78,7 +78,7 @@ function takesLive({ installed }: Pick<AgentDeps, 'installed'>, agent: Agent, mo
   )
 }
 
-/** Opens the sandbox of an agent that will resume a session, or begin one (`null`). */
+/** Opens the sandbox of an agent that will resume a session, or start one (`null`). */
 export function openSandboxFor(
   deps: AgentDeps,
   request: AgentRequest,

@@ -40,7 +40,7 @@ export interface TurnRequest extends EquippedRequest {
   /** The questions whose answers are at the beginning of the message. */
   readonly lateAnswers: readonly string[]
   readonly effort: string | null
-  /** The session to resume, when the agent had one in this task. */
+  /** The session to resume, if the agent had one in this task. */
   readonly session: string | null
   readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
   /** Secrets that no record may show. */
