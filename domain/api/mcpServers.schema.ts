@@ -1,4 +1,4 @@
-/** MCP servers of a project or a person. The value of a header is write-only: no answer contains it. */
+/** MCP servers of a project or a person. The value of a header is write-only: no answer contains it. Nor does one contain the tokens of a sign-in. */
 import { z } from 'zod'
 import { ProjectId } from '../kernel/ids.schema.ts'
 import { McpServer } from '../mcp/mcpServers.ts'
@@ -73,6 +73,11 @@ export const McpServerInput = z.discriminatedUnion('kind', [
         /** Leave it out to keep the stored value. */
         value: HeaderValue.optional(),
       }),
+      z.object({
+        kind: z.literal('oauth'),
+        /** Left out where the authorization server registers clients by itself. */
+        clientId: required('Enter a client ID.', 500).nullable().default(null),
+      }),
     ]),
   }),
 ])
@@ -123,13 +128,25 @@ export const McpTest = z.discriminatedUnion('kind', [
 ])
 export type McpTest = z.infer<typeof McpTest>
 
+/** A sign-in that a server has. */
+export const McpSignIn = z.object({
+  serverId: z.string(),
+  /** The host of the authorization server. */
+  issuer: z.string(),
+  since: z.iso.datetime(),
+  isEnded: z.boolean(),
+})
+export type McpSignIn = z.infer<typeof McpSignIn>
+
+const signIns = { signIns: z.array(McpSignIn) }
+
 const params = z.object({ projectId: ProjectId })
 const serverId = z.uuid()
 
 export const getProjectMcpServers = defineRead(mcpServerRoutes.getProjectMcpServers, {
   summary: 'The MCP servers that agents of the project get, and those that the repository suggests.',
   params,
-  answer: { ...servers, suggestions: z.array(SuggestedMcpServer) },
+  answer: { ...servers, ...signIns, suggestions: z.array(SuggestedMcpServer) },
   faults: ['not_found'],
 })
 
@@ -150,7 +167,7 @@ export const testProjectMcpServer = defineWrite(mcpServerRoutes.testProjectMcpSe
 
 export const getOwnMcpServers = defineRead(mcpServerRoutes.getOwnMcpServers, {
   summary: 'The MCP servers that agents get in all tasks of the person.',
-  answer: servers,
+  answer: { ...servers, ...signIns },
 })
 
 export const setOwnMcpServers = defineWrite(mcpServerRoutes.setOwnMcpServers, {
@@ -165,4 +182,46 @@ export const testOwnMcpServer = defineWrite(mcpServerRoutes.testOwnMcpServer, {
   params: z.object({ serverId }),
   answer: { test: McpTest },
   faults: ['not_found'],
+})
+
+const page = {
+  /** The origin of the page on which the person is, to come back to. */
+  body: z.object({ origin: z.url().max(300) }),
+  answer: { url: z.string() },
+  faults: ['not_found', 'mcp_sign_in_failed'],
+} as const
+const ended = { answer: { success: z.literal(true) }, faults: ['not_found'] } as const
+
+export const beginProjectMcpSignIn = defineWrite(mcpServerRoutes.beginProjectMcpSignIn, {
+  summary: 'Begins to sign in at a remote MCP server of the project, and names the page to go on at.',
+  params: z.object({ projectId: ProjectId, serverId }),
+  ...page,
+})
+
+export const endProjectMcpSignIn = defineWrite(mcpServerRoutes.endProjectMcpSignIn, {
+  summary: 'Signs out of a remote MCP server of the project.',
+  params: z.object({ projectId: ProjectId, serverId }),
+  ...ended,
+})
+
+export const beginOwnMcpSignIn = defineWrite(mcpServerRoutes.beginOwnMcpSignIn, {
+  summary: 'Begins to sign in at a remote MCP server of the person, and names the page to go on at.',
+  params: z.object({ serverId }),
+  ...page,
+})
+
+export const endOwnMcpSignIn = defineWrite(mcpServerRoutes.endOwnMcpSignIn, {
+  summary: 'Signs out of a remote MCP server of the person.',
+  params: z.object({ serverId }),
+  ...ended,
+})
+
+export const finishMcpSignIn = defineWrite(mcpServerRoutes.finishMcpSignIn, {
+  summary: 'Ends a sign-in at an MCP server with what its page answered.',
+  body: z.object({
+    /** The query of the address that the page returned to. */
+    query: z.string().max(16_000),
+  }),
+  answer: { name: z.string(), projectId: ProjectId.nullable() },
+  faults: ['not_found', 'mcp_sign_in_failed'],
 })

@@ -5,10 +5,18 @@ export const mcpServerRoutes = {
   getProjectMcpServers: { method: 'GET', path: '/projects/:projectId/mcp-servers' },
   setProjectMcpServers: { method: 'PUT', path: '/projects/:projectId/mcp-servers' },
   testProjectMcpServer: { method: 'POST', path: '/projects/:projectId/mcp-servers/:serverId/test' },
+  beginProjectMcpSignIn: { method: 'POST', path: '/projects/:projectId/mcp-servers/:serverId/sign-in' },
+  endProjectMcpSignIn: { method: 'DELETE', path: '/projects/:projectId/mcp-servers/:serverId/sign-in' },
   getOwnMcpServers: { method: 'GET', path: '/profile/mcp-servers' },
   setOwnMcpServers: { method: 'PUT', path: '/profile/mcp-servers' },
   testOwnMcpServer: { method: 'POST', path: '/profile/mcp-servers/:serverId/test' },
+  beginOwnMcpSignIn: { method: 'POST', path: '/profile/mcp-servers/:serverId/sign-in' },
+  endOwnMcpSignIn: { method: 'DELETE', path: '/profile/mcp-servers/:serverId/sign-in' },
+  finishMcpSignIn: { method: 'POST', path: '/mcp-sign-in' },
 } as const satisfies Routes
+
+/** The page that a sign-in returns to. */
+export const mcpCallbackPath = '/mcp/callback'
 
 export const mcpLimits = {
   servers: 20,

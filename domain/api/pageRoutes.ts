@@ -17,6 +17,7 @@ export const pageRoutes = [
   '/tasks/:taskId',
   '/tasks/:taskId/compare',
   '/settings',
+  '/mcp/callback',
   '/setup',
   '/figures',
   '/admin/audit',

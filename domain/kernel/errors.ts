@@ -69,6 +69,7 @@ const sentences = {
   422: {
     install_callback: 'GitHub App installation callback failed.',
     code_host_refused: 'GitHub refused the request.',
+    mcp_sign_in_failed: 'Signing in to the MCP server failed.',
     key_refused: 'The provider refused this key, so it was not stored.',
     key_reused: 'This Idempotency-Key was sent with another request. Use a new key for a new request.',
   },

@@ -1,4 +1,4 @@
-/** MCP servers that a project or a person gives their agents. The values of headers are in the vault and in no event. */
+/** MCP servers that a project or a person gives their agents. The values of headers and the tokens of sign-ins are in the vault and in no event. */
 import { z } from 'zod'
 
 const common = {
@@ -27,6 +27,8 @@ const RemoteServer = z.object({
   auth: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('none') }),
     z.object({ kind: z.literal('header'), name: z.string() }),
+    /** A person signs in. `clientId`: as which client, if not as one that is registered for it. */
+    z.object({ kind: z.literal('oauth'), clientId: z.string().nullable() }),
   ]),
 })
 

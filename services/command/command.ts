@@ -14,6 +14,7 @@ import { questionRoutes } from './routes/questions.ts'
 import { instructionRoutes } from './routes/instructions.ts'
 import { forkRoutes } from './routes/fork.ts'
 import { mcpServerRoutes } from './routes/mcpServers.ts'
+import { mcpSignInRoutes } from './routes/mcpSignIns.ts'
 import { prepareRoutes, taskRoutes } from './routes/tasks.ts'
 import { projectSettingsRoutes } from './routes/projectSettings.ts'
 import { projectRoutes } from './routes/projects.ts'
@@ -26,6 +27,7 @@ export const commandRoutes = [
   ...projectRoutes,
   ...projectSettingsRoutes,
   ...mcpServerRoutes,
+  ...mcpSignInRoutes,
   ...prepareRoutes,
   ...taskRoutes,
   ...forkRoutes,
@@ -39,7 +41,10 @@ export const commandRoutes = [
 ]
 
 /** The services of the routes that come from the engines. */
-export type CommandEngines = Omit<CommandServices, 'admission' | 'agents' | 'models' | 'serialized'> &
+export type CommandEngines = Omit<
+  CommandServices,
+  'admission' | 'agents' | 'models' | 'publicUrl' | 'serialized'
+> &
   Pick<AdmissionOptions, 'ballast'>
 
 /** The writes of the API, below `/api`. The caller has authenticated the request. */
@@ -49,13 +54,15 @@ export function commandApi(
     tasksAtOnce,
     agents,
     models,
-  }: { readonly tasksAtOnce: number } & Pick<CommandServices, 'agents' | 'models'>,
+    publicUrl,
+  }: { readonly tasksAtOnce: number } & Pick<CommandServices, 'agents' | 'models' | 'publicUrl'>,
   mounting: Mounting,
 ): Middleware {
   const services: CommandServices = {
     ...engines,
     agents,
     models,
+    publicUrl,
     admission: admission({ ...engines, tasksAtOnce }),
     serialized: serializeByKey(),
   }

@@ -55,6 +55,8 @@ import type { Rpc } from '#platform/ports/rpc.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { modelKeys, type ModelKeys } from '#platform/credentials/modelKeys.ts'
 import { mcpHeaders, projectSecrets, type ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
+import { mcpNetwork } from '#platform/mcp/oauth.ts'
+import { mcpSignIns, type McpSignIns } from '#platform/mcp/signIns.ts'
 import { openSqliteReadStore } from '#platform/readstore/sqlite.ts'
 import { sealsFile } from '#platform/seals/sealsFile.ts'
 import { openSqliteRecentKeys } from '#platform/recentKeys/sqlite.ts'
@@ -101,6 +103,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly accessControl: AccessControl
   readonly projectSecrets: ProjectSecrets
   readonly mcpHeaders: ProjectSecrets
+  readonly mcpSignIns: McpSignIns
   readonly modelKeys: ModelKeys
   readonly sessions: Sessions
   /** The product's credentials at the local code host; `null` with GitHub. */
@@ -407,17 +410,12 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
     accessControl: openAccessControl(entering, { documents: docs, access, codeHost, vault, clock, logger }),
     projectSecrets: projectSecrets({ vault }),
     mcpHeaders: mcpHeaders({ vault }),
+    mcpSignIns: mcpSignIns({ ...ports, clock }, mcpNetwork(config, serverUrl)),
     modelKeys: modelKeys({ vault }),
     sessions: sessions({ vault, clock, ids }),
     localCodeHost,
     ballast,
-    parts: new Map([
-      ...Object.entries(ports).map(([name, part]) => [name, () => part.ready()] as const),
-      ...(needsFolder(config) ? [['disk', ballast.ready] as const] : []),
-      ...(config.services.has('query')
-        ? [['projection', () => requireProgress({ eventStore, readStore, clock })] as const]
-        : []),
-    ]),
+    parts: partsOf(ports, { config, clock, ballast }),
     async close() {
       follow.close()
       installed.close()
@@ -426,6 +424,16 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
       await telemetry.close()
     },
   }
+}
+
+function partsOf(ports: Ports, { config, clock, ballast }: Omit<Composing, 'close' | 'logger'>) {
+  return new Map([
+    ...Object.entries(ports).map(([name, part]) => [name, () => part.ready()] as const),
+    ...(needsFolder(config) ? [['disk', ballast.ready] as const] : []),
+    ...(config.services.has('query')
+      ? [['projection', () => requireProgress({ ...ports, clock })] as const]
+      : []),
+  ])
 }
 
 /** Throws when the master key is missing although there is data. A new key could not open the vault, but would remain as if it were the right one. */

@@ -25,6 +25,7 @@ export interface QueryServices
       | 'blobs'
       | 'imageAddresses'
       | 'access'
+      | 'mcpSignIns'
       | 'accessControl'
       | 'codeHost'
       | 'codeHostApps'

@@ -21,6 +21,7 @@ import type { Vault } from '#platform/ports/vault.ts'
 import type { Emit } from '#platform/telemetry/telemetry.ts'
 import type { ModelKeys } from '#platform/credentials/modelKeys.ts'
 import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
+import type { McpSignIns } from '#platform/mcp/signIns.ts'
 import type { InstalledAgents } from './agents/installed.ts'
 import type { Egress } from './egress/egress.ts'
 import type { RecordingAllowances } from './execution/recording/recordingAllowance.ts'
@@ -58,6 +59,7 @@ export interface RunnerEngines {
   readonly installations: Installations
   readonly projectSecrets: ProjectSecrets
   readonly mcpHeaders: ProjectSecrets
+  readonly mcpSignIns: McpSignIns
   readonly modelKeys: ModelKeys
   readonly codeHost: CodeHost
   readonly ids: Ids
@@ -125,7 +127,7 @@ export interface WorkspaceDeps extends Pick<
 /** What is needed to run agents and commands in sandboxes. */
 export interface AgentDeps extends Pick<
   RunnerEngines,
-  'commands' | 'projectSecrets' | 'mcpHeaders' | 'modelKeys' | 'ids' | 'logger' | 'emit'
+  'commands' | 'projectSecrets' | 'mcpHeaders' | 'mcpSignIns' | 'modelKeys' | 'ids' | 'logger' | 'emit'
 > {
   readonly isRoot: boolean
   readonly sandbox: AvailableSandbox

@@ -31,10 +31,14 @@ let scene: Scene
 const told: string[] = []
 
 beforeAll(async () => {
-  remote = await startRemoteMcp(credential, {
-    '/hang': () => undefined,
-    '/away': (_request, response) => void response.writeHead(307, { location: 'http://10.0.0.1/mcp' }).end(),
-  })
+  remote = await startRemoteMcp(
+    { accepts: (authorization) => authorization === credential },
+    {
+      '/hang': () => undefined,
+      '/away': (_request, response) =>
+        void response.writeHead(307, { location: 'http://10.0.0.1/mcp' }).end(),
+    },
+  )
   scene = await openScene(
     [
       {
@@ -148,7 +152,7 @@ describe('a run', () => {
     })
     await choose([local])
     const { servers } = await scene.ada.ask(setOwnMcpServers, { body: { servers: [tiny()] } })
-    expect(await scene.ada.ask(getOwnMcpServers)).toEqual({ servers })
+    expect(await scene.ada.ask(getOwnMcpServers)).toEqual({ servers, signIns: [] })
     const { terminal, events } = await run('Use both')
     expect(terminal).toContain('MCP server local: connected with 1 tool.')
     expect(terminal).toContain('MCP server tiny: connected with 2 tools.')

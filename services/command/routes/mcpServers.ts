@@ -92,10 +92,12 @@ async function chosen(services: CommandServices, inputs: readonly McpServerInput
     }
   }
   const executed = await choice.execute(servers)
-  const unused = before.filter(
-    (old) => hasHeader(old) && !servers.some((one) => one.id === old.id && hasHeader(one)),
-  )
-  if (isNew) for (const old of unused) await services.mcpHeaders.remove(id, old.id)
+  for (const old of isNew ? before : []) {
+    const now = servers.find((server) => server.id === old.id)
+    if (hasHeader(old) && !hasHeader(now)) await services.mcpHeaders.remove(id, old.id)
+    const url = signInUrl(old)
+    if (url !== undefined && url !== signInUrl(now)) await services.mcpSignIns.end(id, old.id)
+  }
   const placed = await written(executed.position, services)
   const document = await services.documents.asOf(mcpServersView, choice.stream, id, executed.head)
   return { servers: [...(document?.servers ?? [])], ...placed }
@@ -110,7 +112,9 @@ function serverOf(input: McpServerInput, id: string): McpServer {
 const valueIn = (input: McpServerInput) =>
   input.kind === 'remote' && input.auth.kind === 'header' ? input.auth.value : undefined
 
-const hasHeader = (server: McpServer) => server.kind === 'remote' && server.auth.kind === 'header'
+const hasHeader = (server?: McpServer) => server?.kind === 'remote' && server.auth.kind === 'header'
+const signInUrl = (server?: McpServer) =>
+  server?.kind === 'remote' && server.auth.kind === 'oauth' ? server.url : undefined
 
 /** Refuses to use a stored value for another origin than the one it was entered for. */
 function refuseUnknown(input: McpServerInput, index: number, before: readonly McpServer[]): void {
@@ -121,7 +125,7 @@ function refuseUnknown(input: McpServerInput, index: number, before: readonly Mc
       'There is no such server any more. Reload the page.',
       `servers.${index}.id`,
     )
-  if (input.kind === 'local' || input.auth.kind === 'none' || input.auth.value !== undefined) return
+  if (input.kind === 'local' || input.auth.kind !== 'header' || input.auth.value !== undefined) return
   const isKept =
     old?.kind === 'remote' &&
     old.auth.kind === 'header' &&

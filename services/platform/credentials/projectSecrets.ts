@@ -19,11 +19,16 @@ export function projectSecrets({ vault }: { readonly vault: Vault }): ProjectSec
 
 /** Values of headers for MCP servers, under the ids of the servers. */
 export function mcpHeaders({ vault }: { readonly vault: Vault }): ProjectSecrets {
-  return secretsUnder(vault, 'mcp-headers')
+  return secretsUnder(vault, mcpPurpose)
 }
 
+const mcpPurpose = 'mcp-headers'
+/** Where else the vault keeps what MCP servers are reached with: it is destroyed together with the headers. */
+export const mcpScope = (owner: string): string => scopeOf(mcpPurpose, owner)
+const scopeOf = (purpose: string, owner: string): string => `${purpose}:${owner}`
+
 function secretsUnder(vault: Vault, purpose: string): ProjectSecrets {
-  const scope = (projectId: string): string => `${purpose}:${projectId}`
+  const scope = (projectId: string): string => scopeOf(purpose, projectId)
   return {
     async set(projectId, name, value) {
       try {

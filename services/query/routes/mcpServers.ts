@@ -7,22 +7,29 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { ownProject, route, type QueryServices } from '../services.ts'
 
 export const mcpServerRoutes: readonly Route<QueryServices>[] = [
-  route(getProjectMcpServers, signedIn, fresh, ownProject, async ({ project }, { documents, rpc }) => {
-    const asked = { projectId: project.id, ownerId: project.owner }
-    const [document, answer] = await Promise.all([
-      documents.get(mcpServersView, project.id),
-      rpc.call('mcpSuggestions', asked, suggestedWithinMs).catch((fault: unknown) => {
-        if (!(fault instanceof EngineUnavailable)) throw fault
-      }),
-    ])
-    const servers = [...(document?.servers ?? [])]
-    const names = new Set(servers.map(({ name }) => name.toLowerCase()))
-    const suggestions = (answer?.suggestions ?? []).filter(({ name }) => !names.has(name.toLowerCase()))
-    return { servers, suggestions }
+  route(
+    getProjectMcpServers,
+    signedIn,
+    fresh,
+    ownProject,
+    async ({ project }, { documents, mcpSignIns, rpc }) => {
+      const asked = { projectId: project.id, ownerId: project.owner }
+      const [document, answer] = await Promise.all([
+        documents.get(mcpServersView, project.id),
+        rpc.call('mcpSuggestions', asked, suggestedWithinMs).catch((fault: unknown) => {
+          if (!(fault instanceof EngineUnavailable)) throw fault
+        }),
+      ])
+      const servers = [...(document?.servers ?? [])]
+      const names = new Set(servers.map(({ name }) => name.toLowerCase()))
+      const suggestions = (answer?.suggestions ?? []).filter(({ name }) => !names.has(name.toLowerCase()))
+      return { servers, suggestions, signIns: await mcpSignIns.shown(project.id, servers) }
+    },
+  ),
+  route(getOwnMcpServers, signedIn, fresh, async ({ user }, { documents, mcpSignIns }) => {
+    const servers = [...((await documents.get(mcpServersView, user.id))?.servers ?? [])]
+    return { servers, signIns: await mcpSignIns.shown(user.id, servers) }
   }),
-  route(getOwnMcpServers, signedIn, fresh, async ({ user }, { documents }) => ({
-    servers: [...((await documents.get(mcpServersView, user.id))?.servers ?? [])],
-  })),
 ]
 
 /** Short, since suggestions are not worth a long wait. */

@@ -5,7 +5,7 @@ import { connect, createServer as createTcp, isIP, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { text } from 'node:stream/consumers'
 import { afterEach, expect, test } from 'vitest'
-import { mayConnect, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from './allowList.ts'
+import { mayConnect, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '#platform/http/egressRules.ts'
 import { startProxy, type Proxy, type ProxyOptions, type Refusal } from './proxyServer.ts'
 
 const ended: (() => Promise<unknown>)[] = []

@@ -16,7 +16,14 @@ import type { Duplex } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { endToEndHeaders } from '#platform/http/headers.ts'
 import { listenLocally, type LocalAddress } from '#platform/http/listen.ts'
-import { gitDoorAt, hostAndPort, mayConnect, readByGit, rulesFor, type Rule } from './allowList.ts'
+import {
+  gitDoorAt,
+  hostAndPort,
+  mayConnect,
+  readByGit,
+  rulesFor,
+  type Rule,
+} from '#platform/http/egressRules.ts'
 
 export interface ProxyOptions {
   readonly listen: LocalAddress

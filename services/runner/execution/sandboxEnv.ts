@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { AgentName } from '#domain/agents.ts'
 import type { AgentDeps } from '../deps.ts'
-import { isRepository, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '../egress/allowList.ts'
+import { isRepository, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '#platform/http/egressRules.ts'
 import type { SandboxEgress } from '../egress/sandboxEgress.ts'
 import type { Bind } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -41,7 +41,10 @@ export interface SandboxEnvs {
   readonly secrets: readonly ProjectSecret[]
 }
 
-type Deps = Pick<AgentDeps, 'commands' | 'projectSecrets' | 'mcpHeaders' | 'sandbox' | 'egress'>
+type Deps = Pick<
+  AgentDeps,
+  'commands' | 'projectSecrets' | 'mcpHeaders' | 'mcpSignIns' | 'sandbox' | 'egress'
+>
 
 /** Reads the present settings of the project. Nothing is opened yet. */
 export async function sandboxEnvsOf(

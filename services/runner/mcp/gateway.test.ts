@@ -10,10 +10,10 @@ import {
 import sharp from 'sharp'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { ruleOfCodeHost, ruleOfProject } from '../egress/allowList.ts'
+import { ruleOfCodeHost, ruleOfProject } from '#platform/http/egressRules.ts'
 import { mcpGateway, type McpGateway } from './gateway.ts'
 import { readTools } from './readTools.ts'
-import type { RemoteServer } from './remoteRequest.ts'
+import type { RemoteServer } from '#platform/mcp/remoteRequest.ts'
 import { serversIn } from './suggestedServers.ts'
 
 const value = 'Bearer swordfish-of-the-server'
@@ -108,6 +108,37 @@ const tool = (name: string, description = 'A tool') => ({
 })
 const Tools = z.object({ result: z.object({ tools: z.array(z.object({ name: z.string() })) }) })
 const namesIn = (text: string) => Tools.parse(JSON.parse(text)).result.tools.map(({ name }) => name)
+
+test('a token is renewed once when it is refused, and what repeats it is redacted', async () => {
+  const asked: (string | undefined)[] = []
+  const token = async (refused?: string) => {
+    asked.push(refused)
+    return refused === undefined ? 'swordfish-old' : 'swordfish-new'
+  }
+  const { ask, told } = await opened(
+    ({ id }, response, { headers }) => {
+      if (headers.authorization !== 'Bearer swordfish-new') return void response.writeHead(401).end()
+      const text = `${headers.authorization} and Bearer swordfish-old`
+      answer(response, id, { content: [{ type: 'text', text }] })
+    },
+    { header: null, token },
+  )
+  const { status, text } = await ask('tools/call', { name: 'add' })
+  expect(status).toBe(200)
+  expect(text).toContain('Bearer [redacted] and Bearer [redacted]')
+  expect(asked).toEqual([undefined, 'swordfish-old'])
+  expect(told).toEqual([])
+})
+
+test('a token that is refused anew is told of', async () => {
+  const token = async () => 'swordfish-refused'
+  const { ask, told } = await opened((_message, response) => void response.writeHead(401).end(), {
+    header: null,
+    token,
+  })
+  expect(await ask('tools/list')).toMatchObject({ status: 502 })
+  expect(told).toEqual(['It refuses the credential (401).'])
+})
 
 test('the credential is added, and never passed back', async () => {
   const seen: (string | undefined)[] = []

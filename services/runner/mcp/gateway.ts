@@ -6,8 +6,15 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { openDecoder } from '#platform/images/decoder.ts'
 import { jsonOf } from '#platform/json.ts'
 import { formsOf } from '#platform/redaction/secretForms.ts'
-import { dataOf, eventsIn, Message, messageBytes, wholeText } from './messages.ts'
-import { McpFault, remoteOf, type Remote, type RemoteServer } from './remoteRequest.ts'
+import {
+  McpFault,
+  messageBytes,
+  remoteOf,
+  wholeText,
+  type Remote,
+  type RemoteServer,
+} from '#platform/mcp/remoteRequest.ts'
+import { dataOf, eventsIn, Message } from './messages.ts'
 import { shownTools, type ShownTools } from './shownTools.ts'
 
 export interface McpGateway {
@@ -31,7 +38,7 @@ interface Served {
   readonly server: RemoteServer
   readonly remote: Remote
   readonly tools: ShownTools
-  readonly secretForms: readonly string[]
+  readonly secretForms: () => readonly string[]
 }
 
 export interface GatewayOptions {
@@ -51,11 +58,20 @@ export function mcpGateway(options: GatewayOptions): McpGateway {
         options.onFault(server.name, sentence)
       }
       const { value = '' } = server.header ?? {}
-      const secretForms = formsOf([value, value.replace(/^\S+ /, '')])
-      return [
-        server.id,
-        { server, remote: remoteOf(server), tools: shownTools(server.toolsOff, onFault), secretForms },
-      ]
+      let secrets = [value, value.replace(/^\S+ /, '')]
+      let secretForms = formsOf(secrets)
+      const { token: tokenOf } = server
+      const token = async (refused?: string) => {
+        const current = (await tokenOf?.(refused)) ?? ''
+        if (current === secrets[0]) return current
+        // A stream that began before a renewal may still name the token before.
+        secrets = [current, ...secrets].slice(0, 2)
+        secretForms = formsOf(secrets)
+        return current
+      }
+      const remote = remoteOf({ ...server, ...(tokenOf && { token }) })
+      const tools = shownTools(server.toolsOff, onFault)
+      return [server.id, { server, remote, tools, secretForms: () => secretForms }]
     }),
   )
   let open = 0
@@ -172,7 +188,7 @@ async function passBack(served: Served, answer: IncomingMessage, response: Serve
 }
 
 function masked({ secretForms }: Served, text: string): string {
-  return secretForms.reduce((shown, form) => shown.replaceAll(form, '[redacted]'), text)
+  return secretForms().reduce((shown, form) => shown.replaceAll(form, '[redacted]'), text)
 }
 
 /** A message as the agent may see it: without the credential, tools that are switched off, and images that are too large to decode. */

@@ -2,9 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import { StringDecoder } from 'node:string_decoder'
 import { z } from 'zod'
-import { McpFault } from './remoteRequest.ts'
-
-export const messageBytes = 4 * 1024 * 1024
+import { McpFault, messageBytes, tooLarge } from '#platform/mcp/remoteRequest.ts'
 
 /** The maximum size of one streamed answer, in bytes, which ends a flood. */
 const streamBytes = 64 * 1024 * 1024
@@ -26,20 +24,6 @@ export const Message = z.looseObject({
     .optional(),
 })
 export type Message = z.infer<typeof Message>
-
-const tooLarge = 'It sent a message of more than 4 MiB.'
-
-/** The whole of an answer that does not stream. Throws `McpFault` beyond 4 MiB. */
-export async function wholeText(response: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of response) {
-    bytes += chunk.length
-    if (bytes > messageBytes) throw new McpFault(tooLarge)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
-}
 
 /** The events of an answer that streams, each as its lines. Throws `McpFault` for an event beyond 4 MiB or a stream beyond 64 MiB. */
 export async function* eventsIn(response: IncomingMessage): AsyncGenerator<readonly string[]> {

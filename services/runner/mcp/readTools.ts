@@ -3,8 +3,8 @@ import { mcpLimits } from '#domain/api/mcpServers.ts'
 import type { McpTest } from '#domain/api/mcpServers.schema.ts'
 import { jsonOf } from '#platform/json.ts'
 import { z } from 'zod'
-import { dataOf, eventsIn, wholeText } from './messages.ts'
-import { McpFault, remoteOf, type Remote, type RemoteServer } from './remoteRequest.ts'
+import { McpFault, remoteOf, wholeText, type Remote, type RemoteServer } from '#platform/mcp/remoteRequest.ts'
+import { dataOf, eventsIn } from './messages.ts'
 
 const withinMs = 20_000
 const protocolVersion = '2025-11-25'

@@ -1,13 +1,14 @@
 /** The MCP servers of a run: those of its project, then those of its person. */
 import type { McpServerReport } from '#domain/mcp/mcpReport.ts'
 import type { McpServer } from '#domain/mcp/mcpServers.ts'
-import { projectStream, userStream } from '#domain/kernel/streams.ts'
+import { projectStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'
-import { user } from '#domain/user/user.ts'
 import type { RpcRequest } from '#platform/ports/rpc.ts'
-import { ruleOfProject, type Rule } from '../egress/allowList.ts'
+import { ruleOfProject, type Rule } from '#platform/http/egressRules.ts'
 import type { AgentDeps } from '../deps.ts'
-import type { RemoteServer } from './remoteRequest.ts'
+import { chosenServers } from '#platform/mcp/chosenServers.ts'
+import type { RemoteServer } from '#platform/mcp/remoteRequest.ts'
+import { signInAgain } from '#platform/mcp/signIns.ts'
 
 export interface LocalServer {
   readonly name: string
@@ -24,7 +25,7 @@ export interface ServersOfRun {
   readonly leftOut: readonly McpServerReport[]
 }
 
-type Deps = Pick<AgentDeps, 'commands' | 'mcpHeaders' | 'egress'>
+type Deps = Pick<AgentDeps, 'commands' | 'mcpHeaders' | 'mcpSignIns' | 'egress'>
 
 interface OfRun {
   readonly projectId: string
@@ -37,7 +38,7 @@ interface OfRun {
 export async function serversOfRun(deps: Deps, of: OfRun): Promise<ServersOfRun> {
   const { state } = await deps.commands.load(projectDecider, projectStream(of.projectId))
   if (state.kind !== 'project') return { local: [], remote: [], leftOut: [] }
-  const own = await serversOf(deps, { of: 'person', id: state.ownerId })
+  const own = await chosenServers(deps.commands, { of: 'person', id: state.ownerId })
   const enabled = [
     ...state.mcpServers.map((server) => ({ server, owner: of.projectId })),
     ...own.map((server) => ({ server, owner: state.ownerId })),
@@ -61,8 +62,8 @@ export async function serversOfRun(deps: Deps, of: OfRun): Promise<ServersOfRun>
       continue
     }
     const reached = await remoteServer(deps, owner, server, [of.codeHost])
-    if (reached) remote.push(reached)
-    else leaveOut('The value of its header is missing. Enter it in the settings.')
+    if (typeof reached === 'string') leaveOut(reached)
+    else remote.push(reached)
   }
   return { local, remote, leftOut }
 }
@@ -75,43 +76,43 @@ function localServer(
   return { name, command, args, env, toolsOff }
 }
 
-/** `undefined` when the value of its header is missing. */
+/** A sentence when it cannot be reached as it is. */
 async function remoteServer(
-  { mcpHeaders, egress }: Pick<Deps, 'mcpHeaders' | 'egress'>,
+  { mcpHeaders, mcpSignIns, egress }: Pick<Deps, 'mcpHeaders' | 'mcpSignIns' | 'egress'>,
   owner: string,
-  { id, name, url, auth, toolsOff }: Extract<McpServer, { kind: 'remote' }>,
+  server: Extract<McpServer, { kind: 'remote' }>,
   others: readonly Rule[],
-): Promise<RemoteServer | undefined> {
+): Promise<RemoteServer | string> {
+  const { id, name, url, auth, toolsOff } = server
   const { hostname, port, protocol } = new URL(url)
   const written = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
   const rules = [ruleOfProject(written, egress), ...others]
-  const known = { id, name, url, toolsOff, rules }
-  if (auth.kind === 'none') return { ...known, header: null }
-  const value = (await mcpHeaders.valuesOf(owner, [id])).get(id)
-  return value === undefined ? undefined : { ...known, header: { name: auth.name, value } }
-}
-
-type Owner = Pick<RpcRequest<'mcpTools'>, 'of' | 'id'>
-
-async function serversOf(
-  { commands }: Pick<Deps, 'commands'>,
-  { of, id }: Owner,
-): Promise<readonly McpServer[]> {
-  if (of === 'project') {
-    const { state } = await commands.load(projectDecider, projectStream(id))
-    return state.kind === 'project' ? state.mcpServers : []
+  const known = { id, name, url, toolsOff, rules, header: null }
+  switch (auth.kind) {
+    case 'none':
+      return known
+    case 'header': {
+      const value = (await mcpHeaders.valuesOf(owner, [id])).get(id)
+      if (value === undefined) return 'The value of its header is missing. Enter it in the settings.'
+      return { ...known, header: { name: auth.name, value } }
+    }
+    case 'oauth': {
+      const [signIn] = await mcpSignIns.shown(owner, [server])
+      if (signIn === undefined || signIn.isEnded)
+        return signIn ? signInAgain(name) : `Sign in to ${name} in the settings.`
+      const place = { id: owner, serverId: id, name, url }
+      return { ...known, token: (refused) => mcpSignIns.token(place, refused) }
+    }
   }
-  const { state } = await commands.load(user, userStream(id))
-  return state.kind === 'user' ? state.mcpServers : []
 }
 
-/** The remote server of a project or a person; `undefined` when there is none, or the value of its header is missing. */
+/** The remote server of a project or a person, or why it cannot be reached. */
 export async function remoteServerOf(
   deps: Deps,
   { serverId, ...owner }: RpcRequest<'mcpTools'>,
   codeHost: Rule,
-): Promise<RemoteServer | undefined> {
-  const server = (await serversOf(deps, owner)).find(({ id }) => id === serverId)
-  if (server?.kind !== 'remote') return undefined
+): Promise<RemoteServer | string> {
+  const server = (await chosenServers(deps.commands, owner)).find(({ id }) => id === serverId)
+  if (server?.kind !== 'remote') return 'There is no such remote server.'
   return remoteServer(deps, owner.id, server, [codeHost])
 }

@@ -4,7 +4,7 @@ import { abilityAnswers, type AbilitiesDeps } from './abilities.ts'
 import { remoteServerOf } from '../mcp/serversOfRun.ts'
 import { readTools } from '../mcp/readTools.ts'
 import { suggestedServers } from '../mcp/suggestedServers.ts'
-import { ruleOfCodeHost } from '../egress/allowList.ts'
+import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
 import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
 import { repositoryFacts, type FetchMirror } from './repositoryFacts.ts'
@@ -70,7 +70,7 @@ export function handleRpcRequests(
   }
 }
 
-type McpDeps = Pick<AgentDeps, 'commands' | 'mcpHeaders' | 'egress'>
+type McpDeps = Pick<AgentDeps, 'commands' | 'mcpHeaders' | 'mcpSignIns' | 'egress'>
 
 function mcpTools(
   deps: McpDeps,
@@ -83,8 +83,9 @@ function mcpTools(
     atOnce += 1
     try {
       const server = await remoteServerOf(deps, request, codeHost)
-      const reason = 'The value of its header is missing. Enter it again.'
-      return { test: server ? await readTools(server) : { kind: 'failed', reason } }
+      return {
+        test: typeof server === 'string' ? { kind: 'failed', reason: server } : await readTools(server),
+      }
     } finally {
       atOnce -= 1
     }

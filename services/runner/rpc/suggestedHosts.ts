@@ -3,7 +3,7 @@ import { AllowedHost, type HostSuggestion } from '#domain/api/projectSettings.sc
 import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import { isLoopback, reachOf } from '#platform/http/reach.ts'
-import { hostAndPort } from '../egress/allowList.ts'
+import { hostAndPort } from '#platform/http/egressRules.ts'
 import { endedWell } from '../workspace/git/git.ts'
 import { submodulesOf } from '../workspace/git/survey.ts'
 import { fetchedRepository } from './repositoryFacts.ts'

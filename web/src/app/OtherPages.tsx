@@ -16,6 +16,7 @@ const Figures = lazyPage(async () => (await import('../features/figures/Figures.
 const ProjectSettings = lazyPage(
   async () => (await import('../features/projects/settings/ProjectSettings.tsx')).ProjectSettings,
 )
+const McpCallback = lazyPage(async () => (await import('../features/mcp/McpCallback.tsx')).McpCallback)
 const Setup = lazyPage(async () => (await import('../features/setup/Setup.tsx')).Setup)
 const AuditLog = lazyPage(async () => (await import('../features/audit/AuditLog.tsx')).AuditLog)
 const GitHubRights = lazyPage(async () => (await import('../features/github/Rights.tsx')).Rights)
@@ -26,6 +27,7 @@ export function OtherPages() {
       <Route element={<Guard for="members" />}>
         <Route path="/tasks" element={<Tasks />} />
         <Route path="/projects/:projectId/settings" element={<ProjectSettings />} />
+        <Route path="/mcp/callback" element={<McpCallback />} />
         <Route path="/figures" element={<Figures />} />
         <Route path="/admin/audit" element={<AuditLog />} />
         <Route path="/admin/github" element={<GitHubRights />} />

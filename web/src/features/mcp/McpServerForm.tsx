@@ -1,6 +1,7 @@
 /** The form of one MCP server. */
 import { useState, type FormEvent } from 'react'
 import type { ShownMcpServer } from '#domain/api/mcpServers.schema.ts'
+import { mcpCallbackPath } from '#domain/api/mcpServers.ts'
 import { messageFor } from '../../api/fault.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
@@ -78,9 +79,10 @@ interface Fields {
   readonly name: string
   readonly toolsOff: string
   readonly url: string
-  readonly auth: 'none' | 'header'
+  readonly auth: 'none' | 'header' | 'oauth'
   readonly headerName: string
   readonly headerValue: string
+  readonly clientId: string
   readonly command: string
   readonly args: string
   readonly secrets: string
@@ -123,15 +125,21 @@ function RemoteFields({ draft, ...props }: FieldsProps & { readonly draft: Draft
   return (
     <>
       <TextField {...props} name="url" label={texts.url} help={texts.urlHelp} at="url" />
-      <Segmented
-        label={texts.auth}
-        options={[
-          { value: 'none', label: texts.auths.none },
-          { value: 'header', label: texts.auths.header },
-        ]}
-        chosen={props.fields.auth}
-        onChoose={(auth) => props.onChange({ auth })}
-      />
+      <div className="grid">
+        <p aria-hidden className="mb-1.5 text-ui font-medium">
+          {texts.auth}
+        </p>
+        <Segmented
+          label={texts.auth}
+          options={[
+            { value: 'none', label: texts.auths.none },
+            { value: 'header', label: texts.auths.header },
+            { value: 'oauth', label: texts.auths.oauth },
+          ]}
+          chosen={props.fields.auth}
+          onChoose={(auth) => props.onChange({ auth })}
+        />
+      </div>
       {props.fields.auth === 'header' && (
         <>
           <TextField {...props} name="headerName" label={texts.headerName} at="auth.name" />
@@ -144,6 +152,15 @@ function RemoteFields({ draft, ...props }: FieldsProps & { readonly draft: Draft
             type="password"
           />
         </>
+      )}
+      {props.fields.auth === 'oauth' && (
+        <TextField
+          {...props}
+          name="clientId"
+          label={texts.clientId}
+          help={texts.clientIdHelp(location.origin + mcpCallbackPath)}
+          at="auth.clientId"
+        />
       )}
     </>
   )
@@ -177,6 +194,7 @@ function fieldsOf(draft: Draft): Fields {
     auth: remote?.auth.kind ?? 'none',
     headerName: remote?.auth.kind === 'header' ? remote.auth.name : 'Authorization',
     headerValue: '',
+    clientId: (remote?.auth.kind === 'oauth' && remote.auth.clientId) || '',
     command: local?.command ?? '',
     args: local?.args.join('\n') ?? '',
     secrets: local?.secrets.join(', ') ?? '',
@@ -184,7 +202,7 @@ function fieldsOf(draft: Draft): Fields {
 }
 
 function serverOf({ id, enabled }: Draft, fields: Fields): McpServerChange {
-  const { kind, auth, headerName, headerValue } = fields
+  const { kind, headerName, headerValue, clientId } = fields
   const common = {
     ...(id === undefined ? {} : { id }),
     name: fields.name.trim(),
@@ -196,6 +214,10 @@ function serverOf({ id, enabled }: Draft, fields: Fields): McpServerChange {
     return { ...common, kind, command: fields.command.trim(), args, secrets: wordsOf(fields.secrets) }
   }
   const value = headerValue.trim() === '' ? {} : { value: headerValue.trim() }
-  const credential = auth === 'none' ? { kind: auth } : { kind: auth, name: headerName.trim(), ...value }
-  return { ...common, kind, url: fields.url.trim(), auth: credential }
+  const auths = {
+    none: { kind: 'none' },
+    header: { kind: 'header', name: headerName.trim(), ...value },
+    oauth: { kind: 'oauth', clientId: clientId.trim() === '' ? null : clientId.trim() },
+  } as const
+  return { ...common, kind, url: fields.url.trim(), auth: auths[fields.auth] }
 }

@@ -1,36 +1,45 @@
-/** Tests a remote MCP server, and switches its tools on and off. */
-import type { ShownMcpServer } from '#domain/api/mcpServers.schema.ts'
+/** Signs in at a remote MCP server, tests it, and switches its tools on and off. */
+import type { McpSignIn, ShownMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Checkbox } from '../../ui/form/Choice.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
+import { McpServerSignIn } from './McpServerSignIn.tsx'
 import { useTestMcpServerMutation, type McpOwner } from './mcpApi.ts'
 import { faults, texts } from './texts.ts'
 
 interface McpServerTestProps {
   readonly owner: McpOwner
-  readonly server: ShownMcpServer
+  readonly server: Extract<ShownMcpServer, { kind: 'remote' }>
+  readonly signIn: McpSignIn | undefined
   readonly busy: boolean
   readonly onSwitch: (toolsOff: string[]) => void
 }
 
-export function McpServerTest({ owner, server, busy, onSwitch }: McpServerTestProps) {
+export function McpServerTest({ owner, server, signIn, busy, onSwitch }: McpServerTestProps) {
   const [run, { data, error, isLoading }] = useTestMcpServerMutation()
-  const { id, name, toolsOff } = server
-  const test = data?.test
+  const { id, name, toolsOff, auth } = server
+  const of = { owner, serverId: id }
+  // Without a sign-in there is nothing to test, and what was found before counts no longer.
+  const isUsable = auth.kind !== 'oauth' || signIn?.isEnded === false
+  const test = isUsable ? data?.test : undefined
   const onChange = (tool: string, isOn: boolean) =>
     onSwitch(isOn ? toolsOff.filter((off) => off !== tool) : [...toolsOff, tool])
   return (
-    <div className="mb-2 grid gap-2">
-      <div>
-        <Button
-          busy={isLoading}
-          busyLabel={texts.testing}
-          aria-label={texts.testOf(name)}
-          onClick={() => void run({ owner, serverId: id })}
-        >
-          {texts.test}
-        </Button>
+    <div className="mt-1 mb-2 grid gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        {auth.kind === 'oauth' && <McpServerSignIn of={of} name={name} signIn={signIn} />}
+        {isUsable && (
+          <Button
+            size="touch"
+            busy={isLoading}
+            busyLabel={texts.testing}
+            aria-label={texts.testOf(name)}
+            onClick={() => void run(of)}
+          >
+            {texts.test}
+          </Button>
+        )}
       </div>
       {error !== undefined && <Note kind="error">{reasonOf(error, faults.notTested)}</Note>}
       {test?.kind === 'failed' && <Note kind="error">{test.reason}</Note>}
@@ -45,7 +54,7 @@ export function McpServerTest({ owner, server, busy, onSwitch }: McpServerTestPr
                   onChange={(isOn) => !busy && onChange(tool.name, isOn)}
                 >
                   <span className="min-w-0 wrap-anywhere">
-                    <span className="font-mono text-typed">{tool.name}</span>{' '}
+                    <span className="font-mono text-code">{tool.name}</span>{' '}
                     <span className="text-muted">{tool.description}</span>
                   </span>
                 </Checkbox>

@@ -1,7 +1,7 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { expect, test } from 'vitest'
-import type { ShownMcpServer } from '#domain/api/mcpServers.schema.ts'
+import type { McpSignIn, ShownMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { openPage } from '../../../../tests/client/page.tsx'
 import { projectOf } from '../../../../tests/client/samples.ts'
 import { json } from '../../../../tests/client/server.ts'
@@ -34,13 +34,13 @@ const settings = {
   issueDecisions: [],
 }
 const put = `PUT ${path}/mcp-servers`
-const open = async (servers: readonly ShownMcpServer[] = [tiny]) => {
+const open = async (servers: readonly ShownMcpServer[] = [tiny], signIns: readonly McpSignIn[] = []) => {
   const server = openPage(`${path}/settings`, {
     answers: {
       [`GET ${path}`]: { project },
       [`GET ${path}/settings`]: { settings, suggestions: [] },
       [`GET ${path}/repository`]: { repository: null },
-      [`GET ${path}/mcp-servers`]: { servers, suggestions: [suggestion] },
+      [`GET ${path}/mcp-servers`]: { servers, signIns, suggestions: [suggestion] },
       [put]: { servers },
       [`POST ${path}/mcp-servers/${tiny.id}/test`]: {
         test: {
@@ -123,6 +123,60 @@ test('a test lists the tools with their switches', async () => {
   expect(part.getByRole('checkbox', { name: /multiply/ })).toHaveProperty('checked', false)
   fireEvent.click(part.getByRole('checkbox', { name: /add/ }))
   expect(await sent()).toEqual({ servers: [{ ...tiny, toolsOff: ['multiply', 'add'] }] })
+})
+
+const signedIn = { ...tiny, auth: { kind: 'oauth', clientId: null } } as const
+const signIn = { serverId: tiny.id, issuer: 'login.example', since: '2026-11-20T10:00:00Z', isEnded: false }
+
+test('a server is added to sign in at, with a client ID if one is entered', async () => {
+  const { part, write, sent } = await open([])
+  fireEvent.click(part.getByText('Add Server'))
+  write('Name', 'tiny')
+  write('Address', 'https://tiny.example/mcp')
+  fireEvent.click(part.getByText('Sign-In'))
+  write('Client ID (optional)', ' a-client ')
+  fireEvent.click(part.getByText('Save Server'))
+  expect(await sent()).toMatchObject({ servers: [{ auth: { kind: 'oauth', clientId: 'a-client' } }] })
+})
+
+test('a server that nobody has signed in at is not tested, and says why it cannot be signed in at', async () => {
+  const { part, server } = await open([signedIn])
+  expect(part.queryByLabelText('Test tiny')).toBeNull()
+  server.answer({
+    [`POST ${path}/mcp-servers/${tiny.id}/sign-in`]: () =>
+      json(422, { error: 'Signing in to tiny failed. It cannot be reached.', code: 'mcp_sign_in_failed' }),
+  })
+  fireEvent.click(part.getByLabelText('Sign In: tiny'))
+  await part.findByText('Signing in to tiny failed. It cannot be reached.')
+})
+
+test('a sign-in tells where and since when, and can be ended', async () => {
+  const { part, server } = await open([signedIn], [signIn])
+  part.getByText(/^Signed in at login.example since Nov 20, 2026/)
+  const out = `DELETE ${path}/mcp-servers/${tiny.id}/sign-in`
+  server.answer({
+    [out]: { success: true },
+    [`GET ${path}/mcp-servers`]: { servers: [signedIn], signIns: [], suggestions: [] },
+  })
+  fireEvent.click(part.getByLabelText('Sign Out: tiny'))
+  await part.findByText('Not signed in. Agents get its tools once you are.')
+  expect(server.of(out)).toHaveLength(1)
+})
+
+test('a sign-in that has ended says so', async () => {
+  const { part } = await open([signedIn], [{ ...signIn, isEnded: true }])
+  part.getByText(/^The sign-in at login.example has ended/)
+  part.getByLabelText('Sign In Again: tiny')
+  expect(part.queryByLabelText('Test tiny')).toBeNull()
+})
+
+test('a page that a sign-in returned to posts the answer once, without the address, and leads back', async () => {
+  const done = { name: 'tiny', projectId: project.id }
+  const server = openPage('/mcp/callback?code=c&state=s', {
+    answers: { 'POST /mcp-sign-in': done, [`GET ${path}`]: { project } },
+  })
+  await screen.findByText('Signed in to tiny')
+  expect(server.of('POST /mcp-sign-in').map(({ body }) => body)).toEqual([{ query: '?code=c&state=s' }])
 })
 
 test('a server is removed after a question', async () => {

@@ -1,7 +1,7 @@
 /** The MCP servers of a project or of the person: added, changed, tested and removed. */
 import { Pencil, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import type { ShownMcpServer, SuggestedMcpServer } from '#domain/api/mcpServers.schema.ts'
+import type { McpSignIn, ShownMcpServer, SuggestedMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Checkbox } from '../../ui/form/Choice.tsx'
 import { IconButton } from '../../ui/form/IconButton.tsx'
@@ -38,10 +38,11 @@ export function McpServersPart({ owner }: { readonly owner: McpOwner }) {
 interface ServersProps {
   readonly owner: McpOwner
   readonly servers: readonly ShownMcpServer[]
+  readonly signIns: readonly McpSignIn[]
   readonly suggestions?: readonly SuggestedMcpServer[]
 }
 
-function Servers({ owner, servers, suggestions = [] }: ServersProps) {
+function Servers({ owner, servers, signIns, suggestions = [] }: ServersProps) {
   /** The server that is being added or changed. */
   const [draft, setDraft] = useState<Draft | null>(null)
   const form = (
@@ -62,7 +63,13 @@ function Servers({ owner, servers, suggestions = [] }: ServersProps) {
               {draft !== null && 'id' in draft && draft.id === server.id ? (
                 form
               ) : (
-                <ServerRow owner={owner} server={server} servers={servers} onEdit={() => setDraft(server)} />
+                <ServerRow
+                  owner={owner}
+                  server={server}
+                  servers={servers}
+                  signIn={signIns.find(({ serverId }) => serverId === server.id)}
+                  onEdit={() => setDraft(server)}
+                />
               )}
             </li>
           ))}
@@ -94,10 +101,11 @@ interface RowProps {
   readonly owner: McpOwner
   readonly server: ShownMcpServer
   readonly servers: readonly ShownMcpServer[]
+  readonly signIn: McpSignIn | undefined
   readonly onEdit: () => void
 }
 
-function ServerRow({ owner, server, servers, onEdit }: RowProps) {
+function ServerRow({ owner, server, servers, signIn, onEdit }: RowProps) {
   const { id, name } = server
   const { save, busy } = useSaveServers(owner)
   const [isConfirming, setConfirming] = useState(false)
@@ -110,21 +118,24 @@ function ServerRow({ owner, server, servers, onEdit }: RowProps) {
   return (
     <>
       <div className="flex min-h-11 flex-wrap items-center gap-x-3">
-        <div className="min-w-0 flex-1">
+        <div className="min-w-0 flex-1 basis-56">
           <p className="font-medium wrap-anywhere">{name}</p>
           <p className="font-mono text-meta text-muted wrap-anywhere">{whereOf(server)}</p>
         </div>
-        <Checkbox checked={server.enabled} onChange={(enabled) => void change({ enabled })}>
-          <span aria-hidden>{texts.used}</span>
-          <span className="sr-only">{texts.use(name)}</span>
-        </Checkbox>
-        <IconButton label={texts.edit(name)} icon={Pencil} onClick={onEdit} />
-        <IconButton label={texts.remove(name)} icon={Trash2} onClick={() => setConfirming(true)} />
+        <div className="flex items-center gap-x-3">
+          <Checkbox checked={server.enabled} onChange={(enabled) => void change({ enabled })}>
+            <span aria-hidden>{texts.used}</span>
+            <span className="sr-only">{texts.use(name)}</span>
+          </Checkbox>
+          <IconButton label={texts.edit(name)} icon={Pencil} onClick={onEdit} />
+          <IconButton label={texts.remove(name)} icon={Trash2} onClick={() => setConfirming(true)} />
+        </div>
       </div>
       {server.kind === 'remote' && (
         <McpServerTest
           owner={owner}
           server={server}
+          signIn={signIn}
           busy={busy}
           onSwitch={(toolsOff) => void change({ toolsOff })}
         />
@@ -162,7 +173,11 @@ function Suggestions({ suggestions, onAdd }: SuggestionsProps) {
               <p className="font-medium wrap-anywhere">{suggested.name}</p>
               <p className="font-mono text-meta text-muted wrap-anywhere">{whereOf(suggested)}</p>
             </div>
-            <Button aria-label={texts.addSuggested(suggested.name)} onClick={() => onAdd(draftOf(suggested))}>
+            <Button
+              size="touch"
+              aria-label={texts.addSuggested(suggested.name)}
+              onClick={() => onAdd(draftOf(suggested))}
+            >
               {texts.addShort}
             </Button>
           </li>

@@ -2,6 +2,11 @@
 import { mcpServerRoutes } from '#domain/api/mcpServers.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {
+  beginOwnMcpSignIn,
+  beginProjectMcpSignIn,
+  endOwnMcpSignIn,
+  endProjectMcpSignIn,
+  finishMcpSignIn,
   getOwnMcpServers,
   getProjectMcpServers,
   setOwnMcpServers,
@@ -19,6 +24,11 @@ export type McpOwner = string | null
 export type McpServerChange = BodyInputOf<typeof setOwnMcpServers>['servers'][number]
 
 type Listed = AnswerOf<typeof getOwnMcpServers> & Partial<AnswerOf<typeof getProjectMcpServers>>
+
+export interface ServerOfOwner {
+  readonly owner: McpOwner
+  readonly serverId: string
+}
 
 const tagOf = (owner: McpOwner) => ({ type: 'Project', id: `${owner ?? 'own'} MCP servers` }) as const
 
@@ -53,10 +63,7 @@ const mcpApi = api.injectEndpoints({
             }),
       invalidatesTags: (_answer, error, { owner }) => (error === undefined ? [tagOf(owner)] : []),
     }),
-    testMcpServer: build.mutation<
-      AnswerOf<typeof testOwnMcpServer>,
-      { readonly owner: McpOwner; readonly serverId: string }
-    >({
+    testMcpServer: build.mutation<AnswerOf<typeof testOwnMcpServer>, ServerOfOwner>({
       query: ({ owner, serverId }) =>
         owner === null
           ? requestOf<typeof testOwnMcpServer>(mcpServerRoutes.testOwnMcpServer, {
@@ -68,7 +75,48 @@ const mcpApi = api.injectEndpoints({
               fallback: faults.notTested,
             }),
     }),
+    beginMcpSignIn: build.mutation<AnswerOf<typeof beginOwnMcpSignIn>, ServerOfOwner>({
+      query: ({ owner, serverId }) => {
+        const asked = { body: { origin: location.origin }, fallback: faults.notSignedIn }
+        return owner === null
+          ? requestOf<typeof beginOwnMcpSignIn>(mcpServerRoutes.beginOwnMcpSignIn, {
+              params: { serverId },
+              ...asked,
+            })
+          : requestOf<typeof beginProjectMcpSignIn>(mcpServerRoutes.beginProjectMcpSignIn, {
+              params: { projectId: owner, serverId },
+              ...asked,
+            })
+      },
+    }),
+    endMcpSignIn: build.mutation<AnswerOf<typeof endOwnMcpSignIn>, ServerOfOwner>({
+      query: ({ owner, serverId }) =>
+        owner === null
+          ? requestOf<typeof endOwnMcpSignIn>(mcpServerRoutes.endOwnMcpSignIn, {
+              params: { serverId },
+              fallback: faults.notSignedOut,
+            })
+          : requestOf<typeof endProjectMcpSignIn>(mcpServerRoutes.endProjectMcpSignIn, {
+              params: { projectId: owner, serverId },
+              fallback: faults.notSignedOut,
+            }),
+      invalidatesTags: (_answer, _error, { owner }) => [tagOf(owner)],
+    }),
+    finishMcpSignIn: build.mutation<AnswerOf<typeof finishMcpSignIn>, string>({
+      query: (query) =>
+        requestOf<typeof finishMcpSignIn>(mcpServerRoutes.finishMcpSignIn, {
+          body: { query },
+          fallback: faults.notSignedIn,
+        }),
+    }),
   }),
 })
 
-export const { useMcpServersQuery, useSetMcpServersMutation, useTestMcpServerMutation } = mcpApi
+export const {
+  useBeginMcpSignInMutation,
+  useEndMcpSignInMutation,
+  useFinishMcpSignInMutation,
+  useMcpServersQuery,
+  useSetMcpServersMutation,
+  useTestMcpServerMutation,
+} = mcpApi

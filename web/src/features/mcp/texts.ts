@@ -15,7 +15,7 @@ export const texts = {
   used: 'Use',
   remove: (name: string) => `Remove ${name}`,
   removeTitle: (name: string) => `Remove ${name}?`,
-  removeWhy: 'Agents no longer get its tools. A stored header value is deleted permanently.',
+  removeWhy: 'Agents no longer get its tools. A stored header value or sign-in is deleted permanently.',
   removeNow: 'Remove Server',
   removing: 'Removing...',
   keep: 'Cancel',
@@ -26,7 +26,10 @@ export const texts = {
   url: 'Address',
   urlHelp: 'A server that speaks streamable HTTP.',
   auth: 'Credential',
-  auths: { none: 'None', header: 'Header' },
+  auths: { none: 'None', header: 'Header', oauth: 'Sign-In' },
+  clientId: 'Client ID (optional)',
+  clientIdHelp: (callback: string) =>
+    `Only if the server's operator gave you one, made for ${callback}. Otherwise Flightdeck registers itself. You sign in once the server is saved.`,
   headerName: 'Header',
   headerValue: 'Value',
   headerKept: 'Leave empty to keep the stored value. Values are write-only.',
@@ -51,9 +54,28 @@ export const texts = {
   addShort: 'Add',
 }
 
+/** Texts about signing in at a remote server. */
+export const signInTexts = {
+  title: 'MCP Sign-In',
+  none: 'Not signed in. Agents get its tools once you are.',
+  signedIn: (issuer: string, since: string) => `Signed in at ${issuer} since ${since}.`,
+  ended: (issuer: string) => `The sign-in at ${issuer} has ended. Agents don't get its tools.`,
+  signIn: 'Sign In',
+  signInAgain: 'Sign In Again',
+  beginning: 'Opening...',
+  signOut: 'Sign Out',
+  ending: 'Signing out...',
+  finishing: 'Finishing the sign-in...',
+  done: (name: string) => `Signed in to ${name}`,
+  toProjects: 'Projects',
+  toSettings: 'Settings',
+}
+
 /** The messages of failed calls. */
 export const faults = {
   notFetched: 'Failed to fetch MCP servers',
   notSaved: 'Failed to save MCP servers',
+  notSignedIn: 'Failed to sign in to the MCP server',
+  notSignedOut: 'Failed to sign out of the MCP server',
   notTested: 'Failed to test the MCP server',
 } as const

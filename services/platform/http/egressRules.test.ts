@@ -9,7 +9,7 @@ import {
   ruleOfUrl,
   rulesFor,
   type Rule,
-} from './allowList.ts'
+} from './egressRules.ts'
 
 const listed = (...hosts: string[]): readonly Rule[] =>
   hosts.map((host) => ruleOf(host, { mayBeInside: false }))

@@ -6,13 +6,15 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
-import { hostAndPort, mayConnect, rulesFor, type Rule } from '../egress/allowList.ts'
+import { hostAndPort, mayConnect, rulesFor, type Rule } from '#platform/http/egressRules.ts'
 
 export interface RemoteServer {
   readonly id: string
   readonly name: string
   readonly url: string
   readonly header: { readonly name: string; readonly value: string } | null
+  /** The access token of a sign-in; `refused`: one that the server no longer accepts. Throws `McpFault`. */
+  readonly token?: (refused?: string) => Promise<string>
   readonly toolsOff: readonly string[]
   readonly rules: readonly Rule[]
 }
@@ -32,14 +34,18 @@ export interface RemoteRequest {
 }
 
 export interface Remote {
-  /** The answer with any status, except for redirects and refused credentials. Throws `McpFault`. */
+  /** The answer with any status, except for redirects. Throws `McpFault`. */
+  askOnce(request: RemoteRequest, credential?: Credential): Promise<IncomingMessage>
+  /** Like `askOnce`, with the credential of the server. Throws `McpFault` also when the credential is refused. */
   ask(request: RemoteRequest): Promise<IncomingMessage>
   close(): void
 }
 
+type Credential = NonNullable<RemoteServer['header']>
+
 const connectTimeoutMs = 10_000
 
-export function remoteOf(server: RemoteServer): Remote {
+export function remoteOf(server: Pick<RemoteServer, 'url' | 'rules' | 'header' | 'token'>): Remote {
   const url = new URL(server.url)
   const transport = url.protocol === 'https:' ? https : http
   const agent = new transport.Agent({ keepAlive: true, maxFreeSockets: 2 })
@@ -47,39 +53,67 @@ export function remoteOf(server: RemoteServer): Remote {
   const { host } = hostAndPort(url.hostname)
   const matched = rulesFor(server.rules, host, port)
   const isAllowed = (address: string) => mayConnect(address, port, matched, server.rules)
+  const askOnce: Remote['askOnce'] = async (asked, credential) => {
+    const { method, headers, body, answerWithinMs, signal } = asked
+    if (isIP(host) !== 0 && !isAllowed(host)) throw new McpFault(inside)
+    const request = transport.request({
+      agent,
+      method,
+      hostname: host,
+      port,
+      path: `${url.pathname}${url.search}`,
+      lookup: allowedLookup(isAllowed),
+      signal,
+      headers: {
+        ...headers,
+        ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+        host: url.host,
+        'accept-encoding': 'identity',
+        ...(credential && { [credential.name]: credential.value }),
+      },
+    })
+    const response = await answered(request, { body, answerWithinMs })
+    const { statusCode = 502 } = response
+    if (statusCode < 300 || statusCode >= 400) return response
+    response.destroy()
+    throw new McpFault('It redirects to another address, which is not followed.')
+  }
   return {
-    async ask({ method, headers, body, answerWithinMs, signal }) {
-      if (isIP(host) !== 0 && !isAllowed(host)) throw new McpFault(inside)
-      const request = transport.request({
-        agent,
-        method,
-        hostname: host,
-        port,
-        path: `${url.pathname}${url.search}`,
-        lookup: allowedLookup(isAllowed),
-        signal,
-        headers: {
-          ...headers,
-          ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
-          host: url.host,
-          'accept-encoding': 'identity',
-          ...(server.header === null ? {} : { [server.header.name]: server.header.value }),
-        },
-      })
-      const response = await answered(request, { body, answerWithinMs })
-      const { statusCode = 502 } = response
-      const refusal =
-        statusCode >= 300 && statusCode < 400
-          ? 'It redirects to another address, which is not followed.'
-          : statusCode === 401 || statusCode === 403
-            ? `It refuses the credential (${statusCode}).`
-            : undefined
-      if (refusal === undefined) return response
+    askOnce,
+    async ask(request) {
+      const token = await server.token?.()
+      let response = await askOnce(
+        request,
+        token === undefined ? (server.header ?? undefined) : bearer(token),
+      )
+      if (response.statusCode === 401 && token !== undefined) {
+        response.destroy()
+        response = await askOnce(request, bearer(await server.token?.(token)))
+      }
+      const { statusCode } = response
+      if (statusCode !== 401 && statusCode !== 403) return response
       response.destroy()
-      throw new McpFault(refusal)
+      throw new McpFault(`It refuses the credential (${statusCode}).`)
     },
     close: () => agent.destroy(),
   }
+}
+
+const bearer = (token = ''): Credential => ({ name: 'authorization', value: `Bearer ${token}` })
+
+export const messageBytes = 4 * 1024 * 1024
+export const tooLarge = 'It sent a message of more than 4 MiB.'
+
+/** The whole of an answer that does not stream. Throws `McpFault` beyond 4 MiB. */
+export async function wholeText(response: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response) {
+    bytes += chunk.length
+    if (bytes > messageBytes) throw new McpFault(tooLarge)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 const inside = "It leads into the server's own network, which is not reached."

@@ -1,0 +1,226 @@
+/** Sign-ins at remote MCP servers. What they are made of is in the vault only, and is renewed by one process at a time. */
+import { randomBytes } from 'node:crypto'
+import { z } from 'zod'
+import * as oauth from 'oauth4webapi'
+import type { McpSignIn } from '#domain/api/mcpServers.schema.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { McpServer } from '#domain/mcp/mcpServers.ts'
+import { alone } from '#platform/async/alone.ts'
+import { mcpScope } from '#platform/credentials/projectSecrets.ts'
+import type { Clock } from '#platform/ports/clock.ts'
+import { KeyDestroyed } from '#platform/ports/faults.ts'
+import type { Leases } from '#platform/ports/leases.ts'
+import type { Vault } from '#platform/ports/vault.ts'
+import { mcpOAuth, Provider, SignInEnded, Tokens, type McpNetwork, type OAuth } from './oauth.ts'
+import { McpFault } from './remoteRequest.ts'
+
+const Place = z.object({
+  of: z.enum(['project', 'person']),
+  /** Of the project or the person. */
+  id: z.string(),
+  serverId: z.string(),
+  name: z.string(),
+  /** The tokens are sent nowhere else. */
+  url: z.string(),
+})
+/** A server that one signs in at. */
+export type Place = z.infer<typeof Place>
+
+const SignIn = z.object({
+  url: z.string(),
+  provider: Provider,
+  since: z.string(),
+  /** `null`: the authorization server has ended the sign-in. */
+  tokens: Tokens.nullable(),
+})
+type SignIn = z.infer<typeof SignIn>
+
+const Begun = z.object({
+  place: Place,
+  provider: Provider,
+  sessionId: z.string(),
+  state: z.string(),
+  verifier: z.string(),
+  redirectUri: z.string(),
+  until: z.number(),
+})
+export type Begun = z.infer<typeof Begun>
+
+/** The session of a person who signs in. */
+interface By {
+  readonly userId: string
+  readonly sessionId: string
+}
+
+export interface McpSignIns {
+  /** Begins a sign-in in place of the person's last, and returns the address of the page where they go on. Throws `mcp_sign_in_failed`. */
+  begin(
+    place: Place,
+    by: By,
+    client: { readonly clientId: string | null; readonly redirectUri: string },
+  ): Promise<string>
+  /** What the person began in this session and the page's answer, a query, belongs to; once. Throws `mcp_sign_in_failed`. */
+  begun(by: By, query: URLSearchParams): Promise<Begun>
+  /** Gets the tokens, and keeps them. Throws `mcp_sign_in_failed`. */
+  complete(begun: Begun, query: URLSearchParams): Promise<void>
+  /** The sign-ins that these servers have. */
+  shown(owner: string, servers: readonly McpServer[]): Promise<McpSignIn[]>
+  /** A token that holds for a minute at least, and is none that was refused. Throws `McpFault`. */
+  token(place: Omit<Place, 'of'>, refused?: string): Promise<string>
+  /** Deletes the tokens, and revokes them where that is offered. */
+  end(owner: string, serverId: string): Promise<void>
+}
+
+const beginning = 'mcp-sign-in'
+const nameOf = (serverId: string) => `sign-in:${serverId}`
+const beginningMs = 600_000
+const marginMs = 60_000
+
+interface Services {
+  readonly vault: Pick<Vault, 'getSecret' | 'putSecret' | 'removeSecret'>
+  readonly leases: Pick<Leases, 'hold'>
+  readonly clock: Clock
+}
+
+const keptIn = (vault: Services['vault']) => ({
+  async read(owner: string, serverId: string): Promise<SignIn | undefined> {
+    const stored = await vault.getSecret(mcpScope(owner), nameOf(serverId))
+    return stored === undefined ? undefined : SignIn.parse(JSON.parse(stored))
+  },
+  write: (owner: string, serverId: string, signIn: SignIn) =>
+    vault.putSecret(mcpScope(owner), nameOf(serverId), JSON.stringify(signIn)),
+})
+
+/** Gives tokens, and renews them: a refresh token may work only once, so one process uses it at a time. */
+function renewing({ vault, leases, clock }: Services, refresh: OAuth['refresh']): McpSignIns['token'] {
+  const kept = keptIn(vault)
+  const running = new Map<string, Promise<string>>()
+
+  /** `token`: when no other is needed. Throws when a person has to sign in. */
+  async function present({ id, serverId, url, name }: Omit<Place, 'of'>, refused?: string) {
+    const signIn = await kept.read(id, serverId)
+    if (signIn?.url !== url || signIn.tokens === null) throw new McpFault(signInAgain(name))
+    const { tokens } = signIn
+    const holds = tokens.expiresAt === null || tokens.expiresAt - marginMs > clock.now().getTime()
+    return { signIn, tokens, token: holds && tokens.access !== refused ? tokens.access : undefined }
+  }
+
+  async function renew(place: Omit<Place, 'of'>, refused?: string): Promise<string> {
+    const { id, serverId, name } = place
+    const { signIn, tokens, token } = await present(place, refused)
+    // Another process has renewed it while this one waited.
+    if (token !== undefined) return token
+    /** A person signs in and out without waiting for a renewal: what they did meanwhile counts. */
+    const replace = async (fresh: Tokens | null) => {
+      const isStill = (await kept.read(id, serverId))?.tokens?.access === tokens.access
+      if (isStill) await kept.write(id, serverId, { ...signIn, tokens: fresh })
+    }
+    try {
+      if (tokens.refresh === null) throw new SignInEnded(signInAgain(name))
+      const fresh = await refresh(signIn.provider, tokens.refresh)
+      await replace(fresh)
+      return fresh.access
+    } catch (fault) {
+      if (!(fault instanceof SignInEnded)) throw fault
+      await replace(null)
+      throw new McpFault(signInAgain(name))
+    }
+  }
+
+  return async (place, refused) => {
+    const { token } = await present(place, refused)
+    if (token !== undefined) return token
+    const key = `MCP sign-in ${place.id} ${place.serverId}`
+    const renewal = running.get(key) ?? alone(leases, key, () => renew(place, refused))
+    running.set(key, renewal)
+    return renewal.finally(() => running.delete(key))
+  }
+}
+
+export function mcpSignIns(services: Services, network: McpNetwork): McpSignIns {
+  const { vault, clock } = services
+  const { discover, exchange, refresh, revoke } = mcpOAuth(network, () => clock.now())
+  const kept = keptIn(vault)
+  return {
+    async begin(place, by, { clientId, redirectUri }) {
+      const { provider, scope } = await failingFor(place, () =>
+        discover(place.url, { clientId, redirectUri }),
+      )
+      const { resource, server, client } = provider
+      const [state, verifier] = [secret(), oauth.generateRandomCodeVerifier()]
+      const until = clock.now().getTime() + beginningMs
+      const begun: Begun = { place, provider, sessionId: by.sessionId, state, verifier, redirectUri, until }
+      await vault.putSecret(`user:${by.userId}`, beginning, JSON.stringify(begun))
+      const page = new URL(server.authorization_endpoint)
+      const query = {
+        response_type: 'code',
+        client_id: client.client_id,
+        redirect_uri: redirectUri,
+        state,
+        code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+        resource,
+        ...(scope !== undefined && { scope }),
+      }
+      for (const [name, value] of Object.entries(query)) page.searchParams.set(name, value)
+      return page.href
+    },
+    async begun({ userId, sessionId }, query) {
+      const stored = await vault.getSecret(`user:${userId}`, beginning)
+      const begun = stored === undefined ? undefined : Begun.parse(JSON.parse(stored))
+      const isOwn = begun?.sessionId === sessionId && begun.state === query.get('state')
+      if (begun === undefined || !isOwn || begun.until < clock.now().getTime())
+        throw new Fault(
+          'mcp_sign_in_failed',
+          'This sign-in was not begun here, was begun again since, or is older than ten minutes. Press Sign In again.',
+        )
+      await vault.removeSecret(`user:${userId}`, beginning, stored)
+      return begun
+    },
+    async complete({ place, provider, state, verifier, redirectUri }, query) {
+      const tokens = await failingFor(place, () =>
+        exchange(provider, { query, state, verifier, redirectUri }),
+      )
+      const signIn = { url: place.url, provider, since: clock.now().toISOString(), tokens }
+      await kept.write(place.id, place.serverId, signIn).catch((fault: unknown) => {
+        throw fault instanceof KeyDestroyed ? new Fault('not_found') : fault
+      })
+    },
+    async shown(owner, servers) {
+      const found = await Promise.all(
+        servers.map(async (server): Promise<McpSignIn[]> => {
+          if (server.kind !== 'remote' || server.auth.kind !== 'oauth') return []
+          const signIn = await kept.read(owner, server.id)
+          if (signIn?.url !== server.url) return []
+          const { provider, since, tokens } = signIn
+          const issuer = new URL(provider.server.issuer).host
+          return [{ serverId: server.id, issuer, since, isEnded: tokens === null }]
+        }),
+      )
+      return found.flat()
+    },
+    token: renewing(services, refresh),
+    async end(owner, serverId) {
+      const signIn = await kept.read(owner, serverId)
+      if (signIn === undefined) return
+      await vault.removeSecret(mcpScope(owner), nameOf(serverId))
+      const { provider, tokens } = signIn
+      const revocable = tokens?.refresh ?? tokens?.access
+      // The tokens are gone here, whatever the authorization server says.
+      if (revocable !== undefined) await revoke(provider, revocable).catch(() => undefined)
+    },
+  }
+}
+
+const secret = () => randomBytes(32).toString('base64url')
+
+export const signInAgain = (name: string) => `Sign in to ${name} again.`
+
+async function failingFor<T>({ name }: Place, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (fault) {
+    if (!(fault instanceof McpFault)) throw fault
+    throw new Fault('mcp_sign_in_failed', `Signing in to ${name} failed. ${fault.message}`)
+  }
+}
