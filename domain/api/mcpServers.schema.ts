@@ -1,4 +1,4 @@
-/** MCP servers of a project or a person. The value of a header is write-only: no answer contains it. Nor does one contain the tokens of a sign-in. */
+/** MCP servers of a project or a person. The value of a header is write-only: no answer contains it, nor the tokens of a sign-in. */
 import { z } from 'zod'
 import { ProjectId } from '../kernel/ids.schema.ts'
 import { McpServer } from '../mcp/mcpServers.ts'
@@ -75,7 +75,7 @@ export const McpServerInput = z.discriminatedUnion('kind', [
       }),
       z.object({
         kind: z.literal('oauth'),
-        /** Left out where the authorization server registers clients by itself. */
+        /** The client's id; left out when the authorization server registers clients by itself. */
         clientId: required('Enter a client ID.', 500).nullable().default(null),
       }),
     ]),
@@ -128,7 +128,7 @@ export const McpTest = z.discriminatedUnion('kind', [
 ])
 export type McpTest = z.infer<typeof McpTest>
 
-/** A sign-in that a server has. */
+/** The state of a server's sign-in. */
 export const McpSignIn = z.object({
   serverId: z.string(),
   /** The host of the authorization server. */
@@ -185,7 +185,7 @@ export const testOwnMcpServer = defineWrite(mcpServerRoutes.testOwnMcpServer, {
 })
 
 const page = {
-  /** The origin of the page on which the person is, to come back to. */
+  /** The origin of the person's page, to which the sign-in returns. */
   body: z.object({ origin: z.url().max(300) }),
   answer: { url: z.string() },
   faults: ['not_found', 'mcp_sign_in_failed'],
@@ -219,7 +219,7 @@ export const endOwnMcpSignIn = defineWrite(mcpServerRoutes.endOwnMcpSignIn, {
 export const finishMcpSignIn = defineWrite(mcpServerRoutes.finishMcpSignIn, {
   summary: 'Ends a sign-in at an MCP server with what its page answered.',
   body: z.object({
-    /** The query of the address that the page returned to. */
+    /** The query in the address of the page that the sign-in returned to. */
     query: z.string().max(16_000),
   }),
   answer: { name: z.string(), projectId: ProjectId.nullable() },

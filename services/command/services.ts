@@ -41,7 +41,7 @@ export interface CommandServices extends Pick<
   readonly agents: Pick<Agents, 'whyNone' | 'runsWithOwnKey'>
   /** The address of each provider of models, and whether projects may use private addresses. */
   readonly models: ModelPlaces
-  /** The address at which people reach the product, or `null` when it is only a loopback address. */
+  /** The product's address for people; `null` when it is only a loopback address. */
   readonly publicUrl: string | null
   /** Runs pieces of work of one person that must not overlap, one after the other. */
   readonly serialized: SerializeByKey

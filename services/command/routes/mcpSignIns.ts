@@ -1,4 +1,4 @@
-/** Signing in at remote MCP servers, and out of them. Tokens go to the vault, and into no event. */
+/** Signs in at remote MCP servers, and out of them. Tokens are stored in the vault, and never in an event. */
 import {
   beginOwnMcpSignIn,
   beginProjectMcpSignIn,
@@ -41,7 +41,7 @@ export const mcpSignInRoutes: readonly Route<CommandServices>[] = [
     const begun = await services.mcpSignIns.begun({ userId: user.id, sessionId }, query)
     const { of, id, serverId, name, url } = begun.place
     if (of === 'project') await ownProject({ ...request, params: { projectId: id } }, services)
-    // It may have been changed or removed meanwhile.
+    // The server may have been changed or removed meanwhile.
     if ((await signInServer(services, begun.place, serverId)).url !== url)
       throw new Fault('not_found', noServer)
     await services.mcpSignIns.complete(begun, query)
@@ -76,7 +76,10 @@ async function signInServer({ commands }: CommandServices, owner: McpOwner, serv
   return { ...server, auth: server.auth }
 }
 
-/** The page's own word counts only on the machine that it is on: codes would be sent there. */
+/**
+ * The origin that a sign-in returns to. Without a public address, the origin that the page names is accepted only on loopback, as the codes are sent
+ * there.
+ */
 function originOf({ publicUrl }: CommandServices, origin: string): string {
   if (publicUrl !== null) return new URL(publicUrl).origin
   const page = new URL(origin)

@@ -23,7 +23,7 @@ export function mcpHeaders({ vault }: { readonly vault: Vault }): ProjectSecrets
 }
 
 const mcpPurpose = 'mcp-headers'
-/** Where else the vault keeps what MCP servers are reached with: it is destroyed together with the headers. */
+/** The vault's scope for further credentials of MCP servers, which are destroyed together with the headers. */
 export const mcpScope = (owner: string): string => scopeOf(mcpPurpose, owner)
 const scopeOf = (purpose: string, owner: string): string => `${purpose}:${owner}`
 

@@ -10,7 +10,7 @@ export interface McpOwner {
   readonly id: string
 }
 
-/** As the log has them. */
+/** The servers as they are recorded in the log. */
 export async function chosenServers(
   commands: Pick<Commands, 'load'>,
   { of, id }: McpOwner,

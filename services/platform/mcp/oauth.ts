@@ -1,4 +1,4 @@
-/** The OAuth 2.1 of remote MCP servers, as MCP's specification of authorization has it: finding out where to sign in, and getting tokens. */
+/** OAuth 2.1 for remote MCP servers, as MCP's specification of authorization describes it: finds the authorization server, and gets tokens. */
 import * as oauth from 'oauth4webapi'
 import { z } from 'zod'
 import { isInNumbers } from '#platform/credentials/modelKeys.ts'
@@ -8,7 +8,7 @@ import { McpFault, remoteOf, wholeText } from './remoteRequest.ts'
 
 export interface McpNetwork {
   readonly mayReachPrivate: boolean
-  /** For the code host, to which no MCP server may lead. */
+  /** The rule for the code host, to which no MCP server may lead. */
   readonly codeHost: Rule
 }
 
@@ -20,9 +20,9 @@ export const mcpNetwork = (
   codeHost: ruleOfCodeHost(`${codeHostUrl}/any/repository`, []),
 })
 
-/** What is kept of an authorization server and of the client that we are there. */
+/** The stored data about an authorization server, and about the client that we are there. */
 export const Provider = z.object({
-  /** As the tokens are for it (RFC 8707). */
+  /** The resource for which the tokens are valid (RFC 8707). */
   resource: z.string(),
   server: z.object({
     issuer: z.string(),
@@ -39,7 +39,7 @@ export const Provider = z.object({
 })
 export type Provider = z.infer<typeof Provider>
 
-/** A token of fewer than 8 characters could not be redacted without redacting ordinary words. */
+/** A token, which has at least 8 characters: a shorter one could not be redacted without redacting ordinary words. */
 const Token = z
   .string()
   .min(8)
@@ -49,18 +49,18 @@ const Token = z
 export const Tokens = z.object({ access: Token, refresh: Token.nullable(), expiresAt: z.number().nullable() })
 export type Tokens = z.infer<typeof Tokens>
 
-/** The authorization server has ended the sign-in, so that only a person can begin another. */
+/** The authorization server has ended the sign-in, so only a person can start another. */
 export class SignInEnded extends McpFault {}
 
 export interface OAuth {
-  /** Where a person signs in at the MCP server, with us as a client that was registered now or has this id. */
+  /** The address where a person signs in for the MCP server. Our client is registered now, unless this id is given. */
   discover(
     url: string,
     registration: { readonly clientId: string | null; readonly redirectUri: string },
   ): Promise<{ readonly provider: Provider; readonly scope: string | undefined }>
   exchange(provider: Provider, answer: CodeAnswer): Promise<Tokens>
   refresh(provider: Provider, refreshToken: string): Promise<Tokens>
-  /** Revokes the token, where the server offers that. */
+  /** Revokes the token, if the server supports that. */
   revoke(provider: Provider, token: string): Promise<void>
 }
 
@@ -71,11 +71,11 @@ export interface CodeAnswer {
   readonly redirectUri: string
 }
 
-/** As an MCP server's list of tools. */
+/** The time limit is the same as for a server's list of tools. */
 const answerWithinMs = 10_000
 const bodyWithinMs = 5_000
 
-/** All throw `McpFault` with a sentence that holds nothing secret. */
+/** Makes the client for OAuth. All its functions throw `McpFault` with a sentence that holds nothing secret. */
 export function mcpOAuth(network: McpNetwork, now: () => Date): OAuth {
   const ask = guardedFetch(network)
   const options = { [oauth.customFetch]: ask, [oauth.allowInsecureRequests]: true }
@@ -124,7 +124,7 @@ export function mcpOAuth(network: McpNetwork, now: () => Date): OAuth {
             : { client_id: clientId, token_endpoint_auth_method: 'none' }
         const provider = Provider.parse({ resource, server, client })
         refuseInsecure(provider.server.authorization_endpoint)
-        // Without this scope, many servers give no token to renew the sign-in with.
+        // Without this scope, many servers give no refresh token.
         const renews = server.scopes_supported?.includes('offline_access') === true
         const scope =
           scopes.length === 0 ? [] : [...new Set([...scopes, ...(renews ? ['offline_access'] : [])])]
@@ -156,10 +156,10 @@ export function mcpOAuth(network: McpNetwork, now: () => Date): OAuth {
 
 const unusable = 'The authorization server gave an answer that cannot be used.'
 
-/** The codes of refusals that another try does not change. */
+/** The codes of refusals that another attempt does not change. */
 const endings = /^(invalid_grant|invalid_client|unauthorized_client)$/
 
-/** Puts faults of the protocol into sentences: what they carry may hold tokens. */
+/** Converts faults of the protocol to sentences, as the faults themselves may hold tokens. */
 async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -194,7 +194,7 @@ type Ask = (
   },
 ) => Promise<Response>
 
-/** Requests as they are made to MCP servers: to allowed addresses, without following redirects, within limits; and only by TLS. */
+/** Sends requests in the same way as to MCP servers: to allowed addresses, without following redirects, within limits; and only with TLS. */
 function guardedFetch({ mayReachPrivate, codeHost }: McpNetwork): Ask {
   return async (address, { method, headers, body }) => {
     refuseInsecure(address)
@@ -212,7 +212,7 @@ function guardedFetch({ mayReachPrivate, codeHost }: McpNetwork): Ask {
         signal: AbortSignal.timeout(answerWithinMs + bodyWithinMs),
       })
       const { 'content-type': type = '', 'www-authenticate': challenge = '' } = response.headers
-      // A stream may have no end, and says nothing of how to sign in.
+      // A stream may have no end, and does not tell how to sign in.
       const text = type.startsWith('text/event-stream') ? '' : await wholeText(response)
       const { statusCode: status = 502 } = response
       const shown = { 'content-type': type, ...(challenge !== '' && { 'www-authenticate': challenge }) }
@@ -225,7 +225,7 @@ function guardedFetch({ mayReachPrivate, codeHost }: McpNetwork): Ask {
   }
 }
 
-/** Also for the page that a browser is sent to, which must not be a script. */
+/** Throws for an address without TLS, also that of the page to which a browser is sent, which must not be a script. */
 function refuseInsecure(address: string): void {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isInNumbers(address))) return
@@ -238,7 +238,7 @@ const Resource = z.object({
   scopes_supported: z.array(z.string()).optional(),
 })
 
-/** Where the MCP server says that one signs in (RFC 9728); by default at its own origin, as before it could say so. */
+/** The authorization server that the MCP server names (RFC 9728); by default it is at the MCP server's own origin, as in older versions of MCP. */
 async function resourceOf(url: string, ask: Ask) {
   const challenge = await challengeOf(url, ask)
   const stated = parameterIn(challenge, 'resource_metadata')
@@ -251,7 +251,7 @@ async function resourceOf(url: string, ask: Ask) {
     const read = Resource.safeParse(jsonOf(await response.text()))
     const [issuer] = read.data?.authorization_servers ?? []
     if (!read.success || issuer === undefined) throw new McpFault('Its metadata cannot be read.')
-    // Tokens for another resource would be asked for in its name.
+    // Otherwise the server could make us request tokens for another resource.
     if (!covers(read.data.resource, url)) throw new McpFault('Its metadata are those of another server.')
     const scopes = parameterIn(challenge, 'scope')?.split(' ') ?? read.data.scopes_supported ?? []
     return { resource: read.data.resource, issuer, scopes }

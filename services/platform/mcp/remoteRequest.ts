@@ -13,7 +13,7 @@ export interface RemoteServer {
   readonly name: string
   readonly url: string
   readonly header: { readonly name: string; readonly value: string } | null
-  /** The access token of a sign-in; `refused`: one that the server no longer accepts. Throws `McpFault`. */
+  /** The access token of a sign-in; `refused` is a token that the server no longer accepts. Throws `McpFault`. */
   readonly token?: (refused?: string) => Promise<string>
   readonly toolsOff: readonly string[]
   readonly rules: readonly Rule[]
@@ -104,7 +104,7 @@ const bearer = (token = ''): Credential => ({ name: 'authorization', value: `Bea
 export const messageBytes = 4 * 1024 * 1024
 export const tooLarge = 'It sent a message of more than 4 MiB.'
 
-/** The whole of an answer that does not stream. Throws `McpFault` beyond 4 MiB. */
+/** The whole of an answer that is not streamed. Throws `McpFault` beyond 4 MiB. */
 export async function wholeText(response: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0

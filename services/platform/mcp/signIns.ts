@@ -1,4 +1,4 @@
-/** Sign-ins at remote MCP servers. What they are made of is in the vault only, and is renewed by one process at a time. */
+/** Sign-ins at remote MCP servers. Their tokens are in the vault only, and are renewed by one process at a time. */
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import * as oauth from 'oauth4webapi'
@@ -16,21 +16,21 @@ import { McpFault } from './remoteRequest.ts'
 
 const Place = z.object({
   of: z.enum(['project', 'person']),
-  /** Of the project or the person. */
+  /** The id of the project or the person. */
   id: z.string(),
   serverId: z.string(),
   name: z.string(),
-  /** The tokens are sent nowhere else. */
+  /** The only address to which the tokens are sent. */
   url: z.string(),
 })
-/** A server that one signs in at. */
+/** A server that needs a sign-in. */
 export type Place = z.infer<typeof Place>
 
 const SignIn = z.object({
   url: z.string(),
   provider: Provider,
   since: z.string(),
-  /** `null`: the authorization server has ended the sign-in. */
+  /** The tokens; `null` when the authorization server has ended the sign-in. */
   tokens: Tokens.nullable(),
 })
 type SignIn = z.infer<typeof SignIn>
@@ -53,21 +53,27 @@ interface By {
 }
 
 export interface McpSignIns {
-  /** Begins a sign-in in place of the person's last, and returns the address of the page where they go on. Throws `mcp_sign_in_failed`. */
+  /**
+   * Starts a sign-in, which replaces the person's last one, and returns the address of the page where the person continues. Throws
+   * `mcp_sign_in_failed`.
+   */
   begin(
     place: Place,
     by: By,
     client: { readonly clientId: string | null; readonly redirectUri: string },
   ): Promise<string>
-  /** What the person began in this session and the page's answer, a query, belongs to; once. Throws `mcp_sign_in_failed`. */
+  /**
+   * The sign-in that the person started in this session and that the page's answer, a query, belongs to. It is returned once. Throws
+   * `mcp_sign_in_failed`.
+   */
   begun(by: By, query: URLSearchParams): Promise<Begun>
-  /** Gets the tokens, and keeps them. Throws `mcp_sign_in_failed`. */
+  /** Gets the tokens, and stores them. Throws `mcp_sign_in_failed`. */
   complete(begun: Begun, query: URLSearchParams): Promise<void>
-  /** The sign-ins that these servers have. */
+  /** The states of these servers' sign-ins. */
   shown(owner: string, servers: readonly McpServer[]): Promise<McpSignIn[]>
-  /** A token that holds for a minute at least, and is none that was refused. Throws `McpFault`. */
+  /** A token that is valid for at least a minute, and was not refused before. Throws `McpFault`. */
   token(place: Omit<Place, 'of'>, refused?: string): Promise<string>
-  /** Deletes the tokens, and revokes them where that is offered. */
+  /** Deletes the tokens, and revokes them if the server supports that. */
   end(owner: string, serverId: string): Promise<void>
 }
 
@@ -91,12 +97,12 @@ const keptIn = (vault: Services['vault']) => ({
     vault.putSecret(mcpScope(owner), nameOf(serverId), JSON.stringify(signIn)),
 })
 
-/** Gives tokens, and renews them: a refresh token may work only once, so one process uses it at a time. */
+/** Returns tokens, and renews them. A refresh token may work only once, so one process uses it at a time. */
 function renewing({ vault, leases, clock }: Services, refresh: OAuth['refresh']): McpSignIns['token'] {
   const kept = keptIn(vault)
   const running = new Map<string, Promise<string>>()
 
-  /** `token`: when no other is needed. Throws when a person has to sign in. */
+  /** Returns a token, or renewed tokens. Throws when a person has to sign in. */
   async function present({ id, serverId, url, name }: Omit<Place, 'of'>, refused?: string) {
     const signIn = await kept.read(id, serverId)
     if (signIn?.url !== url || signIn.tokens === null) throw new McpFault(signInAgain(name))
@@ -108,9 +114,9 @@ function renewing({ vault, leases, clock }: Services, refresh: OAuth['refresh'])
   async function renew(place: Omit<Place, 'of'>, refused?: string): Promise<string> {
     const { id, serverId, name } = place
     const { signIn, tokens, token } = await present(place, refused)
-    // Another process has renewed it while this one waited.
+    // Another process has renewed the token while this one waited.
     if (token !== undefined) return token
-    /** A person signs in and out without waiting for a renewal: what they did meanwhile counts. */
+    /** Stores the renewed tokens, unless a person signed in or out meanwhile: they do not wait for a renewal. */
     const replace = async (fresh: Tokens | null) => {
       const isStill = (await kept.read(id, serverId))?.tokens?.access === tokens.access
       if (isStill) await kept.write(id, serverId, { ...signIn, tokens: fresh })
@@ -206,7 +212,7 @@ export function mcpSignIns(services: Services, network: McpNetwork): McpSignIns 
       await vault.removeSecret(mcpScope(owner), nameOf(serverId))
       const { provider, tokens } = signIn
       const revocable = tokens?.refresh ?? tokens?.access
-      // The tokens are gone here, whatever the authorization server says.
+      // The tokens are deleted here, whatever the authorization server answers.
       if (revocable !== undefined) await revoke(provider, revocable).catch(() => undefined)
     },
   }

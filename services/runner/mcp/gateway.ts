@@ -64,7 +64,7 @@ export function mcpGateway(options: GatewayOptions): McpGateway {
       const token = async (refused?: string) => {
         const current = (await tokenOf?.(refused)) ?? ''
         if (current === secrets[0]) return current
-        // A stream that began before a renewal may still name the token before.
+        // A stream that began before a renewal may still contain the previous token.
         secrets = [current, ...secrets].slice(0, 2)
         secretForms = formsOf(secrets)
         return current

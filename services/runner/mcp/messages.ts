@@ -25,7 +25,7 @@ export const Message = z.looseObject({
 })
 export type Message = z.infer<typeof Message>
 
-/** The events of an answer that streams, each as its lines. Throws `McpFault` for an event beyond 4 MiB or a stream beyond 64 MiB. */
+/** The events of a streamed answer, each as its lines. Throws `McpFault` for an event beyond 4 MiB or a stream beyond 64 MiB. */
 export async function* eventsIn(response: IncomingMessage): AsyncGenerator<readonly string[]> {
   const characters = new StringDecoder('utf8')
   let rest = ''

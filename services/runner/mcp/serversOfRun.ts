@@ -76,7 +76,7 @@ function localServer(
   return { name, command, args, env, toolsOff }
 }
 
-/** A sentence when it cannot be reached as it is. */
+/** The reason, as a sentence, when the server cannot be used. */
 async function remoteServer(
   { mcpHeaders, mcpSignIns, egress }: Pick<Deps, 'mcpHeaders' | 'mcpSignIns' | 'egress'>,
   owner: string,
@@ -106,7 +106,7 @@ async function remoteServer(
   }
 }
 
-/** The remote server of a project or a person, or why it cannot be reached. */
+/** The remote server of a project or a person, or the reason why it cannot be used. */
 export async function remoteServerOf(
   deps: Deps,
   { serverId, ...owner }: RpcRequest<'mcpTools'>,

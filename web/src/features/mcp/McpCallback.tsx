@@ -1,4 +1,4 @@
-/** The page that a sign-in at an MCP server returns to: it ends the sign-in, and leads back to the servers. */
+/** The page that a sign-in at an MCP server returns to. It completes the sign-in, and returns to the list of servers. */
 import { useEffect, useRef } from 'react'
 import { useDispatch } from 'react-redux'
 import { useLocation, useNavigate } from 'react-router-dom'
@@ -18,11 +18,11 @@ export function McpCallback() {
   const navigate = useNavigate()
   const dispatch = useDispatch()
   const [finish, { error }] = useFinishMcpSignInMutation()
-  // An answer counts once.
+  // An answer is sent only once.
   const isSent = useRef(false)
   const query = typeof state === 'string' ? state : ''
   useEffect(() => {
-    // Out of the address first, which is shown and remembered.
+    // Removes the answer from the address first, since browsers show and remember addresses.
     if (search !== '') return void navigate(pathname, { replace: true, state: search })
     if (isSent.current) return undefined
     isSent.current = true

@@ -1,4 +1,4 @@
-/** Whether somebody is signed in at a remote MCP server, and the way in and out. */
+/** Shows whether somebody is signed in at a remote MCP server, with buttons to sign in and out. */
 import { TriangleAlert } from 'lucide-react'
 import type { McpSignIn } from '#domain/api/mcpServers.schema.ts'
 import { reasonOf } from '../../api/fault.ts'
@@ -17,7 +17,7 @@ interface McpServerSignInProps {
   readonly signIn: McpSignIn | undefined
 }
 
-/** In a row that wraps, before the row's other buttons. */
+/** The order of the buttons in a row that wraps: these come before the row's other buttons. */
 export function McpServerSignIn({ of, name, signIn }: McpServerSignInProps) {
   const [begin, begun] = useBeginMcpSignInMutation()
   const [end, ended] = useEndMcpSignInMutation()

@@ -20,7 +20,7 @@ export function McpServerTest({ owner, server, signIn, busy, onSwitch }: McpServ
   const [run, { data, error, isLoading }] = useTestMcpServerMutation()
   const { id, name, toolsOff, auth } = server
   const of = { owner, serverId: id }
-  // Without a sign-in there is nothing to test, and what was found before counts no longer.
+  // Without a sign-in there is nothing to test, and the results of earlier tests no longer count.
   const isUsable = auth.kind !== 'oauth' || signIn?.isEnded === false
   const test = isUsable ? data?.test : undefined
   const onChange = (tool: string, isOn: boolean) =>

@@ -19,7 +19,7 @@ const agentKeysApi = api.injectEndpoints({
       query: (body) =>
         requestOf<typeof setAgentKey>(agentKeyRoutes.setAgentKey, { body, fallback: keyTexts.notSaved }),
       invalidatesTags: (_answer, error) => (error === undefined ? ['User'] : []),
-      // With the person's own key, an agent may run that could not run before.
+      // With the person's own key, further agents may run.
       async onQueryStarted(_body, { dispatch, queryFulfilled }) {
         if (await queryFulfilled.then(Boolean, () => false))
           await dispatch(

@@ -7,7 +7,7 @@ interface BrandProps {
   /** Whether the mark is larger, standing alone above a form. */
   readonly large?: boolean
   readonly className?: string
-  /** Hides the name where text next to it says it. */
+  /** Classes of the name, for example to hide it when a text beside the icon says it. */
   readonly nameClassName?: string
 }
 
