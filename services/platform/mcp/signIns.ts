@@ -102,7 +102,7 @@ function renewing({ vault, leases, clock }: Services, refresh: OAuth['refresh'])
   const kept = keptIn(vault)
   const running = new Map<string, Promise<string>>()
 
-  /** Returns a token, or renewed tokens. Throws when a person has to sign in. */
+  /** The stored sign-in; `token` is set if the present one is still valid and was not refused. Throws when a person has to sign in. */
   async function present({ id, serverId, url, name }: Omit<Place, 'of'>, refused?: string) {
     const signIn = await kept.read(id, serverId)
     if (signIn?.url !== url || signIn.tokens === null) throw new McpFault(signInAgain(name))
