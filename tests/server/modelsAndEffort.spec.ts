@@ -44,10 +44,8 @@ async function recorded(taskId: string, type: string) {
 
 test('are reported by the agent, and changed between turns without a restart of it', async () => {
   const { ada, projectId } = scene
-  expect((await modelsOfClaude()).find(({ name }) => name === 'haiku')).toEqual({
-    name: 'haiku',
-    label: 'Haiku',
-  })
+  // A runner that is still looking for its programs reports no agent.
+  await expect.poll(modelsOfClaude, { timeout: patienceMs }).toContainEqual({ name: 'haiku', label: 'Haiku' })
   const wanted = { description: 'Look', projectId, branch: 'main', agent: 'claude' } as const
   const { task } = await ada.ask(createTask, { body: { ...wanted, codexModel: 'haiku', effort: 'low' } })
   expect(task).toMatchObject({ codexModel: 'haiku', effort: 'low' })
@@ -94,6 +92,7 @@ test('are still known after a restart, without the name of a model that somebody
   expect(await ada.taskOnce(task.id, hasEnded)).toMatchObject({ status: 'completed' })
   await scene.product.terminate()
   await scene.product.restart()
+  await expect.poll(async () => (await modelsOfClaude()).length, { timeout: patienceMs }).toBeGreaterThan(1)
   const models = await modelsOfClaude()
   expect(models.filter(({ isDefault }) => isDefault)).toHaveLength(1)
   expect(models.find(({ name }) => name === 'opus')?.effortLevels).toContain('max')

@@ -51,7 +51,7 @@ describe('instructions and commands', () => {
     commands: [{ name: 'tidy', description: 'Tidies', text: 'Tidy $ARGUMENTS.' }],
   }
   const box = (name: string | RegExp) => screen.findByRole('textbox', { name })
-  const save = () => fireEvent.click(screen.getByRole('button', { name: 'Save instructions' }))
+  const save = () => fireEvent.click(screen.getByRole('button', { name: 'Save Instructions' }))
 
   test('are shown, changed, added to and taken away', async () => {
     const server = openPage('/settings', {
@@ -64,7 +64,7 @@ describe('instructions and commands', () => {
     expect(await box('Name')).toHaveProperty('value', 'tidy')
     fireEvent.change(await box('Instructions'), { target: { value: 'Be brief.' } })
     fireEvent.click(screen.getByRole('button', { name: 'Remove /tidy' }))
-    fireEvent.click(screen.getByRole('button', { name: 'Add command' }))
+    fireEvent.click(screen.getByRole('button', { name: 'Add Command' }))
     fireEvent.change(await box('Name'), { target: { value: 'ship' } })
     fireEvent.change(await box(/What the agent is told/), { target: { value: 'Ship it.' } })
     save()

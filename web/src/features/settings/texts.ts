@@ -171,7 +171,7 @@ export const adminTexts = {
 } as const
 
 export const instructionTexts = {
-  heading: 'Instructions and commands',
+  heading: 'Instructions and Commands',
   why: "Every agent that works for you reads these, before a repository's own instructions. A change counts from your next message.",
   instructions: 'Instructions',
   placeholder: 'For example: answer briefly, and run the tests before you finish.',
@@ -182,10 +182,10 @@ export const instructionTexts = {
   name: 'Name',
   description: 'Description',
   text: 'What the agent is told ($ARGUMENTS stands for what follows the name)',
-  add: 'Add command',
+  add: 'Add Command',
   remove: 'Remove',
   removeNamed: (name: string) => (name === '' ? 'Remove command' : `Remove /${name}`),
-  save: 'Save instructions',
+  save: 'Save Instructions',
   saving: 'Saving...',
   saved: 'Instructions saved',
   notSaved: 'Failed to save instructions',
