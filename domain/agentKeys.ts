@@ -1,10 +1,11 @@
 /** Keys that people and projects bring for the models of agents. Plain data, for server and client. */
 
-export const keyProviders = ['anthropic', 'openai'] as const
+export const keyProviders = ['anthropic', 'openai', 'google'] as const
 export type KeyProvider = (typeof keyProviders)[number]
 export const providerLabels: Readonly<Record<KeyProvider, string>> = {
   anthropic: 'Anthropic',
   openai: 'OpenAI',
+  google: 'Google',
 }
 
 /** `subscription`: the token that `claude setup-token` prints, whose usage counts against the plan of its owner. */

@@ -6,10 +6,11 @@ import type { Agent } from './agents/agent.ts'
 import { claude } from './agents/claude.ts'
 import { codex } from './agents/codex.ts'
 import { cursor } from './agents/cursor.ts'
+import { gemini } from './agents/gemini.ts'
 import { opencode } from './agents/opencode.ts'
 
 /** The agents by name, in the order in which people see them. */
-const byName = { claude, cursor, codex, opencode } as const satisfies Readonly<Record<string, Agent>>
+const byName = { claude, cursor, codex, opencode, gemini } as const satisfies Readonly<Record<string, Agent>>
 
 export type AgentName = keyof typeof byName
 export const agents: readonly (Agent & { readonly name: AgentName })[] = Object.values(byName)

@@ -44,6 +44,7 @@ process.once('exit', () => rmSync(scratch, { recursive: true, force: true }))
 const programsInMaking = [
   { name: 'codex', making: inMaking('codex.js', installEnvironment(process.env)) },
   { name: 'opencode', making: inMaking('opencode.js', installEnvironment(process.env)) },
+  { name: 'gemini', making: inMaking('gemini.js', installEnvironment(process.env)) },
   ...(findProgram('go', process.env)
     ? [{ name: 'FerretDB, for MongoDB', making: inMaking('ferretdb.js', goEnvironment(process.env)) }]
     : []),
@@ -63,7 +64,7 @@ const stages = [
   { name: 'boundaries', work: () => script('boundaries', 5 * minute) },
   { name: 'lint', work: () => script('lint', 5 * minute) },
   { name: 'packages: licences and known vulnerabilities', work: checkPackages },
-  { name: 'programs for tests: codex, opencode, and FerretDB for MongoDB', work: programsAreMade },
+  { name: 'programs for tests: codex, opencode, gemini, and FerretDB for MongoDB', work: programsAreMade },
   {
     name: 'unit tests of the client',
     work: () => suite(process.execPath, ['unit-web'], 10 * minute),

@@ -189,7 +189,11 @@ async function apisOf(
 }
 
 function modelPlaces({ agents, privateEgress }: Config) {
-  const addresses = { anthropic: agents.claude.baseUrl ?? '', openai: agents.codex.baseUrl ?? '' }
+  const addresses = {
+    anthropic: agents.claude.baseUrl ?? '',
+    openai: agents.codex.baseUrl ?? '',
+    google: agents.gemini.baseUrl ?? '',
+  }
   return { addresses, mayReachPrivate: privateEgress }
 }
 

@@ -6,7 +6,7 @@ import { z } from 'zod'
 
 /** The path of the program. Throws with the script's reason when the program cannot be fetched or built. */
 export async function programOfScript(
-  name: 'codex.js' | 'ferretdb.js' | 'opencode.js',
+  name: 'codex.js' | 'ferretdb.js' | 'opencode.js' | 'gemini.js',
   timeoutMs: number,
 ): Promise<string> {
   const script = join(import.meta.dirname, '../scripts', name)

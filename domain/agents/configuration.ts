@@ -4,6 +4,7 @@ import type { AgentConfiguration } from './agent.ts'
 import { claudeConfiguration } from './claude.ts'
 import { codexConfiguration } from './codex.ts'
 import { cursorConfiguration } from './cursor.ts'
+import { geminiConfiguration } from './gemini.ts'
 import { opencodeConfiguration } from './opencode.ts'
 
 export const agentConfigurations: Readonly<Record<AgentName, AgentConfiguration>> = {
@@ -11,6 +12,7 @@ export const agentConfigurations: Readonly<Record<AgentName, AgentConfiguration>
   cursor: cursorConfiguration,
   codex: codexConfiguration,
   opencode: opencodeConfiguration,
+  gemini: geminiConfiguration,
 }
 
 export function byAgent<Value>(

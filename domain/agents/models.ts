@@ -9,6 +9,7 @@ const foreign: Readonly<Partial<Record<AgentName, RegExp>>> = {
   cursor: /^(?:default|best|opus|opusplan|sonnet|haiku|o\d(?:-.*)?)(?:\[1m\])?$/i,
   codex: /^(?:claude|default|best|opus|sonnet|haiku|gemini|grok|composer|kimi|deepseek|auto)/i,
   opencode: /^(?!claude-)/i,
+  gemini: /^(?!gemini-|gemma-)/i,
 }
 
 /** Whether the agent can use this model. An agent that cannot use the requested model uses its default. */

@@ -114,9 +114,9 @@ describe('these are there:', () => {
   })
 
   // Holds contract 3.4b, 4.1a.
-  test('the statuses of a task, and its agents: the three of the contract, and one more', () => {
+  test('the statuses of a task, and its agents: the three of the contract, and two more', () => {
     expect(taskStatuses).toEqual(['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'])
-    expect(agentNames).toEqual(['claude', 'cursor', 'codex', 'opencode'])
+    expect(agentNames).toEqual(['claude', 'cursor', 'codex', 'opencode', 'gemini'])
   })
 
   // Holds contract 3.5a, 3.5g.

@@ -30,7 +30,8 @@ export function checkKey(
   },
 ): Promise<KeyCheck> {
   const base = key.baseUrl ?? address
-  const url = new URL(`${base.replace(/\/+$/, '')}/v1/models`)
+  const isGoogle = provider === 'google'
+  const url = new URL(`${base.replace(/\/+$/, '')}/${isGoogle ? 'v1beta' : 'v1'}/models`)
   const { request } = url.protocol === 'https:' ? https : http
   const isForeign = key.baseUrl !== null && !isInNumbers(key.baseUrl)
   return new Promise((resolve) => {
@@ -46,7 +47,9 @@ export function checkKey(
     outgoing.once('response', (answer) => {
       const { statusCode = 0 } = answer
       answer.destroy()
-      resolve(statusCode === 401 ? 'refused' : statusCode >= 200 && statusCode < 300 ? 'accepted' : 'unknown')
+      // Google calls a request with a key that it does not know invalid.
+      const isRefused = statusCode === 401 || (isGoogle && statusCode === 400)
+      resolve(isRefused ? 'refused' : statusCode >= 200 && statusCode < 300 ? 'accepted' : 'unknown')
     })
     outgoing.on('error', (fault) => resolve(fault instanceof LeadsInside ? 'inside' : 'unknown'))
     outgoing.end()

@@ -68,6 +68,10 @@ describe('a key is sent', () => {
   ])('%s', (_, key, headers) => {
     expect(keyHeaders('anthropic', key.value, useOf(key))).toEqual(headers)
     expect(keyHeaders('openai', key.value, useOf(key))).toEqual({ authorization: `Bearer ${key.value}` })
+    expect(keyHeaders('google', key.value, useOf(key))).toEqual({
+      'x-goog-api-key': key.value,
+      ...(key === shared && { authorization: `Bearer ${key.value}` }),
+    })
   })
 
   test('beside the betas that the client asks for', () =>
@@ -144,6 +148,19 @@ describe('a key is tried', () => {
     expect(await checkKey('anthropic', own, { address, withinMs: answer === 0 ? 50 : 10_000 })).toBe(check)
     expect(seen?.url).toBe('/path/v1/models')
     expect(seen?.headers).toMatchObject({ 'x-api-key': own.value, 'anthropic-version': '2023-06-01' })
+  })
+
+  test.each([
+    [200, 'accepted'],
+    // So Google answers to a key that it does not know.
+    [400, 'refused'],
+    [401, 'refused'],
+    [403, 'unknown'],
+  ])('at Google by a list of its own, which answers %d: %s', async (answer, check) => {
+    status = answer
+    expect(await checkKey('google', own, { address })).toBe(check)
+    expect(seen?.url).toBe('/path/v1beta/models')
+    expect(seen?.headers).toMatchObject({ 'x-goog-api-key': own.value })
   })
 
   test('where nobody listens: unknown', async () =>

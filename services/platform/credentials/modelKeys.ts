@@ -103,6 +103,7 @@ export function keyHeaders(
 ): Readonly<Record<string, string>> {
   const authorization = `Bearer ${key}`
   if (provider === 'openai') return { authorization }
+  if (provider === 'google') return { 'x-goog-api-key': key, ...(use === 'gateway' && { authorization }) }
   switch (use) {
     case 'api_key':
       return { 'x-api-key': key }

@@ -27,7 +27,7 @@ export interface WhereToLook {
   readonly path: string
   /** The operator's own home, where some installers put a program without adding it to the path. */
   readonly home?: string | undefined
-  /** How long a CLI may take to print its version, in milliseconds; 15 s by default. */
+  /** How long a CLI may take to print its version, in milliseconds; 60 s by default, since large ones start slowly on a busy machine. */
   readonly timeoutMs?: number
 }
 
@@ -90,7 +90,7 @@ async function firstOf(candidates: readonly string[], where: WhereToLook): Promi
 
 const run = promisify(execFile)
 
-async function versionOf(binary: string, { path, timeoutMs = 15_000 }: WhereToLook): Promise<string> {
+async function versionOf(binary: string, { path, timeoutMs = 60_000 }: WhereToLook): Promise<string> {
   // An empty home, so that the call does not change the program's own state.
   const home = await mkdtemp(join(tmpdir(), 'flightdeck-home-'))
   try {

@@ -10,16 +10,18 @@ export interface ModelApi extends UsageReader {
   readonly label: string
   /** The provider for which people and projects may bring keys; absent when they may not. */
   readonly provider?: KeyProvider
-  /** The paths of POST requests that are forwarded. Others could use the key without being metered. */
+  /** The paths of POST requests that are forwarded; `{model}` stands for any name. Others could use the key without being metered. */
   readonly paths: readonly string[]
-  /** The one of these paths whose answers use tokens. */
-  readonly meteredPath: string
+  /** Those of these paths whose answers use tokens. */
+  readonly meteredPaths: readonly string[]
+  /** The query that is sent with a request to one of `paths`. Without this function, the client's own query is sent. */
+  queryOf?(served: string): string
   /** The headers with credentials. `passed` are the headers that are sent in addition. */
   credentials(apiKey: string, use?: KeyUse, passed?: OutgoingHttpHeaders): OutgoingHttpHeaders
   /** The headers to forward, out of a client's headers without credentials and hop-by-hop headers. */
   passedHeaders(headers: IncomingHttpHeaders, may: MayFetch): OutgoingHttpHeaders
   /** The body of an error, in the form that clients of this API understand. */
-  errorBody(type: string, message: string): object
+  errorBody(type: string, message: string, status: number): object
   /** Why a request body is not forwarded: it would make the model's service fetch or run something. `undefined` when it may be. */
   refusal(request: unknown, may: MayFetch): string | undefined
   /** The answer of the built-in scripted model; `undefined` when the request is not one of this API. An API without it has no scripted model. */
@@ -29,6 +31,28 @@ export interface ModelApi extends UsageReader {
 /** Whether a project allows the model's service to fetch from the network. */
 export interface MayFetch {
   readonly modelFetches: boolean
+}
+
+/** A path that is let through. */
+export interface Served {
+  readonly path: string
+  readonly isMetered: boolean
+  readonly query: string | undefined
+  /** The model, where the path names it. */
+  readonly model: string | undefined
+}
+
+export function servedBy(api: ModelApi, path: string): Served | undefined {
+  for (const one of api.paths) {
+    const [before = '', after] = one.split('{model}')
+    const isMetered = api.meteredPaths.includes(one)
+    const served = { path, isMetered, query: api.queryOf?.(one) }
+    if (after === undefined && path === one) return { ...served, model: undefined }
+    if (after === undefined || !path.startsWith(before) || !path.endsWith(after)) continue
+    const model = path.slice(before.length, -after.length)
+    if (/^[\w.-]{1,200}$/.test(model)) return { ...served, model }
+  }
+  return undefined
 }
 
 export type Checked =

@@ -53,7 +53,7 @@ export function answerFault(
   { status, type, message }: ApiFault,
 ): void {
   if (response.headersSent) response.destroy()
-  else answerJson(response, status, errorBody(type, message))
+  else answerJson(response, status, errorBody(type, message, status))
 }
 
 export function answerJson(response: ServerResponse, status: number, value: object): void {

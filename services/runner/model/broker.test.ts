@@ -386,6 +386,88 @@ describe('what passes', () => {
   })
 })
 
+describe('the Gemini API', () => {
+  const upstream = (baseUrl: string) => ({ kind: 'http', api: 'gemini', baseUrl, apiKey: realKey }) as const
+  const streamed = '/v1beta/models/gemini-x:streamGenerateContent'
+  const asked = (more: Asked = {}): Asked => ({
+    path: streamed,
+    ...more,
+    headers: { 'x-api-key': [], 'x-goog-api-key': runToken, ...more.headers },
+  })
+
+  test('the key takes the place of the token, and of the query nothing but the form of the answer passes', async () => {
+    const seen: { url: string; headers: IncomingHttpHeaders }[] = []
+    const baseUrl = await apiThat((request, response) => {
+      seen.push({ url: request.url ?? '', headers: request.headers })
+      request.resume()
+      response.end('{}')
+    })
+    await brokerFor(baseUrl, { upstream: upstream(`${baseUrl}/gateway`) })
+    await ask(asked({ path: `${streamed}?alt=sse&key=theirs&fields=candidates` }))
+    await ask(asked({ path: '/v1beta/models/gemini-x:countTokens?key=theirs' }))
+    expect(seen.map(({ url }) => url)).toEqual([
+      `/gateway${streamed}?alt=sse`,
+      '/gateway/v1beta/models/gemini-x:countTokens',
+    ])
+    for (const { headers } of seen) expect(headers['x-goog-api-key']).toBe(realKey)
+    expect(JSON.stringify(seen)).not.toContain(runToken)
+  })
+
+  test('a key in the query, or another token, is refused', async () => {
+    const { faults } = await brokerFor('', { upstream: upstream('http://127.0.0.1:1') })
+    const inQuery = { path: `${streamed}?key=${runToken}`, headers: { 'x-goog-api-key': [] } }
+    for (const one of [inQuery, { headers: { 'x-goog-api-key': 'other' } }]) {
+      const { status, body } = await ask(asked(one))
+      expect(status).toBe(401)
+      expect(JSON.parse(body)).toMatchObject({ error: { code: 401, status: 'UNAUTHENTICATED' } })
+    }
+    expect(faults).toEqual(['bad_token', 'bad_token'])
+  })
+
+  test('a stream is metered and told by the model of its path; a budget ends it in our words', async () => {
+    const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 2 }
+    const baseUrl = await apiThat((request, response) => {
+      request.resume()
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(`data: ${JSON.stringify({ modelVersion: 'gemini-x-001', usageMetadata })}\r\n\r\n`)
+    })
+    const { broker, usage } = await brokerFor(baseUrl, { upstream: upstream(baseUrl) })
+    const calls: ModelCall[] = []
+    broker.admit(budgetOf(15), (call) => calls.push(call))
+    await ask(asked())
+    await until(() => calls.length === 1)
+    expect(usage).toMatchObject([{ model: 'gemini-x-001', inputTokens: 10, outputTokens: 7 }])
+    expect(calls).toMatchObject([{ requestModel: 'gemini-x', status: 200 }])
+    const { status, body } = await ask(asked())
+    expect(status).toBe(403)
+    expect(JSON.parse(body)).toEqual({
+      error: { code: 403, message: budgetUsedUp, status: 'PERMISSION_DENIED' },
+    })
+  })
+
+  test('a key that an error quotes stays outside', async () => {
+    const words = `Permission denied: Consumer 'api_key:${realKey}' has been suspended.`
+    const baseUrl = await apiThat((request, response) => {
+      request.resume()
+      const body = JSON.stringify({ error: { code: 403, message: words } })
+      response.writeHead(403, { 'content-type': 'application/json', 'content-length': body.length })
+      response.write(body.slice(0, 60))
+      setTimeout(() => response.end(body.slice(60)), 20)
+    })
+    await brokerFor(baseUrl, { upstream: upstream(baseUrl) })
+    const { status, body } = await ask(asked())
+    expect(status).toBe(403)
+    expect(JSON.parse(body).error.message).toBe(words.replace(realKey, '[key]'))
+  })
+
+  test('a body that is too deep to be read is refused', async () => {
+    const { faults } = await brokerFor('', { upstream: upstream('http://127.0.0.1:1') })
+    const deep = (count: number) => `${'{"generateContentRequest":'.repeat(count)}{}${'}'.repeat(count)}`
+    for (const body of [deep(2_000), deep(100_000)]) expect((await ask(asked({ body }))).status).not.toBe(200)
+    expect(faults).not.toContain('broke_off')
+  })
+})
+
 describe('bounds', () => {
   test('a reader that is slow holds the API back', async () => {
     let sent = 0

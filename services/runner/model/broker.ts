@@ -16,7 +16,7 @@ import { answerFault, budgetUsedUp, faults, malformed, notServed, type ApiFault 
 import { anyAmount, type Budget } from './budget.ts'
 import { modelApis, type ModelApiName } from './apis.ts'
 import { httpUpstream, type HttpOptions } from './httpUpstream.ts'
-import type { ModelApi } from './api.ts'
+import { servedBy, type ModelApi, type Served } from './api.ts'
 import type { ModelUsage } from './meter.ts'
 import { scriptedUpstream } from './scriptedUpstream.ts'
 import type { BrokerFault, Upstream } from './upstream.ts'
@@ -139,12 +139,12 @@ function admission(
       onCall = onNextCall
     },
     async serve(request, response) {
-      const path = pathOf(api, request)
+      const served = servedPath(api, request)
       if (!knowsToken(request)) return refuse(request, response, faults.badToken)
       if (options.mcp?.isFor(request) === true) return options.mcp.serve(request, response)
-      if (path === undefined) return refuse(request, response, notServed(api))
+      if (served === undefined) return refuse(request, response, notServed(api))
       const spending = budget
-      const call = path === api.meteredPath ? observedCall(response, onCall) : undefined
+      const call = served.isMetered ? observedCall(response, onCall) : undefined
       if (spending === null) return refuse(request, response, faults.noTurn)
       const refusal = await spending.refusal()
       // The request of a client that has disconnected is incomplete.
@@ -174,7 +174,7 @@ function admission(
           answerFault(api, response, fault.fault)
         })
         if (body)
-          await upstream.answer({ request, response, path, body, modelFetches, onFault, onModel, onUsage })
+          await upstream.answer({ request, response, served, body, modelFetches, onFault, onModel, onUsage })
       } finally {
         underWay -= 1
         bodyBytesUnderWay -= bytes
@@ -230,9 +230,9 @@ async function removeStale(socketPath: string): Promise<void> {
   if (there?.isSocket() === true) await unlink(socketPath)
 }
 
-function pathOf({ paths }: ModelApi, { method, url = '' }: IncomingMessage): string | undefined {
-  const [path] = url.split('?', 1)
-  return method === 'POST' ? paths.find((one) => one === path) : undefined
+function servedPath(api: ModelApi, { method, url = '' }: IncomingMessage): Served | undefined {
+  const [path = ''] = url.split('?', 1)
+  return method === 'POST' ? servedBy(api, path) : undefined
 }
 
 /** Returns a check of a request's token, which compares in constant time. */
@@ -241,7 +241,7 @@ function tokenCheck(runToken: string): (request: IncomingMessage) => boolean {
   const expected = digest(runToken)
   return ({ headers }) => {
     const bearer = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
-    const given = headers['x-api-key'] ?? bearer
+    const given = headers['x-api-key'] ?? headers['x-goog-api-key'] ?? bearer
     return typeof given === 'string' && timingSafeEqual(digest(given), expected)
   }
 }

@@ -41,7 +41,7 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
   const check = checking(options.api, threads)
 
   const answer = async (exchange: Exchange): Promise<void> => {
-    const { request, response, path, onFault } = exchange
+    const { request, response, served, onFault } = exchange
     const body = await checkedBody(api, exchange, check)
     if (body === undefined) return
     const passed = requestHeaders(api, request.headers, exchange)
@@ -51,7 +51,7 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
       hostname: base.hostname.replace(/^\[(.*)\]$/, '$1'),
       port: base.port,
       method: 'POST',
-      path: `${prefix}${path}${queryOf(request)}`,
+      path: `${prefix}${served.path}${served.query ?? queryOf(request)}`,
       headers: {
         ...passed,
         'content-type': 'application/json',
@@ -93,9 +93,10 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
         onFault({ code: 'key_refused', message: `The model's API answers ${status} to the configured key.` })
       }
       meter = createMeter(api, answered.headers['content-type'] ?? '')
-      response.writeHead(status, answerHeaders(answered.headers))
+      const isError = status >= 400
+      response.writeHead(status, answerHeaders(answered.headers, isError ? ['content-length'] : []))
       response.flushHeaders()
-      await pipeline(answered, tapped(meter), response)
+      await pipeline(answered, isError ? withoutKey(options.apiKey) : tapped(meter), response)
     } catch (error) {
       if (verdict !== 'client_left') {
         const { message } = error instanceof Error ? error : new Error(String(error))
@@ -108,7 +109,7 @@ export function httpUpstream(options: HttpOptions, threads: Pick<TextThreads, 'r
       response.off('close', clientGone)
       if (!outgoing.destroyed && !response.writableFinished) outgoing.destroy()
       const used = meter?.total()
-      if (used !== undefined && path === api.meteredPath) exchange.onUsage(used)
+      if (used !== undefined && served.isMetered) exchange.onUsage(used)
     }
   }
 
@@ -131,12 +132,12 @@ function checking(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Check {
 
 /** The body to forward; `undefined` when the request was refused, or its client has disconnected. */
 async function checkedBody(api: ModelApi, exchange: Exchange, check: Check): Promise<Uint8Array | undefined> {
-  const { response, onFault } = exchange
+  const { response, served, onFault } = exchange
   const checked = await check(exchange.body, exchange).catch((): Checked => unreadable)
   // The request of a client that has disconnected is incomplete.
   if (response.destroyed) return undefined
   if (checked.kind === 'fine') {
-    exchange.onModel(checked.model)
+    exchange.onModel(served.model ?? checked.model)
     return checked.body
   }
   const fault = malformed(checked.sentence, 'fetches')
@@ -179,6 +180,20 @@ function tapped(meter: Meter): Transform {
   })
 }
 
+const longestError = 256 * 1024
+
+/** An API may quote the key in an error, as Google's does: it is passed on once it is whole. */
+function withoutKey(apiKey: string): Transform {
+  let held = Buffer.alloc(0)
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (held.length < longestError) held = Buffer.concat([held, chunk])
+      done()
+    },
+    flush: (done) => done(null, held.toString('utf8').replaceAll(apiKey, '[key]')),
+  })
+}
+
 function queryOf(request: IncomingMessage): string {
   const url = request.url ?? ''
   const query = url.indexOf('?')
@@ -192,12 +207,13 @@ function requestHeaders(api: ModelApi, headers: IncomingHttpHeaders, may: MayFet
     'cookie',
     'authorization',
     'x-api-key',
+    'x-goog-api-key',
     'expect',
     'accept-encoding',
   ])
   return { ...api.passedHeaders(kept, may), 'accept-encoding': 'identity' }
 }
 
-function answerHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
-  return endToEndHeaders(headers, ['set-cookie', 'set-cookie2'])
+function answerHeaders(headers: IncomingHttpHeaders, dropped: readonly string[]): OutgoingHttpHeaders {
+  return endToEndHeaders(headers, ['set-cookie', 'set-cookie2', ...dropped])
 }

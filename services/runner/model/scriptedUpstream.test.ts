@@ -17,7 +17,13 @@ test('a script that fails is a fault, and not taken for a client that left', asy
   let settle: (fault: unknown) => void = () => undefined
   const ended = new Promise<unknown>((resolve) => (settle = resolve))
   const server = createServer((request, response) => {
-    const exchange = { request, response, path: '/v1/messages', body: Buffer.from('{}'), modelFetches: false }
+    const exchange = {
+      request,
+      response,
+      served: { path: '/v1/messages', isMetered: true, query: undefined, model: undefined },
+      body: Buffer.from('{}'),
+      modelFetches: false,
+    }
     const nothing = () => undefined
     scriptedUpstream(api)
       .answer({ ...exchange, onModel: nothing, onUsage: nothing, onFault: nothing })

@@ -13,8 +13,8 @@ export function scriptedUpstream(api: ModelApi, pauseMs = 20): Upstream {
 }
 
 async function answer(api: ModelApi, pauseMs: number, exchange: Exchange): Promise<void> {
-  const { response, path, body, onFault, onModel, onUsage } = exchange
-  const answered = api.scripted?.(jsonOf(body), path)
+  const { response, served, body, onFault, onModel, onUsage } = exchange
+  const answered = api.scripted?.(jsonOf(body), served.path)
   if (answered === undefined) {
     const fault = malformed(`The request is not one of the ${api.label}.`)
     onFault(fault)

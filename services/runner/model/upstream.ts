@@ -1,13 +1,14 @@
 /** The part behind the broker that answers the requests which the broker lets through. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Served } from './api.ts'
 import type { ModelUsage } from './meter.ts'
 
 /** A request that the broker let through, with everything that is needed to answer it. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  /** The path of the request, one of the API's `paths`. */
-  readonly path: string
+  /** The path of the request. */
+  readonly served: Served
   /** The complete body, without any content coding. */
   readonly body: Buffer
   /** Whether the model's service may fetch from the network when the request asks for it. */

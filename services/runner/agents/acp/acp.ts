@@ -1,16 +1,17 @@
 /** Runs an agent that speaks the Agent Client Protocol. All such agents work alike; what differs is in their entries. */
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import { agentConfigurations } from '#domain/agents/configuration.ts'
 import { takesModel } from '#domain/agents/models.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { instructionFiles } from '../home.ts'
-import { locateProgram } from '../locate.ts'
+import { locateProgram, withParts } from '../locate.ts'
 import type { Agent } from '../port.ts'
 import { acpDialogue } from './dialogue.ts'
 import type { AcpEntry } from './entry.ts'
 
 export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
-  const { api, installation, packaged = () => [] } = entry
+  const { api, installation, packaged = () => [], part } = entry
   const configuration = agentConfigurations[name]
   const { program, variables } = configuration
   const wanted = (model: string | null) => (model !== null && takesModel(name, model) ? model : null)
@@ -25,13 +26,15 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
     usage: 'metered',
     // The agent may wait for its own children after its input is closed.
     leavesByItself: false,
-    locate: (where) =>
-      locateProgram(
+    async locate(where) {
+      const located = await locateProgram(
         configuration,
         where,
         packaged(process).flatMap(resolved),
         `The ${program} CLI is not installed. ${installation}, or set ${variables.program} to the path of the program.`,
-      ),
+      )
+      return located.found && part !== undefined ? withParts(located, dirname(located.path), part) : located
+    },
     home: (present, workspace, brought) =>
       entry.home(
         instructionFiles.filter((file) => present.has(file)).map((file) => `${workspace}/${file}`),
@@ -40,8 +43,12 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
     launch({ binary, model, mode, access }) {
       if (access.kind === 'socket') throw new Error(`${name} does not reach its model over a socket.`)
       const [origin, token] = access.kind === 'key' ? ['', access.apiKey] : [access.origin, access.runToken]
-      const { arguments: rest, environment } = entry.launch({ origin, token, model: wanted(model), mode })
-      return { argv: [binary, ...rest], env: { NO_COLOR: '1', ...environment } }
+      const {
+        starter = [],
+        arguments: rest,
+        environment,
+      } = entry.launch({ origin, token, model: wanted(model), mode })
+      return { argv: [...starter, binary, ...rest], env: { NO_COLOR: '1', ...environment } }
     },
     dialogue: (request) =>
       acpDialogue({ ...request, model: wanted(request.model), keyVariable: variables.key }),

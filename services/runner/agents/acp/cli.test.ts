@@ -1,11 +1,13 @@
-/** The real `opencode`, through the real broker, to a stand-in for the Messages API. It also shows that the CLI still is what we take it for. */
+/** The real programs that speak ACP, through the real broker, to stand-ins for the APIs of their models. It also shows that they still are what we take them for. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { geminiProgram } from '../../../../tests/geminiProgram.ts'
 import { opencodeProgram } from '../../../../tests/opencodeProgram.ts'
+import { startGeminiApi } from '../../../../tests/standins/geminiApi.ts'
 import { startMessagesApi, type MessagesApi, type Script } from '../../../../tests/standins/messagesApi.ts'
 import { startBroker } from '../../model/broker.ts'
 import type { ModelUsage } from '../../model/meter.ts'
@@ -17,20 +19,44 @@ import { acpAgents } from './acpAgents.ts'
 
 const realKey = 'sk-the-real-key-that-must-stay-outside'
 const patienceMs = 120_000
-const { opencode } = acpAgents
 const threads = textThreads()
-let program: Located
+const cases = [
+  {
+    name: 'opencode',
+    find: opencodeProgram,
+    api: 'messages',
+    start: startMessagesApi,
+    header: 'x-api-key',
+    chosen: 'claude-chosen-7',
+    // Its instructions have those of the repository.
+    told: 'plugh',
+    unknown: { status: 404, type: 'not_found_error', message: 'model: claude-none-9' },
+  },
+  {
+    name: 'gemini',
+    find: geminiProgram,
+    api: 'gemini',
+    start: startGeminiApi,
+    header: 'x-goog-api-key',
+    chosen: 'gemini-chosen-7',
+    // Its instructions say where those of the repository are.
+    told: '/workspace/AGENTS.md and GEMINI.md',
+    unknown: { status: 404, type: 'NOT_FOUND', message: 'models/gemini-none-9 is not found for v1beta' },
+  },
+] as const
+type Case = (typeof cases)[number]
+
+const programs = new Map<string, Located>()
 beforeAll(async () => {
-  program = await opencodeProgram()
-}, 300_000)
+  for (const { name, find } of cases) programs.set(name, await find())
+}, 600_000)
 afterAll(() => threads.close())
 
 let folder = ''
 let workspace = ''
 let clean: (() => Promise<unknown>)[] = []
-beforeEach(async (context) => {
-  if (!program.found) return context.skip(program.reason)
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'opencode-')))
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'acp-')))
   workspace = join(folder, 'workspace')
   await mkdir(workspace)
   await mkdir(join(folder, 'home'))
@@ -44,27 +70,36 @@ afterEach(async () => {
 interface Ran {
   readonly events: readonly AgentEvent[]
   readonly usage: readonly ModelUsage[]
-  readonly api: MessagesApi
+  readonly faults: readonly string[]
+  readonly api: Pick<MessagesApi, 'requests'>
 }
 
 /** One turn, as the runner has it but for the sandbox. */
-async function turn(scripts: readonly Script[], model: string | null = null): Promise<Ran> {
-  if (!program.found) throw new Error(program.reason)
-  const api = await startMessagesApi(scripts)
+async function turn(
+  { name, api: spoken, start }: Case,
+  scripts: readonly Script[],
+  model: string | null = null,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Ran> {
+  const program = programs.get(name)
+  if (program?.found !== true) throw new Error(program?.reason)
+  const agent = acpAgents[name]
+  const api = await start(scripts)
   clean.push(() => api.close())
   const usage: ModelUsage[] = []
+  const faults: string[] = []
   const broker = await startBroker({
     listen: 'loopback',
     runToken: 'token-of-this-run',
-    upstream: { kind: 'http', api: 'messages', baseUrl: api.baseUrl, apiKey: realKey },
+    upstream: { kind: 'http', api: spoken, baseUrl: api.baseUrl, apiKey: realKey },
     threads,
     onUsage: (used) => usage.push(used),
-    onFault: () => undefined,
+    onFault: ({ message }) => faults.push(message),
   })
   clean.push(() => broker.close())
   const home = join(folder, 'home')
-  await writeHome(home, opencode.home(new Set(['AGENTS.md']), workspace, nothingBrought))
-  const launch = opencode.launch({
+  await writeHome(home, agent.home(new Set(['AGENTS.md']), workspace, nothingBrought))
+  const launch = agent.launch({
     binary: program.path,
     session: { kind: 'new', id: 'proposed' },
     model,
@@ -80,10 +115,10 @@ async function turn(scripts: readonly Script[], model: string | null = null): Pr
   })
   const child = spawn(launch.argv[0] ?? '', launch.argv.slice(1), {
     cwd: workspace,
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, ...launch.env },
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, ...launch.env, ...more },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  const dialogue = opencode.dialogue({ model, mode: 'free', workspace })
+  const dialogue = agent.dialogue({ model, mode: 'free', workspace })
   const events: AgentEvent[] = []
   const exited = once(child, 'close')
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
@@ -96,33 +131,106 @@ async function turn(scripts: readonly Script[], model: string | null = null): Pr
   child.stdin.write(dialogue.message({ text: 'Hello', images: [], id: 'm1' }))
   await exited
   events.push(...dialogue.end())
-  return { events, usage, api }
+  return { events, usage, faults, api }
 }
 
 const texts = (events: readonly AgentEvent[]) =>
   events.flatMap((event) => (event.type === 'text' ? [event.text] : []))
 
-test(
-  'a repository gives it instructions, and the broker puts the key in the place of the token',
-  async () => {
-    await writeFile(join(workspace, 'AGENTS.md'), 'In this repository everybody says plugh.\n')
-    const { events, usage, api } = await turn([{ turns: [{ text: 'Here.' }] }], 'claude-chosen-7')
-    expect(texts(events)).toEqual(['Here.'])
-    expect(events.at(-1)).toMatchObject({ type: 'end', ok: true })
-    const main = api.requests.filter(({ body }) => JSON.stringify(body).includes('plugh'))
-    expect(main).toMatchObject([{ headers: { 'x-api-key': realKey }, body: { model: 'claude-chosen-7' } }])
-    expect(usage.length).toBeGreaterThan(0)
-  },
-  patienceMs,
-)
+describe.each(cases)('$name', (agent) => {
+  beforeEach((context) => {
+    const program = programs.get(agent.name)
+    if (program?.found !== true) context.skip(program?.reason)
+  })
 
-test(
-  'a model that there is not is told as such',
-  async () => {
-    const fault = { status: 404, type: 'not_found_error', message: 'model: claude-none-9' }
-    const { events } = await turn([{ turns: [{ fault }] }], 'claude-none-9')
-    expect(events.filter(({ type }) => type === 'error')).toMatchObject([{ code: 'bad_model' }])
-    expect(events.at(-1)).toMatchObject({ type: 'end', ok: false })
-  },
-  patienceMs,
-)
+  test(
+    'a repository gives it instructions, and the broker puts the key in the place of the token',
+    async () => {
+      await writeFile(join(workspace, 'AGENTS.md'), 'In this repository everybody says plugh.\n')
+      const { events, usage, api } = await turn(agent, [{ turns: [{ text: 'Here.' }] }], agent.chosen)
+      expect(texts(events)).toEqual(['Here.'])
+      expect(events.at(-1)).toMatchObject({ type: 'end', ok: true })
+      const main = api.requests.filter(({ body }) => JSON.stringify(body).includes(agent.told))
+      expect(main).toMatchObject([{ headers: { [agent.header]: realKey } }])
+      expect(JSON.stringify(main)).toContain(agent.chosen)
+      expect(usage.length).toBeGreaterThan(0)
+    },
+    patienceMs,
+  )
+
+  test(
+    'a model that there is not is told as such',
+    async () => {
+      const { events } = await turn(agent, [{ turns: [{ fault: agent.unknown }] }], agent.chosen)
+      expect(events.filter(({ type }) => type === 'error')).toMatchObject([{ code: 'bad_model' }])
+      expect(events.at(-1)).toMatchObject({ type: 'end', ok: false })
+    },
+    patienceMs,
+  )
+})
+
+describe('gemini', () => {
+  const [, agent] = cases
+  beforeEach((context) => {
+    const program = programs.get('gemini')
+    if (program?.found !== true) context.skip(program?.reason)
+  })
+
+  /** A repository whose settings run programs; which of them ran is in the folder. */
+  async function trap(): Promise<() => Promise<readonly string[]>> {
+    const sprung = join(folder, 'sprung')
+    await mkdir(sprung)
+    await mkdir(join(workspace, '.gemini'))
+    const touch = (name: string) => `touch ${join(sprung, name)}`
+    const hooks = [{ hooks: [{ type: 'command', command: touch('hook') }] }]
+    const settings = {
+      hooksConfig: { enabled: true },
+      hooks: { SessionStart: hooks, BeforeTool: hooks, BeforeModel: hooks },
+      mcpServers: { own: { command: 'touch', args: [join(sprung, 'server')] } },
+      tools: { discoveryCommand: touch('discovery') },
+    }
+    await writeFile(join(workspace, '.gemini/settings.json'), JSON.stringify(settings))
+    await writeFile(join(workspace, '.env'), 'GEMINI_MODEL=gemini-of-the-repository\n')
+    return () => readdir(sprung)
+  }
+  const scripts = [
+    {
+      turns: [{ tools: [{ name: 'Bash', input: { command: 'pwd', description: 'Look' } }] }, { text: 'So.' }],
+    },
+  ]
+
+  test(
+    'nothing of what a repository sets takes effect',
+    async () => {
+      const sprung = await trap()
+      const { events, api } = await turn(agent, scripts)
+      expect(events.at(-1)).toMatchObject({ type: 'end', ok: true })
+      expect(texts(events)).toEqual(['So.'])
+      expect(await sprung()).toEqual([])
+      expect(JSON.stringify(api.requests)).not.toContain('of-the-repository')
+    },
+    patienceMs,
+  )
+
+  test(
+    'it would, if the folder were trusted',
+    async () => {
+      const sprung = await trap()
+      await turn(agent, scripts, null, { GEMINI_CLI_TRUST_WORKSPACE: 'true' })
+      expect(await sprung()).not.toEqual([])
+    },
+    patienceMs,
+  )
+
+  test(
+    'a search, which the model would do from its side, is refused by the broker',
+    async () => {
+      const search = { name: 'google_web_search', input: { query: 'flightdeck' } }
+      const { faults, api } = await turn(agent, [{ turns: [{ tools: [search] }, { text: 'Not found.' }] }])
+      expect(faults).toEqual([expect.stringContaining('tools: googleSearch')])
+      expect(api.requests.at(-1)?.body).toMatchObject({ contents: expect.anything() })
+      expect(JSON.stringify(api.requests.at(-1)?.body)).toContain('network settings can allow it')
+    },
+    patienceMs,
+  )
+})

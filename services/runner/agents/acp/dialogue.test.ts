@@ -93,7 +93,14 @@ describe('the first message', () => {
       { method: 'session/load', params: { sessionId: session } },
     ])
     expect(dialogue.push(text('Long ago.'))).toEqual([])
-    expect(writes(dialogue.push(result(2, {})))).toMatchObject([{ method: 'session/prompt' }])
+    // `gemini` tells the rest of it after its answer, and only then reads on.
+    expect(writes(dialogue.push(result(2, {})))).toMatchObject([{ method: '_flightdeck/catch_up' }])
+    expect(dialogue.push(text('Less long ago.'))).toEqual([])
+    const unknown = written({ id: 3, error: { code: -32_601, message: 'Method not found' } })
+    expect(writes(dialogue.push(unknown))).toMatchObject([{ method: 'session/prompt' }])
+    expect(others(dialogue.push(text('Now.')))).toContainEqual(
+      expect.objectContaining({ type: 'text_delta', text: 'Now.' }),
+    )
   })
 
   test('is not lost when the session is unknown', () => {
@@ -209,6 +216,29 @@ describe('what it wants to be allowed', () => {
     expect(writes(inTurn().push(wish(0, 'ls')))).toEqual([
       { jsonrpc: '2.0', id: 0, result: { outcome: { outcome: 'selected', optionId: 'once' } } },
     ])
+  })
+
+  test('is told as begun where nobody is asked', () => {
+    expect(others(inTurn().push(wish(0, 'sleep 60')))).toMatchObject([
+      { type: 'tool_started', kind: 'run', target: 'sleep 60' },
+    ])
+  })
+
+  // So `gemini` 0.61.0 asks.
+  test('is shown whole where only the title or the content tells it', () => {
+    const asked = (id: number, toolCall: object) => {
+      const params = { sessionId: session, toolCall: { toolCallId: `t${id}`, ...toolCall }, options: [] }
+      const request = written({ id, method: 'session/request_permission', params })
+      return inTurn({ mode: 'ask' }).push(request).at(-1)
+    }
+    const because = [{ type: 'content', content: { type: 'text', text: '[in /workspace] (Because)' } }]
+    const command = `echo ${'a'.repeat(300)}\nrm -rf /`
+    expect(asked(0, { title: command, kind: 'execute', content: because })).toMatchObject({
+      asked: [{ title: 'Run a command', body: `\`\`\`sh\n${command}\n\`\`\`` }],
+    })
+    expect(asked(1, { title: 'Fetch it', kind: 'fetch', content: because })).toMatchObject({
+      asked: [{ title: 'Use Fetch it', body: '```\n[in /workspace] (Because)\n```' }],
+    })
   })
 
   test('is a question otherwise, and answered once', () => {

@@ -30,7 +30,7 @@ import { turnReader, type TurnReader } from './turn.ts'
 /** The number of lines outside of the protocol that are skipped before the turn ends with an error. */
 const toleratedLines = 20
 
-type Asked = 'initialize' | 'open' | 'prompt'
+type Asked = 'initialize' | 'open' | 'catch_up' | 'prompt'
 
 interface Turn extends TurnReader {
   readonly messageId: string
@@ -196,6 +196,8 @@ function answered(state: State, what: Asked, result: unknown): readonly AgentEve
       return initialized(state, result)
     case 'open':
       return opened(state, result)
+    case 'catch_up':
+      return caughtUp(state)
     case 'prompt': {
       const { data } = PromptEnded.safeParse(result)
       if (data === undefined) return broken(state, 'it did not say why a turn ended')
@@ -223,8 +225,17 @@ function opened(state: State, result: unknown): readonly AgentEvent[] {
   if (data === undefined || session === null || held === undefined)
     return broken(state, 'it opened no session')
   state.session = session
-  const model = data.configOptions?.find(({ category }) => category === 'model')?.currentValue
+  const option = data.configOptions?.find(({ category }) => category === 'model')
+  const model = option?.currentValue ?? data.models?.currentModelId
   if (typeof model === 'string') state.model = model
+  if (resumed === null) return caughtUp(state)
+  // It may still be telling what was said before. Nothing answers to this name; the refusal comes after all that.
+  return [{ type: 'write', text: asking(state, 'catch_up', '_flightdeck/catch_up', {}) }]
+}
+
+function caughtUp(state: State): readonly AgentEvent[] {
+  const { held } = state
+  if (held === undefined) return []
   state.phase = 'ready'
   state.held = undefined
   return [{ type: 'write', text: promptOf(state, held) }, ...begun(state)]
@@ -235,6 +246,7 @@ function refused(
   what: Asked,
   { message, data }: { readonly message: string; readonly data?: unknown },
 ): readonly AgentEvent[] {
+  if (what === 'catch_up') return caughtUp(state)
   if (what === 'open' && state.resumed !== null)
     return ended(state, ownError('unknown_session', 'The agent does not know the session any more.'))
   const more = data === undefined ? '' : ` ${JSON.stringify(data)}`
@@ -285,12 +297,11 @@ function requested(state: State, { id, method, params }: Request): readonly Agen
   if (method !== 'session/request_permission' || request === undefined)
     return [{ type: 'write', text: refusalLine(id) }]
   if (turn === undefined || turn.isCancelled) return [{ type: 'write', text: cancelledLine(id) }]
-  if (!asks || rules.has(ruleOf(request))) return [{ type: 'write', text: permissionLine(id, request, true) }]
+  const wanted = turn.wants(request.toolCall)
+  if (!asks || rules.has(ruleOf(request)))
+    return [...wanted, { type: 'write', text: permissionLine(id, request, true) }]
   const requestId = `${turn.messageId}/${JSON.stringify(id)}`
   if (permissions.has(requestId)) return broken(state, 'it asked twice under one id')
   permissions.set(requestId, { id, request })
-  return [
-    ...turn.wants(request.toolCall),
-    { type: 'question', requestId, asked: [permissionAsked(request, workspace)] },
-  ]
+  return [...wanted, { type: 'question', requestId, asked: [permissionAsked(request, workspace)] }]
 }

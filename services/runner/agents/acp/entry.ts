@@ -17,6 +17,8 @@ export interface AcpEntry extends Pick<
   readonly installation: string
   /** Paths of programs in npm packages beside this one, the preferred one first; none by default. */
   packaged?(machine: Machine): readonly string[]
+  /** A file or folder beside the program that only its whole has: then all that lies there is shown to it. */
+  readonly part?: string
   /** What its model speaks. `null`: the agent asks it by itself, with the key, and its configuration names the `hosts` that its sandbox may reach. */
   readonly api: ModelApiName | null
   /**
@@ -29,6 +31,8 @@ export interface AcpEntry extends Pick<
    * works.
    */
   launch(start: AcpStart): {
+    /** What starts the program, which follows it; by default nothing. */
+    readonly starter?: readonly string[]
     readonly arguments: readonly string[]
     readonly environment: Readonly<Record<string, string>>
   }

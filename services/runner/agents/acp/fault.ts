@@ -1,4 +1,6 @@
 /** Why a turn of an agent that speaks ACP failed, in words that a person can act on. */
+import { z } from 'zod'
+import { jsonOf } from '#platform/json.ts'
 import { budgetUsedUp, dayBudgetUsedUp } from '../../model/apiFault.ts'
 import { faultIn, unknownFault, type FaultSigns } from '../modelFaults.ts'
 import type { AgentError } from '../port.ts'
@@ -6,7 +8,7 @@ import type { AgentError } from '../port.ts'
 const signs: FaultSigns = [
   [
     'bad_model',
-    /\bmodel\b.{0,120}\b(?:does not exist|not found|not supported)|not_found_error|ModelNotFound|^model: \S+$|\b404\b/i,
+    /\bmodels?\b.{0,120}\b(?:does not exist|not found|not supported)|not_found_error|ModelNotFound|^model: \S+$|\b404\b/i,
   ],
   ['no_credit', /credit balance|insufficient_quota|billing/i],
   ['prompt_too_long', /prompt is too long|context.?length|context window|ContextOverflow/i],
@@ -17,12 +19,16 @@ const signs: FaultSigns = [
   ['api_error', /\b5\d\d\b|api_error|unable to connect|fetch failed|ECONNREFUSED|timed? ?out/i],
 ]
 
+/** What the model's API answered, as some pass it on. */
+const Told = z.object({ error: z.object({ code: z.number(), message: z.string() }) })
+
 /** The error of a turn that the agent refused with these words; `more` explains them to a program alone. */
 export function errorOf(words: string, more: string, keyVariable: string): AgentError {
   const budget = [budgetUsedUp, dayBudgetUsedUp].find((sentence) => words.includes(sentence))
   if (budget !== undefined) return { type: 'error', code: 'budget', message: budget, httpStatus: 403 }
   const service = { name: "The model's API", keyVariable, canCompact: false }
-  const said = words.replace(/^Internal error: /, '')
+  const told = Told.safeParse(jsonOf(words)).data?.error
+  const said = told === undefined ? words.replace(/^Internal error: /, '') : `${told.code} ${told.message}`
   return faultIn(said, signs, service) ?? faultIn(more, signs, service) ?? unknownFault(said, service)
 }
 

@@ -89,6 +89,7 @@ export const Initialized = z.object({
 })
 export const SessionOpened = z.object({
   sessionId: z.string().min(1).max(200).optional(),
+  models: z.object({ currentModelId: z.string() }).nullish().catch(null),
   configOptions: z
     .array(z.object({ category: z.string().nullish(), currentValue: z.unknown().optional() }))
     .nullish()

@@ -35,12 +35,18 @@ export function permissionAsked(request: PermissionRequest, workspace: string): 
 
 function wordsOf({ toolCall }: PermissionRequest, workspace: string): Pick<AskedQuestion, 'title' | 'body'> {
   const { title, content, rawInput } = toolCall
-  const command = rawInput?.['command']
+  // Some have no place for it but the title.
+  const isTold = rawInput == null && kindOf(toolCall) === 'run'
+  const command = isTold ? title : rawInput?.['command']
   if (typeof command === 'string') return { title: 'Run a command', body: fenced('sh', command) }
   const diff = (content ?? []).filter(({ type }) => type === 'diff').flatMap(shownContent)
   const target = targetOfTool(toolCall, workspace)
   if (diff.length > 0) return { title: `Edit ${target}`, body: fenced('diff', diff.join('\n')) }
-  return { title: `Use ${title ?? 'a tool'}`, body: fenced('json', JSON.stringify(rawInput ?? {}, null, 2)) }
+  const body =
+    rawInput == null
+      ? fenced('', (content ?? []).flatMap(shownContent).join('\n'))
+      : fenced('json', JSON.stringify(rawInput, null, 2))
+  return { title: `Use ${title ?? 'a tool'}`, body }
 }
 
 export const isAllowed = (answers: readonly Answer[]): boolean =>

@@ -19,7 +19,7 @@ export const messagesApi: ModelApi = {
   label: 'Messages API',
   provider: 'anthropic',
   paths: ['/v1/messages', '/v1/messages/count_tokens'],
-  meteredPath: '/v1/messages',
+  meteredPaths: ['/v1/messages'],
   credentials: (apiKey, use = 'api_key', passed = {}) =>
     keyHeaders('anthropic', apiKey, use, String(passed['anthropic-beta'] ?? '')),
   passedHeaders,
@@ -73,7 +73,7 @@ function tokensOf(usage: z.infer<typeof Usage>): Partial<ModelUsage> {
 function scripted(body: unknown, path: string): ScriptedAnswer | undefined {
   const request = MessagesRequest.safeParse(body)
   if (!request.success) return undefined
-  if (path !== messagesApi.meteredPath)
+  if (!messagesApi.meteredPaths.includes(path))
     return { kind: 'json', body: { input_tokens: tokensIn(request.data) } }
   const answer = scriptedAnswer(request.data)
   const { model, inputTokens, outputTokens } = answer

@@ -8,7 +8,7 @@ export const responsesApi: ModelApi = {
   label: 'Responses API',
   provider: 'openai',
   paths: ['/v1/responses'],
-  meteredPath: '/v1/responses',
+  meteredPaths: ['/v1/responses'],
   credentials: (apiKey, use = 'api_key') => keyHeaders('openai', apiKey, use),
   // Removes headers that choose an account: the key alone decides that.
   passedHeaders: ({ 'openai-organization': _organization, 'openai-project': _project, ...others }) => others,

@@ -32,4 +32,5 @@ export const keyTexts = {
 export const providers: readonly { readonly name: KeyProvider; readonly label: string }[] = [
   { name: 'anthropic', label: `${providerLabels.anthropic} (Claude)` },
   { name: 'openai', label: `${providerLabels.openai} (Codex)` },
+  { name: 'google', label: `${providerLabels.google} (Gemini)` },
 ]

@@ -1,0 +1,58 @@
+/** `gemini`: Google's open source agent, on Google's models. */
+import type { AcpEntry } from './entry.ts'
+
+/** The program overwrites the conversation that it resumes if that began in the same minute, which names its file. Under another name it is kept, and found. */
+const keepsSessions = `for file in "$HOME"/.gemini/tmp/*/chats/session-2*; do
+  mv -n "$file" "\${file%session-*}session-kept-\${file##*-}"
+done 2>/dev/null
+exec "$0" "$@"`
+
+export const gemini: AcpEntry = {
+  author: 'Gemini CLI <noreply@google.com>',
+  installation: 'Run npm install --global @google/gemini-cli',
+  part: 'policies',
+  api: 'gemini',
+  models: [
+    { name: 'gemini-3.1-pro-preview', label: 'Gemini 3.1 Pro' },
+    { name: 'gemini-3.8-flash', label: 'Gemini 3.8 Flash' },
+    { name: 'gemini-2.5-pro', label: 'Gemini 2.5 Pro' },
+  ],
+  sessionFolders: ['.gemini/tmp'],
+  home: (instructions, own) => [
+    { path: '.gemini/settings.json', content: JSON.stringify(settings), onlyOnce: false },
+    {
+      path: '.gemini/GEMINI.md',
+      content: `${own.instructions}\n\n${readThese(instructions)}`,
+      onlyOnce: false,
+    },
+  ],
+  launch: ({ origin, token, model }) => ({
+    starter: ['/bin/sh', '-c', keepsSessions],
+    arguments: ['--acp'],
+    environment: {
+      GEMINI_API_KEY: token,
+      GOOGLE_GEMINI_BASE_URL: origin,
+      GEMINI_CLI_NO_RELAUNCH: '1',
+      ...(model !== null && { GEMINI_MODEL: model }),
+    },
+  }),
+}
+
+const noUpdates = { enableAutoUpdate: false, enableAutoUpdateNotification: false }
+
+/** Files of a repository that is not trusted are not read for it. */
+const readThese = (instructions: readonly string[]): string =>
+  `Read ${[...instructions, 'GEMINI.md (if the repository has it)'].join(' and ')} before you begin, and follow the instructions for this repository there.\n`
+
+const settings = {
+  // In a folder that it does not trust, settings, hooks, extensions, servers and policies of the repository stay off. It asks more there, and is answered.
+  security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: true } },
+  advanced: { ignoreLocalEnv: true },
+  general: { ...noUpdates, maxAttempts: 4, plan: { enabled: false }, topicUpdateNarration: false },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+  // Its list is not told over ACP.
+  useWriteTodos: false,
+  // From the sandbox, within the hosts that the project allows.
+  experimental: { directWebFetch: true },
+}
