@@ -1,4 +1,4 @@
-/** Fetches the `gemini` that tests use into `.cache/`, where it is not there yet, and prints where it is. */
+/** Downloads the `gemini` that tests use to `.cache/`, unless it is there already, and prints its path. */
 import { npmProgram, printed } from './npmProgram.js'
 
 const from = '@google/gemini-cli'

@@ -47,7 +47,7 @@ export function checkKey(
     outgoing.once('response', (answer) => {
       const { statusCode = 0 } = answer
       answer.destroy()
-      // Google calls a request with a key that it does not know invalid.
+      // Google answers an unknown key with the error for an invalid request.
       const isRefused = statusCode === 401 || (isGoogle && statusCode === 400)
       resolve(isRefused ? 'refused' : statusCode >= 200 && statusCode < 300 ? 'accepted' : 'unknown')
     })

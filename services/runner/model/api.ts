@@ -12,7 +12,7 @@ export interface ModelApi extends UsageReader {
   readonly provider?: KeyProvider
   /** The paths of POST requests that are forwarded; `{model}` stands for any name. Others could use the key without being metered. */
   readonly paths: readonly string[]
-  /** Those of these paths whose answers use tokens. */
+  /** The paths among them whose answers use tokens. */
   readonly meteredPaths: readonly string[]
   /** The query that is sent with a request to one of `paths`. Without this function, the client's own query is sent. */
   queryOf?(served: string): string
@@ -33,12 +33,12 @@ export interface MayFetch {
   readonly modelFetches: boolean
 }
 
-/** A path that is let through. */
+/** A path that is forwarded. */
 export interface Served {
   readonly path: string
   readonly isMetered: boolean
   readonly query: string | undefined
-  /** The model, where the path names it. */
+  /** The model, if the path names it. */
   readonly model: string | undefined
 }
 

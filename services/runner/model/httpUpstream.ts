@@ -182,7 +182,7 @@ function tapped(meter: Meter): Transform {
 
 const longestError = 256 * 1024
 
-/** An API may quote the key in an error, as Google's does: it is passed on once it is whole. */
+/** Some APIs, such as Google's, quote the key in an error, so an error is forwarded only once it is complete. */
 function withoutKey(apiKey: string): Transform {
   let held = Buffer.alloc(0)
   return new Transform({

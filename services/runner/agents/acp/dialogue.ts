@@ -229,7 +229,7 @@ function opened(state: State, result: unknown): readonly AgentEvent[] {
   const model = option?.currentValue ?? data.models?.currentModelId
   if (typeof model === 'string') state.model = model
   if (resumed === null) return caughtUp(state)
-  // It may still be telling what was said before. Nothing answers to this name; the refusal comes after all that.
+  // The agent may still be reporting its past. This method does not exist, so its refusal marks the end of those reports.
   return [{ type: 'write', text: asking(state, 'catch_up', '_flightdeck/catch_up', {}) }]
 }
 

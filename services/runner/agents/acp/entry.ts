@@ -17,9 +17,12 @@ export interface AcpEntry extends Pick<
   readonly installation: string
   /** Paths of programs in npm packages beside this one, the preferred one first; none by default. */
   packaged?(machine: Machine): readonly string[]
-  /** A file or folder beside the program that only its whole has: then all that lies there is shown to it. */
+  /** A file or folder that is beside the program only in a complete installation: then the whole folder is shown to the agent. */
   readonly part?: string
-  /** What its model speaks. `null`: the agent asks it by itself, with the key, and its configuration names the `hosts` that its sandbox may reach. */
+  /**
+   * The API of the agent's model. With `null` the agent calls its model itself, with the key, and its configuration names the `hosts` that its
+   * sandbox may reach.
+   */
   readonly api: ModelApiName | null
   /**
    * The files of the agent's home. `instructions` are the paths in the sandbox of those instruction files that the repository has; `own` is the
@@ -31,7 +34,7 @@ export interface AcpEntry extends Pick<
    * works.
    */
   launch(start: AcpStart): {
-    /** What starts the program, which follows it; by default nothing. */
+    /** The program that starts this one, which is its argument; none by default. */
     readonly starter?: readonly string[]
     readonly arguments: readonly string[]
     readonly environment: Readonly<Record<string, string>>

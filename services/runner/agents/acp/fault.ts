@@ -19,10 +19,10 @@ const signs: FaultSigns = [
   ['api_error', /\b5\d\d\b|api_error|unable to connect|fetch failed|ECONNREFUSED|timed? ?out/i],
 ]
 
-/** What the model's API answered, as some pass it on. */
+/** The answer of the model's API, which some agents pass on. */
 const Told = z.object({ error: z.object({ code: z.number(), message: z.string() }) })
 
-/** The error of a turn that the agent refused with these words; `more` explains them to a program alone. */
+/** The error of a turn that the agent refused with these words; `more` are its details for programs. */
 export function errorOf(words: string, more: string, keyVariable: string): AgentError {
   const budget = [budgetUsedUp, dayBudgetUsedUp].find((sentence) => words.includes(sentence))
   if (budget !== undefined) return { type: 'error', code: 'budget', message: budget, httpStatus: 403 }

@@ -1,7 +1,10 @@
-/** `gemini`: Google's open source agent, on Google's models. */
+/** `gemini`: Google's open-source agent, with Google's models. */
 import type { AcpEntry } from './entry.ts'
 
-/** The program overwrites the conversation that it resumes if that began in the same minute, which names its file. Under another name it is kept, and found. */
+/**
+ * The lines that rename stored conversations. gemini overwrites the conversation that it resumes if that began in the same minute, after which its
+ * file is named; under another name the file is kept, and still found.
+ */
 const keepsSessions = `for file in "$HOME"/.gemini/tmp/*/chats/session-2*; do
   mv -n "$file" "\${file%session-*}session-kept-\${file##*-}"
 done 2>/dev/null
@@ -40,19 +43,20 @@ export const gemini: AcpEntry = {
 
 const noUpdates = { enableAutoUpdate: false, enableAutoUpdateNotification: false }
 
-/** Files of a repository that is not trusted are not read for it. */
+/** A text that names the instruction files, as gemini does not read those of a repository that it does not trust. */
 const readThese = (instructions: readonly string[]): string =>
   `Read ${[...instructions, 'GEMINI.md (if the repository has it)'].join(' and ')} before you begin, and follow the instructions for this repository there.\n`
 
 const settings = {
-  // In a folder that it does not trust, settings, hooks, extensions, servers and policies of the repository stay off. It asks more there, and is answered.
+  // In a folder that gemini does not trust, the repository's settings, hooks, extensions, servers and policies are off. It asks more questions there,
+  // which we answer.
   security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: true } },
   advanced: { ignoreLocalEnv: true },
   general: { ...noUpdates, maxAttempts: 4, plan: { enabled: false }, topicUpdateNarration: false },
   privacy: { usageStatisticsEnabled: false },
   telemetry: { enabled: false },
-  // Its list is not told over ACP.
+  // gemini does not report its to-do list over ACP.
   useWriteTodos: false,
-  // From the sandbox, within the hosts that the project allows.
+  // The tool fetches from the sandbox, so it only reaches hosts that the project allows.
   experimental: { directWebFetch: true },
 }

@@ -35,7 +35,7 @@ export function permissionAsked(request: PermissionRequest, workspace: string): 
 
 function wordsOf({ toolCall }: PermissionRequest, workspace: string): Pick<AskedQuestion, 'title' | 'body'> {
   const { title, content, rawInput } = toolCall
-  // Some have no place for it but the title.
+  // Some requests name the target only in the title.
   const isTold = rawInput == null && kindOf(toolCall) === 'run'
   const command = isTold ? title : rawInput?.['command']
   if (typeof command === 'string') return { title: 'Run a command', body: fenced('sh', command) }

@@ -14,7 +14,7 @@ export const geminiApi: ModelApi = {
   provider: 'google',
   paths: [whole, stream, `${models}:countTokens`],
   meteredPaths: [whole, stream],
-  // Google takes keys, and masks that leave out the use of tokens, in the query too.
+  // Google also accepts keys in the query, and masks that leave out the token usage of an answer.
   queryOf: (served) => (served === stream ? '?alt=sse' : ''),
   credentials: (apiKey, use = 'api_key') => keyHeaders('google', apiKey, use),
   passedHeaders,
@@ -34,7 +34,7 @@ const statuses: Readonly<Record<number, string>> = {
   429: 'RESOURCE_EXHAUSTED',
 }
 
-/** Google's own headers name accounts that pay and masks of answers, and a method may be named beside the real one. */
+/** Google's own headers can name a paying account, a mask of the answer, or another method than the real one, so they are not forwarded. */
 function passedHeaders(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
   const isKept = (name: string) => name === 'x-goog-api-client' || !/^x-(?:goog|http)-/.test(name)
   return Object.fromEntries(Object.entries(headers).filter(([name]) => isKept(name)))
@@ -52,7 +52,10 @@ const Answer = z.object({
   }),
 })
 
-/** The API counts what it read from its cache among the prompt, and thoughts beside what it answers; each part of a stream says what it is up to there. */
+/**
+ * The usage in an answer. The API counts cached tokens as part of the prompt, and thoughts apart from the answer; each part of a stream has the usage
+ * up to there.
+ */
 function readUsage(json: unknown): Partial<ModelUsage> | undefined {
   const { data } = Answer.safeParse(json)
   if (data === undefined) return undefined
@@ -73,12 +76,12 @@ const Fields = z.record(z.string(), z.unknown())
 const List = z.array(Fields).nullish()
 type Fields = z.infer<typeof Fields>
 
-/** The API takes `fileData` and `file_data` alike, and both at once. */
+/** The API accepts `fileData` and `file_data`, and both in one request, so both names are read. */
 const plain = (name: string): string => name.replaceAll('_', '').toLowerCase()
 const valuesOf = (fields: Fields, name: string): readonly unknown[] =>
   Object.entries(fields).flatMap(([one, value]) => (plain(one) === name && value != null ? [value] : []))
 
-/** Tools of the model's service that fetch from the network, and do nothing else. */
+/** The tools of the model's service that only fetch from the network. */
 const fetchingTools = new Set([
   'googlesearch',
   'googlesearchretrieval',
@@ -88,9 +91,9 @@ const fetchingTools = new Set([
 ])
 
 /**
- * Why a request is not passed on; `undefined` when it is. It would make the model's service fetch, run or keep something: tools of its own, addresses
- * or files in place of content, and what is stored. None of that obeys the project's list of allowed hosts. A project may allow what fetches from the
- * network; files, stores and the running of code belong to the operator's account, which all projects share, and stay refused.
+ * Why a request is not forwarded; `undefined` when it is. It would make the model's service fetch, run or keep something: its own tools, addresses or
+ * files in place of content, and stored data. None of that obeys the project's list of allowed hosts. A project may allow fetching from the network;
+ * files, stores and running code belong to the operator's account, which all projects share, and are always refused.
  */
 export function refusal(body: unknown, may: MayFetch): string | undefined {
   const request = Fields.safeParse(body)
@@ -136,7 +139,7 @@ function refusalOfFile(uri: unknown, { modelFetches }: MayFetch): string | undef
   return modelFetches ? undefined : fetches('fileData', 'fetches content')
 }
 
-/** Of a message; what a tool answered may have parts too. */
+/** The parts of a message; the result of a tool may have parts as well. */
 function partsOf(content: Fields): readonly Fields[] {
   const listed = (fields: Fields) => valuesOf(fields, 'parts').flatMap((value) => List.parse(value) ?? [])
   return listed(content).flatMap((part) => [
