@@ -17,8 +17,12 @@ const mostOfCall = 8
 /** The maximum size of all images of one run, in bytes as they are stored. */
 const mostBytes = 20_000_000
 
+interface ImageDeps extends Pick<RecordingDeps, 'checkImage' | 'logger'> {
+  readonly blobs: Pick<RecordingDeps['blobs'], 'put'>
+}
+
 export function toolImages(
-  { blobs, checkImage, logger }: Pick<RecordingDeps, 'blobs' | 'checkImage' | 'logger'>,
+  { blobs, checkImage, logger }: ImageDeps,
   { taskId, executionId }: { readonly taskId: string; readonly executionId: string },
 ): KeepToolImages {
   const scope = scopeOfStream(taskStream(taskId))
