@@ -168,6 +168,8 @@ describe.each(cases)('$name', (agent) => {
     scene.ada.ask(sendMessage, { ...of(taskId), body: { message } })
   const earlier = () => JSON.stringify(opened.requests.at(-1)?.body)
 
+  // Shows opencode: todos.
+  // Shows opencode, gemini: streaming, thinking, resume, restart.
   test('it streams its text, tells what it does, and goes on after a restart of the server', async () => {
     const taskId = await begin('Write note.txt')
     const live = await watching(scene.ada, taskId)
@@ -205,6 +207,7 @@ describe.each(cases)('$name', (agent) => {
     expect(scene.product.logs.stdout + scene.product.logs.stderr).not.toContain(apiKey)
   })
 
+  // Shows opencode, gemini: ask.
   test('it asks before each change, and not again what is allowed in the task', async () => {
     const { ada } = scene
     const questions = async (taskId: string) => (await ada.ask(listQuestions, of(taskId))).questions
@@ -233,6 +236,7 @@ describe.each(cases)('$name', (agent) => {
     expect((await questions(taskId)).map(({ isDelivered }) => isDelivered)).toEqual([true, true])
   })
 
+  // Shows opencode, gemini: cancel.
   test('it stops when it is cancelled, and nothing of it is left', async () => {
     const running = async () =>
       (await scene.product.processes())

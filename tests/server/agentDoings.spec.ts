@@ -51,6 +51,7 @@ const auditOf = async (taskId: string, query: string) => {
   return text
 }
 
+// Shows claude: thinking.
 test('a thought is in the log and never among the messages', async () => {
   const { ada, projectId } = scene
   const { id: taskId } = await ada.task(projectId, 'Think first')
@@ -78,6 +79,7 @@ test('a thought is in the audit bundle, and left out with the answers', async ()
   expect(withheld).not.toContain(thought)
 })
 
+// Shows claude: todos.
 test('the to-do list of claude is folded from its calls', async () => {
   const { ada, projectId } = scene
   const { id: taskId } = await ada.task(projectId, 'Plan and do')

@@ -202,6 +202,7 @@ describe.each(own)('%s', (agent) => {
     expect(task.failure?.reason).toMatch(/model/)
   })
 
+  // Shows claude, cursor, codex: cancel.
   test('stops when it is cancelled, and nothing of it is left', async () => {
     const { task, pids } = await waiting(agent)
     expect(pids.length).toBeGreaterThan(0)
@@ -221,6 +222,7 @@ describe.each(own)('%s', (agent) => {
     expect((await answersOf(task)).join()).toMatch(/I have begun\./)
   })
 
+  // Shows claude, cursor, codex: resume, images.
   test('takes its session up with the next message, and is given the image that comes with it, and the model that was chosen since', async () => {
     const first = await run(agent, 'Remember the plum')
     const codexModel = chosenModel[agent]
@@ -247,6 +249,17 @@ describe.each(own)('%s', (agent) => {
       (await scene.ada.ask(getTerminal, of(task))).output.map(({ content }) => content).join(''),
     ).toContain(codexModel)
     expect(await heardOf(agent, first)).toEqual({ earlier: true, image: digest(bytes) })
+  })
+
+  // Shows claude, cursor, codex: restart.
+  test('goes on in its session after a restart of the server', async () => {
+    const task = await run(agent, 'Remember the plum')
+    await scene.product.kill9()
+    await scene.product.restart()
+    await scene.ada.ask(sendMessage, { ...of(task), body: { message: 'What did I say?' } })
+    const turnTwo = (now: Task) => hasEnded(now) && now.execution?.turn === 2
+    expect(await scene.ada.taskOnce(task.id, turnTwo, 90_000)).toMatchObject({ status: 'completed' })
+    expect(await heardOf(agent, task)).toMatchObject({ earlier: true })
   })
 })
 

@@ -126,6 +126,7 @@ const answer = (taskId: string, { id }: ShownQuestion, said: string | { choices:
 const changedFiles = async (taskId: string) =>
   (await scene.ada.ask(getTaskDiff, { params: { taskId } })).data.changedFiles.map(({ fileName }) => fileName)
 
+// Shows codex: streaming, thinking, todos.
 test('its words come as they are written, its thoughts and its to-do list are told', async () => {
   const taskId = await begin('Do both')
   const live = await watching(scene.ada, taskId)
@@ -147,6 +148,7 @@ test('its words come as they are written, its thoughts and its to-do list are to
   live.close()
 })
 
+// Shows codex: questions.
 test('its question waits in sight, and the answer reaches it', async () => {
   const taskId = await begin('Paint it')
   const asked = await open(taskId)
@@ -174,6 +176,7 @@ test('its question of a run that a crash ended is answered with the next turn, i
   expect(JSON.stringify(responses.requests.at(-1)?.body)).toContain('Ask and be killed')
 })
 
+// Shows codex: steering.
 test('what is to steer is told to the turn that runs', async () => {
   const taskId = await begin('Work on')
   await work.reached
@@ -185,6 +188,7 @@ test('what is to steer is told to the turn that runs', async () => {
   expect(await chatOf(taskId)).toEqual(['Work on', 'Mind the tests', 'I work and ', 'Minded.'])
 })
 
+// Shows codex: plan.
 test('a plan is sent back with a comment, approved, and carried out', async () => {
   const taskId = await begin('Plan the change', 'plan')
   const first = await open(taskId)
@@ -197,6 +201,7 @@ test('a plan is sent back with a comment, approved, and carried out', async () =
   expect(await changedFiles(taskId)).toEqual(['planned.txt'])
 })
 
+// Shows codex: ask.
 test('in the mode `ask` each change is shown, and allowed for the task', async () => {
   const taskId = await begin('Change it step by step', 'ask')
   const asked = await open(taskId)

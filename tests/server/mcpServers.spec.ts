@@ -145,6 +145,7 @@ describe('the list', () => {
 })
 
 describe('a run', () => {
+  // Shows claude: mcp.
   test('uses a local and a remote server, and the credential is nowhere in its sandbox', async () => {
     await scene.ada.ask(setProjectSecret, {
       params: { projectId: scene.projectId, name: 'LOCAL_KEY' },

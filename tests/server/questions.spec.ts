@@ -92,6 +92,7 @@ const chatOf = async (taskId: string) =>
   (await scene.ada.ask(getChat, { params: { taskId } })).messages.map(({ message }) => message)
 
 describe('a question', () => {
+  // Shows claude: questions.
   test('waits in sight, and the answers reach the agent', async () => {
     const { ada, projectId, api } = scene
     const { id: taskId } = await ada.task(projectId, 'Paint it')
@@ -220,6 +221,7 @@ test('a fork works as freely as its task', async () => {
   expect(forked.task.mode).toBe('ask')
 })
 
+// Shows claude: plan.
 test('a plan is sent back with a comment, approved, and carried out', async () => {
   const { ada, projectId, api } = scene
   const { task: made } = await ada.ask(createTask, {
@@ -243,6 +245,7 @@ test('a plan is sent back with a comment, approved, and carried out', async () =
   expect(data.changedFiles.map(({ fileName }) => fileName)).toEqual(['planned.txt'])
 })
 
+// Shows claude: ask.
 test('in the mode `ask` each change is shown and allowed, denied, or allowed always', async () => {
   const { ada, projectId } = scene
   const { id: taskId } = await ada.task(projectId, 'Wait for the mode')

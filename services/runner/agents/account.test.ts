@@ -50,6 +50,15 @@ test('without one the server pays, or nobody for the scripted model', async () =
   expect(await accountOf(deps(), agents.codex, by)).toMatchObject({ kind: 'none', code: 'no_key' })
 })
 
+test('the token of a subscription is used by claude alone', async () => {
+  const paid = { payer: 'person', key: { ...own, kind: 'subscription' } } as const
+  expect(await accountOf(deps({ paid }), agents.claude, by)).toMatchObject({ kind: 'account' })
+  expect(await accountOf(deps({ paid }), agents.opencode, by)).toMatchObject({
+    kind: 'none',
+    why: expect.stringContaining('not for opencode'),
+  })
+})
+
 test('an agent whose key enters the sandbox takes none but the server’s', async () => {
   const server = { kind: 'key', apiKey: 'of the server' } as const
   const paid = { payer: 'person', key: own } as const

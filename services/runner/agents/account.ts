@@ -1,5 +1,6 @@
 /** Chooses the account for an agent's model calls: the person's own key before the project's, and that before the server's. */
 import { createHash } from 'node:crypto'
+import { labelOf } from '#domain/agents.ts'
 import { providerLabels, type Payer } from '#domain/agentKeys.ts'
 import { addressFault, type ModelKeys, type Paying } from '#platform/credentials/modelKeys.ts'
 import { ownKeyOf, type AgentBackend, type InstalledAgents } from './installed.ts'
@@ -42,6 +43,8 @@ export async function accountOf(
   if (provider === undefined || own === undefined || backend === undefined) return ofServer(name, installed)
   if (onlyScripted !== null) return { kind: 'none', code: 'no_box', why: onlyScripted }
   const { payer, key } = own
+  if (key.kind === 'subscription' && (access.kind === 'key' || access.subscriptions !== true))
+    return { kind: 'none', code: 'no_key', why: subscriptionRefused(name) }
   // The operator may have allowed another address when this one was entered.
   const why = key.baseUrl === null ? undefined : addressFault(key.baseUrl, egress)
   if (why !== undefined) return { kind: 'none', code: 'no_key', why: `The project's key is not used. ${why}` }
@@ -49,6 +52,9 @@ export async function accountOf(
   const fingerprint = createHash('sha256').update(JSON.stringify(backend)).digest('hex')
   return { kind: 'account', backend, payer, told: { payer, kind: key.kind, service }, fingerprint }
 }
+
+const subscriptionRefused = (name: Agent['name']): string =>
+  `Your own key is the token of a subscription, which is for Claude alone and not for ${labelOf(name)}. Choose Claude, or enter an API key under Settings, Agents and Keys.`
 
 function ofServer(name: Agent['name'], { backend: of }: AccountDeps['installed']): Account | NoAccount {
   const backend = of(name)

@@ -302,6 +302,8 @@ export type AgentAccess =
       readonly api: ModelApiName
       /** `false` for an agent whose tools the built-in scripted model does not know. */
       readonly scripted?: false
+      /** Whether the token of a person's subscription may be used for it; not by default. */
+      readonly subscriptions?: true
     }
   | { readonly kind: 'key' }
 

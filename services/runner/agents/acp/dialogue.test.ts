@@ -326,6 +326,15 @@ describe('an agent that breaks the protocol', () => {
     expect(events.filter(({ type }) => type === 'tool_finished')).toHaveLength(10_000)
   })
 
+  test('writes without end, or asks without end', () => {
+    const written = inTurn().push(text('x'.repeat(1_000_000)).repeat(9))
+    expect(endOf(written)).toMatchObject(told)
+    const wishes = Array.from({ length: 101 }, (_, index) => wish(index, 'ls')).join('')
+    const asked = inTurn({ mode: 'ask' }).push(wishes)
+    expect(asked.filter(({ type }) => type === 'question_withdrawn')).toHaveLength(100)
+    expect(endOf(asked)).toMatchObject(told)
+  })
+
   test('dies: what it had begun is ended', () => {
     const dialogue = inTurn()
     dialogue.push(text('I beg'))

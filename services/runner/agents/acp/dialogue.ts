@@ -29,6 +29,10 @@ import { turnReader, type TurnReader } from './turn.ts'
 
 /** The number of lines outside of the protocol that are skipped before the turn ends with an error. */
 const toleratedLines = 20
+/** Characters that an agent may write in a turn; no model writes as much. */
+const mostWritten = 4_000_000
+/** Permissions that it may wait for at once. */
+const mostAsked = 100
 
 type Asked = 'initialize' | 'open' | 'catch_up' | 'prompt'
 
@@ -93,6 +97,7 @@ export function acpDialogue(request: AcpDialogueRequest): AgentDialogue {
   })
   return {
     ...parser,
+    push: (chunk) => merged(parser.push(chunk)),
     message(message) {
       if (state.phase === 'ready') return promptOf(state, message)
       if (state.phase !== 'new') return ''
@@ -115,6 +120,21 @@ export function acpDialogue(request: AcpDialogueRequest): AgentDialogue {
       return permissionLine(id, asked, isAllowed(answers))
     },
   }
+}
+
+/** Makes one of deltas that follow each other, so that an agent that floods costs little. */
+function merged(events: readonly AgentEvent[]): readonly AgentEvent[] {
+  const all: AgentEvent[] = []
+  for (const event of events) {
+    const last = all.at(-1)
+    const isMore =
+      (event.type === 'text_delta' || event.type === 'thinking_delta') &&
+      last?.type === event.type &&
+      last.messageKey === event.messageKey
+    if (isMore) all.splice(-1, 1, { ...event, text: `${last.text}${event.text}` })
+    else all.push(event)
+  }
+  return all
 }
 
 /** Our first request. It offers no files or terminals: the agent uses its own in the sandbox. */
@@ -167,7 +187,9 @@ function eventsOf(state: State, line: AcpLine | typeof strange): readonly AgentE
     case 'update': {
       // Reports while a session is being opened are about its past.
       if (state.turn === undefined || line.sessionId !== state.session) return []
-      return [...begun(state), ...state.turn.read(line.update)]
+      const events = [...begun(state), ...state.turn.read(line.update)]
+      const isFlood = state.turn.written() > mostWritten
+      return isFlood ? [...events, ...broken(state, 'it writes without end')] : events
     }
     case 'answered':
     case 'refused': {
@@ -302,6 +324,7 @@ function requested(state: State, { id, method, params }: Request): readonly Agen
     return [...wanted, { type: 'write', text: permissionLine(id, request, true) }]
   const requestId = `${turn.messageId}/${JSON.stringify(id)}`
   if (permissions.has(requestId)) return broken(state, 'it asked twice under one id')
+  if (permissions.size >= mostAsked) return broken(state, 'it asks without end')
   permissions.set(requestId, { id, request })
   return [...wanted, { type: 'question', requestId, asked: [permissionAsked(request, workspace)] }]
 }

@@ -15,6 +15,8 @@ export interface TurnReader {
   read(update: Update): readonly AgentEvent[]
   /** Called when the agent asks for permission to use a tool, which it may not have reported yet. */
   wants(tool: Tool): readonly AgentEvent[]
+  /** Characters of text and thinking so far. */
+  written(): number
   /** Called when the turn is over: ends what is still open. */
   end(isWhole: boolean): readonly AgentEvent[]
 }
@@ -29,13 +31,14 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
   const finished = new Set<string>()
   let writing: Writing | undefined
   let count = 0
+  let written = 0
   const keyOf = (id: string) => `${turnId}/${id}`
 
   function close(cut = false): AgentEvent[] {
     if (writing === undefined) return []
-    const { kind, messageKey, text } = writing
+    const { kind: type, messageKey, text } = writing
     writing = undefined
-    return [{ type: kind, messageKey, text, cut }]
+    return [{ type, messageKey, text, cut }]
   }
   function write(kind: Writing['kind'], told: string | null, text: string): AgentEvent[] {
     if (text === '') return []
@@ -46,12 +49,13 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
       writing = { kind, messageKey: keyOf(`${count}`), told, text: '' }
     }
     writing.text += text
-    const { messageKey } = writing
-    return [...closed, { type: kind === 'text' ? 'text_delta' : 'thinking_delta', messageKey, text }]
+    written += text.length
+    const type = kind === 'text' ? 'text_delta' : 'thinking_delta'
+    return [...closed, { type, messageKey: writing.messageKey, text }]
   }
   function start(toolId: string, tool: Tool): AgentEvent[] {
-    if (open.get(toolId) !== undefined) return []
-    return [...close(), open.start(toolStarted(toolId, tool, workspace))]
+    const isOpen = open.get(toolId) !== undefined
+    return isOpen ? [] : [...close(), open.start(toolStarted(toolId, tool, workspace))]
   }
   function use(told: Tool, isWanted = false): AgentEvent[] {
     const toolId = keyOf(told.toolCallId)
@@ -96,11 +100,11 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
       }
     },
     wants(tool) {
-      const toolId = keyOf(tool.toolCallId)
-      const before = known.get(toolId)
+      const before = known.get(keyOf(tool.toolCallId))
       // A request for permission describes a tool in other words than the tool's own report.
-      return before === undefined ? use(tool, true) : start(toolId, before)
+      return before === undefined ? use(tool, true) : start(keyOf(tool.toolCallId), before)
     },
+    written: () => written,
     end: (isWhole) => [...close(!isWhole), ...open.abandon()],
   }
 }

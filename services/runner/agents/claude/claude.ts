@@ -34,7 +34,7 @@ export const claude = {
   turns: 'many',
   sessionFolders: ['.claude/projects'],
   images: 'inline',
-  access: { kind: 'socket', api: 'messages' },
+  access: { kind: 'socket', api: 'messages', subscriptions: true },
   usage: 'told',
   locate: locateClaude,
   author: 'Claude <noreply@anthropic.com>',

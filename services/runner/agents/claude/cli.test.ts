@@ -285,6 +285,7 @@ describe('with a Messages API', { timeout: patience }, () => {
     expect(JSON.stringify(api.requests[0]?.body)).toContain('everybody says plugh')
   })
 
+  // Shows claude: streaming.
   test('the first words arrive while the last are not sent yet', async () => {
     const gate = createGate()
     const { model } = await apiWith([
@@ -431,6 +432,7 @@ describe('with a Messages API', { timeout: patience }, () => {
     expect(found).not.toMatch(/CronCreate|Monitor/)
   })
 
+  // Shows claude: steering.
   // Holds findings 1.132.
   test('agents D1: each result names the messages that it is for, also where one steers', async () => {
     const { model } = await apiWith([

@@ -107,6 +107,7 @@ describe('what a repository brings', { timeout: patience }, () => {
     'packages/[id]/CLAUDE.md': 'Here everybody says frotz.',
   })
 
+  // Shows claude: commands, subagents.
   test('a skill and its script, a command and a subagent are used', async () => {
     const script = join(home, '.claude/skills/greet/scripts/hello.sh')
     const skill = { name: 'Skill', input: { skill: 'greet', args: 'Bob' } }

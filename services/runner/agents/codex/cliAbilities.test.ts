@@ -30,6 +30,7 @@ afterEach(async () => {
   if (folder !== '') await rm(folder, { recursive: true, force: true })
 })
 
+// Shows codex: commands.
 test('skills, commands as skills, and instructions reach the model', async () => {
   if (!program.found) throw new Error(program.reason)
   const [home, workspace] = [join(folder, 'home'), join(folder, 'workspace')]

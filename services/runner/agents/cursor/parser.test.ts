@@ -99,6 +99,7 @@ const texts = (events: readonly AgentEvent[]) =>
 describe('a task', () => {
   const events = parse(printed(task))
 
+  // Shows cursor: streaming, thinking.
   test('is told in the words that every agent has', () => {
     expect(events.map((event) => event.type)).toEqual([
       'session',
