@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { issueTriggers } from '../../project/issueRule.ts'
 import { RepositoryRight } from './feedbackEvents.ts'
 
-/** The task was made from an issue by the project's rule. The event has who asked, and their permission at that time. A comment on the issue is due. */
+/** The task was made from an issue by the project's rule. It records who asked and what permission they had then. The issue still gets a comment. */
 export const TaskCreatedFromIssue = event('TaskCreatedFromIssue', 1, {
   data: z.object({ trigger: z.enum(issueTriggers), right: RepositoryRight }),
   content: z.object({

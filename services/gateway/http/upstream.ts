@@ -153,7 +153,7 @@ function send(
     })
     request.once('timeout', () => request.destroy(new NoAnswer('silent')))
     request.once('close', () => clearTimeout(connecting))
-    // The listener stays after the answer has begun; later errors are reported by the answer's own stream.
+    // It stays once the answer has begun, since an 'error' without a listener would end the process. The answer's stream reports later errors.
     request.on('error', (fault) =>
       reject(
         fault instanceof NoAnswer ? fault : new NoAnswer(hasConnected ? 'broken' : 'unreachable', fault),

@@ -157,7 +157,7 @@ async function connected(
 ): Promise<void> {
   const { name, onWaiting, signal } = waiting
   let reason = ''
-  // The driver would go on waiting for another answer.
+  // Rejects when the server's version does not fit the driver, which would go on waiting by itself.
   const tooOld = new Promise<never>((_, reject) => {
     client.on('serverHeartbeatFailed', ({ failure }) => {
       reason = ` (${failure.message})`

@@ -19,8 +19,8 @@ import { follow, type Batch, type Follower } from './catchUpSubscription.ts'
 /** Earlier formats of the file are no longer supported. */
 const firstFormat = 4
 const formats = [
-  // There is no index on ids. An id is only looked up when an append is repeated, at its place in its stream, and an index on random ids costs a disk
-  // page per event when the log is larger than the cache.
+  // There is no index on ids. An id is compared only when an append is repeated, and its row is then found by stream and revision. An index on random
+  // ids would cost a disk page per event when the log is larger than the cache.
   `CREATE TABLE events (
      position INTEGER PRIMARY KEY AUTOINCREMENT,
      id TEXT NOT NULL,
@@ -40,8 +40,9 @@ const formats = [
 const largestPosition = 1_000_000_000_000_000
 const whole = (column: string) => `iif(${column} BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}, ${column}, -1)`
 const size = 'octet_length(data) + octet_length(meta) + ifnull(octet_length(content), 0)'
-/** SQL that truncates a name, and that does not read a text which is too long. */
+/** SQL for a column that is read as NULL when the whole record is too large. */
 const bounded = (column: string) => `iif(${size} <= ${largestRecordBytes}, ${column}, NULL)`
+/** SQL for a name, cut to 500 characters. */
 const name = (column: string) => `substr(${column}, 1, 500)`
 const columns = [
   whole('position'),

@@ -66,7 +66,7 @@ function takingStatements(db: Db) {
       `INSERT INTO jobs (id, kind, person, payload, state, due) VALUES (?, ?, ?, ?, 'queued', ?)
      ON CONFLICT (id) DO NOTHING`,
     ),
-    // The next job is that of the person with the fewest running jobs, then of the one served longest ago, then the one that has waited longest.
+    // Chooses a job of the person with the fewest running jobs; among equals, of the person served longest ago; of that person's jobs, the oldest.
     // Nobody has more than `most`. Each person costs a few index steps, however many of their jobs wait.
     next: db.prepare<[string, number, number], [seq: number, person: string]>(
       `WITH RECURSIVE persons (person) AS (

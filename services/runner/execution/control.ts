@@ -63,7 +63,7 @@ export function stopping(): Stopping {
   }
 }
 
-/** Passes ids from the log to the running turn, for what a person wants delivered to it. */
+/** Passes the ids of messages and of answered questions from the log to the running turn, which delivers them to the agent. */
 export interface DeliveryQueue {
   /** Adds the ids that the log has now. Each is passed on once. */
   offer(ids: readonly string[]): void

@@ -30,7 +30,7 @@ export function addressOfTask(
   return publicAddress === null ? taskId : `${publicAddress.replace(/\/+$/, '')}/tasks/${taskId}`
 }
 
-/** The text with an additional part: a link to the task's record, how the log was sealed with it, and the key for checking it. */
+/** Adds to the text of a pull request: a link to the task's record, the size and root of the log's newest seal, and the key that checks the seal. */
 export async function withRecord(deps: TaskRecordDeps, taskId: string, body: string): Promise<string> {
   const address = addressOfTask(deps, taskId)
   const record = deps.publicAddress === null ? `Task ${taskId}` : `[Record of this task](${address})`

@@ -17,7 +17,7 @@ export type HostsDeps = Pick<
   'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'mirrors' | 'logger'
 >
 
-/** The hosts in the repository's own files. The server's own configuration is not read, since it says nothing about the project. */
+/** The hosts that package managers use, as the repository's files say. What this server's own configuration says is not of the project. */
 export async function suggestedHosts(
   deps: HostsDeps,
   request: RpcRequest<'hosts'>,

@@ -13,7 +13,7 @@ export interface Paused {
 }
 
 export interface PausableSandbox {
-  /** The same sandbox, whose processes can be paused if they are started through it. */
+  /** The given sandbox, wrapped: processes that are started through this one can be paused. */
   readonly sandbox: Sandbox
   /** Stops all processes of a task's sandboxes. Containers continue, since their processes are not visible on this machine. */
   pause(taskId: string): Promise<Paused>

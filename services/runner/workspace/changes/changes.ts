@@ -35,7 +35,7 @@ export type Changes =
 
 export interface ReadChangesRequest extends WorkspaceGit {
   readonly baseBranch: string
-  /** What is compared; the folder by default. The objects of a tree that was staged before must be in the private git directory. */
+  /** What to compare with the base branch; the workspace's folder by default. The private git directory must have the objects of a staged tree. */
   readonly from?: DiffSource
   readonly limits?: DiffLimits
   /** The time limit of each git call; 30 s by default. */

@@ -47,7 +47,10 @@ export async function moveToMirror(git: Git, workspace: Moved, options: MoveOpti
 
 const retryMs = 3_600_000
 
-/** Copies missing objects; true when all are in the mirror. Never throws: as long as both mirrors are named, the workspace is complete. */
+/**
+ * Copies the objects that the present mirror lacks; true when it then has all of them. Never throws: after a failure, the workspace still reads from
+ * the former mirrors too.
+ */
 async function isBroughtAlong(
   git: Git,
   workspace: Moved,

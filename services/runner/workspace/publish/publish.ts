@@ -87,7 +87,7 @@ export type PublishResult =
   | { readonly kind: 'no_workflows'; readonly message: string }
   | { readonly kind: 'unreachable'; readonly message: string }
   | { readonly kind: 'limited'; readonly message: string }
-  /** The caller refused the tree with `mayPublish`. */
+  /** `mayPublish` refused the tree, because the files are no longer those that the person saw. */
   | { readonly kind: 'moved'; readonly message: string }
   /** A file cannot be committed as the repository's attributes require, would be published unfiltered, or contains a secret. */
   | { readonly kind: 'not_committable'; readonly message: string }
@@ -218,7 +218,7 @@ async function commitTree(request: PublishRequest, index: ScratchIndex): Promise
   return { kind: 'committed', headSha, leftOut }
 }
 
-/** The tree as it may be published: contents of Git LFS are uploaded and replaced by pointers. Otherwise, why it may not be published. */
+/** The tree as it may be published: contents of Git LFS are uploaded and replaced by pointers. If it may not be published, the reason. */
 async function filteredTree(
   request: PublishRequest,
   { staged, from }: { readonly staged: string; readonly from: string },

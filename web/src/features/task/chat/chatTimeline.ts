@@ -221,8 +221,8 @@ interface Attempt {
 }
 
 /**
- * A message refers only to the last turn that worked on it. Turns between the message and that turn to which no message refers were earlier attempts
- * that were given up; the message is placed above the first of them.
+ * A message refers only to the last turn that worked on it. If no message refers to the turns just before that one, they were earlier attempts that
+ * were given up; the message is placed above the first of them.
  */
 function attemptsIn(turns: readonly Attempt[]) {
   const firstOf = new Map<string, string>()

@@ -183,7 +183,7 @@ interface OutputProps extends Pick<ListedProps, 'moment' | 'onUnfold'> {
   readonly isOpen: boolean
 }
 
-/** Expandable output. Only output that was printed by the shown moment is counted. */
+/** Expandable output. It counts only what was printed up to the shown moment. */
 function Output({ name, pieces, isOpen, moment, onUnfold }: OutputProps) {
   const known = moment === null ? pieces.length : pieces.filter(({ index }) => index <= moment.index).length
   const Chevron = isOpen ? ChevronDown : ChevronRight
