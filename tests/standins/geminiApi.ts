@@ -8,7 +8,7 @@ import { createServer } from 'node:http'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { tokensIn, wordsOf } from '../../services/runner/model/api.ts'
+import { tokensIn, wordsOf } from '../../services/runner/model/modelApi.ts'
 import type { Script, SeenRequest, Turn } from './messagesApi.ts'
 
 const GeminiRequest = z.object({

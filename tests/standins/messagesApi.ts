@@ -13,7 +13,7 @@ import {
   MessagesRequest,
   readConversation,
 } from '../../services/runner/model/messages/wire.ts'
-import { tokensIn } from '../../services/runner/model/api.ts'
+import { tokensIn } from '../../services/runner/model/modelApi.ts'
 import type { Answer, AnswerBlock } from '../../services/runner/model/messages/wire.ts'
 
 /** One answer of the model: its text, and then its tool calls. */

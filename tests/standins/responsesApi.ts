@@ -7,7 +7,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { tokensIn } from '../../services/runner/model/api.ts'
+import { tokensIn } from '../../services/runner/model/modelApi.ts'
 import type { Script, SeenRequest, Turn } from './messagesApi.ts'
 
 const Message = z.object({

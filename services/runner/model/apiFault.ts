@@ -1,6 +1,6 @@
 /** Refusals of the broker, in the form of the model's API, so that the agent's CLI understands them. */
 import type { ServerResponse } from 'node:http'
-import type { ModelApi } from './api.ts'
+import type { ModelApi } from './modelApi.ts'
 import type { BrokerFault } from './upstream.ts'
 
 /** A refusal. `code` is for the log, `status` and `type` are for the client, and both get the message. */

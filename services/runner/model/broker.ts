@@ -16,7 +16,7 @@ import { answerFault, budgetUsedUp, faults, malformed, notServed, type ApiFault 
 import { anyAmount, type Budget } from './budget.ts'
 import { modelApis, type ModelApiName } from './apis.ts'
 import { httpUpstream, type HttpOptions } from './httpUpstream.ts'
-import { servedBy, type ModelApi, type Served } from './api.ts'
+import { servedBy, type ModelApi, type Served } from './modelApi.ts'
 import type { ModelUsage } from './meter.ts'
 import { scriptedUpstream } from './scriptedUpstream.ts'
 import type { BrokerFault, Upstream } from './upstream.ts'

@@ -12,7 +12,7 @@ import { endToEndHeaders } from '#platform/http/headers.ts'
 import type { TextThreads } from '../redaction/textThreads.ts'
 import { answerFault, faults, malformed, type ApiFault } from './apiFault.ts'
 import { createMeter, type Meter } from './meter.ts'
-import { checkBody, type Checked, type MayFetch, type ModelApi } from './api.ts'
+import { checkBody, type Checked, type MayFetch, type ModelApi } from './modelApi.ts'
 import { modelApis, type ModelApiName } from './apis.ts'
 import type { Exchange, Upstream } from './upstream.ts'
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import { expect, test } from 'vitest'
 import { listenLocally } from '#platform/http/listen.ts'
-import type { ModelApi } from './api.ts'
+import type { ModelApi } from './modelApi.ts'
 import { messagesApi } from './messages/api.ts'
 import { scriptedUpstream } from './scriptedUpstream.ts'
 

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ServerResponse } from 'node:http'
 import { jsonOf } from '#platform/json.ts'
-import type { AnswerFrame, ModelApi } from './api.ts'
+import type { AnswerFrame, ModelApi } from './modelApi.ts'
 import { answerFault, answerJson, malformed } from './apiFault.ts'
 import type { Exchange, Upstream } from './upstream.ts'
 

@@ -1,6 +1,6 @@
 /** The part behind the broker that answers the requests which the broker lets through. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Served } from './api.ts'
+import type { Served } from './modelApi.ts'
 import type { ModelUsage } from './meter.ts'
 
 /** A request that the broker let through, with everything that is needed to answer it. */

@@ -1,5 +1,5 @@
 /** The work of a thread that scans text: for secrets, or for what a request would make a service fetch. */
-import { checkBody, type Checked } from '../model/api.ts'
+import { checkBody, type Checked } from '../model/modelApi.ts'
 import { modelApis, type ModelApiName } from '../model/apis.ts'
 import { automatonOf, type Automaton, type Word } from '#platform/redaction/automaton.ts'
 import { diffWithout, goOn, soughtFor, textWithout, type Scan } from '#platform/redaction/scan.ts'

@@ -6,7 +6,7 @@ import type { LiveTask } from '#domain/task/state.ts'
 import { unlessDamaged } from '#platform/eventlog/sealedBlobs.ts'
 import type { RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import type { RepositoryAccess } from '../execution/repositoryAccess.ts'
-import { hasWorkAside } from '../workspace/changes/agentRefs.ts'
+import { hasWorkAside } from '../workspace/changes/workAside.ts'
 import { isFullyPushed, workspaceAt } from '../workspace/eviction.ts'
 import {
   authorizationConfig,

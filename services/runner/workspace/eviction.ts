@@ -15,7 +15,7 @@ import { alternatesOf } from './git/repositoryLayout.ts'
 import type { WorkspaceLocks } from './locks.ts'
 import { ifAbsent } from '#platform/files.ts'
 import { isTaskFolderName } from './names.ts'
-import { hasWorkAside } from './changes/agentRefs.ts'
+import { hasWorkAside } from './changes/workAside.ts'
 import { treeDifferences, withScratchIndex } from './changes/tree.ts'
 import {
   evictWorkspace,

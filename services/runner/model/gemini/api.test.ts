@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkBody, servedBy } from '../api.ts'
+import { checkBody, servedBy } from '../modelApi.ts'
 import { createMeter } from '../meter.ts'
 import { geminiApi, refusal } from './api.ts'
 

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import { keyHeaders } from '#platform/credentials/modelKeys.ts'
-import { fetches, invalid, outside, type MayFetch, type ModelApi } from '../api.ts'
+import { fetches, invalid, outside, type MayFetch, type ModelApi } from '../modelApi.ts'
 import type { ModelUsage } from '../meter.ts'
 
 const models = '/v1beta/models/{model}'

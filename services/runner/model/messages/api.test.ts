@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkBody } from '../api.ts'
+import { checkBody } from '../modelApi.ts'
 import { passesBeta, refusal } from './api.ts'
 
 const checkText = (text: string, modelFetches = false) => {

@@ -10,7 +10,7 @@ import {
   type MayFetch,
   type ModelApi,
   type ScriptedAnswer,
-} from '../api.ts'
+} from '../modelApi.ts'
 import type { ModelUsage } from '../meter.ts'
 import { scriptedAnswer } from './scripted.ts'
 import { answerAsEvents, answerAsJson, MessagesRequest } from './wire.ts'

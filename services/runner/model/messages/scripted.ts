@@ -3,7 +3,7 @@
  * repository, writes a small note to `FLIGHTDECK.md`, and says at the end of each turn that it is not a real model.
  */
 import { createHash } from 'node:crypto'
-import { tokensIn } from '../api.ts'
+import { tokensIn } from '../modelApi.ts'
 import { readConversation } from './wire.ts'
 import type { Answer, AnswerBlock, Conversation, MessagesRequest, Step } from './wire.ts'
 

@@ -1,6 +1,6 @@
 /** The part of the Messages API that the runner reads and writes: the conversation of a request, an answer, and the two formats of an answer. */
 import { z } from 'zod'
-import { answerFrame, wordsOf, type AnswerFrame } from '../api.ts'
+import { answerFrame, wordsOf, type AnswerFrame } from '../modelApi.ts'
 
 const TextBlock = z.object({ type: z.literal('text'), text: z.string() })
 const ImageBlock = z.object({ type: z.literal('image') })

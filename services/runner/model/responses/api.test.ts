@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { checkBody } from '../api.ts'
+import { checkBody } from '../modelApi.ts'
 import { createMeter } from '../meter.ts'
 import { refusal, responsesApi } from './api.ts'
 

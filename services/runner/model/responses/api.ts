@@ -1,7 +1,7 @@
 /** OpenAI's Responses API. */
 import { z } from 'zod'
 import { keyHeaders } from '#platform/credentials/modelKeys.ts'
-import { fetches, invalid, outside, type MayFetch, type ModelApi } from '../api.ts'
+import { fetches, invalid, outside, type MayFetch, type ModelApi } from '../modelApi.ts'
 import type { ModelUsage } from '../meter.ts'
 
 export const responsesApi: ModelApi = {

@@ -14,7 +14,7 @@ import type { TestGitServer } from '../../../../tests/runner/gitServer.ts'
 import { makeScene, testGit, testPath, writeIn, unexpected } from '../../../../tests/runner/workspaceScene.ts'
 import type { Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { createOrFindWorkspace } from '../createWorkspace.ts'
-import { hasWorkAside } from '../changes/agentRefs.ts'
+import { hasWorkAside } from '../changes/workAside.ts'
 
 /** A host that says before all else that there is much to fetch. */
 const telling =

@@ -8,7 +8,7 @@ import { useAction } from '../../actions/ActionsContext.tsx'
 import { selectLive, selectLost } from '../../live/connection.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Button } from '../../ui/form/Button.tsx'
-import { WaitingButton } from '../../ui/form/WaitingButton.tsx'
+import { CountdownButton } from '../../ui/form/CountdownButton.tsx'
 import { elapsed } from '../../ui/text/clock.ts'
 import { Count } from '../../ui/status/Count.tsx'
 import { Menu, type MenuItem } from '../../ui/overlay/Menu.tsx'
@@ -176,7 +176,7 @@ function PullRequestButton({ actions, isDue, onAsk }: PullRequestButtonProps) {
   const { updates, opensNew, opening, waitsUntil } = actions
   const create = opensNew ? texts.header.newPr : texts.header.createPr
   return (
-    <WaitingButton
+    <CountdownButton
       until={waitsUntil}
       kind={isDue ? 'primary' : 'plain'}
       icon={<GitPullRequest />}
@@ -189,7 +189,7 @@ function PullRequestButton({ actions, isDue, onAsk }: PullRequestButtonProps) {
       <span className="md:hidden" aria-hidden="true">
         {texts.header.pr}
       </span>
-    </WaitingButton>
+    </CountdownButton>
   )
 }
 

@@ -2,7 +2,7 @@
 import type { Repository } from '#domain/api/projects.schema.ts'
 import { isFault, reasonOf, retryAtOf } from '../../../api/fault.ts'
 import { ButtonLink } from '../../../ui/form/Button.tsx'
-import { WaitingButton } from '../../../ui/form/WaitingButton.tsx'
+import { CountdownButton } from '../../../ui/form/CountdownButton.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import type { GitHubAccess } from '../../github/gitHubApi.ts'
 import { lostAccess } from '../../github/lostAccess.ts'
@@ -76,14 +76,14 @@ export function NotListed({ listing }: { readonly listing: ReturnType<typeof use
       className="mt-3"
       action={
         isConnected ? (
-          <WaitingButton
+          <CountdownButton
             until={retryAtOf(error)}
             size="small"
             busy={isFetching}
             onClick={() => void refetch()}
           >
             {texts.tryAgain}
-          </WaitingButton>
+          </CountdownButton>
         ) : (
           <ButtonLink to="/settings?tab=github" size="small">
             {texts.create.connect}

@@ -5,7 +5,7 @@ import { useSelector } from 'react-redux'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { Button } from '../../../ui/form/Button.tsx'
-import { WaitingButton } from '../../../ui/form/WaitingButton.tsx'
+import { CountdownButton } from '../../../ui/form/CountdownButton.tsx'
 import { Linked } from '../../../ui/text/Linked.tsx'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
@@ -187,7 +187,7 @@ function Failure({ task, reason }: { readonly task: Task; readonly reason: strin
       className="mx-4 mt-4"
       action={
         isReplayed ? undefined : (
-          <WaitingButton
+          <CountdownButton
             until={task.failure?.retryAt === undefined ? null : Date.parse(task.failure.retryAt)}
             size="small"
             busy={retrying}
@@ -195,7 +195,7 @@ function Failure({ task, reason }: { readonly task: Task; readonly reason: strin
             onClick={retry}
           >
             {texts.chat.retry}
-          </WaitingButton>
+          </CountdownButton>
         )
       }
     >

@@ -5,7 +5,7 @@ import type { LogDocument } from '#domain/views/log.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { elapsed } from '../../../../ui/text/clock.ts'
 import { texts } from '../texts.ts'
-import { texts as toolTexts } from '../toolTexts.ts'
+import { texts as stepTexts } from '../stepTexts.ts'
 import { MarkdownText } from './MessageBody.tsx'
 
 export function Thought({ log: { kind, durationMs, output } }: { readonly log: LogDocument }) {
@@ -22,7 +22,7 @@ export function Thought({ log: { kind, durationMs, output } }: { readonly log: L
         <Icon className="size-3.5" />
         <span className="flex-none">
           {kind === 'said'
-            ? toolTexts.said
+            ? stepTexts.said
             : // The duration of a thought of less than a second is not shown.
               texts.chat.thought(durationMs === null || durationMs < 1_000 ? null : elapsed(durationMs))}
         </span>

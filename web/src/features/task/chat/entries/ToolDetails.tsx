@@ -3,7 +3,7 @@ import type { LogDocument } from '#domain/views/log.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { Pictures } from '../../../images/Pictures.tsx'
 import { withoutColours } from '../../terminal/log/outputLines.ts'
-import { texts } from '../toolTexts.ts'
+import { texts } from '../stepTexts.ts'
 
 /** The number of images that are shown of one call (contract, section 9). */
 const maxPictures = 6

@@ -6,7 +6,7 @@ import { makeScene, testGit, testPath, writeIn, type Scene } from '../../../../t
 import { removeFolder } from '../agentFiles.ts'
 import { gitText, type Git } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
-import { hasWorkAside } from './agentRefs.ts'
+import { hasWorkAside } from './workAside.ts'
 
 let scene: Scene
 let workspace: Workspace
