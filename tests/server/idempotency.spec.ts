@@ -298,7 +298,7 @@ describe('input', () => {
   })
 
   test.each([
-    ['an agent that there is not', { agent: 'gemini' }, 'agent'],
+    ['an agent that there is not', { agent: 'nobody' }, 'agent'],
     ['a description that is no text', { description: 7 }, 'description'],
     ['a description with characters that cannot be kept', { description: 'a\u0000b' }, 'description'],
     ['half a character', { description: 'a\uD800' }, 'description'],
