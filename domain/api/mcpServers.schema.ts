@@ -220,7 +220,7 @@ export const finishMcpSignIn = defineWrite(mcpServerRoutes.finishMcpSignIn, {
   summary: 'Ends a sign-in at an MCP server with what its page answered.',
   body: z.object({
     /** The query in the address of the page that the sign-in returned to. */
-    query: z.string().max(16_000),
+    query: Text.max(16_000),
   }),
   answer: { name: z.string(), projectId: ProjectId.nullable() },
   faults: ['not_found', 'mcp_sign_in_failed'],
