@@ -162,6 +162,7 @@ test('a skill, a command, a subagent, nested instructions, a local server and on
     code_challenge_method: 'S256',
     resource: oauth.url,
     scope: 'tools offline_access',
+    prompt: 'consent',
     redirect_uri: `${origin()}/mcp/callback`,
   })
   expect(await finish(await answerOf(page.href))).toMatchObject({ name: 'tiny', projectId: scene.projectId })

@@ -2,15 +2,9 @@
 import * as oauth from 'oauth4webapi'
 import { z } from 'zod'
 import { isInNumbers } from '#platform/credentials/modelKeys.ts'
-import { ruleOfCodeHost, ruleOfProject, type Rule } from '#platform/http/egressRules.ts'
+import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
 import { jsonOf } from '#platform/json.ts'
-import { McpFault, remoteOf, wholeText } from './remoteRequest.ts'
-
-export interface McpNetwork {
-  readonly mayReachPrivate: boolean
-  /** The rule for the code host, to which no MCP server may lead. */
-  readonly codeHost: Rule
-}
+import { McpFault, remoteOf, wholeText, type McpNetwork } from './remoteRequest.ts'
 
 export const mcpNetwork = (
   { privateEgress }: { readonly privateEgress: boolean },
@@ -74,20 +68,26 @@ export interface CodeAnswer {
 /** The time limit is the same as for a server's list of tools. */
 const answerWithinMs = 10_000
 const bodyWithinMs = 5_000
+/** Less than the 30 seconds after which the request of the person who waits is cut off. */
+const discoverWithinMs = 25_000
 
 /** Makes the client for OAuth. All its functions throw `McpFault` with a sentence that holds nothing secret. */
-export function mcpOAuth(network: McpNetwork, now: () => Date): OAuth {
+export function mcpOAuth(network: McpNetwork, now: () => Date, withinMs = discoverWithinMs): OAuth {
   const ask = guardedFetch(network)
-  const options = { [oauth.customFetch]: ask, [oauth.allowInsecureRequests]: true }
-  const aimedAt = ({ resource }: Provider) => ({ ...options, additionalParameters: { resource } })
+  const options = askedBy(ask)
+  const aimedAt = ({ resource }: Provider) => ({
+    ...askedBy(async (...asked) => withoutIdToken(await ask(...asked))),
+    additionalParameters: { resource },
+  })
 
-  async function authorizationServer(issuer: URL): Promise<oauth.AuthorizationServer> {
-    const response = await oauth.discoveryRequest(issuer, { ...options, algorithm: 'oauth2' })
-    if (response.status === 200) return oauth.processDiscoveryResponse(issuer, response)
-    return oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, options))
+  async function authorizationServer(issuer: URL, by: Options): Promise<oauth.AuthorizationServer> {
+    const read = async (algorithm: 'oauth2' | 'oidc') =>
+      oauth.processDiscoveryResponse(issuer, await oauth.discoveryRequest(issuer, { ...by, algorithm }))
+    // Some servers answer with a page or a redirect where they have no metadata.
+    return read('oauth2').catch(() => read('oidc'))
   }
 
-  async function registered(server: oauth.AuthorizationServer, redirectUri: string) {
+  async function registered(server: oauth.AuthorizationServer, redirectUri: string, by: Options) {
     if (server.registration_endpoint === undefined)
       throw new McpFault(
         `${hostOf(server.issuer)} registers no clients by itself. Register one there, and enter its client ID.`,
@@ -99,7 +99,7 @@ export function mcpOAuth(network: McpNetwork, now: () => Date): OAuth {
       response_types: ['code'],
       token_endpoint_auth_method: 'none',
     }
-    const answer = await oauth.dynamicClientRegistrationRequest(server, metadata, options)
+    const answer = await oauth.dynamicClientRegistrationRequest(server, metadata, by)
     return oauth.processDynamicClientRegistrationResponse(answer)
   }
 
@@ -114,13 +114,15 @@ export function mcpOAuth(network: McpNetwork, now: () => Date): OAuth {
   return {
     discover: (url, { clientId, redirectUri }) =>
       told(async () => {
-        const { resource, issuer, scopes } = await resourceOf(url, ask)
-        const server = await authorizationServer(new URL(issuer))
+        const askInTime = guardedFetch(network, AbortSignal.timeout(withinMs))
+        const by = askedBy(askInTime)
+        const { resource, issuer, scopes } = await resourceOf(url, askInTime)
+        const server = await authorizationServer(new URL(issuer), by)
         if (server.code_challenge_methods_supported?.includes('S256') !== true)
           throw new McpFault(`${hostOf(issuer)} does not offer PKCE, which MCP requires.`)
         const client =
           clientId === null
-            ? await registered(server, redirectUri)
+            ? await registered(server, redirectUri, by)
             : { client_id: clientId, token_endpoint_auth_method: 'none' }
         const provider = Provider.parse({ resource, server, client })
         refuseInsecure(provider.server.authorization_endpoint)
@@ -194,22 +196,31 @@ type Ask = (
   },
 ) => Promise<Response>
 
+const askedBy = (ask: Ask) => ({ [oauth.customFetch]: ask, [oauth.allowInsecureRequests]: true })
+type Options = ReturnType<typeof askedBy>
+
+/** The answer without the ID token, which is not used: checking it could fail. */
+async function withoutIdToken(response: Response): Promise<Response> {
+  const body = z.looseObject({}).safeParse(jsonOf(await response.text()))
+  return new Response(JSON.stringify({ ...body.data, id_token: undefined }), response)
+}
+
 /** Sends requests in the same way as to MCP servers: to allowed addresses, without following redirects, within limits; and only with TLS. */
-function guardedFetch({ mayReachPrivate, codeHost }: McpNetwork): Ask {
+function guardedFetch(network: McpNetwork, limit?: AbortSignal): Ask {
   return async (address, { method, headers, body }) => {
     refuseInsecure(address)
-    const { hostname, port, protocol, host } = new URL(address)
-    const rule = ruleOfProject(`${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`, {
-      mayReachPrivate,
-    })
-    const remote = remoteOf({ url: address, header: null, rules: [rule, codeHost] })
+    const { host } = new URL(address)
+    const remote = remoteOf({ url: address, header: null, network })
     try {
       const response = await remote.askOnce({
         method: method === 'POST' ? 'POST' : 'GET',
         headers,
         ...(body && { body: body.toString() }),
         answerWithinMs,
-        signal: AbortSignal.timeout(answerWithinMs + bodyWithinMs),
+        signal: AbortSignal.any([
+          AbortSignal.timeout(answerWithinMs + bodyWithinMs),
+          ...(limit ? [limit] : []),
+        ]),
       })
       const { 'content-type': type = '', 'www-authenticate': challenge = '' } = response.headers
       // A stream may have no end, and does not tell how to sign in.
@@ -218,6 +229,7 @@ function guardedFetch({ mayReachPrivate, codeHost }: McpNetwork): Ask {
       const shown = { 'content-type': type, ...(challenge !== '' && { 'www-authenticate': challenge }) }
       return new Response(status === 204 ? null : text, { status, headers: shown })
     } catch (fault) {
+      if (limit?.aborted) throw new McpFault(`${host}: It did not answer in time.`)
       throw new McpFault(`${host}: ${fault instanceof McpFault ? fault.message : 'Its answer broke off.'}`)
     } finally {
       remote.close()
@@ -246,9 +258,11 @@ async function resourceOf(url: string, ask: Ask) {
   const wellKnown = `${origin}/.well-known/oauth-protected-resource`
   const places = stated === undefined ? [`${wellKnown}${pathname}`.replace(/\/$/, ''), wellKnown] : [stated]
   for (const place of places) {
-    const response = await ask(place, { method: 'GET', headers: { accept: 'application/json' } })
-    if (response.status !== 200 && stated === undefined) continue
-    const read = Resource.safeParse(jsonOf(await response.text()))
+    const asked = ask(place, { method: 'GET', headers: { accept: 'application/json' } })
+    // Some servers answer with a page or a redirect where they have no metadata.
+    const response = await (stated === undefined ? asked.catch(() => undefined) : asked)
+    const read = Resource.safeParse(jsonOf((await response?.text()) ?? ''))
+    if (stated === undefined && (response?.status !== 200 || !read.success)) continue
     const [issuer] = read.data?.authorization_servers ?? []
     if (!read.success || issuer === undefined) throw new McpFault('Its metadata cannot be read.')
     // Otherwise the server could make us request tokens for another resource.

@@ -6,7 +6,13 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import { isIP, type LookupFunction } from 'node:net'
-import { hostAndPort, mayConnect, rulesFor, type Rule } from '#platform/http/egressRules.ts'
+import { hostAndPort, mayConnect, ruleOfProject, rulesFor, type Rule } from '#platform/http/egressRules.ts'
+
+export interface McpNetwork {
+  readonly mayReachPrivate: boolean
+  /** The rule for the code host: no MCP server may lead to the local one, and none is reached because of this rule. */
+  readonly codeHost: Rule
+}
 
 export interface RemoteServer {
   readonly id: string
@@ -16,7 +22,7 @@ export interface RemoteServer {
   /** The access token of a sign-in; `refused` is a token that the server no longer accepts. Throws `McpFault`. */
   readonly token?: (refused?: string) => Promise<string>
   readonly toolsOff: readonly string[]
-  readonly rules: readonly Rule[]
+  readonly network: McpNetwork
 }
 
 /** A fault of the server, as a sentence for people and the agent. */
@@ -45,14 +51,15 @@ type Credential = NonNullable<RemoteServer['header']>
 
 const connectTimeoutMs = 10_000
 
-export function remoteOf(server: Pick<RemoteServer, 'url' | 'rules' | 'header' | 'token'>): Remote {
+export function remoteOf(server: Pick<RemoteServer, 'url' | 'network' | 'header' | 'token'>): Remote {
   const url = new URL(server.url)
   const transport = url.protocol === 'https:' ? https : http
   const agent = new transport.Agent({ keepAlive: true, maxFreeSockets: 2 })
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
   const { host } = hostAndPort(url.hostname)
-  const matched = rulesFor(server.rules, host, port)
-  const isAllowed = (address: string) => mayConnect(address, port, matched, server.rules)
+  const own = [ruleOfProject(`${url.hostname}:${port}`, server.network)]
+  const rules = [...own, { ...server.network.codeHost, mayBeInside: false }]
+  const isAllowed = (address: string) => mayConnect(address, port, rulesFor(own, host, port), rules)
   const askOnce: Remote['askOnce'] = async (asked, credential) => {
     const { method, headers, body, answerWithinMs, signal } = asked
     if (isIP(host) !== 0 && !isAllowed(host)) throw new McpFault(inside)

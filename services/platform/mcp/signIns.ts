@@ -11,8 +11,8 @@ import type { Clock } from '#platform/ports/clock.ts'
 import { KeyDestroyed } from '#platform/ports/faults.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import { mcpOAuth, Provider, SignInEnded, Tokens, type McpNetwork, type OAuth } from './oauth.ts'
-import { McpFault } from './remoteRequest.ts'
+import { mcpOAuth, Provider, SignInEnded, Tokens, type OAuth } from './oauth.ts'
+import { McpFault, type McpNetwork } from './remoteRequest.ts'
 
 const Place = z.object({
   of: z.enum(['project', 'person']),
@@ -167,6 +167,8 @@ export function mcpSignIns(services: Services, network: McpNetwork): McpSignIns 
         code_challenge_method: 'S256',
         resource,
         ...(scope !== undefined && { scope }),
+        // OpenID Connect gives access offline only with consent.
+        ...(scope?.split(' ').includes('offline_access') && { prompt: 'consent' }),
       }
       for (const [name, value] of Object.entries(query)) page.searchParams.set(name, value)
       return page.href

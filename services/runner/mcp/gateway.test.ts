@@ -10,13 +10,14 @@ import {
 import sharp from 'sharp'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { ruleOfCodeHost, ruleOfProject } from '#platform/http/egressRules.ts'
+import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
 import { mcpGateway, type McpGateway } from './gateway.ts'
 import { readTools } from './readTools.ts'
 import type { RemoteServer } from '#platform/mcp/remoteRequest.ts'
 import { serversIn } from './suggestedServers.ts'
 
 const value = 'Bearer swordfish-of-the-server'
+const codeHost = ruleOfCodeHost('http://127.0.0.1:1/ada/engine', [])
 let clean: (() => void)[] = []
 afterEach(() => {
   for (const step of clean) step()
@@ -69,7 +70,7 @@ async function opened(
     url: `${origin}/mcp`,
     header: { name: 'Authorization', value },
     toolsOff: [],
-    rules: [ruleOfProject(origin.slice('http://'.length), { mayReachPrivate })],
+    network: { mayReachPrivate, codeHost },
     ...changed,
   }
   const told: string[] = []
@@ -154,6 +155,17 @@ test('the credential is added, and never passed back', async () => {
   expect(text).not.toContain(Buffer.from(value.slice(7)).toString('base64').slice(0, 20))
 })
 
+test('a header that repeats the credential is not passed back', async () => {
+  const { ask, told } = await opened((_message, response) =>
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'mcp-session-id': value }).end(),
+  )
+  expect(await ask('initialize')).toEqual({
+    status: 502,
+    text: 'It sends the credential back in a header.\n',
+  })
+  expect(told).toEqual(['It sends the credential back in a header.'])
+})
+
 test('tools that are switched off are hidden and refused', async () => {
   const called: string[] = []
   const { ask } = await opened(
@@ -226,16 +238,32 @@ test('a redirect is not followed, and a private address is not reached', async (
   // By a name as well, which is resolved here.
   const named = await opened(away, {
     url: 'http://localhost.localdomain:80/',
-    rules: [ruleOfProject('localhost.localdomain:80', { mayReachPrivate: true })],
   })
   expect((await named.ask('initialize')).status).toBe(502)
 })
 
-test('the local code host is not reached', async () => {
-  const { ask, server } = await opened(({ id }, response) => void answer(response, id, {}), {})
+test('the code host is no way into the private network, and the local one is not reached at all', async () => {
+  let asked = 0
+  const { ask, server } = await opened(({ id }, response) => {
+    asked += 1
+    answer(response, id, {})
+  })
   expect((await ask('initialize')).status).toBe(200)
-  const rules = [...server.rules, ruleOfCodeHost(`${new URL(server.url).origin}/ada/engine`, [])]
-  expect(await readTools({ ...server, rules })).toMatchObject({ kind: 'failed', reason: /own network/ })
+  const { host, port } = new URL(server.url)
+  const local = ruleOfCodeHost(`http://${host}/ada/engine`, [])
+  const other = ruleOfCodeHost(`https://${host}/ada/engine`, [])
+  const refused = [
+    { url: server.url, network: { mayReachPrivate: false, codeHost: other } },
+    ...[server.url, `http://localhost:${port}/login?x=1`].flatMap((url) =>
+      [false, true].map((mayReachPrivate) => ({ url, network: { mayReachPrivate, codeHost: local } })),
+    ),
+  ]
+  for (const change of refused)
+    expect(await readTools({ ...server, ...change })).toMatchObject({
+      kind: 'failed',
+      reason: expect.stringMatching(/own network/),
+    })
+  expect(asked).toBe(1)
 })
 
 test('an image bomb is left out', async () => {
@@ -288,12 +316,10 @@ test('a test reads all pages of the tools, and tells why it failed', async () =>
   })
   const other = await opened((_message, response) => void response.writeHead(200).end('<html>'))
   expect(await readTools(other.server)).toEqual({ kind: 'failed', reason: 'It does not speak MCP.' })
-  const gone = {
-    ...server,
-    url: 'http://127.0.0.1:9/',
-    rules: [ruleOfProject('127.0.0.1:9', { mayReachPrivate: true })],
-  }
-  expect(await readTools(gone)).toEqual({ kind: 'failed', reason: 'It cannot be reached.' })
+  expect(await readTools({ ...server, url: 'http://127.0.0.1:9/' })).toEqual({
+    kind: 'failed',
+    reason: 'It cannot be reached.',
+  })
 })
 
 test('of a .mcp.json only what could be added is suggested, without values', () => {

@@ -167,6 +167,9 @@ const forwarded = (headers: IncomingHttpHeaders) => picked(headers, passedHeader
 async function passBack(served: Served, answer: IncomingMessage, response: ServerResponse): Promise<void> {
   const type = answer.headers['content-type'] ?? ''
   const headers = picked(answer.headers, returnedHeaders)
+  const texts = Object.entries(headers).flat().map(String)
+  if (texts.some((text) => masked(served, text) !== text))
+    throw new McpFault('It sends the credential back in a header.')
   if (!/^text\/event-stream\b/i.test(type)) {
     const text = await shownText(served, await wholeText(answer))
     response.writeHead(answer.statusCode ?? 502, { ...headers, 'content-length': Buffer.byteLength(text) })

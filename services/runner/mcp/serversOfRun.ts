@@ -4,7 +4,7 @@ import type { McpServer } from '#domain/mcp/mcpServers.ts'
 import { projectStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'
 import type { RpcRequest } from '#platform/ports/rpc.ts'
-import { ruleOfProject, type Rule } from '#platform/http/egressRules.ts'
+import type { Rule } from '#platform/http/egressRules.ts'
 import type { AgentDeps } from '../deps.ts'
 import { chosenServers } from '#platform/mcp/chosenServers.ts'
 import type { RemoteServer } from '#platform/mcp/remoteRequest.ts'
@@ -31,7 +31,6 @@ interface OfRun {
   readonly projectId: string
   /** The project's secrets, by the names of their variables. */
   readonly secrets: ReadonlyMap<string, string>
-  /** The rule for the code host, to which no MCP server may lead. */
   readonly codeHost: Rule
 }
 
@@ -61,7 +60,7 @@ export async function serversOfRun(deps: Deps, of: OfRun): Promise<ServersOfRun>
       else leaveOut(`The project has no secret ${missing}.`)
       continue
     }
-    const reached = await remoteServer(deps, owner, server, [of.codeHost])
+    const reached = await remoteServer(deps, owner, server, of.codeHost)
     if (typeof reached === 'string') leaveOut(reached)
     else remote.push(reached)
   }
@@ -81,13 +80,11 @@ async function remoteServer(
   { mcpHeaders, mcpSignIns, egress }: Pick<Deps, 'mcpHeaders' | 'mcpSignIns' | 'egress'>,
   owner: string,
   server: Extract<McpServer, { kind: 'remote' }>,
-  others: readonly Rule[],
+  codeHost: Rule,
 ): Promise<RemoteServer | string> {
   const { id, name, url, auth, toolsOff } = server
-  const { hostname, port, protocol } = new URL(url)
-  const written = `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
-  const rules = [ruleOfProject(written, egress), ...others]
-  const known = { id, name, url, toolsOff, rules, header: null }
+  const network = { mayReachPrivate: egress.mayReachPrivate, codeHost }
+  const known = { id, name, url, toolsOff, network, header: null }
   switch (auth.kind) {
     case 'none':
       return known
@@ -114,5 +111,5 @@ export async function remoteServerOf(
 ): Promise<RemoteServer | string> {
   const server = (await chosenServers(deps.commands, owner)).find(({ id }) => id === serverId)
   if (server?.kind !== 'remote') return 'There is no such remote server.'
-  return remoteServer(deps, owner.id, server, [codeHost])
+  return remoteServer(deps, owner.id, server, codeHost)
 }
