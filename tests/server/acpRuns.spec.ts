@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setAgentKey } from '#domain/api/agentKeys.schema.ts'
 import { getChat, getCommands, sendMessage } from '#domain/api/chat.schema.ts'
+import { uploadImage } from '#domain/api/images.schema.ts'
 import { answerQuestion, listQuestions } from '#domain/api/questions.schema.ts'
 import { getAgents } from '#domain/api/server.schema.ts'
 import { cancelTask, createTask, getTaskDiff } from '#domain/api/tasks.schema.ts'
@@ -14,6 +15,7 @@ import { apiKey } from '../product.ts'
 import { note } from '../report/notes.ts'
 import { startGeminiApi } from '../standins/geminiApi.ts'
 import { createGate, type Gate, type Script, type SeenRequest } from '../standins/messagesApi.ts'
+import { picture } from './pictures.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
 type Tool = NonNullable<Script['turns'][number]['tools']>[number]
@@ -35,6 +37,8 @@ interface Case {
   readonly logs: readonly object[]
   /** A file of the repository that could name programs to run, and what comes of it. */
   readonly plugged: { readonly file: string; readonly outcome: object }
+  /** An image in the request to its model. */
+  readonly image: RegExp
 }
 
 const cases: readonly Case[] = [
@@ -81,6 +85,7 @@ const cases: readonly Case[] = [
         failure: { code: 'no_agent', reason: expect.stringContaining('.opencode') },
       },
     },
+    image: /"type":"image".{0,100}"media_type":"image\/png"/,
   },
   {
     name: 'gemini',
@@ -104,6 +109,7 @@ const cases: readonly Case[] = [
       { kind: 'run', name: 'Shell', target: expect.stringContaining('environ'), status: 'completed' },
     ],
     plugged: { file: '.gemini/settings.json', outcome: { status: 'completed', failure: null } },
+    image: /"inlineData":\{[^}]*"mimeType":"image\/png"/,
   },
 ]
 
@@ -205,6 +211,22 @@ describe.each(cases)('$name', (agent) => {
     expect(earlier()).toContain('A note.')
     expect(earlier().split('What did you write?')).toHaveLength(2)
     expect(scene.product.logs.stdout + scene.product.logs.stderr).not.toContain(apiKey)
+  })
+
+  // Shows opencode, gemini: images.
+  test('it is given the image that comes with a message', async () => {
+    const form = new FormData()
+    form.set('image', new File([new Uint8Array(await picture('image/png', 60, 40))], 'plan.png'))
+    const headers = { authorization: `Bearer ${scene.ada.token}` }
+    const address = `${scene.product.base}/api${uploadImage.path}`
+    const uploaded = await fetch(address, { method: 'POST', headers, body: form })
+    const image = uploadImage.answer.parse(await uploaded.json())
+    const taskId = await begin('Say')
+    expect(await ended(taskId)).toMatchObject({ status: 'completed' })
+    const body = { message: 'What did you write?', images: [image.id] }
+    await scene.ada.ask(sendMessage, { ...of(taskId), body })
+    expect(await ended(taskId, 2)).toMatchObject({ status: 'completed' })
+    expect(earlier()).toMatch(agent.image)
   })
 
   // Shows opencode, gemini: ask.

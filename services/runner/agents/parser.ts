@@ -4,8 +4,14 @@ import type { AgentDialogue, AgentEvent, AgentParser, ToolStarted } from './port
 import { unfinishedTool } from './tools.ts'
 
 /** The longest line, in characters: long enough for a large file or image that is read or written in one line. */
-const maxLineLength = 32 * 1024 * 1024
+export const maxLineLength = 32 * 1024 * 1024
 const keptOfUnknown = 1000
+/** Characters that an agent may write in a turn; no model writes as much. */
+export const mostWritten = 4_000_000
+/** Tools that it may use in a turn. */
+export const mostTools = 10_000
+/** Requests that may wait for a person at once. */
+export const mostAsked = 100
 
 interface LineReader<Known> {
   /** The content of a line: known, `silent` for one to skip, or `unknown` for one that the parser cannot read. */

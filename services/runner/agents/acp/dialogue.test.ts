@@ -326,6 +326,17 @@ describe('an agent that breaks the protocol', () => {
     expect(events.filter(({ type }) => type === 'tool_finished')).toHaveLength(10_000)
   })
 
+  test('floods with one tool after the other: what is over counts, though it is forgotten', () => {
+    const dialogue = inTurn()
+    const pairs = Array.from({ length: 10_050 }, (_, index) => {
+      const of = (status: string) => update({ sessionUpdate: 'tool_call', toolCallId: `t${index}`, status })
+      return `${of('in_progress')}${of('completed')}${of('completed')}`
+    }).join('')
+    const events = dialogue.push(pairs)
+    expect(events.filter(({ type }) => type === 'tool_started')).toHaveLength(10_000)
+    expect(events.filter(({ type }) => type === 'tool_finished')).toHaveLength(10_000)
+  })
+
   test('writes without end, or asks without end', () => {
     const written = inTurn().push(text('x'.repeat(1_000_000)).repeat(9))
     expect(endOf(written)).toMatchObject(told)

@@ -2,7 +2,7 @@
  * The dialogue with an agent that speaks ACP. It opens with the first message, which is kept until the agent has a session; each message is a turn.
  * When an agent breaks the protocol, its turn ends with an error at once, and no more of its output is read.
  */
-import { lineParser } from '../parser.ts'
+import { lineParser, mostAsked, mostWritten } from '../parser.ts'
 import type { AgentDialogue, AgentError, AgentEvent, AgentMessage, DialogueRequest } from '../port.ts'
 import { errorOf, errorOfStop, ownError } from './fault.ts'
 import {
@@ -29,10 +29,6 @@ import { turnReader, type TurnReader } from './turn.ts'
 
 /** The number of lines outside of the protocol that are skipped before the turn ends with an error. */
 const toleratedLines = 20
-/** Characters that an agent may write in a turn; no model writes as much. */
-const mostWritten = 4_000_000
-/** Permissions that it may wait for at once. */
-const mostAsked = 100
 
 type Asked = 'initialize' | 'open' | 'catch_up' | 'prompt'
 

@@ -1,6 +1,6 @@
 /** Converts to events what an agent that speaks ACP says and does within a turn. */
 import type { AgentEvent } from '../port.ts'
-import { openTools } from '../parser.ts'
+import { mostTools, openTools } from '../parser.ts'
 import type { Tool, Update } from './lines.ts'
 import { mergedTool, toolFinished, toolStarted } from './tools.ts'
 
@@ -20,9 +20,6 @@ export interface TurnReader {
   /** Called when the turn is over: ends what is still open. */
   end(isWhole: boolean): readonly AgentEvent[]
 }
-
-/** The maximum number of tools that are kept in a turn; later ones are skipped. */
-const mostTools = 10_000
 
 /** Starts to read a turn. `turnId` is part of every key, so that no key occurs twice in a task. */
 export function turnReader(turnId: string, workspace: string): TurnReader {
@@ -53,14 +50,12 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
     const type = kind === 'text' ? 'text_delta' : 'thinking_delta'
     return [...closed, { type, messageKey: writing.messageKey, text }]
   }
-  function start(toolId: string, tool: Tool): AgentEvent[] {
-    const isOpen = open.get(toolId) !== undefined
-    return isOpen ? [] : [...close(), open.start(toolStarted(toolId, tool, workspace))]
-  }
+  const start = (toolId: string, tool: Tool): AgentEvent[] =>
+    open.get(toolId) === undefined ? [...close(), open.start(toolStarted(toolId, tool, workspace))] : []
   function use(told: Tool, isWanted = false): AgentEvent[] {
     const toolId = keyOf(told.toolCallId)
     const before = known.get(toolId)
-    if (finished.has(toolId) || (before === undefined && known.size >= mostTools)) return []
+    if (finished.has(toolId) || (before === undefined && finished.size + known.size >= mostTools)) return []
     const tool = before === undefined ? told : mergedTool(before, told)
     known.set(toolId, tool)
     const isOver = tool.status === 'completed' || tool.status === 'failed'
@@ -68,6 +63,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
     const begins = isWanted || tool.status !== 'pending' ? start(toolId, tool) : []
     if (!isOver) return begins
     open.take(toolId)
+    known.delete(toolId)
     finished.add(toolId)
     return [...begins, toolFinished(toolId, tool)]
   }

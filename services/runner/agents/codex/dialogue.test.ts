@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { permissionOptions, planOptions, type Answer } from '#domain/task/questionEvents.ts'
 import type { AgentEvent } from '../port.ts'
+import { turnMessages } from '../../execution/turn/turnMessages.ts'
 import { codexDialogue } from './dialogue.ts'
 import { commandOf } from './tools.ts'
 
@@ -183,6 +184,101 @@ describe('a question', () => {
   })
 })
 
+describe('a message that steers counts as answered only once codex has taken it up', () => {
+  const resultOf = (id: number, turnId: string) => `{"id":${id},"result":{"turn":{"id":"${turnId}"}}}\n`
+  interface Told {
+    readonly mode?: 'free' | 'plan'
+    /** What codex tells before its turn ends, and after. */
+    readonly atEnd?: (turnId: string, threadId: string) => readonly [before: string, after: string]
+  }
+  /** What comes of a message that is sent as codex begins to speak, and that codex answers so. */
+  function steered(
+    scenario: string,
+    answerTo: (turnId: string, threadId: string) => string,
+    { mode = 'free', atEnd = () => ['', ''] }: Told = {},
+  ) {
+    const printed = sample(scenario)
+    const at = printed.indexOf('{"method":"item/agentMessage/delta"')
+    const endsAt = printed.lastIndexOf('{"method":"turn/completed"')
+    const [, threadId = ''] = /"thread":\{"id":"([^"]+)"/.exec(printed) ?? []
+    const [, turnId = ''] = /"id":3,"result":\{"turn":\{"id":"([^"]+)"/.exec(printed) ?? []
+    const dialogue = codexDialogue({ model: null, mode }, () => 0)
+    const messages = turnMessages()
+    const ends: unknown[] = []
+    const seen: string[] = []
+    const hear = (said: string) => {
+      for (const line of said.split(/(?<=\n)/))
+        for (const event of dialogue.push(line)) {
+          seen.push(...messages.hear(event).seen)
+          if (event.type === 'end') ends.push([event.ok, event.answers])
+          if (event.type === 'question') dialogue.answer(event.requestId, [answer(planOptions.approve)])
+        }
+    }
+    const send = (id: string) => messages.add(id) && dialogue.message({ text: id, images: [], id })
+    send('the-message')
+    hear(printed.slice(0, at))
+    send('late')
+    const [before, after] = atEnd(turnId, threadId)
+    hear(answerTo(turnId, threadId))
+    hear(printed.slice(at, endsAt).replace('{"id":4,', '{"id":5,'))
+    hear(`${before}${printed.slice(endsAt)}${after}`)
+    return { ends, seen, isOver: messages.isOver(), isCompleted: messages.isCompleted() }
+  }
+  const unseen = { seen: ['the-message'], isOver: true, isCompleted: true }
+
+  test('it was taken up, and the model went on', () => {
+    const item = { type: 'userMessage', id: 'u', clientId: 'late' }
+    const printed = (turnId: string, threadId: string) =>
+      `${resultOf(4, turnId)}${JSON.stringify({ method: 'item/completed', params: { threadId, item } })}\n`
+    expect(steered('command', printed)).toEqual({
+      seen: ['the-message', 'late'],
+      ends: [[true, ['the-message', 'late']]],
+      isOver: true,
+      isCompleted: true,
+    })
+  })
+
+  test('it was refused', () => {
+    const refusal = '{"id":4,"error":{"message":"Input exceeds the maximum length"}}\n'
+    expect(steered('command', () => refusal)).toEqual({
+      ...unseen,
+      ends: [
+        [false, ['late']],
+        [true, ['the-message']],
+      ],
+    })
+  })
+
+  const sentAgain = {
+    ...unseen,
+    ends: [
+      [true, ['the-message']],
+      [false, ['late']],
+    ],
+  }
+  test('its turn ended before, whether codex answers before that or after', () => {
+    expect(steered('command', (turnId) => resultOf(4, turnId))).toEqual(sentAgain)
+    expect(steered('command', () => '', { atEnd: (turnId) => ['', resultOf(4, turnId)] })).toEqual(sentAgain)
+  })
+
+  // So codex does with what comes while its model says its last words.
+  test('codex only noted it for the next turn', () => {
+    const item = { type: 'userMessage', id: 'u', clientId: 'late' }
+    const noted = (_: string, threadId: string) =>
+      [`${JSON.stringify({ method: 'item/completed', params: { threadId, item } })}\n`, ''] as const
+    expect(steered('command', (turnId) => resultOf(4, turnId), { atEnd: noted })).toEqual(sentAgain)
+  })
+
+  test('the plan of its turn was carried out before', () => {
+    expect(steered('plan', (turnId) => resultOf(4, turnId), { mode: 'plan' })).toEqual(sentAgain)
+  })
+})
+
+test('a version that does not say what it takes up answers what it was given', () => {
+  const events = parse(sample('command').replaceAll('"clientId":"the-message"', '"clientId":null'))
+  expect(ofType(events, 'end')).toMatchObject([{ ok: true, answers: ['the-message'] }])
+})
+
 test('a request that is not known is refused, and that is told', () => {
   const { events, written } = talk('{"id":7,"method":"account/new","params":{}}\n')
   expect(JSON.parse(written.at(-1) ?? '')).toMatchObject({ id: 7, error: { code: -32_601 } })
@@ -203,10 +299,40 @@ test('a question for a secret is refused, since its answer would be recorded', (
 
 describe('a protocol that is broken ends the turn with a sentence', () => {
   const opened = sample('command').split('\n').slice(0, 2).join('\n')
+  const begun = sample('command').split('\n').slice(0, 7).join('\n')
+  const threadId = /"thread":\{"id":"([^"]+)"/.exec(opened)?.[1]
+  const line = (said: object) => `${JSON.stringify(said)}\n`
+  const told = (method: string, params: object) => line({ method, params: { threadId, ...params } })
+  const many = (count: number, lineOf: (index: number) => string) =>
+    `${begun}\n${Array.from({ length: count }, (_, index) => lineOf(index)).join('')}`
+  const started = (item: object) => told('item/started', { item })
+  const changes = [{ path: 'a', kind: { type: 'delete' }, diff: 'x'.repeat(20_000_000) }]
   test.each([
     ['lines that are none of the protocol', 'Nonsense\n'.repeat(21)],
     ['it answered what was not asked', `${opened}\n{"id":99,"result":{}}\n`],
     ['it opened no thread', '{"id":1,"result":{}}\n{"id":2,"result":{}}\n'],
+    [
+      'it begins turns without end',
+      many(1_001, (index) => told('turn/started', { turn: { id: `t${index}` } })),
+    ],
+    [
+      'it writes without end',
+      many(9, () => told('item/agentMessage/delta', { itemId: 'a', delta: 'x'.repeat(500_000) })),
+    ],
+    [
+      'it uses tools without end',
+      many(10_001, (index) => started({ type: 'imageView', id: `i${index}`, path: 'a.png' })),
+    ],
+    [
+      'it changes files without end',
+      many(2, (index) => started({ type: 'fileChange', id: `e${index}`, changes, status: 'inProgress' })),
+    ],
+    [
+      'it asks without end',
+      many(101, (id) =>
+        line({ id, method: 'item/commandExecution/requestApproval', params: { command: 'ls' } }),
+      ),
+    ],
     [
       'it asked twice',
       `${sample('questions')
@@ -219,6 +345,16 @@ describe('a protocol that is broken ends the turn with a sentence', () => {
       { code: 'other', message: expect.stringContaining(sentence) },
     ])
     expect(ofType(events, 'end')).toMatchObject([{ ok: false, answers: ['the-message'] }])
+  })
+
+  test('large edits may follow each other, as one that is over is kept no more', () => {
+    const edits = many(2, (index) => {
+      const item = { type: 'fileChange', id: `e${index}`, status: 'failed' }
+      return `${started({ ...item, changes })}${told('item/completed', { item: { ...item, changes: [] } })}`
+    })
+    const events = parse(edits)
+    expect(ofType(events, 'tool_finished')).toHaveLength(2)
+    expect(ofType(events, 'error')).toEqual([])
   })
 })
 

@@ -5,7 +5,7 @@
  */
 import type { AgentMode, Answer } from '#domain/task/questionEvents.ts'
 import { bounded, planAsked } from '../asked.ts'
-import { lineParser } from '../parser.ts'
+import { lineParser, mostAsked } from '../parser.ts'
 import type { AgentDialogue, AgentError, AgentEvent, AgentMessage, DialogueRequest } from '../port.ts'
 import { firstLine } from '../shorten.ts'
 import { errorAfter, errorOf } from './fault.ts'
@@ -35,6 +35,8 @@ import { turnReader, type TurnReader } from './turn.ts'
 
 /** The number of lines outside of the protocol that are skipped before the turn ends with an error. */
 const toleratedLines = 20
+/** Turns of codex that may follow each other as one of ours: one for each plan and each message in between. */
+const mostJoined = 1_000
 
 type Asked =
   | { readonly kind: 'initialize' | 'thread' | 'continue' | 'other' }
@@ -43,10 +45,12 @@ type Asked =
 /** One of our turns, from the first of codex's turns that belong to it to the end of the last. */
 interface Turn {
   reader: TurnReader
-  /** The id of codex's present turn. */
-  id: string
+  /** The ids of codex's turns, the present one last. */
+  ids: readonly string[]
   readonly begunAt: number
   takenUp: readonly string[]
+  /** Messages that are in the conversation, and to which the model has not reacted yet. */
+  noted: readonly string[]
   plan: string
   /** The question about the plan, while no turn of codex runs. */
   planQuestion: string | undefined
@@ -71,6 +75,8 @@ interface State {
   /** Messages that codex has not taken up, each with the turn that it was sent to, once that is known. */
   readonly sent: Map<string, string | undefined>
   turn: Turn | undefined
+  /** The ids of codex's turns in our turn that ended last. */
+  over: readonly string[]
   /** The requests of codex that have no answer yet, by the id of the question. */
   readonly requests: Map<string, { readonly id: RequestId; readonly request: CodexRequest }>
   readonly rules: Set<string>
@@ -96,6 +102,7 @@ export function codexDialogue(
     held: [],
     sent: new Map(),
     turn: undefined,
+    over: [],
     requests: new Map(),
     rules: new Set(allowedRules),
     strangeLines: 0,
@@ -117,7 +124,7 @@ export function codexDialogue(
     interrupt() {
       const { turn, thread } = state
       if (turn === undefined || turn.planQuestion !== undefined) return null
-      return asking(state, { kind: 'other' }, 'turn/interrupt', { threadId: thread, turnId: turn.id })
+      return asking(state, { kind: 'other' }, 'turn/interrupt', { threadId: thread, turnId: turn.ids.at(-1) })
     },
     answer: (requestId, answers) => answered(state, requestId, answers),
   }
@@ -209,7 +216,9 @@ function done(state: State, asked: Asked, result: unknown): readonly AgentEvent[
     case 'turn': {
       const { data } = TurnBegun.safeParse(result)
       if (data === undefined) return broken(state, 'it did not say which turn it began')
-      if (state.sent.has(asked.messageId)) state.sent.set(asked.messageId, data.turn.id)
+      if (!state.sent.has(asked.messageId)) return []
+      if (state.over.includes(data.turn.id)) return unanswered(state, [asked.messageId])
+      state.sent.set(asked.messageId, data.turn.id)
       return []
     }
     case 'continue':
@@ -242,8 +251,7 @@ function refused(state: State, asked: Asked, message: string): readonly AgentEve
       return [errorOf(message), endOf(state, false, answers, 0)]
     }
     case 'turn':
-      state.sent.delete(asked.messageId)
-      return [errorOf(message), endOf(state, false, [asked.messageId], 0)]
+      return [errorOf(message), ...unanswered(state, [asked.messageId])]
     case 'continue':
       return state.turn === undefined ? [] : ended(state, state.turn, errorOf(message))
     // An interrupt or a message arrived after the end of the turn.
@@ -254,6 +262,12 @@ function refused(state: State, asked: Asked, message: string): readonly AgentEve
 
 function endOf(state: State, ok: boolean, answers: readonly string[], durationMs: number): AgentEvent {
   return { type: 'end', ok, sessionId: state.thread, durationMs, turns: 1, answers }
+}
+
+/** The messages were not answered: they are sent again in a later turn. */
+function unanswered(state: State, ids: readonly string[]): readonly AgentEvent[] {
+  for (const id of ids) state.sent.delete(id)
+  return ids.length === 0 ? [] : [endOf(state, false, ids, 0)]
 }
 
 function told(state: State, line: Told): readonly AgentEvent[] {
@@ -274,8 +288,11 @@ function told(state: State, line: Told): readonly AgentEvent[] {
       if (turn === undefined) return []
       const item = line.method === 'item/completed' ? line.params.item : undefined
       if (item?.type === 'plan') turn.plan = item.text
-      const takenUp = item?.type === 'userMessage' ? takeUp(state, turn, item.clientId) : []
-      return [...turn.reader.read(line), ...takenUp]
+      const events = turn.reader.read(line)
+      const reached = events.some(({ type }) => isReaction.has(type)) ? takeUp(state, turn, turn.noted) : []
+      const noted = item?.type === 'userMessage' ? note(state, turn, item.clientId) : []
+      const excess = turn.reader.excess()
+      return [...reached, ...events, ...noted, ...(excess === undefined ? [] : broken(state, excess))]
     }
   }
 }
@@ -286,10 +303,28 @@ function told(state: State, line: Told): readonly AgentEvent[] {
 const warned = (message: string): readonly AgentEvent[] =>
   message.startsWith('Model metadata for ') ? [] : [{ type: 'notice', text: message }]
 
-function takeUp(state: State, turn: Turn, id: string | null | undefined): readonly AgentEvent[] {
-  if (id == null || !state.sent.delete(id)) return []
-  turn.takenUp = [...turn.takenUp, id]
-  return [{ type: 'taken_up', messageIds: [id] }]
+const isReaction: ReadonlySet<string> = new Set([
+  'text_delta',
+  'thinking_delta',
+  'text',
+  'thinking',
+  'tool_started',
+])
+
+/** A message is in the conversation. One that steers may have come too late for the model, so it is taken up only when the model reacts. */
+function note(state: State, turn: Turn, id: string | null | undefined): readonly AgentEvent[] {
+  if (id == null || !state.sent.has(id) || turn.noted.includes(id)) return []
+  if (turn.takenUp.length === 0) return takeUp(state, turn, [id])
+  turn.noted = [...turn.noted, id]
+  return []
+}
+
+function takeUp(state: State, turn: Turn, messageIds: readonly string[]): readonly AgentEvent[] {
+  if (messageIds.length === 0) return []
+  for (const id of messageIds) state.sent.delete(id)
+  turn.takenUp = [...turn.takenUp, ...messageIds]
+  turn.noted = []
+  return [{ type: 'taken_up', messageIds }]
 }
 
 function begun(state: State, id: string): readonly AgentEvent[] {
@@ -298,9 +333,10 @@ function begun(state: State, id: string): readonly AgentEvent[] {
   if (turn === undefined) {
     state.turn = {
       reader,
-      id,
+      ids: [id],
       begunAt: state.now(),
       takenUp: [],
+      noted: [],
       plan: '',
       planQuestion: undefined,
       asksPlans: true,
@@ -310,7 +346,9 @@ function begun(state: State, id: string): readonly AgentEvent[] {
   // The person sent a message instead of an answer to the plan.
   const { planQuestion } = turn
   const left = turn.reader.end()
-  Object.assign(turn, { reader, id, plan: '', planQuestion: undefined })
+  const ids = [...turn.ids, id]
+  Object.assign(turn, { reader, ids, plan: '', planQuestion: undefined })
+  if (ids.length > mostJoined) return [...left, ...broken(state, 'it begins turns without end')]
   return planQuestion === undefined
     ? left
     : [...left, { type: 'question_withdrawn', requestId: planQuestion }]
@@ -320,7 +358,7 @@ type Completed = Extract<Told, { method: 'turn/completed' }>['params']['turn']
 
 function completed(state: State, { id, status, error }: Completed): readonly AgentEvent[] {
   const { turn } = state
-  if (turn === undefined || turn.id !== id) return []
+  if (turn === undefined || turn.ids.at(-1) !== id) return []
   const closed = [...turn.reader.end(), ...withdrawn(state)]
   if (status === 'completed' && state.mode === 'plan' && turn.plan !== '' && turn.asksPlans) {
     turn.planQuestion = `plan ${id}`
@@ -336,14 +374,20 @@ function withdrawn(state: State): readonly AgentEvent[] {
   return ids.map((requestId) => ({ type: 'question_withdrawn', requestId }))
 }
 
-/** The turn is over, also for messages that it got and has not taken up: those are sent in a later turn. */
+/** The turn is over. It has answered what it took up, and not what it was only given. */
 function ended(state: State, turn: Turn, error: AgentError | null): readonly AgentEvent[] {
   state.turn = undefined
-  const given = [...state.sent].flatMap(([id, turnId]) => (turnId === turn.id ? [id] : []))
+  state.over = turn.ids
+  const given = [...state.sent].flatMap(([id, turnId = '']) =>
+    turn.ids.includes(turnId) || turn.noted.includes(id) ? [id] : [],
+  )
   for (const id of given) state.sent.delete(id)
   const durationMs = Math.max(0, Math.round(state.now() - turn.begunAt))
-  const end = endOf(state, error === null, [...turn.takenUp, ...given], durationMs)
-  return error === null ? [end] : [error, end]
+  const ok = error === null
+  // A version that does not say what it takes up has answered all that it was given.
+  const answered = ok && turn.takenUp.length === 0 ? given.splice(0) : turn.takenUp
+  const end = endOf(state, ok, answered, durationMs)
+  return [...(ok ? [] : [error]), end, ...unanswered(state, given)]
 }
 
 function broken(state: State, how: string): readonly AgentEvent[] {
@@ -377,6 +421,7 @@ function requested(state: State, { id, method, params }: Request): readonly Agen
   }
   const requestId = questionOf(id)
   if (requests.has(requestId)) return broken(state, 'it asked twice under one id')
+  if (requests.size >= mostAsked) return broken(state, 'it asks without end')
   requests.set(requestId, { id, request })
   return [{ type: 'question', requestId, asked: askedIn(request) }]
 }

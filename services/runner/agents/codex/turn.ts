@@ -1,5 +1,5 @@
 /** Converts the reports of one of codex's turns to events: texts, thoughts, tools and its to-do list. */
-import { openTools } from '../parser.ts'
+import { maxLineLength, mostTools, mostWritten, openTools } from '../parser.ts'
 import type { AgentEvent } from '../port.ts'
 import { withoutAddress } from './fault.ts'
 import type { Change, Item, Told, ToolItem } from './lines.ts'
@@ -7,8 +7,10 @@ import { todoEvents, toolFinished, toolStarted } from './tools.ts'
 
 export interface TurnReader {
   read(told: Told): readonly AgentEvent[]
-  /** The planned changes of each edit that has started. */
+  /** The planned changes of an edit that has started and is not over. */
   changesOf(itemId: string): readonly Change[] | undefined
+  /** What codex does without end, so that no more of the turn is kept; `undefined` while it keeps within bounds. */
+  excess(): string | undefined
   /** Ends what is still open. */
   end(): readonly AgentEvent[]
 }
@@ -24,13 +26,16 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
   const keyOf = (itemId: string) => `${turnId}/${itemId}`
   const tools = openTools()
   const texts = textReader(keyOf)
-  const changes = new Map<string, readonly Change[]>()
+  const edits = plannedEdits()
   let lists = 0
+  let begun = 0
 
   function tool(item: ToolItem, isWhole: boolean): readonly AgentEvent[] {
     const key = keyOf(item.id)
-    if (item.type === 'fileChange') changes.set(item.id, item.changes)
-    const begins = tools.get(key) === undefined ? [tools.start(toolStarted(key, item, workspace))] : []
+    if (item.type === 'fileChange') edits.plan(item.id, isWhole ? undefined : item.changes)
+    const isNew = tools.get(key) === undefined
+    if (isNew) begun += 1
+    const begins = isNew ? [tools.start(toolStarted(key, item, workspace))] : []
     if (!isWhole) return begins
     tools.take(key)
     return [...begins, toolFinished(key, item, workspace)]
@@ -80,8 +85,31 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
           return []
       }
     },
-    changesOf: (itemId) => changes.get(itemId),
+    changesOf: edits.get,
+    excess() {
+      if (texts.written() > mostWritten) return 'it writes without end'
+      if (begun + lists > mostTools) return 'it uses tools without end'
+      return edits.length() > maxLineLength ? 'it changes files without end' : undefined
+    },
     end: () => [...texts.breakOff(), ...tools.abandon()],
+  }
+}
+
+function plannedEdits() {
+  const edits = new Map<string, readonly Change[]>()
+  let length = 0
+  const lengthOf = (changes: readonly Change[] = []) =>
+    changes.reduce((sum, { path, diff }) => sum + path.length + diff.length, 0)
+  return {
+    get: (itemId: string): readonly Change[] | undefined => edits.get(itemId),
+    /** Keeps the planned changes of an edit, or drops them once it is over. */
+    plan(itemId: string, changes: readonly Change[] | undefined): void {
+      length += lengthOf(changes) - lengthOf(edits.get(itemId))
+      if (changes === undefined) edits.delete(itemId)
+      else edits.set(itemId, changes)
+    },
+    /** Characters of all that are kept. */
+    length: () => length,
   }
 }
 
@@ -90,6 +118,7 @@ function textReader(keyOf: (itemId: string) => string) {
   const writing = new Map<string, Writing>()
   /** Texts of an answer that was interrupted and requested again. The next text of the same kind replaces the first of them. */
   let retried: readonly Writing[] = []
+  let written = 0
 
   function begin(
     itemId: string,
@@ -102,15 +131,19 @@ function textReader(keyOf: (itemId: string) => string) {
     const messageKey = before?.messageKey ?? keyOf(itemId)
     const one = { kind, messageKey, text: '' }
     writing.set(itemId, one)
+    written += itemId.length
     return { one, said: before?.kind === 'text' ? [{ type: 'text_restarted', messageKey }] : [] }
   }
   const begun = () => [...retried, ...writing.values()].filter(({ text }) => text !== '')
   return {
+    /** Characters so far, with the names of the texts. */
+    written: () => written,
     has: (itemId: string): boolean => (writing.get(itemId)?.text ?? '') !== '',
     write(itemId: string, kind: Writing['kind'], text: string): readonly AgentEvent[] {
       if (text === '') return []
       const { one, said } = begin(itemId, kind)
       one.text += text
+      written += text.length
       return [...said, { type: `${kind}_delta`, messageKey: one.messageKey, text }]
     },
     finish(itemId: string, kind: Writing['kind'], text: string): readonly AgentEvent[] {

@@ -73,6 +73,24 @@ test('more than eight pictures of a call, and more than 20 MB of a run, are only
   expect([many.data.images.length, many.data.leftOut]).toEqual([8, 3])
 })
 
+test('once a run has its 20 MB, or has had a hundred pictures decoded, no more are decoded', async () => {
+  const decodedOf = async (size: number, calls: number) => {
+    let decoded = 0
+    const { keep } = keeping(async () => {
+      decoded += 1
+      return { bytes: Buffer.alloc(size), mediaType: 'image/png', width: 1, height: 1 } as const
+    })
+    for (let call = 0; call < calls; call += 1)
+      await keep(
+        `call ${call}`,
+        Array.from({ length: 8 }, () => 'AAAA'),
+      )
+    return decoded
+  }
+  expect(await decodedOf(5_000_000, 2)).toBe(4)
+  expect(await decodedOf(1, 14)).toBe(100)
+})
+
 test('what is too long to be a picture is not even decoded', async () => {
   const { keep } = keeping(async () => {
     throw new Fault('internal', 'It was decoded.')

@@ -16,6 +16,8 @@ export type KeepToolImages = (
 const mostOfCall = 8
 /** The maximum size of all images of one run, in bytes as they are stored. */
 const mostBytes = 20_000_000
+/** The maximum number of images of one run that are decoded. */
+const mostDecoded = 100
 
 interface ImageDeps extends Pick<RecordingDeps, 'checkImage' | 'logger'> {
   readonly blobs: Pick<RecordingDeps['blobs'], 'put'>
@@ -27,9 +29,12 @@ export function toolImages(
 ): KeepToolImages {
   const scope = scopeOfStream(taskStream(taskId))
   let keptBytes = 0
+  let decoded = 0
 
   async function kept(base64: string) {
-    if (base64.length > (imageLimits.bytes * 4) / 3) return undefined
+    const isTooLong = base64.length > (imageLimits.bytes * 4) / 3
+    if (isTooLong || keptBytes >= mostBytes || decoded >= mostDecoded) return undefined
+    decoded += 1
     const { bytes, ...facts } = await checkImage(Buffer.from(base64, 'base64'))
     if (keptBytes + bytes.length > mostBytes) return undefined
     keptBytes += bytes.length

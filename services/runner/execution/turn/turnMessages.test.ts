@@ -81,6 +81,18 @@ describe('agents D1: the messages of a turn', () => {
     expect([messages.isOver(), messages.isCompleted()]).toEqual([true, true])
   })
 
+  test('agents D1: what was refused counts as seen neither by what the model says next nor by the end of its turn', () => {
+    const messages = turnMessages()
+    const text = { type: 'text', messageKey: 'a', text: 'Hello.', cut: false } as const
+    messages.add('first')
+    messages.hear({ type: 'taken_up', messageIds: ['first'] })
+    messages.add('refused')
+    expect(messages.hear(end(['refused'], false)).seen).toEqual([])
+    expect(messages.hear(text).seen).toEqual(['first'])
+    expect(messages.hear(end(['first'])).seen).toEqual([])
+    expect([messages.isOver(), messages.isCompleted()]).toEqual([true, true])
+  })
+
   test('agents D1: what failed is answered and not completed', () => {
     const messages = turnMessages()
     messages.add('first')

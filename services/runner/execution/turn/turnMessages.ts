@@ -80,6 +80,8 @@ export function turnMessages(): TurnMessages {
     const seen = ok ? see() : []
     // A message that failed before the model saw it does not undo the success of the others: it starts a turn of its own.
     if (lastEnd === undefined || answered.some((id) => !unseen.has(id))) lastEnd = { ok }
+    // A message that failed before the agent took it up is not in the conversation.
+    if (!ok) for (const id of takenUp) unseen.delete(id)
     for (const id of answered) messages.set(id, 'answered')
     return { takenUp, seen, isOwnEnd: true }
   }
