@@ -9,6 +9,7 @@ import { cancelTask, createTask, getTaskDiff } from '#domain/api/tasks.schema.ts
 import type { KeyProvider } from '#domain/agentKeys.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { Located } from '../../services/runner/agents/locate.ts'
+import { isLongRun } from '../longRun.ts'
 import { geminiProgram } from '../geminiProgram.ts'
 import { opencodeProgram } from '../opencodeProgram.ts'
 import { apiKey } from '../product.ts'
@@ -139,7 +140,12 @@ const scriptsOf = ({ bash, write, todos, plugged }: Case, gate: Gate): readonly 
   { when: /^Answer 401/, turns: [{ fault: { status: 401, type: 'authentication_error' } }] },
 ]
 
-describe.each(cases)('$name', (agent) => {
+/** Each start of gemini takes seconds of computing, so `npm test` leaves its runs to the long tests; `acp/cli.test.ts` always runs it. */
+const tried = cases.filter(({ name }) => isLongRun || name !== 'gemini')
+if (!isLongRun)
+  note('runs of gemini', 'the real CLI without the product; the product only in `npm run test:long`')
+
+describe.each(tried)('$name', (agent) => {
   const gate = createGate()
   let program: Located
   let opened: Opened
