@@ -28,6 +28,8 @@ export function ProfileTab({ user }: { readonly user: User }) {
       <PersonalInformation user={user} />
       <Appearance />
       <NotificationsPart />
+      {/* Above the parts that grow when they are read, as a click on a link that moves is lost. */}
+      <AdministrationPart />
       <AgentsPart />
       <InstructionsPart />
       <div className="mt-8">
@@ -36,7 +38,6 @@ export function ProfileTab({ user }: { readonly user: User }) {
         </Suspense>
       </div>
       <SessionsPart />
-      <AdministrationPart />
       <DeleteAccountPart user={user} />
     </>
   )
