@@ -49,7 +49,7 @@ function takesSubscriptions(name: AgentName): string {
 
 const introduction = `# Agents
 
-What each agent can do here. Each ✓ is held by a test with the real program, or what it had printed, and a scripted model; \`cursor\` is a look-alike made from its documented format. What an agent cannot do is not offered on its screens.
+What each agent can do here. Each ✓ is held by a test with the real program, or what it had printed, and a scripted model; \`cursor\` is a look-alike made from its documented format. The long tests hold what gemini does within the product. What an agent cannot do is not offered on its screens.
 
 This page is generated: \`npx vitest run tests/report/agentsPage.spec.ts -u\` writes it anew from the tests (\`// Shows\`).`
 
