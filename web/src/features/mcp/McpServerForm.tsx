@@ -6,7 +6,7 @@ import { messageFor } from '../../api/fault.ts'
 import { Button } from '../../ui/form/Button.tsx'
 import { Field } from '../../ui/form/Field.tsx'
 import { Segmented } from '../../ui/form/Segmented.tsx'
-import { Lines, wordsOf } from '../projects/settings/Lines.tsx'
+import { LinesField, wordsOf } from '../projects/settings/LinesField.tsx'
 import type { McpOwner, McpServerChange } from './mcpApi.ts'
 import { texts } from './texts.ts'
 import { useSaveServers } from './useSaveServers.ts'
@@ -170,7 +170,7 @@ function LocalFields(props: FieldsProps) {
   return (
     <>
       <TextField {...props} name="command" label={texts.command} at="command" />
-      <Lines
+      <LinesField
         label={texts.args}
         help={texts.argsHelp}
         maxCharacters={20_000}

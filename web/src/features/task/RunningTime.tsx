@@ -1,5 +1,5 @@
 import { elapsed } from '../../ui/text/clock.ts'
-import { useTaskSeconds } from './replayed.ts'
+import { useTaskSeconds } from './replayContext.ts'
 
 /** How long something has been running, in words that are updated every second. */
 export function RunningTime({ since }: { readonly since: string }) {

@@ -14,7 +14,7 @@ import { selectOpenTask } from './taskSlice.ts'
 import { notSelected } from './taskSync.ts'
 import { TaskHeader } from './TaskHeader.tsx'
 import { TaskPanels } from './TaskPanels.tsx'
-import { ReplayedContext, type Replayed } from './replayed.ts'
+import { ReplayContext, type Replayed } from './replayContext.ts'
 import { texts } from './texts.ts'
 import { useReplayMoment, useTaskHistory, type TaskHistory } from './useTaskHistory.ts'
 import { useTaskSync, type OpenTaskSync } from './useTaskSync.ts'
@@ -78,13 +78,13 @@ function LiveOrReplayed({ taskId, open }: { readonly taskId: string; readonly op
   )
   return (
     <Provider store={replay?.store ?? store}>
-      <ReplayedContext value={replayed}>
+      <ReplayContext value={replayed}>
         {parts && session && <parts.Address session={session} />}
         <ShownTask open={replay?.open ?? open} history={history}>
           {parts && session && moment && <parts.Bar session={session} replay={moment} />}
         </ShownTask>
         {parts && session && moment && <parts.Scrubber taskId={taskId} session={session} replay={moment} />}
-      </ReplayedContext>
+      </ReplayContext>
     </Provider>
   )
 }

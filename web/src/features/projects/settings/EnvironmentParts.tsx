@@ -6,16 +6,16 @@ import { Button } from '../../../ui/form/Button.tsx'
 import { classes } from '../../../ui/classes.ts'
 import { Field } from '../../../ui/form/Field.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
-import { type PartOfProject, SettingsForm, useSettingsForm } from './Part.tsx'
+import { type ProjectSettingsProps, SettingsForm, useSettingsForm } from './SettingsPart.tsx'
 import { texts } from './texts.ts'
-import { Lines } from './Lines.tsx'
+import { LinesField } from './LinesField.tsx'
 
-export function SetupPart(part: PartOfProject) {
+export function SetupPart(part: ProjectSettingsProps) {
   const [setupCommand, setSetupCommand] = useState(part.settings.setupCommand)
   const form = useSettingsForm(part, { setupCommand })
   return (
     <SettingsForm form={form} title={texts.setup.title} why={texts.setup.why}>
-      <Lines
+      <LinesField
         label={texts.setup.label}
         placeholder={texts.setup.placeholder}
         maxCharacters={10_000}
@@ -34,7 +34,7 @@ interface Row {
   readonly value: string
 }
 
-export function VariablesPart(part: PartOfProject) {
+export function VariablesPart(part: ProjectSettingsProps) {
   const [rows, setRows] = useState<readonly Row[]>(() =>
     part.settings.variables.map((variable, key) => ({ key, ...variable })),
   )

@@ -4,11 +4,11 @@ import { useId, useState } from 'react'
 import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Checkbox } from '../../../ui/form/Choice.tsx'
-import { Lines, wordsOf } from './Lines.tsx'
-import { type PartOfProject, SettingsForm, useSettingsForm } from './Part.tsx'
+import { LinesField, wordsOf } from './LinesField.tsx'
+import { type ProjectSettingsProps, SettingsForm, useSettingsForm } from './SettingsPart.tsx'
 import { texts } from './texts.ts'
 
-interface HostsPartProps extends PartOfProject {
+interface HostsPartProps extends ProjectSettingsProps {
   readonly suggestions: readonly HostSuggestion[]
 }
 
@@ -21,7 +21,7 @@ export function HostsPart({ suggestions, ...part }: HostsPartProps) {
   const newSuggestions = suggestions.filter(({ host }) => !egress.includes(host))
   return (
     <SettingsForm form={form} title={texts.hosts.title} why={texts.hosts.why}>
-      <Lines
+      <LinesField
         label={texts.hosts.label}
         maxCharacters={52_000}
         value={hostsText}

@@ -7,12 +7,12 @@ import { Checkbox, Choice } from '../../../ui/form/Choice.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { safeLink } from '../../../ui/text/safeLink.ts'
-import { type PartOfProject, SettingsForm, useSettingsForm } from './Part.tsx'
+import { type ProjectSettingsProps, SettingsForm, useSettingsForm } from './SettingsPart.tsx'
 import { texts } from './texts.ts'
 
 const modes = (['off', 'on'] as const).map((value) => ({ value, label: texts.issues.modes[value] }))
 
-export function IssuesPart(part: PartOfProject) {
+export function IssuesPart(part: ProjectSettingsProps) {
   const { issues, issueDecisions, issuesUnread } = part.settings
   const [rule, setRule] = useState(issues)
   const form = useSettingsForm(part, { issues: rule }, { issues: { ...rule, label: rule.label.trim() } })

@@ -4,23 +4,23 @@ import type { KeyProvider } from '#domain/agentKeys.ts'
 import { Field } from '../../../ui/form/Field.tsx'
 import { KeySlot } from '../../agents/KeySlot.tsx'
 import { keyTexts, providers } from '../../agents/keyTexts.ts'
-import { Part, type PartOfProject } from './Part.tsx'
+import { SettingsPart, type ProjectSettingsProps } from './SettingsPart.tsx'
 import { useUpdateProjectSettingsMutation } from './projectSettingsApi.ts'
 import { texts } from './texts.ts'
 
-export function ModelsPart({ projectId, settings }: PartOfProject) {
+export function ModelsPart({ projectId, settings }: ProjectSettingsProps) {
   return (
-    <Part title={texts.models.title} why={texts.models.why}>
+    <SettingsPart title={texts.models.title} why={texts.models.why}>
       <div className="divide-y divide-line-soft border-y border-line-soft">
         {providers.map(({ name, label }) => (
           <ModelKey key={name} projectId={projectId} settings={settings} provider={name} label={label} />
         ))}
       </div>
-    </Part>
+    </SettingsPart>
   )
 }
 
-interface ModelKeyProps extends PartOfProject {
+interface ModelKeyProps extends ProjectSettingsProps {
   readonly provider: KeyProvider
   readonly label: string
 }
@@ -61,7 +61,7 @@ function ModelKey({ projectId, settings, provider, label }: ModelKeyProps) {
   )
 }
 
-function kept({ modelKeys }: PartOfProject['settings'], provider: KeyProvider) {
+function kept({ modelKeys }: ProjectSettingsProps['settings'], provider: KeyProvider) {
   const known = modelKeys.find((one) => one.provider === provider)
   return known && { ...known, kind: 'api_key' as const }
 }

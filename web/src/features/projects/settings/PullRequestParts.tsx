@@ -3,13 +3,13 @@ import { useState } from 'react'
 import { feedbackLimits, feedbackModes } from '#domain/task/codeHost/feedbackRule.ts'
 import { Checkbox, Choice } from '../../../ui/form/Choice.tsx'
 import { Field } from '../../../ui/form/Field.tsx'
-import { type PartOfProject, SettingsForm, useSettingsForm } from './Part.tsx'
+import { type ProjectSettingsProps, SettingsForm, useSettingsForm } from './SettingsPart.tsx'
 import { texts } from './texts.ts'
 
 const modes = feedbackModes.map((value) => ({ value, label: texts.feedback.modes[value] }))
 
 /** The setting of what happens with reviews, comments and failed checks. */
-export function FeedbackPart(part: PartOfProject) {
+export function FeedbackPart(part: ProjectSettingsProps) {
   const [rule, setRule] = useState(part.settings.feedback)
   const form = useSettingsForm(part, { feedback: rule })
   const mode = (name: 'reviews' | 'checks') => (
@@ -49,7 +49,7 @@ export function FeedbackPart(part: PartOfProject) {
 }
 
 /** The setting of whether a task opens a draft by itself. */
-export function DraftsPart(part: PartOfProject) {
+export function DraftsPart(part: ProjectSettingsProps) {
   const [draftPullRequests, setDrafts] = useState(part.settings.draftPullRequests)
   const form = useSettingsForm(part, { draftPullRequests })
   return (

@@ -5,20 +5,26 @@ import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { cloneDifferences } from '../cloneDifferences.ts'
 import { faults, refreshAfterSeconds, useProjectRepositoryQuery } from './projectSettingsApi.ts'
-import { Part, type PartOfProject, useSave, SettingsForm, useSettingsForm } from './Part.tsx'
+import {
+  SettingsPart,
+  type ProjectSettingsProps,
+  useSave,
+  SettingsForm,
+  useSettingsForm,
+} from './SettingsPart.tsx'
 import { texts } from './texts.ts'
-import { Lines, wordsOf } from './Lines.tsx'
+import { LinesField, wordsOf } from './LinesField.tsx'
 
 const repositoryTexts = texts.repository
 
-export function RepositoryPart({ projectId, settings }: PartOfProject) {
+export function RepositoryPart({ projectId, settings }: ProjectSettingsProps) {
   // The answer may be outdated, since a task may have fetched the repository meanwhile; but each read costs the person requests at the code host.
   const { data, error } = useProjectRepositoryQuery(projectId, {
     refetchOnMountOrArgChange: refreshAfterSeconds,
   })
   const repository = data?.repository
   return (
-    <Part title={repositoryTexts.title} why={repositoryTexts.why}>
+    <SettingsPart title={repositoryTexts.title} why={repositoryTexts.why}>
       {repository ? (
         <>
           <ul className="grid gap-1 text-ui">
@@ -36,7 +42,7 @@ export function RepositoryPart({ projectId, settings }: PartOfProject) {
           {error === undefined && (data === undefined ? repositoryTexts.looking : repositoryTexts.unknown)}
         </p>
       )}
-    </Part>
+    </SettingsPart>
   )
 }
 
@@ -47,7 +53,7 @@ function factLines(repository: ShownRepository): readonly string[] {
   return facts.length === 0 && repository.submodules.length === 0 ? [plain] : facts
 }
 
-interface SubmodulesProps extends PartOfProject {
+interface SubmodulesProps extends ProjectSettingsProps {
   readonly repository: ShownRepository
 }
 
@@ -101,12 +107,12 @@ function stateOf(
 }
 
 /** The setting of which clean filters of the repository may go unapplied when work is published. */
-export function FiltersPart(part: PartOfProject) {
+export function FiltersPart(part: ProjectSettingsProps) {
   const [filtersText, setFiltersText] = useState(() => part.settings.allowedFilters.join('\n'))
   const form = useSettingsForm(part, { allowedFilters: wordsOf(filtersText) })
   return (
     <SettingsForm form={form} title={texts.filters.title} why={texts.filters.why}>
-      <Lines
+      <LinesField
         label={texts.filters.label}
         maxCharacters={2_100}
         value={filtersText}

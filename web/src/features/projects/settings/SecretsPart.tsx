@@ -12,14 +12,14 @@ import { Field } from '../../../ui/form/Field.tsx'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { useNow } from '../../../ui/hooks.ts'
 import { notifiedFailure, notifiedOutcome } from '../../notifications/notifications.ts'
-import { Lines } from './Lines.tsx'
-import { Part, type PartOfProject } from './Part.tsx'
+import { LinesField } from './LinesField.tsx'
+import { SettingsPart, type ProjectSettingsProps } from './SettingsPart.tsx'
 import { useRemoveProjectSecretMutation, useSetProjectSecretMutation, faults } from './projectSettingsApi.ts'
 import { texts } from './texts.ts'
 
-export function SecretsPart({ projectId, settings }: PartOfProject) {
+export function SecretsPart({ projectId, settings }: ProjectSettingsProps) {
   return (
-    <Part title={texts.secrets.title} why={texts.secrets.why}>
+    <SettingsPart title={texts.secrets.title} why={texts.secrets.why}>
       {settings.secrets.length === 0 ? (
         <p className="text-ui text-muted">{texts.secrets.none}</p>
       ) : (
@@ -30,7 +30,7 @@ export function SecretsPart({ projectId, settings }: PartOfProject) {
         </ul>
       )}
       <SetSecret projectId={projectId} />
-    </Part>
+    </SettingsPart>
   )
 }
 
@@ -106,7 +106,7 @@ function SetSecret({ projectId }: { readonly projectId: string }) {
         onChange={(event) => setName(event.target.value)}
         className="md:w-1/2"
       />
-      <Lines
+      <LinesField
         label={texts.secrets.value}
         help={texts.secrets.valueHelp}
         maxCharacters={32_768}

@@ -23,7 +23,7 @@ import { type Comment, useComment } from './useComment.ts'
 import { type Folds, useFolds, useViewed } from './useFileMarks.ts'
 import { type KnownLinesOfFiles, useKnownLines } from './list/useKnownLines.ts'
 import type { Destination } from './list/useRowNavigation.ts'
-import type { ChangesPanelProps } from '../replayed.ts'
+import type { ChangesPanelProps } from '../replayContext.ts'
 import { useWidth } from '../useWidth.ts'
 
 const findKeys = {

@@ -3,7 +3,7 @@ import { Columns2, Files, Pilcrow, RefreshCw, Rows2, Search } from 'lucide-react
 import { useDeferredValue, useMemo, useState } from 'react'
 import { IconButton } from '../../../ui/form/IconButton.tsx'
 import { Segmented } from '../../../ui/form/Segmented.tsx'
-import { useReplayed } from '../replayed.ts'
+import { useReplayed } from '../replayContext.ts'
 import { texts } from './texts.ts'
 import { hunksWithContext, type KnownLines } from './diff/diffRows.ts'
 import { findInDiff, type Match } from './diff/findInDiff.ts'

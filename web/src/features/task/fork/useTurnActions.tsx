@@ -6,7 +6,7 @@ import type { AgentName } from '#domain/agents.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { useAction } from '../../../actions/ActionsContext.tsx'
 import type { MenuItem } from '../../../ui/overlay/Menu.tsx'
-import { useReplayed } from '../replayed.ts'
+import { useReplayed } from '../replayContext.ts'
 import { selectOpenTask, taskLoaded } from '../taskSlice.ts'
 import { texts } from './headerTexts.ts'
 

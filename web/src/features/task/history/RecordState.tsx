@@ -7,7 +7,7 @@ import { classes } from '../../../ui/classes.ts'
 import { useNow } from '../../../ui/hooks.ts'
 import { ConfirmDialog } from '../../../ui/overlay/ConfirmDialog.tsx'
 import { dateAndTime } from '../../../ui/text/dates.ts'
-import { useTaskRecordQuery, type TaskRecord, describeRecord, type RecordDescription } from './recordApi.ts'
+import { useTaskRecordQuery, type TaskRecord, describeRecord, type RecordDescription } from './taskRecord.ts'
 import { recordTexts as texts } from './recordTexts.ts'
 
 interface RecordStateProps {

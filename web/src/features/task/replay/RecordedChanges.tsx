@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import { Empty } from '../../../ui/layout/Empty.tsx'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { ChangesLoading } from '../changes/ChangesLoading.tsx'
-import type { RecordedChangesProps, Replayed } from '../replayed.ts'
+import type { RecordedChangesProps, Replayed } from '../replayContext.ts'
 import { texts } from '../history/texts.ts'
 
 /** How long a moment must be shown before its changes are read, in milliseconds: nobody looks at changes while dragging the slider. */

@@ -21,7 +21,7 @@ import { Track } from './Track.tsx'
 import { nextEvent, nextTurn, playOrPause, previousEvent, previousTurn, showKeys } from './useReplayKeys.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { Dialog } from '../../../ui/overlay/Dialog.tsx'
-import { useReplayed } from '../replayed.ts'
+import { useReplayed } from '../replayContext.ts'
 
 interface ScrubberProps {
   /** `null` when the replay has no address. */

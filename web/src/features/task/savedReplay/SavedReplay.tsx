@@ -22,7 +22,7 @@ import { ReplayedDock } from '../replay/ReplayedDock.tsx'
 import { Scrubber } from '../replay/Scrubber.tsx'
 import { useHistory } from '../history/useHistory.ts'
 import { useReplayKeys } from '../replay/useReplayKeys.ts'
-import { ReplayedContext, type Replayed } from '../replayed.ts'
+import { ReplayContext, type Replayed } from '../replayContext.ts'
 import { selectOpenTask } from '../taskSlice.ts'
 import { TerminalPanel } from '../terminal/TerminalPanel.tsx'
 import { texts as taskTexts } from '../texts.ts'
@@ -51,14 +51,14 @@ export function SavedReplay({ session, savedAt, leftOut }: SavedReplayProps) {
     )
   return (
     <Provider store={shown.store}>
-      <ReplayedContext value={replayed}>
+      <ReplayContext value={replayed}>
         <main id="main" tabIndex={-1} className="flex h-full flex-col outline-none">
           <Header savedAt={savedAt} leftOut={leftOut} />
           <Panels session={session} open={shown.open} />
           <Scrubber taskId={null} session={session} replay={moment} />
         </main>
         <Toasts />
-      </ReplayedContext>
+      </ReplayContext>
     </Provider>
   )
 }

@@ -6,7 +6,7 @@ import { IconButton } from '../../../../ui/form/IconButton.tsx'
 import type { LineRow } from '../diff/diffRows.ts'
 import type { CodeSpan } from '../diff/highlight.ts'
 import { type DiffLine, lineKey } from '../diff/parseDiff.ts'
-import { useReplayed } from '../../replayed.ts'
+import { useReplayed } from '../../replayContext.ts'
 import { texts } from '../texts.ts'
 import { LineText } from './LineText.tsx'
 

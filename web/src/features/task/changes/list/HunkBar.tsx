@@ -2,7 +2,7 @@
 import { ChevronDown, ChevronsUpDown, ChevronUp } from 'lucide-react'
 import { memo, useState } from 'react'
 import { IconButton } from '../../../../ui/form/IconButton.tsx'
-import { useReplayed } from '../../replayed.ts'
+import { useReplayed } from '../../replayContext.ts'
 import type { DiffRow, Gap } from '../diff/diffRows.ts'
 import { texts } from '../texts.ts'
 import { linesAtOnce } from './useKnownLines.ts'

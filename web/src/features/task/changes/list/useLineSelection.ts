@@ -3,7 +3,7 @@
  * keys with Shift.
  */
 import { type PointerEvent, useRef, useState } from 'react'
-import { useReplayed } from '../../replayed.ts'
+import { useReplayed } from '../../replayContext.ts'
 import type { DiffRow } from '../diff/diffRows.ts'
 import { type ActiveRow, rowIdOf } from './useActiveRow.ts'
 import { type CommentTarget, rowsBetween, targetOf, useRange } from './useRange.ts'

@@ -18,7 +18,7 @@ import { Queue } from '../queue/Queue.tsx'
 import { texts } from '../texts.ts'
 import { MessageBox } from './MessageBox.tsx'
 
-const OpenQuestions = optionalPart(async () => (await import('../../questions/cards.ts')).OpenQuestions)
+const OpenQuestions = optionalPart(async () => (await import('../../questions/questionsChunk.ts')).OpenQuestions)
 const TaskChoices = optionalPart(async () => (await import('./TaskChoices.tsx')).TaskChoices)
 /** A placeholder of the same width, so that nothing moves when the picker is loaded. */
 const pickerPlace = <span className="w-24 flex-none md:w-60" />

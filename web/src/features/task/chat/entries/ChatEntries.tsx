@@ -2,7 +2,7 @@
 import { Fragment, memo, useState } from 'react'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { dayLabel } from '../../../../ui/text/clock.ts'
-import { useTaskNow } from '../../replayed.ts'
+import { useTaskNow } from '../../replayContext.ts'
 import { samePart, type ChatEntry } from '../chatTimeline.ts'
 import { PersonMessage } from './PersonMessage.tsx'
 import { SentMessageEntry } from './UnansweredMessage.tsx'

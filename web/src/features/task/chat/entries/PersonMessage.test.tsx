@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { openPart } from '../../../../../../tests/client/page.tsx'
 import { messageOf } from '../../../../../../tests/client/samples.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
-import { ReplayedContext, type Replayed } from '../../replayed.ts'
+import { ReplayContext, type Replayed } from '../../replayContext.ts'
 import { PersonMessage } from './PersonMessage.tsx'
 
 /** A command that a person ran. */
@@ -55,12 +55,12 @@ test.each([
 ] as const)('the menu of a %s message offers what can be done then', (_when, value, offered) => {
   const message = command({ status: 'completed' })
   openPart(
-    <ReplayedContext value={value}>
+    <ReplayContext value={value}>
       <PersonMessage
         entry={{ kind: 'message', key: 'm', at: message.createdAt, message, grouped: false }}
         taskId={message.task}
       />
-    </ReplayedContext>,
+    </ReplayContext>,
   )
   fireEvent.click(screen.getByRole('button', { name: 'Message menu' }))
   expect(screen.getAllByRole('menuitem').map(({ textContent }) => textContent)).toEqual(offered)

@@ -14,15 +14,17 @@ import type { TurnPart } from '../turnParts.ts'
 import { texts as forkTexts } from '../../fork/headerTexts.ts'
 import { useTurnActions } from '../../fork/useTurnActions.tsx'
 import { isCall, logsIn } from '../nestedTools.ts'
-import { Boot } from './Boot.tsx'
+import { StartProgress } from './StartProgress.tsx'
 import { MarkdownText, MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
 import { texts } from '../texts.ts'
 import { usageText } from '../composer/usageText.ts'
-import { useTaskSeconds } from '../../replayed.ts'
+import { useTaskSeconds } from '../../replayContext.ts'
 
 const ToolRow = optionalPart(async () => (await import('./ToolRow.tsx')).ToolRow)
-const QuestionCard = optionalPart(async () => (await import('../../questions/cards.ts')).QuestionCard)
+const QuestionCard = optionalPart(
+  async () => (await import('../../questions/questionsChunk.ts')).QuestionCard,
+)
 
 export type TurnUsage = NonNullable<NonNullable<Task['execution']>['usage']>
 
@@ -91,7 +93,9 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
       {parts.map((part) => (
         <Part key={part.key} part={part} wasSeen={wasSeen} />
       ))}
-      {turn.live && execution !== null && !turn.parts.some(isOfAgent) && <Boot execution={execution} />}
+      {turn.live && execution !== null && !turn.parts.some(isOfAgent) && (
+        <StartProgress execution={execution} />
+      )}
     </article>
   )
 }

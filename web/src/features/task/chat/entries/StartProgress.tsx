@@ -4,7 +4,7 @@ import type { Task } from '#domain/api/tasks.schema.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { elapsed } from '../../../../ui/text/clock.ts'
 import { Ring } from '../../../../ui/status/Status.tsx'
-import { useTaskSeconds } from '../../replayed.ts'
+import { useTaskSeconds } from '../../replayContext.ts'
 import { texts } from '../texts.ts'
 
 /** The time after which a step shows what it may be waiting for, in milliseconds. */
@@ -12,7 +12,7 @@ const long = 8_000
 
 const steps = ['queued', 'cloning', 'setup', 'agent_started'] as const
 
-export function Boot({ execution }: { readonly execution: NonNullable<Task['execution']> }) {
+export function StartProgress({ execution }: { readonly execution: NonNullable<Task['execution']> }) {
   const now = useTaskSeconds()
   const reached = new Map(execution.steps.map(({ step, at }) => [step, Date.parse(at)]))
   const current = steps.findLast((step) => reached.has(step)) ?? 'queued'

@@ -48,10 +48,10 @@ export interface ChangesPanelProps extends CodeChangesProps {
   readonly notes: ReactNode
 }
 
-export const ReplayedContext = createContext<Replayed | null>(null)
+export const ReplayContext = createContext<Replayed | null>(null)
 
 /** The replayed moment; `null` while the live task is shown. */
-export const useReplayed = (): Replayed | null => use(ReplayedContext)
+export const useReplayed = (): Replayed | null => use(ReplayContext)
 
 /** The current time, like `useNow`; in a replay, the shown time. */
 export function useTaskNow(intervalMs: number, ticking = true): number {

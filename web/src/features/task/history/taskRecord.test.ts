@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type TaskRecord, describeRecord } from './recordApi.ts'
+import { type TaskRecord, describeRecord } from './taskRecord.ts'
 
 const now = Date.UTC(2026, 0, 1, 12)
 const at = (secondsAgo: number) => new Date(now - 1_000 * secondsAgo).toISOString()

@@ -3,7 +3,7 @@ import { classes } from '../../../ui/classes.ts'
 import { FieldNote } from '../../../ui/form/Field.tsx'
 import { TextArea } from '../../../ui/form/TextArea.tsx'
 
-interface LinesProps {
+interface LinesFieldProps {
   readonly label: string
   readonly value: string
   readonly placeholder?: string
@@ -13,7 +13,7 @@ interface LinesProps {
   readonly onChange: (value: string) => void
 }
 
-export function Lines({ label, help, error, onChange, ...rest }: LinesProps) {
+export function LinesField({ label, help, error, onChange, ...rest }: LinesFieldProps) {
   return (
     <div>
       <p aria-hidden="true" className="mb-1.5 text-ui font-medium">

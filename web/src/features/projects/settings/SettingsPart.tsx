@@ -10,18 +10,18 @@ import { notifiedOutcome } from '../../notifications/notifications.ts'
 import { useUpdateProjectSettingsMutation, faults } from './projectSettingsApi.ts'
 
 /** The project and its settings, as props of every part. */
-export interface PartOfProject {
+export interface ProjectSettingsProps {
   readonly projectId: string
   readonly settings: ShownSettings
 }
 
-interface PartProps {
+interface SettingsPartProps {
   readonly title: string
   readonly why: string
   readonly children: ReactNode
 }
 
-export function Part({ title, why, children }: PartProps) {
+export function SettingsPart({ title, why, children }: SettingsPartProps) {
   return (
     <Panel label={title} className="mb-6 grid grid-cols-1 gap-4 p-5">
       <div>
@@ -35,7 +35,7 @@ export function Part({ title, why, children }: PartProps) {
 
 /** The state of a form that edits `values` of the settings. `change` is the change that the form sends when it is saved. */
 export function useSettingsForm(
-  { projectId, settings }: PartOfProject,
+  { projectId, settings }: ProjectSettingsProps,
   values: SettingsChange,
   change: SettingsChange = values,
 ) {
@@ -67,7 +67,7 @@ export function SettingsForm({ form, title, why, children, after }: SettingsForm
     form.onSave()
   }
   return (
-    <Part title={title} why={why}>
+    <SettingsPart title={title} why={why}>
       <form onSubmit={onSubmit} className="grid grid-cols-1 gap-4">
         {children}
         <div className="flex justify-end">
@@ -84,7 +84,7 @@ export function SettingsForm({ form, title, why, children, after }: SettingsForm
         </div>
       </form>
       {after}
-    </Part>
+    </SettingsPart>
   )
 }
 
