@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { ada } from './state/accounts.ts'
 import type { Git } from './git/run.ts'
 import { repositoryName, type Repositories } from './repositories/repositories.ts'
-import type { Repository } from './state/state.ts'
+import type { Repository } from './state/stateSchema.ts'
 
 /** The most characters of a description. */
 const longestDescription = 350

@@ -1,12 +1,13 @@
 /** git over HTTP: `git http-backend` as a CGI program, streamed in both directions, and ended when the client disconnects. */
 import { Readable } from 'node:stream'
 import type { Context } from 'koa'
-import { mayPush, mayRead, type Account } from '../state/accounts.ts'
+import type { Account } from '../state/accounts.ts'
+import { mayPush, mayRead } from '../state/permissions.ts'
 import type { Caller } from '../state/actors.ts'
 import type { Host } from '../host.ts'
 import { callerOf } from '../http/authenticate.ts'
 import { notFound, Refusal } from '../httpError.ts'
-import type { Repository } from '../state/state.ts'
+import type { Repository } from '../state/stateSchema.ts'
 import type { Environment, GitOptions, GitProcess } from '../git/run.ts'
 
 /** Matches `/owner/name.git/info/refs` and the two services. As on GitHub, `.git` may be missing. */

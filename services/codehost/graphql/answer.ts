@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { Refusal } from '../httpError.ts'
 import type { Host } from '../host.ts'
 import { actorOf } from '../rest/repositories.ts'
-import type { Asking } from './asking.ts'
+import type { ResolverContext } from './context.ts'
 import { root } from './resolvers.ts'
 import { schema } from './schema.ts'
 
@@ -21,7 +21,7 @@ export async function answerGraphql(ctx: Context, host: Host): Promise<void> {
   const asked = Request.safeParse(ctx.request.body)
   if (!asked.success) throw new Refusal(400, 'A query attribute must be specified and must be a string.')
   const { query, variables, operationName } = asked.data
-  const contextValue: Asking = {
+  const contextValue: ResolverContext = {
     host,
     actor,
     viewer: actor.account,

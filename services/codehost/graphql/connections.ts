@@ -1,5 +1,5 @@
 /** Pages of lists as GitHub's GraphQL has them: `first` or `last`, at most a hundred items. */
-import { failed } from './asking.ts'
+import { failed } from './context.ts'
 
 /** The arguments by which a page is requested. */
 export interface PageArguments {

@@ -1,66 +1,66 @@
 /** Resolves the fields of the schema, from the same records as the REST API and with the same ids. */
-import { mergeStateOf } from '../pulls/standing.ts'
+import { mergeStateOf } from '../pulls/mergeState.ts'
 import { nodeId, time } from '../rest/answers.ts'
-import { mayRead } from '../state/accounts.ts'
+import { mayRead } from '../state/permissions.ts'
 import type { Issue } from '../state/issueRecords.ts'
-import type { PullRequest, Repository } from '../state/state.ts'
-import { accountNamed, done, failed, guard, type Asking } from './asking.ts'
+import type { PullRequest, Repository } from '../state/stateSchema.ts'
+import { accountNamed, done, failed, guard, type ResolverContext } from './context.ts'
 import { commitsOf } from './commit.ts'
 import type { PageArguments } from './connections.ts'
-import { issueComment, reviewThread, talkOf } from './talk.ts'
+import { issueComment, reviewThread, conversationOf } from './conversation.ts'
 
 /** GitHub accepts at most this many ids in one list. */
 const maxNodes = 100
 
 export const root = {
-  node: ({ id }: { id: string }, asking: Asking) => nodeOf(asking, id),
-  nodes: ({ ids }: { ids: readonly string[] }, asking: Asking) => {
+  node: ({ id }: { id: string }, context: ResolverContext) => nodeOf(context, id),
+  nodes: ({ ids }: { ids: readonly string[] }, context: ResolverContext) => {
     if (ids.length > maxNodes)
       throw failed(
         'UNPROCESSABLE',
         `You may not provide more than ${maxNodes} node ids; you provided ${ids.length}.`,
       )
     // Resolves each id on its own, so that a missing one does not fail the others.
-    return ids.map(async (id) => nodeOf(asking, id))
+    return ids.map(async (id) => nodeOf(context, id))
   },
-  repository: ({ owner, name }: { owner: string; name: string }, asking: Asking) => {
-    const found = asking.host.repositories.find(owner, name)
-    if (!found || !mayRead(asking.viewer, found))
+  repository: ({ owner, name }: { owner: string; name: string }, context: ResolverContext) => {
+    const found = context.host.repositories.find(owner, name)
+    if (!found || !mayRead(context.viewer, found))
       throw failed('NOT_FOUND', `Could not resolve to a Repository with the name '${owner}/${name}'.`)
-    return repository(asking, found)
+    return repository(context, found)
   },
-  convertPullRequestToDraft: (args: DraftArguments, asking: Asking) => setDraft(args, asking, true),
-  markPullRequestReadyForReview: (args: DraftArguments, asking: Asking) => setDraft(args, asking, false),
-  resolveReviewThread: (args: ThreadArguments, asking: Asking) => setResolved(args, asking, true),
-  unresolveReviewThread: (args: ThreadArguments, asking: Asking) => setResolved(args, asking, false),
+  convertPullRequestToDraft: (args: DraftArguments, context: ResolverContext) => setDraft(args, context, true),
+  markPullRequestReadyForReview: (args: DraftArguments, context: ResolverContext) => setDraft(args, context, false),
+  resolveReviewThread: (args: ThreadArguments, context: ResolverContext) => setResolved(args, context, true),
+  unresolveReviewThread: (args: ThreadArguments, context: ResolverContext) => setResolved(args, context, false),
 }
 
 interface ThreadArguments {
   readonly input: { readonly threadId: string }
 }
 
-async function setResolved({ input }: ThreadArguments, asking: Asking, resolved: boolean) {
-  const { found, of } = foundWith(asking, 'PullRequestReviewThread', input.threadId)
-  guard(asking, of)
-  const changed = await done(asking.host.reviews.setResolved(of, found.id, asking.actor, resolved))
-  return { thread: reviewThread(asking, of, changed) }
+async function setResolved({ input }: ThreadArguments, context: ResolverContext, resolved: boolean) {
+  const { found, of } = foundWith(context, 'PullRequestReviewThread', input.threadId)
+  guard(context, of)
+  const changed = await done(context.host.reviews.setResolved(of, found.id, context.actor, resolved))
+  return { thread: reviewThread(context, of, changed) }
 }
 
 interface DraftArguments {
   readonly input: { readonly pullRequestId: string }
 }
 
-async function setDraft({ input }: DraftArguments, asking: Asking, draft: boolean) {
-  const { found, of } = foundWith(asking, 'PullRequest', input.pullRequestId)
-  guard(asking, of)
-  const changed = await done(asking.host.pulls.setDraft(of, found.number, asking.viewer, draft))
-  return { pullRequest: pullRequest(asking, of, changed) }
+async function setDraft({ input }: DraftArguments, context: ResolverContext, draft: boolean) {
+  const { found, of } = foundWith(context, 'PullRequest', input.pullRequestId)
+  guard(context, of)
+  const changed = await done(context.host.pulls.setDraft(of, found.number, context.viewer, draft))
+  return { pullRequest: pullRequest(context, of, changed) }
 }
 
 /** The types of objects that can be requested by id. */
 const kinds = ['Issue', 'IssueComment', 'PullRequestReviewThread', 'PullRequest'] as const
 
-function recordsOf({ host }: Asking) {
+function recordsOf({ host }: ResolverContext) {
   const { issues, issueComments, reviewThreads, pullRequests } = host.store.current()
   return {
     Issue: issues,
@@ -72,30 +72,30 @@ function recordsOf({ host }: Asking) {
 type Records = ReturnType<typeof recordsOf>
 
 /** The record with this id, and its repository. Throws a field error when the caller may not see it. */
-function foundWith<Kind extends keyof Records>(asking: Asking, kind: Kind, id: string) {
-  const all: readonly Records[Kind][number][] = recordsOf(asking)[kind]
+function foundWith<Kind extends keyof Records>(context: ResolverContext, kind: Kind, id: string) {
+  const all: readonly Records[Kind][number][] = recordsOf(context)[kind]
   const found = all.find((one) => nodeId(kind, one.id) === id)
-  const of = asking.host.store.current().repositories.find((one) => one.id === found?.repositoryId)
-  if (!found || !of || !mayRead(asking.viewer, of))
+  const of = context.host.store.current().repositories.find((one) => one.id === found?.repositoryId)
+  if (!found || !of || !mayRead(context.viewer, of))
     throw failed('NOT_FOUND', `Could not resolve to a node with the global id of '${id}'.`)
   return { found, of }
 }
 
-function nodeOf(asking: Asking, id: string) {
-  const all = recordsOf(asking)
+function nodeOf(context: ResolverContext, id: string) {
+  const all = recordsOf(context)
   const kind = kinds.find((one) => all[one].some((record) => nodeId(one, record.id) === id)) ?? 'PullRequest'
   switch (kind) {
     case 'Issue':
-      return issue(foundWith(asking, kind, id).found)
+      return issue(foundWith(context, kind, id).found)
     case 'IssueComment':
-      return issueComment(foundWith(asking, kind, id).found)
+      return issueComment(foundWith(context, kind, id).found)
     case 'PullRequestReviewThread': {
-      const { found, of } = foundWith(asking, kind, id)
-      return reviewThread(asking, of, found)
+      const { found, of } = foundWith(context, kind, id)
+      return reviewThread(context, of, found)
     }
     case 'PullRequest': {
-      const { found, of } = foundWith(asking, kind, id)
-      return pullRequest(asking, of, found)
+      const { found, of } = foundWith(context, kind, id)
+      return pullRequest(context, of, found)
     }
   }
 }
@@ -111,20 +111,20 @@ const issue = (one: Issue): object => ({
   editor: one.editedBy === null ? null : accountNamed(one.editedBy),
 })
 
-const repository = (asking: Asking, of: Repository): object => ({
+const repository = (context: ResolverContext, of: Repository): object => ({
   __typename: 'Repository',
   id: nodeId('Repository', of.id),
   databaseId: of.id,
   nameWithOwner: `${of.owner}/${of.name}`,
   pullRequest: ({ number }: { number: number }) => {
-    const pull = asking.host.pulls.of(of).find((one) => one.number === number)
+    const pull = context.host.pulls.of(of).find((one) => one.number === number)
     if (!pull) throw failed('NOT_FOUND', `Could not resolve to a PullRequest with the number of ${number}.`)
-    return pullRequest(asking, of, pull)
+    return pullRequest(context, of, pull)
   },
 })
 
-function pullRequest(asking: Asking, of: Repository, pull: PullRequest): object {
-  const { pulls } = asking.host
+function pullRequest(context: ResolverContext, of: Repository, pull: PullRequest): object {
+  const { pulls } = context.host
   const { merged } = pull
   const mergeable = async () => (await pulls.figures(of, pull)).mergeable
   return {
@@ -144,9 +144,9 @@ function pullRequest(asking: Asking, of: Repository, pull: PullRequest): object 
     reviewDecision: () => pulls.standing(of, pull).decision,
     mergeable: async () => mergeability(await mergeable()),
     mergeStateStatus: async () => mergeStateOf(pull, await mergeable(), pulls.standing(of, pull)),
-    commits: (args: PageArguments) => commitsOf(asking, of, pull, args),
-    ...talkOf(asking, of, pull),
-    repository: () => repository(asking, of),
+    commits: (args: PageArguments) => commitsOf(context, of, pull, args),
+    ...conversationOf(context, of, pull),
+    repository: () => repository(context, of),
   }
 }
 

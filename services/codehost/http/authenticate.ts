@@ -3,9 +3,10 @@ import type { Context } from 'koa'
 import type { Host } from '../host.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { Repositories } from '../repositories/repositories.ts'
-import { mayRead, personOf, type Account } from '../state/accounts.ts'
+import { personOf, type Account } from '../state/accounts.ts'
+import { mayRead } from '../state/permissions.ts'
 import { clientAppId, type Caller } from '../state/actors.ts'
-import type { Repository } from '../state/state.ts'
+import type { Repository } from '../state/stateSchema.ts'
 import { grantByAccess, newToken, sessionLogin, withSession } from '../state/tokens.ts'
 
 type Here = Pick<Host, 'store' | 'clock' | 'client' | 'extension'>

@@ -1,9 +1,10 @@
 /** Issues and their labels. Everybody who can read the repository may open an issue; setting labels needs the triage permission. */
 import type { Clock } from '#platform/ports/clock.ts'
-import { mayTriage, sameName } from '../state/accounts.ts'
+import { sameName } from '../state/accounts.ts'
+import { mayTriage } from '../state/permissions.ts'
 import type { Actor } from '../state/actors.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
-import type { PullRequest, Repository, State } from '../state/state.ts'
+import type { PullRequest, Repository, State } from '../state/stateSchema.ts'
 import type { Store } from '../state/store.ts'
 import type { HostEvent } from '../state/events.ts'
 import { closedBy, nextNumber } from './numbers.ts'

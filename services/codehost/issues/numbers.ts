@@ -1,5 +1,5 @@
 /** Numbers of pull requests and issues: one sequence in each repository. */
-import type { Repository, State } from '../state/state.ts'
+import type { Repository, State } from '../state/stateSchema.ts'
 
 /** The next number. Numbers are never reused. */
 export function nextNumber(

@@ -1,10 +1,10 @@
 /** The pages of repositories: the list of all, one repository, one pull request. */
 import { accountOf } from '../state/accounts.ts'
 import type { PullRequestFigures } from '../pulls/pullRequests.ts'
-import type { PullRequest, Repository } from '../state/state.ts'
+import type { PullRequest, Repository } from '../state/stateSchema.ts'
 import { shownParts } from '#domain/kernel/hiddenCharacters.ts'
 import type { Spot } from '../reviews/lines.ts'
-import { lineForm } from './talk/talkHtml.ts'
+import { lineForm } from './conversation/conversationHtml.ts'
 import type { DiffFile, DiffLine } from '../git/diffLines.ts'
 import { html } from '#platform/http/html.ts'
 import type { Html } from '#platform/http/html.ts'

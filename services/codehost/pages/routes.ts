@@ -2,12 +2,13 @@
 import { Router } from '@koa/router'
 import type { Context } from 'koa'
 import { z } from 'zod'
-import { mayRead, ownerOf, personOf, type Account, type Owner } from '../state/accounts.ts'
+import { ownerOf, personOf, type Account, type Owner } from '../state/accounts.ts'
+import { mayRead } from '../state/permissions.ts'
 import type { Host } from '../host.ts'
 import { originOf, refuseForeignForm } from '../http/baseUrl.ts'
 import { browsingAs, readable, rememberBrowser } from '../http/authenticate.ts'
 import { notFound, Refusal } from '../httpError.ts'
-import type { PullRequest } from '../state/state.ts'
+import type { PullRequest } from '../state/stateSchema.ts'
 import { html } from '#platform/http/html.ts'
 import { show } from './layout.ts'
 import { readDiff } from '../git/diffLines.ts'
@@ -19,9 +20,9 @@ import {
   type MergeOffer,
   type StateChange,
 } from './repositoryPages.ts'
-import { asked, numberOf, type Asked, type PageContext } from './talk/asked.ts'
-import { issuePages } from './talk/issuePages.ts'
-import { conversation, pullTalkRoutes } from './talk/pullTalk.ts'
+import { pageRequest, numberOf, type PageRequest, type PageContext } from './conversation/pageRequest.ts'
+import { issuePages } from './conversation/issuePages.ts'
+import { conversation, conversationRoutes } from './conversation/pullRequestConversation.ts'
 import { loginPage, refusalPage } from './signIn.ts'
 
 const diffLimit = 1024 * 1024
@@ -58,7 +59,7 @@ export function pageRoutes(host: Host): Router {
   })
   router.get('/login', (ctx) => showLogin(ctx, 200, returnPath(ctx.query['return_to']), undefined))
   router.post('/login', (ctx) => login(ctx, host))
-  pullTalkRoutes(router, host)
+  conversationRoutes(router, host)
   issuePages(router, host)
   router.get('/:owner/:repo', (ctx) => showRepository(ctx, host))
   router.get('/:owner/:repo/pull/:number', async (ctx) => {
@@ -125,10 +126,10 @@ async function showRepository(ctx: PageContext, host: Host): Promise<void> {
   })
 }
 
-type AskedPull = Asked & { readonly pull: PullRequest }
+type AskedPull = PageRequest & { readonly pull: PullRequest }
 
 function askedPull(ctx: PageContext, host: Host): AskedPull {
-  const all = asked(ctx, host)
+  const all = pageRequest(ctx, host)
   return { ...all, pull: host.pulls.get(all.repository, numberOf(ctx)) }
 }
 

@@ -1,12 +1,13 @@
 /** Pull requests between branches of one repository. */
 import type { Clock } from '#platform/ports/clock.ts'
-import { mayPush, type Account } from '../state/accounts.ts'
+import type { Account } from '../state/accounts.ts'
+import { mayPush } from '../state/permissions.ts'
 import { invalid, notFound, Refusal, type FieldFault } from '../httpError.ts'
 import type { Repositories } from '../repositories/repositories.ts'
-import type { Standing } from './standing.ts'
+import type { MergeRequirements } from './mergeState.ts'
 import type { Issues } from '../issues/issues.ts'
 import { nextNumber } from '../issues/numbers.ts'
-import type { PullRequest, Repository, State } from '../state/state.ts'
+import type { PullRequest, Repository, State } from '../state/stateSchema.ts'
 import type { Store } from '../state/store.ts'
 import type { HostEvent, PullRequestAction } from '../state/events.ts'
 import { headRef } from '../repositories/syncPullRequests.ts'
@@ -57,7 +58,7 @@ export interface PullRequests {
   /** Merges with `by` as the author and returns the commit. Throws Refusal 405 when merging is impossible, 409 when the head has changed since. */
   merge(repository: Repository, number: number, by: Account, request: MergeRequest): Promise<string>
   figures(repository: Repository, pull: PullRequest): Promise<PullRequestFigures>
-  standing(repository: Repository, pull: PullRequest): Standing
+  standing(repository: Repository, pull: PullRequest): MergeRequirements
 }
 
 interface Pulls {
@@ -65,7 +66,7 @@ interface Pulls {
   readonly repositories: Repositories
   readonly issues: Pick<Issues, 'closeMentioned'>
   readonly clock: Clock
-  readonly standing: (repository: Repository, pull: PullRequest) => Standing
+  readonly standing: (repository: Repository, pull: PullRequest) => MergeRequirements
   readonly tell: (event: HostEvent) => void
 }
 

@@ -9,7 +9,7 @@ import type { Git } from '../git/run.ts'
 import { follow, followed } from './syncPullRequests.ts'
 import { invalid, Refusal } from '../httpError.ts'
 import { serializeByKey, type SerializeByKey } from '#platform/async/queue.ts'
-import type { PullRequest, Repository, State } from '../state/state.ts'
+import type { PullRequest, Repository, State } from '../state/stateSchema.ts'
 import type { Store } from '../state/store.ts'
 import type { HostEvent } from '../state/events.ts'
 

@@ -2,7 +2,7 @@
 import type { Account, Organization, Owner, Team } from '../state/accounts.ts'
 import type { AboutPull } from '../state/actors.ts'
 import type { Label } from '../state/issueRecords.ts'
-import type { PullRequest, Repository } from '../state/state.ts'
+import type { PullRequest, Repository } from '../state/stateSchema.ts'
 
 /** The address of the API, under `/api/v3` as on GitHub Enterprise. `origin` is the address of the code host as the client sees it. */
 export const apiOf = (origin: string): string => `${origin}/api/v3`

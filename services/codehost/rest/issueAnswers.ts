@@ -1,7 +1,7 @@
 /** Issues, labels and issue events in the form of GitHub's REST API, with the fields that the product reads. */
 import { accountOf } from '../state/accounts.ts'
 import type { Issue, IssueEvent } from '../state/issueRecords.ts'
-import type { PullRequest } from '../state/state.ts'
+import type { PullRequest } from '../state/stateSchema.ts'
 import { labelAnswer, nodeId, simpleUser, time } from './answers.ts'
 import { viaAppAnswer, type About } from './reviewAnswers.ts'
 

@@ -4,7 +4,7 @@ import { clientAppId } from '../state/actors.ts'
 import type { Extension } from '../host.ts'
 import type { Place } from '../reviews/lines.ts'
 import type { IssueComment, Review, ReviewComment } from '../state/reviewRecords.ts'
-import type { Repository, State } from '../state/state.ts'
+import type { Repository, State } from '../state/stateSchema.ts'
 import { nodeId, simpleUser, time, type FullRepository } from './answers.ts'
 
 /** What is needed to describe things of one repository. */

@@ -1,10 +1,11 @@
 /** Comments on pull requests and issues. As on GitHub, both have the same list and the same kind of address. */
 import type { Clock } from '#platform/ports/clock.ts'
-import { mayPush, sameName } from '../state/accounts.ts'
+import { sameName } from '../state/accounts.ts'
+import { mayPush } from '../state/permissions.ts'
 import type { Actor } from '../state/actors.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
 import { touchedNumber } from '../issues/numbers.ts'
-import type { Repository, State } from '../state/state.ts'
+import type { Repository, State } from '../state/stateSchema.ts'
 import type { Store } from '../state/store.ts'
 import type { HostEvent } from '../state/events.ts'
 import { mostTexts, type IssueComment } from '../state/reviewRecords.ts'

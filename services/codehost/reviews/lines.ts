@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Bare } from '../git/bare.ts'
 import { readDiff, type DiffFile } from '../git/diffLines.ts'
-import type { PullRequest } from '../state/state.ts'
+import type { PullRequest } from '../state/stateSchema.ts'
 import type { ReviewComment } from '../state/reviewRecords.ts'
 
 /** A line of one of the two files that a diff compares. */

@@ -2,7 +2,7 @@
 import { sameName } from '../state/accounts.ts'
 import type { Actor } from '../state/actors.ts'
 import { notFound } from '../httpError.ts'
-import type { PullRequest, Repository, State } from '../state/state.ts'
+import type { PullRequest, Repository, State } from '../state/stateSchema.ts'
 import { createLines, type Place } from './lines.ts'
 import type { Review, ReviewComment, ReviewThread } from '../state/reviewRecords.ts'
 import {

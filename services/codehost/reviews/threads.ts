@@ -2,7 +2,7 @@
 import { sameName } from '../state/accounts.ts'
 import type { Actor } from '../state/actors.ts'
 import { notFound, Refusal } from '../httpError.ts'
-import type { Repository, State } from '../state/state.ts'
+import type { Repository, State } from '../state/stateSchema.ts'
 import type { Review, ReviewComment, ReviewThread } from '../state/reviewRecords.ts'
 import {
   commentOf,

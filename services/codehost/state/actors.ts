@@ -1,7 +1,7 @@
 /** Who acts on the code host and through which App, and their relation to a repository. */
 import { accountOf, type Account } from './accounts.ts'
 import type { Label } from './issueRecords.ts'
-import type { PullRequest, Repository, State } from './state.ts'
+import type { PullRequest, Repository, State } from './stateSchema.ts'
 
 /** Who acts, and the App whose token they use; `null` on a page. */
 export interface Actor {

@@ -2,7 +2,7 @@
 import type { Account, Owner } from './accounts.ts'
 import type { IssueComment, Review, ReviewComment, ReviewThread } from './reviewRecords.ts'
 import type { Issue } from './issueRecords.ts'
-import type { PullRequest, Repository } from './state.ts'
+import type { PullRequest, Repository } from './stateSchema.ts'
 
 /** What happened to a pull request. */
 export type PullRequestAction =

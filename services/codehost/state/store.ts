@@ -4,7 +4,7 @@ import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { DamagedData, NewerData } from '#platform/ports/faults.ts'
-import { emptyState, State } from './state.ts'
+import { emptyState, State } from './stateSchema.ts'
 
 /** Reads and changes a state: by default that of the code host. */
 export interface Store<Kept = State> {

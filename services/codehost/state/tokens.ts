@@ -1,6 +1,6 @@
 /** Tokens and sessions: random, stored as hashes, and found by hash. All functions except `newToken` are pure. */
 import { createHash, randomBytes } from 'node:crypto'
-import type { Grant, Session, State } from './state.ts'
+import type { Grant, Session, State } from './stateSchema.ts'
 
 const hour = 3_600_000
 /** The lifetime of a GitHub App's user tokens: 8 hours, and about 6 months for refreshing them. */

@@ -1,6 +1,6 @@
 /** The relation of a person to a repository, which GitHub shows with what they write. */
 import { organizationOf, sameName } from '../../../services/codehost/state/accounts.ts'
-import type { Repository, State } from '../../../services/codehost/state/state.ts'
+import type { Repository, State } from '../../../services/codehost/state/stateSchema.ts'
 
 /** GitHub's `author_association`, which is no permission. */
 export type Association = 'OWNER' | 'MEMBER' | 'COLLABORATOR' | 'CONTRIBUTOR' | 'NONE'

@@ -11,11 +11,12 @@ import {
   unprocessable,
   type Target,
 } from '../../../services/codehost/reviews/texts.ts'
-import { mayPush, mayTriage, sameName, type Account } from '../../../services/codehost/state/accounts.ts'
+import { sameName, type Account } from '../../../services/codehost/state/accounts.ts'
+import { mayPush, mayTriage } from '../../../services/codehost/state/permissions.ts'
 import type { Actor } from '../../../services/codehost/state/actors.ts'
 import type { Label } from '../../../services/codehost/state/issueRecords.ts'
 import type { Review, ReviewComment } from '../../../services/codehost/state/reviewRecords.ts'
-import type { Repository } from '../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../services/codehost/state/stateSchema.ts'
 
 export interface Changes {
   /** Changes the text of a review. Throws Refusal 403 and 404. */

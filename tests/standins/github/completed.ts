@@ -1,7 +1,7 @@
 /** Completes answers of the code host to the form of GitHub's OpenAPI description, with members that the product does not read. */
 import { z } from 'zod'
 import type { Host } from '../../../services/codehost/host.ts'
-import type { State } from '../../../services/codehost/state/state.ts'
+import type { State } from '../../../services/codehost/state/stateSchema.ts'
 import { associationOf } from './association.ts'
 
 const joined = '2024-01-01T00:00:00Z'

@@ -1,7 +1,7 @@
 /** Events that the stand-in reports by webhooks, in addition to those of the code host itself. */
 import type { Account } from '../../../services/codehost/state/accounts.ts'
 import type { HostEvent } from '../../../services/codehost/state/events.ts'
-import type { Repository } from '../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../services/codehost/state/stateSchema.ts'
 import type { CheckRun, CommitStatus } from './checks/records.ts'
 
 export type GitHubEvent =

@@ -1,10 +1,11 @@
 /** Old names of repositories lead to the new ones, as on GitHub; archived repositories can only be read. */
 import type { Context, Middleware } from 'koa'
-import { mayRead, type Account } from '../../../services/codehost/state/accounts.ts'
+import type { Account } from '../../../services/codehost/state/accounts.ts'
+import { mayRead } from '../../../services/codehost/state/permissions.ts'
 import { refuseArchived } from './lifecycle.ts'
 import { Refusal } from '../../../services/codehost/httpError.ts'
 import type { GitHubHost } from './host.ts'
-import type { Repository } from '../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../services/codehost/state/stateSchema.ts'
 import { browsingAs, tokenHolder } from '../../../services/codehost/http/authenticate.ts'
 import { originOf } from '../../../services/codehost/http/baseUrl.ts'
 

@@ -2,16 +2,11 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '#platform/ports/clock.ts'
-import {
-  ownerOf,
-  roleOf,
-  sameName,
-  type Account,
-  type Role,
-} from '../../../services/codehost/state/accounts.ts'
+import { ownerOf, sameName, type Account } from '../../../services/codehost/state/accounts.ts'
+import { roleOf, type Role } from '../../../services/codehost/state/permissions.ts'
 import { invalid, notFound, Refusal } from '../../../services/codehost/httpError.ts'
 import { repositoryName, type Repositories } from '../../../services/codehost/repositories/repositories.ts'
-import type { Repository } from '../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../services/codehost/state/stateSchema.ts'
 import type { BranchProtection, GitHubState } from './state.ts'
 import type { Store } from '../../../services/codehost/state/store.ts'
 import type { GitHubEvent } from './events.ts'

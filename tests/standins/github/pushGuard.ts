@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import type { Extension } from '../../../services/codehost/host.ts'
 import { Refusal } from '../../../services/codehost/httpError.ts'
-import type { Repository } from '../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../services/codehost/state/stateSchema.ts'
 import type { Wanted } from './apps/permissions.ts'
 import { callerOf } from './callers.ts'
 import type { GitHubHost } from './host.ts'

@@ -3,12 +3,12 @@
  * requires(host, { checks: 'read' }), ...)`.
  */
 import type { Context, Next } from 'koa'
-import { mayRead } from '../../../services/codehost/state/accounts.ts'
+import { mayRead } from '../../../services/codehost/state/permissions.ts'
 import { acceptedText, grants, onlyReads, type Wanted } from './apps/permissions.ts'
 import { notFound, Refusal } from '../../../services/codehost/httpError.ts'
 import type { GitHubHost } from './host.ts'
 import type { Stores } from './stores.ts'
-import type { Repository } from '../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../services/codehost/state/stateSchema.ts'
 import type { Permissions } from './state.ts'
 import { callerOf, type Caller } from './callers.ts'
 

@@ -1,7 +1,8 @@
 /** Whether a pull request was approved, if a rule for its base branch requires that. */
-import type { ReviewDecision } from '../../../services/codehost/pulls/standing.ts'
-import { mayPush, personOf } from '../../../services/codehost/state/accounts.ts'
-import type { PullRequest, Repository } from '../../../services/codehost/state/state.ts'
+import type { ReviewDecision } from '../../../services/codehost/pulls/mergeState.ts'
+import { personOf } from '../../../services/codehost/state/accounts.ts'
+import { mayPush } from '../../../services/codehost/state/permissions.ts'
+import type { PullRequest, Repository } from '../../../services/codehost/state/stateSchema.ts'
 import type { GitHubHost } from './host.ts'
 
 /** `null` when the base branch requires no approval, whatever the reviews say, as on GitHub. */

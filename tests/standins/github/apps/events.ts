@@ -1,6 +1,6 @@
 /** Events about Apps themselves, which Apps receive without having subscribed to them. */
 import type { Account } from '../../../../services/codehost/state/accounts.ts'
-import type { Repository } from '../../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import type { App, Installation } from '../state.ts'
 
 export type AppEvent =

@@ -2,7 +2,7 @@
 import type { Clock } from '#platform/ports/clock.ts'
 import { sameName, type Account, type Owner } from '../../../../services/codehost/state/accounts.ts'
 import { notFound, Refusal } from '../../../../services/codehost/httpError.ts'
-import type { Repository } from '../../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import type { App, Installation, GitHubState } from '../state.ts'
 import type { Store } from '../../../../services/codehost/state/store.ts'
 import type { AppEvent } from './events.ts'

@@ -1,7 +1,7 @@
 /** Tokens of installations: valid for an hour, with at most the granted permissions, in either of GitHub's two forms. */
 import { randomBytes } from 'node:crypto'
 import { invalid, Refusal } from '../../../../services/codehost/httpError.ts'
-import type { Repository } from '../../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import type { Installation, InstallationToken, Permissions } from '../state.ts'
 import type { Stores } from '../stores.ts'
 import { newToken, tokenHash } from '../../../../services/codehost/state/tokens.ts'

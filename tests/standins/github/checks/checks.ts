@@ -1,9 +1,10 @@
 /** Check runs and commit statuses: what programs report about a commit. */
 import type { GitHubState } from '../state.ts'
 import type { Clock } from '#platform/ports/clock.ts'
-import { botOf, mayPush, type Account } from '../../../../services/codehost/state/accounts.ts'
+import { botOf, type Account } from '../../../../services/codehost/state/accounts.ts'
+import { mayPush } from '../../../../services/codehost/state/permissions.ts'
 import { invalid, notFound, Refusal } from '../../../../services/codehost/httpError.ts'
-import type { Repository } from '../../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import type { Store } from '../../../../services/codehost/state/store.ts'
 import type { GitHubEvent } from '../events.ts'
 import type { Logs } from './logs.ts'

@@ -1,9 +1,9 @@
 /** Checks and statuses in the form of GraphQL. */
 import type { Context } from 'koa'
-import { failed } from '../../../../services/codehost/graphql/asking.ts'
+import { failed } from '../../../../services/codehost/graphql/context.ts'
 import { connection, type PageArguments } from '../../../../services/codehost/graphql/connections.ts'
 import { nodeId } from '../../../../services/codehost/rest/answers.ts'
-import type { Repository } from '../../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import { callerOf } from '../callers.ts'
 import type { GitHubHost } from '../host.ts'
 import { isGranted } from '../requires.ts'

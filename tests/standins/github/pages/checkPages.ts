@@ -7,18 +7,22 @@ import { conclusions, type Annotation, type CheckRun, type CommitStatus } from '
 import { reportsOf, rollupOf } from '../checks/rollup.ts'
 import { notFound, Refusal } from '../../../../services/codehost/httpError.ts'
 import type { GitHubHost } from '../host.ts'
-import type { PullRequest, Repository } from '../../../../services/codehost/state/state.ts'
+import type { PullRequest, Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import { show } from '../../../../services/codehost/pages/layout.ts'
 import {
   addressOf,
-  asked,
+  pageRequest,
   badForm,
   barOf,
   numberOf,
   seeOther,
-  sent,
-} from '../../../../services/codehost/pages/talk/asked.ts'
-import { dated, textField, visible } from '../../../../services/codehost/pages/talk/talkHtml.ts'
+  formRequest,
+} from '../../../../services/codehost/pages/conversation/pageRequest.ts'
+import {
+  dated,
+  textField,
+  visible,
+} from '../../../../services/codehost/pages/conversation/conversationHtml.ts'
 
 const Report = z.object({
   name: z.string().trim().min(1).max(255),
@@ -31,7 +35,7 @@ const checksPath = '/:owner/:repo/pull/:number/checks'
 
 export function checkPages(router: Router, host: GitHubHost): void {
   router.get(checksPath, (ctx) => {
-    const { repository, viewer, mayPush } = asked(ctx, host)
+    const { repository, viewer, mayPush } = pageRequest(ctx, host)
     const pull = host.pulls.get(repository, numberOf(ctx))
     show(ctx, 200, {
       title: `Checks of ${pull.title} #${pull.number}`,
@@ -41,7 +45,7 @@ export function checkPages(router: Router, host: GitHubHost): void {
   })
 
   router.post(checksPath, async (ctx) => {
-    const { repository, mayPush } = sent(ctx, host)
+    const { repository, mayPush } = formRequest(ctx, host)
     const pull = host.pulls.get(repository, numberOf(ctx))
     if (!mayPush)
       throw new Refusal(403, `Only people who can push to ${repository.owner} can report a check.`)
@@ -59,7 +63,7 @@ export function checkPages(router: Router, host: GitHubHost): void {
   })
 
   router.get('/:owner/:repo/runs/:run/log', async (ctx) => {
-    const { repository } = asked(ctx, host)
+    const { repository } = pageRequest(ctx, host)
     const run = host.checks.get(repository, numberOf(ctx, 'run'))
     const log = await host.checks.logs.read(host.checks.logs.lend(run.id))
     if (!log) throw notFound()

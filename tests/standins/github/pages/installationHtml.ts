@@ -2,7 +2,7 @@
 import { html } from '#platform/http/html.ts'
 import type { Html } from '#platform/http/html.ts'
 import type { Owner } from '../../../../services/codehost/state/accounts.ts'
-import type { Repository } from '../../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import type { App, Installation } from '../state.ts'
 import { permissionList } from './appHtml.ts'
 

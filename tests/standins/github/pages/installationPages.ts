@@ -14,7 +14,7 @@ import { mayHave, type Selection } from '../apps/installations.ts'
 import { notFound } from '../../../../services/codehost/httpError.ts'
 import { withParams } from '../../../../services/codehost/oauth.ts'
 import type { GitHubHost } from '../host.ts'
-import type { Repository } from '../../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import type { App, Installation } from '../state.ts'
 import { allowFormsTo, show } from '../../../../services/codehost/pages/layout.ts'
 import {

@@ -1,7 +1,8 @@
 /** `/user/installations`: where Apps are installed, as far as a person may see that. */
 import type { Router } from '@koa/router'
 import type { Context } from 'koa'
-import { mayRead, ownerOf } from '../../../../services/codehost/state/accounts.ts'
+import { ownerOf } from '../../../../services/codehost/state/accounts.ts'
+import { mayRead } from '../../../../services/codehost/state/permissions.ts'
 import { originOf } from '../../../../services/codehost/http/baseUrl.ts'
 import { isOn } from '../apps/coverage.ts'
 import { tokenOf } from '../../../../services/codehost/http/authenticate.ts'

@@ -1,11 +1,11 @@
 /** Figures from git about a single pull request, and whether it can be merged: GitHub gives these in addition to what the code host does. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
-import { mergeStateOf } from '../../../../services/codehost/pulls/standing.ts'
+import { mergeStateOf } from '../../../../services/codehost/pulls/mergeState.ts'
 import { simpleUser } from '../../../../services/codehost/rest/answers.ts'
 import { asked } from '../../../../services/codehost/rest/repositories.ts'
 import { accountOf } from '../../../../services/codehost/state/accounts.ts'
-import type { PullRequest, Repository } from '../../../../services/codehost/state/state.ts'
+import type { PullRequest, Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import type { Host } from '../../../../services/codehost/host.ts'
 
 type Parts = Pick<Host, 'pulls' | 'comments' | 'reviews'>

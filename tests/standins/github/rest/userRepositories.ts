@@ -7,7 +7,7 @@ import { repositoryAnswer } from '../../../../services/codehost/rest/repositorie
 import { answerPage } from '../../../../services/codehost/rest/requests.ts'
 import { reachable } from '../../../../services/codehost/rest/user.ts'
 import { sameName, type Account } from '../../../../services/codehost/state/accounts.ts'
-import type { Repository } from '../../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import type { GitHubHost } from '../host.ts'
 
 const RepositoryQuery = z.object({

@@ -4,7 +4,7 @@ import type { AppEvent } from '../apps/events.ts'
 import { repositoriesOn } from '../apps/installations.ts'
 import { nodeId, organizationSimple, simpleUser } from '../../../../services/codehost/rest/answers.ts'
 import { installationAnswer } from '../rest/appAnswers.ts'
-import type { Repository } from '../../../../services/codehost/state/state.ts'
+import type { Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import type { Installation } from '../state.ts'
 
 /** The payload of an event, according to the current state. */

@@ -22,7 +22,7 @@ import {
 import type { Store } from '../../../../services/codehost/state/store.ts'
 import type { PullRequests } from '../../../../services/codehost/pulls/pullRequests.ts'
 import type { Repositories } from '../../../../services/codehost/repositories/repositories.ts'
-import type { PullRequest, Repository } from '../../../../services/codehost/state/state.ts'
+import type { PullRequest, Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import type { Reviews } from '../../../../services/codehost/reviews/reviews.ts'
 import { aboutPull } from '../../../../services/codehost/state/actors.ts'
 import { pullFigures } from '../rest/pullFigures.ts'

@@ -1,17 +1,18 @@
 /** What the requests for issue and pull request pages have in common: the repository, and the account that speaks. */
 import type { Context } from 'koa'
-import { mayPush, mayTriage, organizationOf, personOf, type Account } from '../../state/accounts.ts'
+import { organizationOf, personOf, type Account } from '../../state/accounts.ts'
+import { mayPush, mayTriage } from '../../state/permissions.ts'
 import type { Actor } from '../../state/actors.ts'
 import { browsingAs, readable } from '../../http/authenticate.ts'
 import { originOf, refuseForeignForm } from '../../http/baseUrl.ts'
 import { notFound, Refusal } from '../../httpError.ts'
 import type { Host } from '../../host.ts'
-import type { Repository } from '../../state/state.ts'
+import type { Repository } from '../../state/stateSchema.ts'
 
 export type PageContext = Context & { params: Record<string, string> }
 
 /** The repository of a page, who looks at it, and as whom they would comment. */
-export interface Asked {
+export interface PageRequest {
   readonly repository: Repository
   readonly viewer: Account | undefined
   /** Without sign-in, people comment as the owner: since there are no passwords, they could sign in as the owner anyway. */
@@ -21,7 +22,7 @@ export interface Asked {
 }
 
 /** The repository and accounts of a page. Throws Refusal 404. */
-export function asked(ctx: PageContext, host: Host): Asked {
+export function pageRequest(ctx: PageContext, host: Host): PageRequest {
   const viewer = browsingAs(ctx, host)
   const repository = readable(host, viewer, ctx.params['owner'], ctx.params['repo'])
   const owner = personOf(repository.owner) ?? personOf(organizationOf(repository.owner)?.owners[0] ?? '')
@@ -37,9 +38,9 @@ export function asked(ctx: PageContext, host: Host): Asked {
 }
 
 /** The same for a form that changes something, which must come from one of our own pages. Throws Refusal 403 and 404. */
-export function sent(ctx: PageContext, host: Host): Asked & { readonly by: Actor } {
+export function formRequest(ctx: PageContext, host: Host): PageRequest & { readonly by: Actor } {
   refuseForeignForm(ctx, originOf(ctx, host.url))
-  const all = asked(ctx, host)
+  const all = pageRequest(ctx, host)
   return { ...all, by: { account: all.speaker, viaApp: null } }
 }
 

@@ -6,10 +6,19 @@ import { sameName } from '../../state/accounts.ts'
 import type { Issue } from '../../state/issueRecords.ts'
 import { mostCharacters } from '../../state/reviewRecords.ts'
 import type { Host } from '../../host.ts'
-import type { Repository } from '../../state/state.ts'
+import type { Repository } from '../../state/stateSchema.ts'
 import { show } from '../layout.ts'
-import { addressOf, asked, badForm, barOf, numberOf, seeOther, sent, type Asked } from './asked.ts'
-import { commentForm, commentPanel, personName, textField, textPanel } from './talkHtml.ts'
+import {
+  addressOf,
+  pageRequest,
+  badForm,
+  barOf,
+  numberOf,
+  seeOther,
+  formRequest,
+  type PageRequest,
+} from './pageRequest.ts'
+import { commentForm, commentPanel, personName, textField, textPanel } from './conversationHtml.ts'
 
 const LabelName = z.string().trim().min(1).max(50)
 const NewIssue = z.object({
@@ -24,7 +33,7 @@ const issuesPath = '/:owner/:repo/issues'
 
 export function issuePages(router: Router, host: Host): void {
   router.get(issuesPath, (ctx) => {
-    const { repository, viewer } = asked(ctx, host)
+    const { repository, viewer } = pageRequest(ctx, host)
     const isClosed = ctx.query['state'] === 'closed'
     const found = host.issues.of(repository).filter(({ closed }) => (closed !== null) === isClosed)
     show(ctx, 200, {
@@ -35,7 +44,7 @@ export function issuePages(router: Router, host: Host): void {
   })
 
   router.get(`${issuesPath}/new`, (ctx) => {
-    const all = asked(ctx, host)
+    const all = pageRequest(ctx, host)
     show(ctx, 200, {
       title: 'New issue',
       bar: barOf(ctx, all.viewer),
@@ -44,7 +53,7 @@ export function issuePages(router: Router, host: Host): void {
   })
 
   router.post(issuesPath, async (ctx) => {
-    const { repository, by } = sent(ctx, host)
+    const { repository, by } = formRequest(ctx, host)
     const form = NewIssue.safeParse(ctx.request.body)
     if (!form.success) throw badForm('An issue needs a title of at most 256 characters.')
     const { title, body, label } = form.data
@@ -54,7 +63,7 @@ export function issuePages(router: Router, host: Host): void {
   })
 
   router.get(`${issuesPath}/:number`, (ctx) => {
-    const all = asked(ctx, host)
+    const all = pageRequest(ctx, host)
     const number = numberOf(ctx)
     const address = addressOf(all.repository)
     // An issue and a pull request never share a number, so the address of an issue redirects if the number is a pull request's.
@@ -72,7 +81,7 @@ export function issuePages(router: Router, host: Host): void {
 
 function issueForms(router: Router, host: Host): void {
   router.post(`${issuesPath}/:number/comments`, async (ctx) => {
-    const { repository, by } = sent(ctx, host)
+    const { repository, by } = formRequest(ctx, host)
     const { number } = host.issues.get(repository, numberOf(ctx))
     const form = Text.safeParse(ctx.request.body)
     if (!form.success) throw badForm('The comment is empty, or longer than a comment may be.')
@@ -82,7 +91,7 @@ function issueForms(router: Router, host: Host): void {
 
   for (const change of ['label', 'unlabel', 'close', 'reopen'] as const)
     router.post(`${issuesPath}/:number/${change}`, async (ctx) => {
-      const { repository, by } = sent(ctx, host)
+      const { repository, by } = formRequest(ctx, host)
       const number = numberOf(ctx)
       if (change === 'close' || change === 'reopen') {
         await host.issues.edit(repository, number, by, { state: change === 'close' ? 'closed' : 'open' })
@@ -133,7 +142,7 @@ const listPage = (repository: Repository, issues: readonly Issue[], isClosed: bo
     }`
 }
 
-const newPage = ({ repository, speaker, mayTriage }: Asked): Html =>
+const newPage = ({ repository, speaker, mayTriage }: PageRequest): Html =>
   html`<div class="stack">
       <p class="small"><a href="${`${addressOf(repository)}/issues`}">Issues</a></p>
       <h1>New issue</h1>
@@ -154,7 +163,7 @@ const newPage = ({ repository, speaker, mayTriage }: Asked): Html =>
       </div>
     </form>`
 
-function issuePage(host: Host, { repository, speaker, mayTriage }: Asked, issue: Issue): Html {
+function issuePage(host: Host, { repository, speaker, mayTriage }: PageRequest, issue: Issue): Html {
   const address = `${addressOf(repository)}/issues/${issue.number}`
   const { closed } = issue
   const comments = host.comments.of(repository, issue.number)

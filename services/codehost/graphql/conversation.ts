@@ -1,8 +1,8 @@
 /** Resolves reviews, threads and comments of a pull request. */
 import { nodeId, time } from '../rest/answers.ts'
 import type { IssueComment, Review, ReviewComment, ReviewThread } from '../state/reviewRecords.ts'
-import type { PullRequest, Repository } from '../state/state.ts'
-import { accountNamed, type Asking } from './asking.ts'
+import type { PullRequest, Repository } from '../state/stateSchema.ts'
+import { accountNamed, type ResolverContext } from './context.ts'
 import { commit } from './commit.ts'
 import { connection, type PageArguments } from './connections.ts'
 
@@ -11,16 +11,16 @@ interface ReviewArguments extends PageArguments {
 }
 
 /** The fields of a pull request that list comments and reviews. */
-export function talkOf(asking: Asking, repository: Repository, { number }: PullRequest): object {
-  const { reviews, comments } = asking.host
+export function conversationOf(context: ResolverContext, repository: Repository, { number }: PullRequest): object {
+  const { reviews, comments } = context.host
   return {
     comments: (args: PageArguments) => connection(comments.of(repository, number), args, issueComment),
     reviews: ({ states, ...args }: ReviewArguments) => {
       const found = reviews.of(repository, number).filter(({ state }) => states?.includes(state) ?? true)
-      return connection(found, args, (one) => review(asking, repository, one))
+      return connection(found, args, (one) => review(context, repository, one))
     },
     reviewThreads: (args: PageArguments) =>
-      connection(reviews.threads(repository, number), args, (one) => reviewThread(asking, repository, one)),
+      connection(reviews.threads(repository, number), args, (one) => reviewThread(context, repository, one)),
   }
 }
 
@@ -41,12 +41,12 @@ export const issueComment = (one: IssueComment): object => ({
   editor: one.editedBy === null ? null : accountNamed(one.editedBy),
 })
 
-const review = (asking: Asking, repository: Repository, one: Review): object => ({
+const review = (context: ResolverContext, repository: Repository, one: Review): object => ({
   __typename: 'PullRequestReview',
   ...said(one),
   id: nodeId('PullRequestReview', one.id),
   state: one.state,
-  commit: () => commit(asking, repository, one.commitId),
+  commit: () => commit(context, repository, one.commitId),
 })
 
 const reviewComment = (one: ReviewComment): object => ({
@@ -57,7 +57,7 @@ const reviewComment = (one: ReviewComment): object => ({
 
 /** A thread, at the line of its first comment; `null` when it has no comments. */
 export async function reviewThread(
-  { host: { reviews } }: Asking,
+  { host: { reviews } }: ResolverContext,
   repository: Repository,
   thread: ReviewThread,
 ): Promise<object | null> {

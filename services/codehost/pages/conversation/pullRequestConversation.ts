@@ -5,9 +5,17 @@ import { html, type Html } from '#platform/http/html.ts'
 import { sameName } from '../../state/accounts.ts'
 import { mostCharacters } from '../../state/reviewRecords.ts'
 import type { Host } from '../../host.ts'
-import type { PullRequest } from '../../state/state.ts'
-import { addressOf, badForm, numberOf, seeOther, sent, type Asked, type PageContext } from './asked.ts'
-import { commentForm, commentPanel, reviewForm, reviewPanel, threadPanel } from './talkHtml.ts'
+import type { PullRequest } from '../../state/stateSchema.ts'
+import {
+  addressOf,
+  badForm,
+  numberOf,
+  seeOther,
+  formRequest,
+  type PageRequest,
+  type PageContext,
+} from './pageRequest.ts'
+import { commentForm, commentPanel, reviewForm, reviewPanel, threadPanel } from './conversationHtml.ts'
 
 const Text = z.object({ body: z.string().trim().min(1).max(mostCharacters) })
 const Review = z.object({
@@ -23,9 +31,9 @@ const Line = Text.extend({
 
 const pullPath = '/:owner/:repo/pull/:number'
 
-export function pullTalkRoutes(router: Router, host: Host): void {
+export function conversationRoutes(router: Router, host: Host): void {
   router.post(`${pullPath}/comments`, async (ctx) => {
-    const { repository, by } = sent(ctx, host)
+    const { repository, by } = formRequest(ctx, host)
     const { number } = host.pulls.get(repository, numberOf(ctx))
     const { body } = formAs(ctx, Text)
     const comment = await host.comments.add(repository, number, by, body)
@@ -33,7 +41,7 @@ export function pullTalkRoutes(router: Router, host: Host): void {
   })
 
   router.post(`${pullPath}/reviews`, async (ctx) => {
-    const { repository, by } = sent(ctx, host)
+    const { repository, by } = formRequest(ctx, host)
     const number = numberOf(ctx)
     const { event, body } = formAs(ctx, Review)
     const review = await host.reviews.submit(repository, number, by, {
@@ -46,7 +54,7 @@ export function pullTalkRoutes(router: Router, host: Host): void {
   })
 
   router.post(`${pullPath}/lines`, async (ctx) => {
-    const { repository, by } = sent(ctx, host)
+    const { repository, by } = formRequest(ctx, host)
     const number = numberOf(ctx)
     const { path, side, line, commit, body } = formAs(ctx, Line)
     const comment = { path, body, line, side, startLine: null, startSide: null }
@@ -60,7 +68,7 @@ export function pullTalkRoutes(router: Router, host: Host): void {
   })
 
   router.post(`${pullPath}/threads/:thread/reply`, async (ctx) => {
-    const { repository, by } = sent(ctx, host)
+    const { repository, by } = formRequest(ctx, host)
     const { body } = formAs(ctx, Text)
     const number = numberOf(ctx)
     const thread = numberOf(ctx, 'thread')
@@ -71,7 +79,7 @@ export function pullTalkRoutes(router: Router, host: Host): void {
 
   for (const change of ['resolve', 'unresolve'] as const)
     router.post(`${pullPath}/threads/:thread/${change}`, async (ctx) => {
-      const { repository, by } = sent(ctx, host)
+      const { repository, by } = formRequest(ctx, host)
       const thread = await host.reviews.setResolved(
         repository,
         numberOf(ctx, 'thread'),
@@ -92,7 +100,7 @@ function formAs<Form>(ctx: PageContext, schema: z.ZodType<Form>): Form {
 /** The comments and reviews of a pull request, as HTML. */
 export async function conversation(
   host: Host,
-  { repository, speaker, mayPush }: Asked,
+  { repository, speaker, mayPush }: PageRequest,
   pull: PullRequest,
 ): Promise<Html> {
   const { number } = pull

@@ -1,6 +1,6 @@
 /** The state of the local code host without the repositories themselves. Times are ISO 8601; of tokens, only the SHA-256 is stored. */
 import { z } from 'zod'
-import { roleNames } from './accounts.ts'
+import { roleNames } from './permissions.ts'
 import { Issue, IssueEvent, Label } from './issueRecords.ts'
 import { IssueComment, Review, ReviewComment, ReviewThread } from './reviewRecords.ts'
 

@@ -6,10 +6,10 @@ import { Refusal } from '../httpError.ts'
 import { nodeId } from '../rest/answers.ts'
 import type { Host } from '../host.ts'
 import type { Actor } from '../state/actors.ts'
-import type { Repository } from '../state/state.ts'
+import type { Repository } from '../state/stateSchema.ts'
 
 /** What resolvers need: the host, and who makes the request. */
-export interface Asking {
+export interface ResolverContext {
   readonly host: Host
   readonly viewer: Account
   readonly actor: Actor
@@ -17,7 +17,7 @@ export interface Asking {
 }
 
 /** Throws a field error when the caller may not change the repository. */
-export function guard({ host, ctx }: Asking, repository: Repository): void {
+export function guard({ host, ctx }: ResolverContext, repository: Repository): void {
   try {
     host.extension.guardMutation?.(ctx, repository)
   } catch (fault) {

@@ -1,5 +1,5 @@
 /** The result of a pull request's checks and reviews, and whether it can be merged. */
-import type { PullRequest } from '../state/state.ts'
+import type { PullRequest } from '../state/stateSchema.ts'
 
 /** The combined state of all checks: GraphQL's `StatusState`. */
 export type Checks = 'ERROR' | 'FAILURE' | 'PENDING' | 'SUCCESS'
@@ -7,7 +7,7 @@ export type Checks = 'ERROR' | 'FAILURE' | 'PENDING' | 'SUCCESS'
 export type ReviewDecision = 'APPROVED' | 'CHANGES_REQUESTED' | 'REVIEW_REQUIRED'
 
 /** `checks` is `null` when none was reported, `decision` when the base branch needs no approval. */
-export interface Standing {
+export interface MergeRequirements {
   readonly checks: Checks | null
   readonly decision: ReviewDecision | null
 }
@@ -19,7 +19,7 @@ export type MergeState = 'BLOCKED' | 'CLEAN' | 'DIRTY' | 'DRAFT' | 'UNKNOWN' | '
 export function mergeStateOf(
   pull: PullRequest,
   mergeable: boolean | null,
-  { checks, decision }: Standing,
+  { checks, decision }: MergeRequirements,
 ): MergeState {
   if (mergeable === null) return 'UNKNOWN'
   if (!mergeable) return 'DIRTY'
