@@ -10,7 +10,7 @@ import { describeVariables, namedServices } from '#platform/config/variables.ts'
 import type { Engines } from '#platform/compose.ts'
 import { isReadable } from '#platform/reads/documents.ts'
 import { emptyCatalog } from '#platform/ports/readStore.ts'
-import type { Answer } from './operations/answer.ts'
+import type { Answer } from './operations/operation.ts'
 import { usage, usageOf } from './operations/usage.ts'
 import { operationBeside, operationOf, UnknownWords } from './operations/operate.ts'
 import { standaloneOf } from './operations/standalone.ts'
@@ -18,7 +18,7 @@ import type { Details } from '#platform/http/health.ts'
 import { webhookSecrets } from '#platform/credentials/hostApp.ts'
 import { serviceTokens, type Callee } from '#platform/http/serviceToken.ts'
 import { startAgents, startNotices, type Agents } from '#platform/connectedRunners.ts'
-import { processName } from '#platform/telemetry/open.ts'
+import { processName } from '#platform/telemetry/setUpTelemetry.ts'
 
 /** A part that runs until it is stopped; `stop` resolves when all of its work has ended. */
 interface Running {
@@ -385,8 +385,8 @@ async function readyLines(config: Config, engines: Engines): Promise<readonly st
 /** Records the creation of an App at `/setup`, if the record is missing. */
 async function recordApp({ services, codeHost }: Config, engines: Engines): Promise<void> {
   if (!services.has('gateway') || codeHost.kind !== 'github' || codeHost.app !== null) return
-  const { recordUnrecorded } = await import('./gateway/setup/registered.ts')
-  await recordUnrecorded(engines).catch((fault: unknown) =>
+  const { recordUnrecordedApp } = await import('./gateway/setup/registerApp.ts')
+  await recordUnrecordedApp(engines).catch((fault: unknown) =>
     engines.logger.error({ err: fault }, 'the GitHub App that was made is missing in the audit log'),
   )
 }

@@ -24,7 +24,7 @@ import {
   type ProjectEvent,
 } from './events.ts'
 import { issueLimits } from './issueRule.ts'
-import { isNoLongerCovered, isWaiting, noIssues, readFrom, type JudgedAsk } from './issues.ts'
+import { isNoLongerCovered, isWaiting, noIssues, readFrom, type JudgedRequest } from './issues.ts'
 import { projectDecider } from './project.ts'
 import { fold } from '../../tests/domain/fold.ts'
 
@@ -80,7 +80,7 @@ describe('an issue that was asked for', () => {
   })
 })
 
-test.each<[what: string, change: Partial<JudgedAsk>, outcome: string]>([
+test.each<[what: string, change: Partial<JudgedRequest>, outcome: string]>([
   ['an administrator here', { right: 'admin' }, 'taken'],
   ['somebody who may write here', { right: 'write' }, 'taken'],
   ['somebody who may only read', { right: 'read' }, 'nothing'],
@@ -130,7 +130,12 @@ test('an issue of a project whose owner may not write is told so, whatever else 
     .then([passed('owner')]))
 
 describe('who asks and cannot be asked about now', () => {
-  const unasked: JudgedAsk = { ...asked, at: at(15), author: { id: '8', login: 'ada' }, standing: 'unasked' }
+  const unasked: JudgedRequest = {
+    ...asked,
+    at: at(15),
+    author: { id: '8', login: 'ada' },
+    standing: 'unasked',
+  }
   test('keeps nothing from others who ask', () =>
     given(projectDecider, ruled)
       .when(consider({ asks: [asked, unasked] }))
@@ -151,7 +156,7 @@ describe('who asks and cannot be asked about now', () => {
 })
 
 describe('where not all was read', () => {
-  const read: JudgedAsk = { ...asked, right: 'read', standing: 'unknown' }
+  const read: JudgedRequest = { ...asked, right: 'read', standing: 'unknown' }
   test('it is told that it is not sure, once, where nobody who may was found', () => {
     given(projectDecider, ruled)
       .when(consider({ isCut: true, asks: [read] }))
@@ -277,7 +282,7 @@ describe('since when it counts', () => {
 })
 
 describe('an issue that was taken by a mention and is not wanted, as mentions are off', () => {
-  const byMention: JudgedAsk = { ...asked, trigger: 'mention' }
+  const byMention: JudgedRequest = { ...asked, trigger: 'mention' }
   const unwanted = (n = 1) =>
     ProjectIssueSettled.of({ taskId: taskId(n), failure: 'unwanted' }, { reason: null })
   const before = { ...asked, at: at(-1) }
@@ -373,7 +378,7 @@ test('whatever is read in whatever order, an issue is taken once, and never for 
     at: fc.integer({ min: -200, max: 200 }).map(at),
     right: fc.constantFrom('admin', 'write', 'read', 'none'),
     standing: fc.constantFrom('known', 'signed_out', 'unknown'),
-  }) as fc.Arbitrary<JudgedAsk>
+  }) as fc.Arbitrary<JudgedRequest>
   const command = fc
     .record({
       n: fc.integer({ min: 1, max: 4 }),

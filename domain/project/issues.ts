@@ -82,7 +82,7 @@ export const noIssues: ProjectIssues = {
 }
 
 /** A request to turn an issue into a task. Times are the code host's, in ISO 8601. */
-export interface IssueAsk {
+export interface IssueRequest {
   readonly trigger: IssueTrigger
   readonly at: string
   readonly author: { readonly id: string; readonly login: string }
@@ -93,7 +93,7 @@ export interface IssueAsk {
 export type Standing = 'known' | 'signed_out' | 'unknown'
 
 /** A request together with the permission and the account of its author. */
-export interface JudgedAsk extends IssueAsk {
+export interface JudgedRequest extends IssueRequest {
   readonly right: RepositoryRight
   /** `unasked` when the account could not be determined for now. */
   readonly standing: Standing | 'unasked'
@@ -107,7 +107,7 @@ export type IssueCommand =
   | {
       readonly type: 'ConsiderIssue'
       readonly issue: EventContent<'ProjectIssuePassed'> & { readonly nodeId: string }
-      readonly asks: readonly JudgedAsk[]
+      readonly asks: readonly JudgedRequest[]
       /** Whether the list of events was cut, so that the request may be missing from it. */
       readonly isCut: boolean
       /**
@@ -220,7 +220,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
   const { issueId } = issue
   if (!issues.rule.on || isTaken(issues, issueId)) return []
   const before = issues.taken.get(issueId)
-  const isNew = ({ at, trigger }: JudgedAsk) => {
+  const isNew = ({ at, trigger }: JudgedRequest) => {
     const failedAt = before === undefined ? null : failedAtOf(issues, before, trigger)
     return failedAt === null || Date.parse(at) > Date.parse(failedAt)
   }
@@ -243,7 +243,7 @@ function considerIssue(issues: ProjectIssues, command: Consider): Decision<Proje
 function whyNobody(
   issues: ProjectIssues,
   { issue, isCut }: Consider,
-  permitted: readonly JudgedAsk[],
+  permitted: readonly JudgedRequest[],
 ): IssuePass | null {
   if (permitted.some(({ standing }) => standing === 'signed_out')) return 'sign_in'
   if (permitted.length > 0) return 'not_known'
@@ -251,7 +251,7 @@ function whyNobody(
   return isWaiting(issues, issue.issueId) ? 'withdrawn' : null
 }
 
-function whyNot(issues: ProjectIssues, command: Consider, ask: JudgedAsk): IssuePass | null {
+function whyNot(issues: ProjectIssues, command: Consider, ask: JudgedRequest): IssuePass | null {
   const { editedAt, ownerMayWrite, isElsewhere, now } = command
   if (!ownerMayWrite) return 'owner'
   if (isElsewhere) return 'elsewhere'
@@ -281,7 +281,7 @@ const secondOf = (time: string): number => Math.floor(Date.parse(time) / 1_000)
 export const mayWrite = (right: RepositoryRight): boolean => right === 'admin' || right === 'write'
 
 /** Whether the request was made after the rule began to apply to its trigger. */
-export function isSince({ at, trigger }: Pick<IssueAsk, 'at' | 'trigger'>, since: RuleSince): boolean {
+export function isSince({ at, trigger }: Pick<IssueRequest, 'at' | 'trigger'>, since: RuleSince): boolean {
   const from = trigger === 'label' ? since.label : since.mentions
   return from !== null && Date.parse(at) >= Date.parse(from) - graceMs
 }
@@ -336,7 +336,7 @@ export const failedAtOf = (
 ): string | null =>
   trigger === 'label' && isUnwantedMention(issues, taken) ? taken.labelFailedAt : taken.settledAt
 
-function latestOf(asks: readonly JudgedAsk[]): JudgedAsk | undefined {
+function latestOf(asks: readonly JudgedRequest[]): JudgedRequest | undefined {
   return asks.toSorted((one, other) => Date.parse(one.at) - Date.parse(other.at)).at(-1)
 }
 

@@ -9,7 +9,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { agentFor } from '#platform/connectedRunners.ts'
 import { pagesOf } from '#platform/reads/pages.ts'
-import { answers } from '#platform/http/answers.ts'
+import { faultResponses } from '#platform/http/faultResponses.ts'
 import { createBodies, readJson } from '#platform/http/bodies.ts'
 import { networkOf } from '#platform/http/network.ts'
 import { health } from '#platform/http/health.ts'
@@ -133,7 +133,7 @@ function createApp(
   const { logger, emit } = services
   const bodies = createBodies()
   app.use(requests({ serverKind: 'gateway', logger, fresh: mounting.fresh, emit }))
-  app.use(answers(logger, mounting.fresh))
+  app.use(faultResponses(logger, mounting.fresh))
   app.use(securityHeaders(options.pictureOrigins, (context) => formTargetOf(context, options, services)))
   app.use(trustProxies(options.proxies))
   // Comes before host names are checked, because probes use any name of the service.

@@ -5,10 +5,10 @@ import { codeHostName, type Config } from '#platform/config/config.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import { readAccess } from './access.ts'
-import { startAnswering } from './feedback/answering.ts'
+import { startReplyWriter } from './feedback/replyWriter.ts'
 import { feedbackReader } from './feedback/feedback.ts'
 import { issueTimes, startIssues } from './issues/issues.ts'
-import { startLinking } from './issues/linking.ts'
+import { startTaskComments } from './issues/taskComment.ts'
 import { startProjectSync } from './projectSync.ts'
 import { startFollower, timesFor } from './pullRequests/pullRequestFollower.ts'
 import { startRelatedTasks } from './reactors/relatedTasks.ts'
@@ -33,8 +33,8 @@ export function startGitHub(config: Config, engines: Engines): readonly RunningW
     leases.hold('retried updates', () => startRetriedUpdates(engines)),
     leases.hold('revocations', () => startRevocations(named)),
     leases.hold('follower', () => startFollower(following, timesFor(everyMs))),
-    leases.hold('answering', () => startAnswering(engines, everyMs * 2)),
+    leases.hold('answering', () => startReplyWriter(engines, everyMs * 2)),
     leases.hold('issues', () => startIssues(reading, issueTimes(everyMs))),
-    leases.hold('issue links', () => startLinking(linking, everyMs * 2)),
+    leases.hold('issue links', () => startTaskComments(linking, everyMs * 2)),
   ]
 }

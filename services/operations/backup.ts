@@ -36,7 +36,7 @@ import {
   FileSum,
   TreeSum,
 } from './files.ts'
-import type { Answer } from './answer.ts'
+import type { OperationResult } from './operation.ts'
 
 /** A backup cannot be made or restored. The message says why, and what to do. */
 export class BackupRefused extends Error {
@@ -77,7 +77,7 @@ type Manifest = z.infer<typeof Manifest>
  * Copies the data folder to `to`, which must be missing or empty, and checks the copy. The master key is included only if `withKey` is true. An
  * interrupted backup leaves nothing at `to`. Throws `BackupRefused`.
  */
-export async function backup(to: string, withKey: boolean, work: BackupWork): Promise<Answer> {
+export async function backup(to: string, withKey: boolean, work: BackupWork): Promise<OperationResult> {
   const { dataDir } = onlyEmbedded(work).config
   const target = resolve(to)
   if (!existsSync(join(dataDir, databases.log)))
@@ -129,7 +129,7 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
  * Creates the data folder from a backup, in the next epoch of its log. The folder must not exist, or contain only `master.key`. Everything is checked
  * before the folder appears. Throws `BackupRefused`.
  */
-export async function restore(from: string, work: BackupWork): Promise<Answer> {
+export async function restore(from: string, work: BackupWork): Promise<OperationResult> {
   const { dataDir } = onlyEmbedded(work).config
   const source = resolve(from)
   const target = resolve(dataDir)
@@ -232,7 +232,7 @@ async function closeWhole(stores: OwnStores, folder: string): Promise<void> {
 }
 
 /** The result for the operator: what was made, and the faults of the source. A copy of a damaged log is better than none. */
-function quoted({ said, faults }: Checked, made: string, more: readonly string[]): Answer {
+function quoted({ said, faults }: Checked, made: string, more: readonly string[]): OperationResult {
   if (faults.length === 0) return { lines: [`${made}, and whole: ${said}`, ...more] }
   return { failed: true, lines: [...faults, `${made}, and not whole: ${said}`, ...more] }
 }
@@ -241,8 +241,8 @@ function quoted({ said, faults }: Checked, made: string, more: readonly string[]
 async function beside(
   target: string,
   what: 'backup' | 'restore',
-  work: (part: string) => Promise<Answer>,
-): Promise<Answer> {
+  work: (part: string) => Promise<OperationResult>,
+): Promise<OperationResult> {
   const own = (name: string) => join(dirname(target), `.${basename(target)}.flightdeck-${name}`)
   const [part, before, lock] = [own('part'), own('before'), own('lock')]
   await refuseUnlessEmpty(target, what)

@@ -17,7 +17,7 @@ import { headerIn } from '../../domain/proof/readBundle.ts'
 import { verifyBundle, type BundleReport } from '../../domain/proof/verifyBundle.ts'
 import { cryptography } from '../platform/seals/cryptography.ts'
 import { textLines } from './textLines.ts'
-import { comparisonLines, linesOf, type Pinned } from './verifierWords.ts'
+import { comparisonLines, linesOf, type Pinned } from './verifierReport.ts'
 
 const usage = `Usage: flightdeck-verify <bundle.ndjson> [<second bundle>] [--key <key or file>]... [--seal <file of seals>]...
                          [--witness <key of a witness, or file>]... [--known-keys <file>] [--json]

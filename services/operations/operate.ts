@@ -1,6 +1,6 @@
 /** An operator's commands: list failed jobs and unreadable streams, retry one, check the log, rebuild read models. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { views } from '#domain/views/all.ts'
+import { views } from '#domain/views/registry.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
 import type { Commands } from '#platform/commands/execute.ts'
@@ -11,7 +11,7 @@ import { restoreLog } from '#platform/seals/restoreLog.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { digestThreads } from '#platform/verify/digestThreads.ts'
 import { verifyLog, type Verified } from '#platform/verify/verify.ts'
-import type { Answer } from './answer.ts'
+import type { OperationResult } from './operation.ts'
 import { listSeals, replaceKey } from './seals.ts'
 
 /** The kinds of jobs. The queue stores failed jobs by kind. */
@@ -42,7 +42,7 @@ export interface Operating extends Pick<
 }
 
 /** A command of an operator that needs the engines. */
-export type Operation = (engines: Operating) => Promise<Answer>
+export type Operation = (engines: Operating) => Promise<OperationResult>
 
 /**
  * The operation for the words of a command. `verify` checks the whole log. `seals` lists the keys that sign it, and `seals new-key` creates another.
@@ -64,7 +64,7 @@ export function operationOf(words: readonly string[]): Operation | undefined {
   })
 }
 
-async function verified(operating: Operating): Promise<Answer> {
+async function verified(operating: Operating): Promise<OperationResult> {
   const { eventStore, vault, blobs, readStore, sealsFile, logIdentity: identity, progress } = operating
   const threads = digestThreads()
   try {
@@ -111,7 +111,7 @@ const outsideOf = (outside: number): string =>
     : ' No seal was found outside of the log: if its end was cut, this cannot show it. Look for the file of seals (SEALS_FILE).'
 
 /** Begins an epoch above that of the read models, so that restoring the same backup twice never reuses an epoch. */
-async function restored({ readStore, ...operating }: Operating): Promise<Answer> {
+async function restored({ readStore, ...operating }: Operating): Promise<OperationResult> {
   // Read models of the previous log must not be used before they are rebuilt from this one.
   const { log } = await changeCatalog(readStore, (catalog) => ({ ...catalog, live: {}, building: null }))
   const { logId, epoch } = await restoreLog(operating, log?.epoch)
@@ -137,7 +137,7 @@ export interface Beside {
 export function operationBeside(
   [subject, name, ...rest]: readonly string[],
   maxSilenceMs = defaultSilenceMs,
-): ((beside: Beside) => Promise<Answer>) | undefined {
+): ((beside: Beside) => Promise<OperationResult>) | undefined {
   if (subject !== 'rebuild') return undefined
   if (rest.length > 0)
     throw new UnknownWords(`rebuild ${name} ${rest.join(' ')}: there is no such command.`, subject)
@@ -151,7 +151,7 @@ async function rebuilt(
   { readStore, progress }: Beside,
   collections: readonly string[],
   silentMs: number,
-): Promise<Answer> {
+): Promise<OperationResult> {
   const requested = await changeCatalog(readStore, (catalog) => ({
     ...catalog,
     wanted: [...new Set([...catalog.wanted, ...collections])],
@@ -179,7 +179,7 @@ function howFar({ events, position, head }: NonNullable<Catalog['building']>): s
   return `${events} events folded, ${Math.floor(share * 100)} % of the log`
 }
 
-async function listed({ jobs }: Operating): Promise<Answer> {
+async function listed({ jobs }: Operating): Promise<OperationResult> {
   const lines: string[] = []
   for (const kind of kinds) {
     for (const { job, reason } of await jobs.rejected(kind, maxShown)) {

@@ -6,7 +6,7 @@ import type { EventStore } from '#platform/ports/eventStore.ts'
 import type { Vault } from '#platform/ports/vault.ts'
 import { newestSeal } from '#platform/seals/newestSeal.ts'
 import { replaceSigningKey, signingKeys } from '#platform/seals/signingKeys.ts'
-import type { Answer } from './answer.ts'
+import type { OperationResult } from './operation.ts'
 
 export interface SealOperating extends Pick<Engines, 'logIdentity' | 'logDamage' | 'clock'> {
   readonly eventStore: Pick<EventStore, 'readStream'>
@@ -14,7 +14,7 @@ export interface SealOperating extends Pick<Engines, 'logIdentity' | 'logDamage'
 }
 
 /** The lines about the newest seal, and one line for each key, newest first. */
-export async function listSeals({ eventStore, vault, logIdentity }: SealOperating): Promise<Answer> {
+export async function listSeals({ eventStore, vault, logIdentity }: SealOperating): Promise<OperationResult> {
   const [seal, keys] = [await newestSeal(eventStore, logIdentity), await signingKeys(vault, logIdentity)]
   return {
     lines: [
@@ -34,7 +34,7 @@ export async function listKeys(
     readonly eventStore: Pick<EventStore, 'readStream'>
     readonly vault: Pick<Vault, 'getSecret'>
   },
-): Promise<Answer> {
+): Promise<OperationResult> {
   const identity = await knownIdentity(stores)
   const keys = identity && (await signingKeys(stores.vault, identity))
   if (!keys) return { failed: true, lines: ['The log has no key yet: it gets one with its first seal.'] }
@@ -47,7 +47,12 @@ const linkLines = (links: readonly string[]) =>
     : ['Each older key vouches for the next one:', ...links.flatMap((link) => link.trimEnd().split('\n'))]
 
 /** Creates a key that signs from now on. The older ones stay in bundles and in `listSeals`. */
-export async function replaceKey({ vault, logIdentity, logDamage, clock }: SealOperating): Promise<Answer> {
+export async function replaceKey({
+  vault,
+  logIdentity,
+  logDamage,
+  clock,
+}: SealOperating): Promise<OperationResult> {
   // The older key signs the next one under the log's name, so that name must be certain.
   if (logDamage !== null) return { failed: true, lines: [logDamage] }
   const { vkeys, links } = await replaceSigningKey(vault, logIdentity, clock)

@@ -2,7 +2,7 @@
  * An operator's commands that open the data folder themselves, whether or not the product is running: backup, restore, the log's keys, and
  * quarantined streams.
  */
-import type { Answer, OperationContext } from './answer.ts'
+import type { OperationResult, OperationContext } from './operation.ts'
 import { UnknownWords } from './operate.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { inspectFlawed, listFlawed, releaseFlawed } from '#platform/eventlog/qua
 export function standaloneOf(
   words: readonly string[],
   withKey: boolean,
-): ((context: OperationContext) => Promise<Answer>) | undefined {
+): ((context: OperationContext) => Promise<OperationResult>) | undefined {
   const [verb, folder, ...rest] = words
   if (verb === 'key' && folder === undefined) return keysOf
   if (verb === 'quarantine') {
@@ -41,7 +41,7 @@ export function standaloneOf(
   }
 }
 
-async function keysOf(context: OperationContext): Promise<Answer> {
+async function keysOf(context: OperationContext): Promise<OperationResult> {
   const [{ listKeys }, { commands }, { sealsFile }] = await Promise.all([
     import('./seals.ts'),
     import('#platform/commands/execute.ts'),
@@ -54,7 +54,7 @@ async function keysOf(context: OperationContext): Promise<Answer> {
 type Stores = Pick<OwnStores, 'readStore' | 'eventStore' | 'log'>
 
 /** The operation `quarantine list`, `quarantine inspect <stream>` or `quarantine release <stream>`. Throws `UnknownWords` for other words. */
-function quarantineOf(words: readonly string[]): (stores: Stores) => Promise<Answer> {
+function quarantineOf(words: readonly string[]): (stores: Stores) => Promise<OperationResult> {
   const [, verb = 'list', stream, ...rest] = words
   if (verb === 'list' && stream === undefined)
     return async ({ readStore }) => ({ lines: await listFlawed(readStore) })
@@ -71,8 +71,8 @@ function quarantineOf(words: readonly string[]): (stores: Stores) => Promise<Ans
 /** Opens the data folder or the engines, even while another process uses them. Throws if there is no data folder, instead of creating one. */
 async function onOwnStores(
   { config, logger }: OperationContext,
-  operation: (stores: OwnStores) => Promise<Answer>,
-): Promise<Answer> {
+  operation: (stores: OwnStores) => Promise<OperationResult>,
+): Promise<OperationResult> {
   if (config.engines.eventStore === null && !existsSync(join(config.dataDir, 'events.sqlite')))
     throw new Error(`There is no data folder at ${config.dataDir}. Name it with --data or DATA_DIR.`)
   const { openStores } = await import('#platform/compose.ts')

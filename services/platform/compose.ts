@@ -64,7 +64,7 @@ import { loadMasterKey } from '#platform/vault/masterKey.ts'
 import { openSqliteVault } from '#platform/vault/sqlite.ts'
 import { requireProgress } from '#platform/telemetry/projectionProgress.ts'
 import { observedJobs, observedLog } from '#platform/telemetry/instrumentation.ts'
-import { openTelemetry, type Telemetry } from '#platform/telemetry/open.ts'
+import { setUpTelemetry, type Telemetry } from '#platform/telemetry/setUpTelemetry.ts'
 
 interface Ports {
   readonly eventStore: EventStore
@@ -374,7 +374,7 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
   const codeHost = githubCodeHost({ serverUrl, requests, app: app.current, ownToken: tokenOf(config) })
   const codeHostApps = githubApps({ serverUrl, requests, app: app.current })
   const installed = installations({ apps: codeHostApps, bus, clock, logger })
-  const telemetry = await openTelemetry(config, logger)
+  const telemetry = await setUpTelemetry(config, logger)
   const { emit, metrics } = telemetry
   const setAside = settingAside(readStore, logger)
   const log = observedLog(eventLog({ ...ports, clock, setAside }), emit)

@@ -16,7 +16,7 @@ import { CodeHostFault, type CodeHost, type HostRepository } from '#platform/por
 import type { RunningWork } from '#platform/ports/leases.ts'
 import { projected, type Projected } from '#platform/reads/projected.ts'
 import { startIssues, type IssueEngines, type IssueTimes } from '../../services/github/issues/issues.ts'
-import { startLinking } from '../../services/github/issues/linking.ts'
+import { startTaskComments } from '../../services/github/issues/taskComment.ts'
 import { factsOf } from '#platform/reads/repositoryReading.ts'
 import { projectId, sessionId, userId } from '../domain/ids.ts'
 import { cause, openAccess, type TestEngines } from '../server/engines.ts'
@@ -197,7 +197,7 @@ export function issueTasks() {
       },
       publicAddress: 'https://deck.example',
     }
-    running.push(await startLinking(linking, 50))
+    running.push(await startTaskComments(linking, 50))
   }
 
   const issueBy = async (login: string, body = 'It is broken.') =>

@@ -7,7 +7,7 @@ import {
   type ProjectEvent,
 } from '#domain/project/events.ts'
 import type { IssuePass } from '#domain/project/issueRule.ts'
-import type { IssueCommand, JudgedAsk } from '#domain/project/issues.ts'
+import type { IssueCommand, JudgedRequest } from '#domain/project/issues.ts'
 import { projectId, taskId, userId } from './ids.ts'
 import { moment } from './recorded.ts'
 
@@ -28,7 +28,7 @@ export const on = ProjectIssueRuleChanged.of({ on: true, mentions: true }, { lab
 /** The time this many seconds after the rule was set. */
 export const at = (seconds: number) => new Date(Date.parse(moment) + seconds * 1_000).toISOString()
 const grace = { id: '9', login: 'grace' }
-export const asked: JudgedAsk = {
+export const asked: JudgedRequest = {
   trigger: 'label',
   at: at(10),
   author: grace,
@@ -57,7 +57,7 @@ export const consider = (change: Partial<Consider> = {}, n = 1): Consider => ({
   now: at(20),
   ...change,
 })
-export const taken = (n = 1, of: JudgedAsk = asked) =>
+export const taken = (n = 1, of: JudgedRequest = asked) =>
   ProjectIssueTaken.of(
     { taskId: taskId(n), trigger: of.trigger, right: of.right },
     { ...words(n), nodeId: `I_${n}`, author: of.author, commentId: of.commentId, textHash: of.textHash },

@@ -4,7 +4,7 @@ import { getMe, login, register } from '#domain/api/auth.schema.ts'
 import { listProjects } from '#domain/api/projects.schema.ts'
 import { connectLive } from '../product/live.ts'
 import { browserSteps } from '../product/person.ts'
-import { openStored } from '../server/stored.ts'
+import { openStoppedProduct } from '../server/stoppedProduct.ts'
 import { cleanEnvironment, ownFolder, runProduct, startProduct, type Product } from '../product.ts'
 
 /** Signs in by way of the code host, in a browser of its own. */
@@ -122,7 +122,7 @@ test('finding 6: an account that is refused leaves nothing in the log but that o
   const product = await started({ ALLOWED_USERS: 'ada' })
   await comes(product, 'grace')
   await product.terminate()
-  const stored = await openStored(product.dataDir)
+  const stored = await openStoppedProduct(product.dataDir)
   onTestFinished(() => stored.close())
   const events = await stored.eventStore.readAll(null, 10)
   const [begun, refused, ...more] = events.filter(({ type }) => type !== 'LogSealed')

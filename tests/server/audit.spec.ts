@@ -17,7 +17,7 @@ import { openSqlite } from '#platform/engines/sqlite.ts'
 import { BundleRecord } from '#domain/proof/auditBundle.schema.ts'
 import { originOf } from '#domain/proof/bundleHashes.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
-import { openStored } from './stored.ts'
+import { openStoppedProduct } from './stoppedProduct.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { runProduct } from '../product.ts'
 
@@ -359,7 +359,7 @@ test('recorder H2, M4, M7: of contents and blobs that are not there it says why,
   const blobFile = join(dataDir, 'blobs', blob.slice(0, 2), blob.slice(2, 4), blob)
   const bytes = await readFile(blobFile)
   await writeFile(blobFile, Buffer.concat([bytes.subarray(0, -1), Buffer.of((bytes.at(-1) ?? 0) ^ 1)]))
-  const stored = await openStored(dataDir)
+  const stored = await openStoppedProduct(dataDir)
   await stored.vault.destroy(scopeOfStream(taskStream(waitedId)))
   await stored.close()
   // The task is folded anew, and then cannot be read any more.

@@ -22,7 +22,7 @@ import type { ReadStore } from '#platform/ports/readStore.ts'
 import { runProduct } from '../product.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 import { foundTamperings, sealOnlyTamperings, tamperedWith } from './tampering.ts'
-import { byStream, faultsOf, openStored, type Stored } from './stored.ts'
+import { byStream, faultsOf, openStoppedProduct, type StoppedProduct } from './stoppedProduct.ts'
 import { intact } from '#platform/ports/eventStore.ts'
 
 const words = 'Plugh the words that somebody wrote'
@@ -50,9 +50,9 @@ beforeAll(async () => {
 afterAll(() => scene?.close())
 
 /** Stops the product, works on what it keeps, and starts it again. */
-async function withStopped<T>(use: (engines: Stored) => Promise<T>): Promise<T> {
+async function withStopped<T>(use: (engines: StoppedProduct) => Promise<T>): Promise<T> {
   await scene.product.terminate()
-  const engines = await openStored(scene.product.dataDir)
+  const engines = await openStoppedProduct(scene.product.dataDir)
   try {
     return await use(engines)
   } finally {
@@ -62,7 +62,7 @@ async function withStopped<T>(use: (engines: Stored) => Promise<T>): Promise<T> 
 }
 
 /** Documents that are folded from the log alone: of a read store that has nothing. */
-function foldedBy(log: Stored['log']) {
+function foldedBy(log: StoppedProduct['log']) {
   const unused = () => Promise.reject(new Error('Only documents are asked for.'))
   const nothing: ReadStore = {
     prepare: unused,

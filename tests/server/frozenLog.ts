@@ -10,11 +10,11 @@ import { z } from 'zod'
 import { EventMeta, Position } from '#domain/kernel/event.schema.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream } from '#domain/kernel/streams.ts'
-import { views } from '#domain/views/all.ts'
+import { views } from '#domain/views/registry.ts'
 import { contentContext } from '#platform/eventlog/eventLog.ts'
 import { createPullRequest, executeTask } from '#domain/api/tasks.schema.ts'
 import { hasEnded, openScene } from './scene.ts'
-import { openStored } from './stored.ts'
+import { openStoppedProduct } from './stoppedProduct.ts'
 import { intact } from '#platform/ports/eventStore.ts'
 
 const release = 'v1'
@@ -79,7 +79,7 @@ async function freeze(): Promise<void> {
   await ada.taskOnce(id, (now) => hasEnded(now) && now.execution?.turn === 2)
   await ada.ask(createPullRequest, { params })
   await product.terminate()
-  const stored = await openStored(product.dataDir)
+  const stored = await openStoppedProduct(product.dataDir)
   const events = intact(await stored.eventStore.readAll(null, 10_000))
   const contents: string[] = []
   for (const { id: eventId, stream, content } of events) {

@@ -40,7 +40,7 @@ import { note } from '../report/notes.ts'
 import { createGate, startMessagesApi, type MessagesApi } from '../standins/messagesApi.ts'
 import { pushElsewhere } from './pushing.ts'
 import { hasEnded } from './scene.ts'
-import { openStored } from './stored.ts'
+import { openStoppedProduct } from './stoppedProduct.ts'
 
 const secret = 'the secret of the host'
 
@@ -519,7 +519,7 @@ describe('the key of the model', () => {
     for (const holds of [holdsKey, holdsToken]) expect(holds(said)).toBe(false)
 
     await product.terminate()
-    const stored = await openStored(product.dataDir)
+    const stored = await openStoppedProduct(product.dataDir)
     try {
       const events = await stored.eventStore.readAll(null, 100_000)
       const opened = await Promise.all(events.map((event) => stored.log.open(event)))

@@ -16,7 +16,7 @@ import { BundleRecord } from '#domain/proof/auditBundle.schema.ts'
 import { createReplayEngine } from '../../web/src/features/task/replay/replayEngine.ts'
 import type { Person } from '../product/person.ts'
 import { startProduct, type Product } from '../product.ts'
-import { brokenChains, openStored } from './stored.ts'
+import { brokenChains, openStoppedProduct } from './stoppedProduct.ts'
 import { hasEnded } from './scene.ts'
 
 const kept = new URL('../data/keptFolder/', import.meta.url).pathname
@@ -147,7 +147,7 @@ describe.each(readdirSync(kept))('the folder of %s', (archive) => {
     const seals = await readFile(join(dataDir, 'seals.ndjson'), 'utf8')
     expect(seals.slice(0, sealsBefore.length)).toBe(sealsBefore)
     expect(seals.length).toBeGreaterThan(sealsBefore.length)
-    const stored = await openStored(dataDir)
+    const stored = await openStoppedProduct(dataDir)
     try {
       expect(await brokenChains(stored)).toEqual([])
     } finally {

@@ -19,7 +19,7 @@ import { deleteProject } from '#domain/api/projects.schema.ts'
 import { localServer } from '../standins/mcp/localServer.ts'
 import { startRemoteMcp, type RemoteMcp } from '../standins/mcp/remoteServer.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
-import { openStored } from './stored.ts'
+import { openStoppedProduct } from './stoppedProduct.ts'
 
 const credential = 'Bearer swordfish-of-the-remote-server'
 const bare = credential.slice('Bearer '.length)
@@ -228,7 +228,7 @@ test('values are gone from the vault with their server, or with the project', as
     body: { servers: servers.filter(({ id }) => id === kept) },
   })
   const stored = async () => {
-    const opened = await openStored(product.dataDir)
+    const opened = await openStoppedProduct(product.dataDir)
     const values = await mcpHeaders(opened).valuesOf(projectId, [kept ?? '', dropped ?? ''])
     await opened.close()
     return [...values.keys()]

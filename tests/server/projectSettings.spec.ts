@@ -24,7 +24,7 @@ import { projectSecrets } from '#platform/credentials/projectSecrets.ts'
 import { gitDone } from '../contracts/codeHost.fixture.ts'
 import { bareRepository, pushElsewhere } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
-import { openStored } from './stored.ts'
+import { openStoppedProduct } from './stoppedProduct.ts'
 
 const secret = 'swordfish-of-the-project'
 const shared = 'trout-that-the-agent-may-have'
@@ -346,7 +346,7 @@ describe('a secret', () => {
     await ada.ask(deleteProject, { params: { projectId } })
     expect(await ada.refused(setProjectSecret, secretOf(projectId))).toMatchObject({ status: 404 })
     await product.kill9()
-    const stored = await openStored(product.dataDir)
+    const stored = await openStoppedProduct(product.dataDir)
     const names = ['TOKEN', 'SHARED']
     try {
       expect([...(await projectSecrets(stored).valuesOf(projectId, names)).keys()]).toEqual([])

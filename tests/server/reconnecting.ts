@@ -10,7 +10,7 @@ import { connectLive, type Heard, type Live } from '../product/live.ts'
 import type { Person } from '../product/person.ts'
 import type { Script, Turn } from '../standins/messagesApi.ts'
 import { hasEnded, type Scene } from './scene.ts'
-import { openStored } from './stored.ts'
+import { openStoppedProduct } from './stoppedProduct.ts'
 
 const words = Array.from({ length: 25 }, (_, n) => `word ${n + 1}`).join(' ')
 const printing = 'for n in $(seq 1 20); do echo "line $n"; sleep 0.015; done; echo wrong >&2; sleep 0.05'
@@ -262,7 +262,7 @@ interface Recorded {
 
 /** What the log contains about the task, in the order of the whole log. */
 async function recorded({ product }: Scene, taskId: string, start: Position): Promise<Recorded> {
-  const stored = await openStored(product.dataDir)
+  const stored = await openStoppedProduct(product.dataDir)
   try {
     const most = 100_000
     const ofTask = await stored.log.read(taskStream(taskId), 0, most)

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import Koa from 'koa'
 import { webhookPath } from '#domain/api/server.ts'
-import { answers } from '#platform/http/answers.ts'
+import { faultResponses } from '#platform/http/faultResponses.ts'
 import { createBodies } from '#platform/http/bodies.ts'
 import { githubWebhooks } from '../../services/gateway/webhooks/githubWebhooks.ts'
 import type { TestEngines } from './engines.ts'
@@ -20,7 +20,7 @@ export async function openWebhookAddress(
 ): Promise<WebhookAddress> {
   const app = new Koa()
   app.silent = true
-  app.use(answers(engines.logger, randomUUID))
+  app.use(faultResponses(engines.logger, randomUUID))
   app.use(githubWebhooks(async () => secrets, { ...engines, bodies: createBodies() }))
   const http = createServer(app.callback())
   await new Promise<void>((listening) => http.listen(0, '127.0.0.1', listening))

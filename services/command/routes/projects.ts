@@ -20,7 +20,7 @@ import { projectsView } from '#domain/views/projects.ts'
 import type { UserDocument } from '#domain/views/users.ts'
 import { oldest } from '#platform/reads/pages.ts'
 import { presentProject } from '#platform/reads/present.ts'
-import { faultOfHost } from '#platform/http/answers.ts'
+import { faultOfHost } from '#platform/http/faultResponses.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { CallRequest, Route } from '#platform/http/route.ts'
 import {

@@ -10,7 +10,7 @@ import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import Koa, { type Middleware } from 'koa'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { answers } from '#platform/http/answers.ts'
+import { faultResponses } from '#platform/http/faultResponses.ts'
 import { createBodies, readJson } from '#platform/http/bodies.ts'
 import { noTelemetry } from '#platform/telemetry/telemetry.ts'
 import { startServiceApp } from '#platform/http/serviceApp.ts'
@@ -68,7 +68,7 @@ async function gatewayTo(
   const proxy = upstream({ service, url, silenceMs }, { tokens, logger: log })
   const app = new Koa()
   app.silent = true
-  app.use(answers(log, ids.uuid))
+  app.use(faultResponses(log, ids.uuid))
   app.use(async (context, next) => {
     context.state.identity = person
     await next()

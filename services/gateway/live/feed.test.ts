@@ -19,7 +19,7 @@ import {
 } from '#domain/task/events.ts'
 import { QuestionAsked, QuestionWithdrawn } from '#domain/task/questionEvents.ts'
 import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
-import { views } from '#domain/views/all.ts'
+import { views } from '#domain/views/registry.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AnyRecorded } from '#domain/views/view.ts'

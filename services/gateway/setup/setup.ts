@@ -19,7 +19,7 @@ import { cookieOptions, signedClaims } from '../auth/signedClaims.ts'
 import { originOf, isOurHost } from '../http/allowedHosts.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { manifestOf } from './manifest.ts'
-import { keepRegistered } from './registered.ts'
+import { registerApp } from './registerApp.ts'
 
 const cookie = 'flightdeck_setup'
 /** The code host allows this time for all steps together. */
@@ -122,7 +122,7 @@ async function finish(services: GatewayServices, { cookies, query }: Context): P
     )
   try {
     const app = await services.codeHostApps.convertManifest(code)
-    const isKept = await keepRegistered(services, app, journey.by)
+    const isKept = await registerApp(services, app, journey.by)
     await keep(isKept ? { done: true } : null)
     return null
   } catch (fault) {

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { issueLimits } from '#domain/project/issueRule.ts'
 import { readFrom, type ProjectIssues } from '#domain/project/issues.ts'
 import type { HostRepository } from '#platform/ports/codeHost.ts'
-import type { Considered } from './reading.ts'
+import type { Considered } from './considerIssue.ts'
 
 interface Unasked {
   readonly number: number

@@ -13,7 +13,7 @@ import type { Documents } from '#platform/reads/documents.ts'
 import type { TokenFor } from '../access.ts'
 import { isFault, isHostUnavailable, refusals } from '../faults.ts'
 import { projectsOf } from '../refresh/readings.ts'
-import { isMade } from './making.ts'
+import { taskExists } from './createTask.ts'
 
 export interface OwnerDeps {
   readonly commands: Pick<Commands, 'load'>
@@ -124,7 +124,7 @@ async function isMadeByAny(
   for (const { issues } of projects) {
     const taken = issues.taken.get(issueId)
     if (taken === undefined || taken.failure !== null) continue
-    if (taken.settledAt !== null || (await isMade(deps, taken.taskId))) return true
+    if (taken.settledAt !== null || (await taskExists(deps, taken.taskId))) return true
   }
   return false
 }

@@ -1,5 +1,5 @@
 /** Permissions of people who request an issue, in the repository and on this server. They are requested for each decision and never cached. */
-import { mayWrite, type IssueAsk, type JudgedAsk } from '#domain/project/issues.ts'
+import { mayWrite, type IssueRequest, type JudgedRequest } from '#domain/project/issues.ts'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
@@ -27,14 +27,14 @@ export interface RightsIn {
 export const askRight = async (
   deps: Pick<RightsDeps, 'codeHost' | 'logger'>,
   { document, ...of }: RightsIn,
-  account: IssueAsk['author'],
+  account: IssueRequest['author'],
 ): Promise<RepositoryRight> => (await toldRight(deps, of, account, { projectId: document.id })) ?? 'none'
 
 /** Whether one of these accounts may write to the repository. */
 export async function mayAnyWrite(
   deps: Pick<RightsDeps, 'codeHost' | 'logger'>,
   of: RightsIn,
-  accounts: readonly IssueAsk['author'][],
+  accounts: readonly IssueRequest['author'][],
 ): Promise<boolean> {
   for (const account of accounts) if (mayWrite(await askRight(deps, of, account))) return true
   return false
@@ -45,7 +45,7 @@ export async function standingNow(
   deps: RightsDeps,
   right: RepositoryRight,
   accountId: string,
-): Promise<JudgedAsk['standing']> {
+): Promise<JudgedRequest['standing']> {
   if (!mayWrite(right)) return 'unknown'
   return standingOf(deps, accountId).catch((fault: unknown) => {
     if (isHostUnavailable(fault)) return 'unasked'

@@ -15,8 +15,8 @@ import type { Round } from '../refresh/readings.ts'
 import { isFault, isHostUnavailable, refusals } from '../faults.ts'
 import { memoryOf, noteOutcome, readUpTo, type Memories, type Memory } from './memory.ts'
 import { isElsewhere, isMadeElsewhere, issuesOf, mayPush, OwnerLimited, type OwnerDeps } from './owners.ts'
-import { considerIssue, settleUnwanted, type IssueReadingDeps, type ReadingOf } from './reading.ts'
-import { maxIssues, readWaiting, resumeTaken, unlessGone } from './waiting.ts'
+import { considerIssue, settleUnwanted, type IssueReadingDeps, type ReadingOf } from './considerIssue.ts'
+import { maxIssues, readWaiting, resumeTaken, unlessGone } from './waitingIssues.ts'
 
 export interface RoundDeps extends IssueReadingDeps, OwnerDeps {
   readonly commands: IssueReadingDeps['commands']

@@ -22,7 +22,7 @@ import {
   Rule,
   TeamMembership,
   TokenAnswer,
-} from './answers.ts'
+} from './responseSchemas.ts'
 import { feedbackCalls } from './feedback.ts'
 import { issueCalls } from './issues.ts'
 import { pullRequestReader } from './graphql.ts'

@@ -11,7 +11,7 @@ import type {
   Installation as HostInstallation,
 } from '#platform/ports/codeHostApp.ts'
 import { onServer, serverForBrowser, trimmed } from './address.ts'
-import * as answers from './answers.ts'
+import * as answers from './responseSchemas.ts'
 import { pages } from './pages.ts'
 import { ask, faultOf, unreachable, type Requests } from './request.ts'
 import { within } from '../async/timeLimit.ts'

@@ -12,7 +12,7 @@ import { z } from 'zod'
 import type { Bus, BusMessages } from '#platform/ports/bus.ts'
 import { CodeHostFault, type RepositoryName } from '#platform/ports/codeHost.ts'
 import { checkedName } from './address.ts'
-import { Refusal } from './answers.ts'
+import { Refusal } from './responseSchemas.ts'
 import { acceptedPermissions, missingSentence, credentials, type Credential } from '#domain/appPermissions.ts'
 
 const timeLimitMs = 15_000

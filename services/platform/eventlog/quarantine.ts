@@ -1,7 +1,7 @@
 /** Streams that cannot be read: how an operator inspects them, and how one is released after its repair. */
 import { z } from 'zod'
 import { unreadableReasons, type Position, type StoredEvent } from '#domain/kernel/event.ts'
-import { views } from '#domain/views/all.ts'
+import { views } from '#domain/views/registry.ts'
 import type { Logger } from '#platform/log.ts'
 import {
   changeCatalog,

@@ -4,7 +4,7 @@ import { createServer, request, type ClientRequest, type Server } from 'node:htt
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { answers } from './answers.ts'
+import { faultResponses } from './faultResponses.ts'
 import { createBodies } from './bodies.ts'
 import { logger } from '#platform/log.ts'
 
@@ -16,7 +16,7 @@ beforeEach(async () => {
   const app = new Koa()
   app.proxy = true
   app.silent = true
-  app.use(answers(logger('silent'), () => 'request-1'))
+  app.use(faultResponses(logger('silent'), () => 'request-1'))
   app.use((context, next) => {
     const userId = context.get('x-user')
     context.state.identity = userId === '' ? null : { userId, sessionId: 's' }

@@ -6,7 +6,7 @@ import { usersView, type UserDocument } from '#domain/views/users.ts'
 import type { AccessControl } from '#platform/access/accessControl.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { Projected } from '#platform/reads/projected.ts'
-import { viewsBehind } from './answers.ts'
+import { viewsBehind } from './faultResponses.ts'
 import type { Identity } from './session.ts'
 
 export interface Person {

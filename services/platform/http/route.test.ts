@@ -9,7 +9,7 @@ import { logger } from '#platform/log.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { UnreadableEvent } from '#platform/eventlog/eventLog.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import { answers } from './answers.ts'
+import { faultResponses } from './faultResponses.ts'
 import { createBodies, readJson } from './bodies.ts'
 import { mount, routeWith, type Route } from './route.ts'
 import type { Identity } from './session.ts'
@@ -32,7 +32,7 @@ async function serving(routes: readonly Route<object>[], identity: Identity | nu
   const fresh = () => `fresh-${(count += 1)}`
   const app = new Koa()
   app.silent = true
-  app.use(answers(logger('silent'), () => 'request-1'))
+  app.use(faultResponses(logger('silent'), () => 'request-1'))
   app.use(readJson(createBodies()))
   app.use((context, next) => {
     context.state.identity = identity

@@ -7,7 +7,7 @@ import type { Logger } from '#platform/log.ts'
 import type { Ids } from '#platform/ports/ids.ts'
 import { adoptRequest, requests } from '#platform/telemetry/requests.ts'
 import type { Emit } from '#platform/telemetry/telemetry.ts'
-import { answers } from './answers.ts'
+import { faultResponses } from './faultResponses.ts'
 import { createBodies, readJson } from './bodies.ts'
 import { health, type Details, type Parts } from './health.ts'
 import { timeLimit } from './timeLimit.ts'
@@ -44,7 +44,7 @@ export async function startServiceApp(
   const { logger, emit } = services
   const fresh = () => services.ids.uuid()
   app.use(requests({ serverKind: 'service', logger, fresh, emit }))
-  app.use(answers(logger, fresh))
+  app.use(faultResponses(logger, fresh))
   app.use(health(options.parts, options.details))
   app.use(timeLimit(requestMs))
   app.use(callersOnly(options.apis, services.tokens))

@@ -2,7 +2,7 @@
 import Koa from 'koa'
 import { expect, test } from 'vitest'
 import { logger } from '#platform/log.ts'
-import { answers } from './answers.ts'
+import { faultResponses } from './faultResponses.ts'
 import { timeLimit } from './timeLimit.ts'
 
 test('one that takes too long is a 504; one in time is answered as it is', async () => {
@@ -11,7 +11,7 @@ test('one that takes too long is a 504; one in time is answered as it is', async
   let finished: unknown
   const app = new Koa()
   app.silent = true
-  app.use(answers(logger('silent'), () => 'request-1'))
+  app.use(faultResponses(logger('silent'), () => 'request-1'))
   app.use(timeLimit(50))
   app.use(async (context) => {
     if (context.path === '/slow') await held

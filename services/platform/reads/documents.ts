@@ -1,5 +1,5 @@
 /** Reads documents with the types of the views that folded them. */
-import { views } from '#domain/views/all.ts'
+import { views } from '#domain/views/registry.ts'
 import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { EventFilter } from '#platform/ports/eventStore.ts'
 import { NotFolded } from '#platform/ports/faults.ts'

@@ -7,7 +7,7 @@ import { Router } from '@koa/router'
 import Koa, { type Middleware } from 'koa'
 import { afterEach, expect, test, vi } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'
-import { answers } from '#platform/http/answers.ts'
+import { faultResponses } from '#platform/http/faultResponses.ts'
 import { logger } from '#platform/log.ts'
 import { adoptRequest, requestIdOf, requests } from './requests.ts'
 import type { Observation } from './telemetry.ts'
@@ -35,7 +35,7 @@ async function serving(serve: Middleware, serverKind: 'gateway' | 'service' = 'g
   const app = new Koa()
   app.silent = true
   app.use(requests({ serverKind, logger: log, fresh, emit: (observation) => void seen.push(observation) }))
-  app.use(answers(log, fresh))
+  app.use(faultResponses(log, fresh))
   app.use((context, next) => {
     context.state.identity = { userId: 'u1', sessionId: 's1' }
     if (context.get('x-trusted') !== '') adoptRequest(context)

@@ -1,6 +1,6 @@
 /** Builds generations of read models: folds the log into collections that nobody reads yet. The projector then makes them live. */
 import type { Position } from '#domain/kernel/event.ts'
-import { views } from '#domain/views/all.ts'
+import { views } from '#domain/views/registry.ts'
 import type { Engines } from '#platform/compose.ts'
 import { wantedBy } from '#platform/reads/documents.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'

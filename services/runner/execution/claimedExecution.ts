@@ -18,10 +18,10 @@ import {
   conversationBefore,
   modelUseFor,
   sessionOf,
-  subjectOf,
+  runInputOf,
   type Claimed,
-  type Subject,
-} from './runSubject.ts'
+  type RunInput,
+} from './runInput.ts'
 import { runShellCommand, setUpWorkspace, type PreparedRun } from './sandboxCommand.ts'
 import { sandboxEnvsOf } from './sandboxEnv.ts'
 import type { Control, StopReason } from './control.ts'
@@ -42,12 +42,12 @@ export async function runClaimed(
 ): Promise<ExecutionOutcome> {
   const noSpace = deps.disk.refusal()
   if (noSpace !== undefined) return failed('disk_full', noSpace)
-  const subject = await subjectOf(deps, claimed)
-  if ('kind' in subject) return subject
+  const input = await runInputOf(deps, claimed)
+  if ('kind' in input) return input
   const { task, execution } = claimed
   const session = sessionOf(task, execution.agent)
-  const { projectId, owner: ownerId } = subject.document
-  const { model } = modelUseFor(subject.document, execution.agent)
+  const { projectId, owner: ownerId } = input.document
+  const { model } = modelUseFor(input.document, execution.agent)
   const early =
     execution.kind === 'turn' && task.pendingRestore === null
       ? deps.prewarm.earlySandbox({ ownerId, projectId, agent: execution.agent, model, session })
@@ -56,19 +56,19 @@ export async function runClaimed(
   const unwatchDisk = deps.disk.watch({ taskId: task.taskId, stop })
   try {
     const { kind } = execution
-    const begun = { ...claimed, ...channels, ...subject, kind, session, early, stop }
+    const begun = { ...claimed, ...channels, ...input, kind, session, early, stop }
     const prepared = await executionWorkspace(deps, begun)
     const stopped = outcomeOfStop(stop)
     if (stopped) return stopped
     if (prepared.kind === 'failed') return prepared
-    return await runInWorkspace(deps, claimed, channels, { ...subject, prepared, early })
+    return await runInWorkspace(deps, claimed, channels, { ...input, prepared, early })
   } finally {
     unwatchDisk()
     await early?.close()
   }
 }
 
-interface PreparedSubject extends Subject {
+interface PreparedInput extends RunInput {
   readonly prepared: ExecutionWorkspace
   readonly early: ReturnType<ExecutionDeps['prewarm']['earlySandbox']>
 }
@@ -77,10 +77,10 @@ async function runInWorkspace(
   deps: ExecutionDeps,
   claimed: Claimed,
   { control: { stop, steering, answers, waits }, reporter, terminal }: RunChannels,
-  subject: PreparedSubject,
+  input: PreparedInput,
 ): Promise<ExecutionOutcome> {
   const { task, execution, fence } = claimed
-  const { workspace, access, settle } = subject.prepared
+  const { workspace, access, settle } = input.prepared
   const treeGit = deps.treeGitFor(workspace)
   const { executionId } = fence
   const { agent } = execution
@@ -104,7 +104,7 @@ async function runInWorkspace(
     await tellOfRepository(deps, ready)
     const unready = await setUpWorkspace(deps, ready)
     if (unready) return unready
-    return await runMessage(deps, claimed, { ...subject, ...ready, secrets })
+    return await runMessage(deps, claimed, { ...input, ...ready, secrets })
   } finally {
     stopHearing()
     await settle?.()
@@ -128,7 +128,7 @@ const silent = new Set<StopReason | undefined>(['evicted', 'deleted', 'unrecorda
 async function runMessage(
   deps: ExecutionDeps,
   { task, execution }: Claimed,
-  ready: PreparedSubject & PreparedRun & { readonly secrets: readonly string[] },
+  ready: PreparedInput & PreparedRun & { readonly secrets: readonly string[] },
 ): Promise<ExecutionOutcome> {
   const { run, workspace, envs, document, message, prepared } = ready
   const { session } = prepared

@@ -17,7 +17,7 @@ import { reporter as openReporter, type Reporter } from './recording/reporter.ts
 import { terminalWriter } from './recording/terminalWriter.ts'
 import type { ExecutionDeps } from './run.ts'
 import type { Control } from './control.ts'
-import type { Claimed } from './runSubject.ts'
+import type { Claimed } from './runInput.ts'
 
 const actor = { kind: 'system', service: 'runner' } as const
 

@@ -12,7 +12,7 @@ import type { RpcRequest } from '#platform/ports/rpc.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
 import { isEmpty, workspaceFor } from '../execution/prepareWorkspace.ts'
 import { refreshMirror } from '../execution/repositoryAccess.ts'
-import { ownInstructionsOf } from '../execution/runSubject.ts'
+import { ownInstructionsOf } from '../execution/runInput.ts'
 import { sandboxEnvsOf } from '../execution/sandboxEnv.ts'
 import {
   agentSetup,

@@ -11,7 +11,7 @@ import type { Prewarm } from '../prewarm/prewarm.ts'
 import { ifAbsent } from '#platform/files.ts'
 import { isTaskFolderName } from '../workspace/names.ts'
 import { removeWorkspace, taskFolder } from '../workspace/workspace.ts'
-import { HostNotAsked, repositoryOf, whereItsWorkIs, type Repository, type WorkDeps } from './whereWorkIs.ts'
+import { HostNotAsked, repositoryOf, workLocationOf, type Repository, type WorkDeps } from './workLocation.ts'
 
 export type RemovalDeps = WorkDeps &
   Pick<WorkspaceDeps, 'path' | 'locks'> &
@@ -38,7 +38,7 @@ export async function removeOwnWorkspace(
     const folder = await lstat(taskFolder(root, taskId)).catch(ifAbsent)
     if (!folder) return { outcome: 'none' }
     await prewarm.agents.drop(taskId)
-    const work = await whereItsWorkIs(deps, state).catch((fault: unknown) => {
+    const work = await workLocationOf(deps, state).catch((fault: unknown) => {
       deps.logger.warn({ err: fault, taskId }, 'failed to look at the work of a workspace that is to go')
       return fault instanceof HostNotAsked ? ('unreachable' as const) : ('here' as const)
     })

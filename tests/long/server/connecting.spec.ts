@@ -19,7 +19,7 @@ import { note } from '../../report/notes.ts'
 import { openGate, type Gate } from '../../servers/tcpGate.ts'
 import { startEventStoreDb, type EventStoreDbStandIn } from '../../standins/eventStoreDb.ts'
 import { discard } from '../../product/server.ts'
-import { openStored } from '../../server/stored.ts'
+import { openStoppedProduct } from '../../server/stoppedProduct.ts'
 
 const settings = '/settings?tab=github'
 const password = 'a password for tests'
@@ -335,7 +335,7 @@ describe('where an account is claimed by somebody whom the log does not know', (
   beforeAll(async () => {
     product = await startProduct()
     await product.terminate()
-    const stored = await openStored(product.dataDir)
+    const stored = await openStoppedProduct(product.dataDir)
     const userId = randomUUID()
     await stored.log.append(
       identityStream(idOfAccount(stored.vault, 'local', '1002')),

@@ -17,7 +17,7 @@ import type { Person } from '../../product/person.ts'
 import { note } from '../../report/notes.ts'
 import { codeHostToken } from '../../server/pushing.ts'
 import { hasEnded, watching } from '../../server/scene.ts'
-import { openStored } from '../../server/stored.ts'
+import { openStoppedProduct } from '../../server/stoppedProduct.ts'
 import { intact } from '#platform/ports/eventStore.ts'
 
 const secret = 'a secret of the hook'
@@ -164,7 +164,7 @@ test('each is in the log once and has one effect, and people are served meanwhil
   expect(late.length).toBeGreaterThan(3)
   expect(latest).toBeLessThan(liveWithinMs)
   await product.terminate()
-  const stored = await openStored(product.dataDir)
+  const stored = await openStoppedProduct(product.dataDir)
   try {
     const found = intact(await stored.eventStore.readAll(null, 20_000, { streams: ['delivery-'] }))
     const recorded = found.map(({ data }) => z.object({ guid: z.string() }).parse(data).guid)

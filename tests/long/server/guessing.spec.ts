@@ -9,7 +9,7 @@ import { commands } from '#platform/commands/execute.ts'
 import { openSqlite } from '#platform/engines/sqlite.ts'
 import { onboard, type Person } from '../../product/person.ts'
 import { startProduct, type Product } from '../../product.ts'
-import { openStored } from '../../server/stored.ts'
+import { openStoppedProduct } from '../../server/stoppedProduct.ts'
 
 const password = 'correct horse / battery + staple'
 let product: Product
@@ -119,7 +119,7 @@ describe('the password', () => {
     await product.terminate()
     const kept = await filesBelow(product.dataDir)
 
-    const stored = await openStored(product.dataDir)
+    const stored = await openStoppedProduct(product.dataDir)
     const { state } = await commands(stored.log).load(user, userStream(person.id))
     const credentialId = state.kind === 'user' ? state.credentialId : null
     const hash = (await stored.vault.getSecret(`user:${person.id}`, `password:${credentialId}`)) ?? ''

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest'
 import { note } from '../../report/notes.ts'
 import { ownFolder, type Product } from '../../product.ts'
 import { openScene } from '../scene.ts'
-import { brokenChains, openStored, readModels } from '../stored.ts'
+import { brokenChains, openStoppedProduct, readModels } from '../stoppedProduct.ts'
 import { openKilling, type Kind } from './killing.ts'
 import { kindsOf, scripts } from './kinds.ts'
 
@@ -41,7 +41,7 @@ export async function testKillPoints(isMeant: (kind: Kind) => boolean): Promise<
 /** Stops the product. Returns the breaks in its hash chains, and its read models both as they are stored and as the log alone gives them. */
 export async function storedBy({ terminate, dataDir }: Product) {
   await terminate()
-  const stored = await openStored(dataDir)
+  const stored = await openStoppedProduct(dataDir)
   try {
     return { broken: await brokenChains(stored), ...(await readModels(stored)) }
   } finally {

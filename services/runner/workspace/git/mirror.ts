@@ -15,7 +15,7 @@ import {
   lastWords,
 } from './git.ts'
 import type { Git, GitCall } from './git.ts'
-import { moveToMirror, type Moved } from './formerMirror.ts'
+import { moveToMirror, type Moved } from './moveToMirror.ts'
 import { isCut, removeHalfPacks } from './repositoryLayout.ts'
 import { hostRefs } from './remoteRefs.ts'
 import { ifAbsent } from '#platform/files.ts'

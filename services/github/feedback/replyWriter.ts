@@ -7,7 +7,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'
 import type { CommandOf } from '#domain/task/commands.ts'
-import { answerWords } from '#domain/task/codeHost/answerWords.ts'
+import { feedbackReply } from '#domain/task/codeHost/feedbackReply.ts'
 import { isInFull } from '#domain/task/codeHost/feedbackRule.ts'
 import { task } from '#domain/task/task.ts'
 import { answers, markerOf } from '#domain/task/visibleText.ts'
@@ -32,7 +32,7 @@ import type { RunningWork } from '#platform/ports/leases.ts'
 import { newest, pagesOf } from '#platform/reads/pages.ts'
 import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
 
-export type AnsweringEngines = WritingEngines &
+export type ReplyEngines = WritingEngines &
   Pick<Engines, 'documents' | 'clock' | 'logger'> & {
     readonly commands: Pick<Engines['commands'], 'execute' | 'load'>
     readonly access: Pick<HostAccess, 'tokenOf'>
@@ -42,7 +42,7 @@ export type AnsweringEngines = WritingEngines &
     >
   }
 
-type Answering = AnsweringEngines & {
+type Answering = ReplyEngines & {
   readonly resting: RestingOwners
   /** For each document, the number of unexpected failures in a row, and until when the document is skipped. */
   readonly failing: LRUCache<string, { readonly times: number; readonly until: number }>
@@ -56,7 +56,7 @@ const failingMs = { first: 60_000, longest: 3_600_000 }
 const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
 
 /** Writes replies when they are due, and retries failed ones every `intervalMs`, until it is stopped. */
-export function startAnswering(engines: AnsweringEngines, intervalMs: number): Promise<RunningWork> {
+export function startReplyWriter(engines: ReplyEngines, intervalMs: number): Promise<RunningWork> {
   const answering: Answering = {
     ...engines,
     resting: restingOwners(),
@@ -116,7 +116,7 @@ interface LeftOpen {
   fault: unknown
 }
 
-async function leftOpenBefore({ documents, clock }: AnsweringEngines): Promise<LeftOpen> {
+async function leftOpenBefore({ documents, clock }: ReplyEngines): Promise<LeftOpen> {
   const answered = await newest(documents, feedbackView, { answer: 'answered' }, leftBehind.max)
   const since = clock.now().getTime() - leftBehind.withinMs
   const waiting = answered.filter(
@@ -199,7 +199,7 @@ const failed = (code: string, reason: string): Answer => ({ outcome: { kind: 'fa
 const gone = failed('not_found', 'The project of this task is gone.')
 
 async function settle(
-  { commands, logger }: AnsweringEngines,
+  { commands, logger }: ReplyEngines,
   taskId: string,
   command: CommandOf<'SettleFeedback'>,
 ): Promise<void> {
@@ -258,7 +258,7 @@ async function writeAnswer(
 
 /** Writes the missing replies: one in each thread, and a single one on the pull request for all threads that no longer exist. Returns the ids. */
 async function replies(
-  codeHost: AnsweringEngines['codeHost'],
+  codeHost: ReplyEngines['codeHost'],
   at: { readonly token: string; readonly repository: RepositoryName; readonly number: number },
   feedback: FeedbackDocument,
   words: string,
@@ -301,7 +301,7 @@ function threadsOf({ comments }: FeedbackDocument): readonly (string | null)[] {
 
 /** The text of the reply: the agent's last message, the commit, and for whom the agent works. */
 async function wordsFor(
-  { documents }: Pick<AnsweringEngines, 'documents'>,
+  { documents }: Pick<ReplyEngines, 'documents'>,
   { task: taskId, executionId, commit }: FeedbackDocument,
   { owner, agent }: TaskDocument,
 ) {
@@ -309,7 +309,7 @@ async function wordsFor(
     newest(documents, chatView, { task: taskId, executionId: executionId ?? '', messageType: 'response' }, 1),
     documents.get(usersView, owner),
   ])
-  return answerWords({
+  return feedbackReply({
     said: last?.message ?? '',
     commit,
     agent,
@@ -319,7 +319,7 @@ async function wordsFor(
 
 /** Resolves the threads if the project wants that. A failure does not undo the reply. */
 async function resolveWhereWanted(
-  answering: AnsweringEngines,
+  answering: ReplyEngines,
   feedback: FeedbackDocument,
   on: AnsweredOn,
 ): Promise<void> {
@@ -334,7 +334,7 @@ async function resolveWhereWanted(
 
 /** Resolves the threads if the project wants that. Throws CodeHostFault. */
 async function resolve(
-  answering: AnsweringEngines,
+  answering: ReplyEngines,
   feedback: FeedbackDocument,
   { token, nodeId, projectId }: AnsweredOn,
 ): Promise<void> {

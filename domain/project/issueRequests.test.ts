@@ -1,7 +1,7 @@
 /** Which parts of an issue request a task, and which never do. */
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { asksOf, isMentionedIn, isUnsure, mayMention, type Asking } from './issueAsks.ts'
+import { requestsOf, isMentionedIn, isUnsure, mayMention, type SearchedIssue } from './issueRequests.ts'
 import { defaultIssueRule } from './issueRule.ts'
 
 const time = (minute: number) => `2026-01-31T12:${String(minute).padStart(2, '0')}:00Z`
@@ -9,7 +9,7 @@ const ada = { id: '1', login: 'ada', isBot: false }
 const grace = { id: '2', login: 'grace', isBot: false }
 const bot = { id: '3', login: 'ci[bot]', isBot: true }
 
-const asking = (change: Partial<Asking> = {}): Asking => ({
+const asking = (change: Partial<SearchedIssue> = {}): SearchedIssue => ({
   issue: {
     body: 'It is broken.',
     author: ada,
@@ -22,7 +22,7 @@ const asking = (change: Partial<Asking> = {}): Asking => ({
   comments: [],
   ...change,
 })
-const comment = (body: string, change: Partial<Asking['comments'][number]> = {}) => ({
+const comment = (body: string, change: Partial<SearchedIssue['comments'][number]> = {}) => ({
   id: '7',
   body,
   author: grace,
@@ -32,8 +32,8 @@ const comment = (body: string, change: Partial<Asking['comments'][number]> = {})
   ...change,
 })
 const rule = { ...defaultIssueRule, on: true }
-const said = (of: Asking, change: Partial<Parameters<typeof asksOf>[1]> = {}) =>
-  asksOf(of, {
+const said = (of: SearchedIssue, change: Partial<Parameters<typeof requestsOf>[1]> = {}) =>
+  requestsOf(of, {
     rule,
     since: { on: time(0), label: time(0), mentions: time(0) },
     slug: 'deck',
@@ -86,7 +86,7 @@ describe('the label', () => {
 })
 
 describe('a mention', () => {
-  const mentioned = (body: string, change: Partial<Asking['comments'][number]> = {}) =>
+  const mentioned = (body: string, change: Partial<SearchedIssue['comments'][number]> = {}) =>
     asking({ labelEvents: [], comments: [comment(body, change)] })
   test('in a comment counts for who wrote it', () =>
     expect(said(mentioned('@deck please'))).toEqual(['mention grace 7']))
@@ -145,7 +145,7 @@ describe('a mention', () => {
 })
 
 describe('comments that may name the App', () => {
-  const may = (comments: Asking['comments']) =>
+  const may = (comments: SearchedIssue['comments']) =>
     mayMention(comments, 'deck').map(({ author, comments: theirs }) => [
       author,
       ...theirs.map(({ id }) => id),

@@ -4,7 +4,7 @@ import { openInProcessLeases } from '#platform/leases/inProcess.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'
 import type { Leases } from '#platform/ports/leases.ts'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { keepRegistered, recordUnrecorded } from './registered.ts'
+import { registerApp, recordUnrecordedApp } from './registerApp.ts'
 
 let engines: TestEngines
 let leases: Leases
@@ -29,9 +29,9 @@ const app: AppRegistration = {
 }
 
 const starting = (kept: AppRegistration | undefined) =>
-  recordUnrecorded({ ...engines, leases, hostApp: { current: async () => kept } })
+  recordUnrecordedApp({ ...engines, leases, hostApp: { current: async () => kept } })
 const keeping = (keep: () => Promise<boolean>) =>
-  keepRegistered({ ...engines, leases, hostApp: { keep } }, app, '00000000-a000-4000-8000-000000000001')
+  registerApp({ ...engines, leases, hostApp: { keep } }, app, '00000000-a000-4000-8000-000000000001')
 const recorded = async () =>
   (await engines.eventStore.readAll(null, 100)).filter(({ type }) => type === 'CodeHostAppRegistered')
 

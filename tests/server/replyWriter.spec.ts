@@ -10,7 +10,7 @@ import { task } from '#domain/task/task.ts'
 import { CodeHostFault, type PullRequestReading } from '#platform/ports/codeHost.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import { projected, type Projected } from '#platform/reads/projected.ts'
-import { startAnswering, type AnsweringEngines } from '../../services/github/feedback/answering.ts'
+import { startReplyWriter, type ReplyEngines } from '../../services/github/feedback/replyWriter.ts'
 import { startProjector } from '../../services/query/projection/projector.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from './engines.ts'
@@ -71,7 +71,7 @@ function testHost() {
     repository: { owner: 'ada', name: 'engine-renamed' },
     pullRequest: observed(number, told.repositoryId),
   })
-  const parts: Pick<AnsweringEngines, 'access' | 'codeHost'> = {
+  const parts: Pick<ReplyEngines, 'access' | 'codeHost'> = {
     access: {
       tokenOf: async (owner) => {
         note('tokenOf', owner)
@@ -103,12 +103,12 @@ function testHost() {
   return { asked, told, written, comments, resolved, parts }
 }
 
-type Parts = Pick<AnsweringEngines, 'access' | 'codeHost' | 'commands'>
-type Given = Partial<Parts & Pick<AnsweringEngines, 'logger'>>
+type Parts = Pick<ReplyEngines, 'access' | 'codeHost' | 'commands'>
+type Given = Partial<Parts & Pick<ReplyEngines, 'logger'>>
 
 async function start(everyMs = 60_000, parts: Given = {}): Promise<void> {
   await answering?.stop()
-  answering = await startAnswering({ ...engines, projected: reads, ...host.parts, ...parts }, everyMs)
+  answering = await startReplyWriter({ ...engines, projected: reads, ...host.parts, ...parts }, everyMs)
 }
 
 /** A process that dies before or after a call: the step of this number, two to each call. Nothing that it asks for comes to pass from then on. */

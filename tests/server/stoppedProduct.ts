@@ -24,7 +24,7 @@ import { startProjector } from '../../services/query/projection/projector.ts'
 import { intact } from '#platform/ports/eventStore.ts'
 
 /** Opens the engines in the folder of a stopped product. */
-export async function openStored(dataDir: string) {
+export async function openStoppedProduct(dataDir: string) {
   const at = (name: string) => join(dataDir, name)
   const masterKey = await loadMasterKey({ configured: undefined, file: at('master.key') })
   const vault = openSqliteVault({ file: at('vault.sqlite'), masterKey })
@@ -50,13 +50,13 @@ export async function openStored(dataDir: string) {
     },
   }
 }
-export type Stored = Awaited<ReturnType<typeof openStored>>
+export type StoppedProduct = Awaited<ReturnType<typeof openStoppedProduct>>
 
 const mostEvents = 1_000_000
 const projectedWithinMs = 60_000
 
 /** The breaks in the hash chains of all streams, checked from what is stored alone. */
-export async function brokenChains({ eventStore }: Stored): Promise<readonly string[]> {
+export async function brokenChains({ eventStore }: StoppedProduct): Promise<readonly string[]> {
   const events = intact(await eventStore.readAll(null, mostEvents))
   return [...byStream(events)].flatMap(([stream, ofStream]) => faultsOf(stream, ofStream))
 }
@@ -80,7 +80,7 @@ export function byStream(events: readonly StoredEvent[]): ReadonlyMap<string, re
 }
 
 /** The documents of all collections as text: as they are stored, and as the log alone gives them. */
-export async function readModels(stored: Stored): Promise<{ kept: string; rebuilt: string }> {
+export async function readModels(stored: StoppedProduct): Promise<{ kept: string; rebuilt: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'flightdeck-rebuilt-'))
   const fresh = openSqliteReadStore({ file: join(folder, 'views.sqlite'), served })
   try {
@@ -93,7 +93,7 @@ export async function readModels(stored: Stored): Promise<{ kept: string; rebuil
 
 /** All documents of the store, one per line, once the whole log was projected into it. */
 async function caughtUp(
-  { eventStore, bus, clock, log, logIdentity }: Stored,
+  { eventStore, bus, clock, log, logIdentity }: StoppedProduct,
   readStore: ReadStore,
 ): Promise<string> {
   const following = projected({ bus, readStore, eventStore })

@@ -18,7 +18,7 @@ import type { Admit, Commands } from '#platform/commands/execute.ts'
 import { TooLarge } from '#platform/ports/faults.ts'
 import { hasNoRoomYet, type Admission } from '#platform/commands/admission.ts'
 
-export interface MakingDeps {
+export interface CreateTaskDeps {
   readonly commands: Pick<Commands, 'execute' | 'load'>
   readonly admission: Admission
 }
@@ -38,7 +38,7 @@ export function hashOf({ title, body, comment }: IssueText): string {
 }
 
 /** Whether the task of an accepted issue exists already, for example since before a crash. */
-export async function isMade(
+export async function taskExists(
   { commands }: { readonly commands: Pick<Commands, 'load'> },
   taskId: string,
 ): Promise<boolean> {
@@ -49,7 +49,7 @@ export async function isMade(
 class Unwanted extends Error {}
 
 async function isWanted(
-  { commands }: Pick<MakingDeps, 'commands'>,
+  { commands }: Pick<CreateTaskDeps, 'commands'>,
   projectId: string,
   taken: TakenIssue,
 ): Promise<boolean> {
@@ -58,8 +58,8 @@ async function isWanted(
 }
 
 /** Creates the task and records the outcome. `later` while the project's owner has too many tasks at once. */
-export async function makeTask(
-  deps: MakingDeps,
+export async function createTask(
+  deps: CreateTaskDeps,
   of: Pick<ProjectDocument, 'id' | 'owner' | 'githubRepoId' | 'defaultBranch'>,
   taken: TakenIssue,
   text: IssueText,
@@ -117,7 +117,7 @@ export async function makeTask(
 
 /** Records the outcome of an accepted issue. */
 export async function settle(
-  { commands }: Pick<MakingDeps, 'commands'>,
+  { commands }: Pick<CreateTaskDeps, 'commands'>,
   projectId: string,
   taskId: string,
   failure: IssueFailure | null,

@@ -27,7 +27,7 @@ import { newest, pagesOf } from '#platform/reads/pages.ts'
 import { isHostUnavailable } from '../faults.ts'
 import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
 
-export type LinkingEngines = WritingEngines &
+export type TaskCommentEngines = WritingEngines &
   Pick<Engines, 'documents' | 'logger'> & {
     readonly commands: Pick<Engines['commands'], 'execute'>
     readonly access: Pick<HostAccess, 'tokenOf'>
@@ -37,7 +37,7 @@ export type LinkingEngines = WritingEngines &
     readonly publicAddress: string | null
   }
 
-type Linking = LinkingEngines & { readonly resting: RestingOwners }
+type Linking = TaskCommentEngines & { readonly resting: RestingOwners }
 
 const batch = 100
 /** Changes of a task, or of its to-do list, that happen within this time cause a single update. */
@@ -46,7 +46,7 @@ const gatherMs = { state: 2_000, todos: 15_000 }
 const graceMs = 60_000
 
 /** Writes due comments at once, and retries failed ones every `intervalMs`, until it is stopped. */
-export function startLinking(engines: LinkingEngines, intervalMs: number): Promise<RunningWork> {
+export function startTaskComments(engines: TaskCommentEngines, intervalMs: number): Promise<RunningWork> {
   const linking: Linking = { ...engines, resting: restingOwners() }
   return startWriting(engines, {
     filter: { streams: ['task-'], types: ['TaskCreatedFromIssue', ...toldToIssues] },
@@ -113,7 +113,7 @@ async function outcomeOf(
   }
 }
 
-async function write(engines: LinkingEngines, link: IssueLinkDocument, of: TaskDocument): Promise<Outcome> {
+async function write(engines: TaskCommentEngines, link: IssueLinkDocument, of: TaskDocument): Promise<Outcome> {
   const { documents, codeHost, access, installations } = engines
   const { id: taskId, number } = link
   const { owner, projectId, createdAt } = of
@@ -157,7 +157,7 @@ async function write(engines: LinkingEngines, link: IssueLinkDocument, of: TaskD
 }
 
 async function wordsOf(
-  { documents, publicAddress }: LinkingEngines,
+  { documents, publicAddress }: TaskCommentEngines,
   { isOnPull, todos }: IssueLinkDocument,
   { id, owner, agent, status, execution, prNumber }: TaskDocument,
 ): Promise<string> {
@@ -181,7 +181,7 @@ async function wordsOf(
 const maxRead = 50
 
 async function feedbackOf(
-  { documents }: Pick<LinkingEngines, 'documents'>,
+  { documents }: Pick<TaskCommentEngines, 'documents'>,
   taskId: string,
   executionId: string | undefined,
 ): Promise<readonly AnsweredFeedback[]> {

@@ -1,6 +1,6 @@
 /** Finds the requests in an issue to turn it into a task: the project's label, or a mention of the App. */
 import { isMarked, visibleText } from '../task/visibleText.ts'
-import { isSince, type IssueAsk, type RuleSince } from './issues.ts'
+import { isSince, type IssueRequest, type RuleSince } from './issues.ts'
 import type { IssueRule } from './issueRule.ts'
 import { ownWords } from './ownWords.ts'
 
@@ -30,7 +30,7 @@ interface EditableWords extends Words {
 }
 
 /** The fields of an issue at the code host in which requests are looked for. */
-export interface AskingIssue extends EditableWords {
+export interface IssueFields extends EditableWords {
   readonly createdAt: string
   readonly labels: readonly string[]
 }
@@ -50,12 +50,12 @@ export interface ListedComment extends Words {
   readonly writtenAt: string
 }
 
-export type AskingComment = ListedComment & EditableWords
+export type EditableComment = ListedComment & EditableWords
 
-export interface Asking {
-  readonly issue: AskingIssue
+export interface SearchedIssue {
+  readonly issue: IssueFields
   readonly labelEvents: readonly LabelEvent[]
-  readonly comments: readonly AskingComment[]
+  readonly comments: readonly EditableComment[]
 }
 
 const maxOfText = 10_000
@@ -90,10 +90,10 @@ const holdsName = (body: string, slug: string): boolean =>
  * The requests that were made after the rule began to apply: those by label, then those by mentions, each oldest first. Texts by bots, by ourselves,
  * and texts that somebody else edited do not count. `slug` is the App's name; `null` when there is no App.
  */
-export function asksOf(
-  { issue, labelEvents, comments }: Asking,
+export function requestsOf(
+  { issue, labelEvents, comments }: SearchedIssue,
   { rule, since, slug }: { rule: IssueRule; since: RuleSince; slug: string | null },
-): readonly IssueAsk[] {
+): readonly IssueRequest[] {
   const named = rule.mentions ? slug : null
   const asks = [
     ...labelAsk(issue, labelEvents, rule.label),
@@ -117,7 +117,7 @@ function mention(
   writtenAt: string,
   commentId: string | null,
   slug: string | null,
-): readonly IssueAsk[] {
+): readonly IssueRequest[] {
   const { body, author, edit } = words
   if (slug === null || !isMentionedIn(body, slug)) return []
   if (edit !== null && (edit.by === null || edit.by.isBot || edit.by.id !== author?.id)) return []
@@ -126,10 +126,10 @@ function mention(
 
 /** The request by whoever set the issue's current label, which need not be the issue's author. */
 function labelAsk(
-  { labels }: AskingIssue,
+  { labels }: IssueFields,
   events: readonly LabelEvent[],
   label: string,
-): readonly IssueAsk[] {
+): readonly IssueRequest[] {
   if (!labels.some((one) => isSameLabel(one, label))) return []
   const last = lastOf(label, events)
   if (!last?.isSet) return []
@@ -141,7 +141,7 @@ const lastOf = (label: string, events: readonly LabelEvent[]): LabelEvent | unde
 
 /** Whether the event that set the label may be missing. The list has only the latest events, and `isCut` says that there are more. */
 export function isUnsure(
-  { issue, labelEvents }: Pick<Asking, 'issue' | 'labelEvents'>,
+  { issue, labelEvents }: Pick<SearchedIssue, 'issue' | 'labelEvents'>,
   isCut: boolean,
   label: string,
 ): boolean {
@@ -156,11 +156,11 @@ const mayCount = ({ body, author, isByOurApp }: Words): boolean =>
 export const isSameLabel = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase()
 
 function ask(
-  trigger: IssueAsk['trigger'],
+  trigger: IssueRequest['trigger'],
   words: Words,
   at: string,
   commentId: string | null,
-): readonly IssueAsk[] {
+): readonly IssueRequest[] {
   const { author } = words
   if (author === null || !mayCount(words)) return []
   return [{ trigger, at, author: { id: author.id, login: author.login }, commentId }]

@@ -2,7 +2,7 @@
 import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 
-export interface Answer {
+export interface OperationResult {
   readonly lines: readonly string[]
   readonly failed?: boolean
 }

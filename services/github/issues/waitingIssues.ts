@@ -17,7 +17,7 @@ import {
   type Considered,
   type IssueReadingDeps,
   type ReadingOf,
-} from './reading.ts'
+} from './considerIssue.ts'
 
 /** The most issues of one project that are read in one round; of those that are checked repeatedly, the same number. */
 export const maxIssues = 30

@@ -26,7 +26,7 @@ const recording = 'record of the code host app'
  * Stores the new App and records its creation, so that a start in between does not take the App for an unrecorded one. `false` when there already is
  * an App.
  */
-export async function keepRegistered(
+export async function registerApp(
   services: AuditServices & {
     readonly hostApp: Pick<HostApp, 'keep'>
     readonly leases: Pick<Leases, 'hold'>
@@ -48,7 +48,7 @@ interface StartServices extends AuditServices {
 }
 
 /** For a start when `/setup` creates the App: records an App whose process ended between storing and recording it. Throws when it cannot be recorded. */
-export async function recordUnrecorded(services: StartServices): Promise<void> {
+export async function recordUnrecordedApp(services: StartServices): Promise<void> {
   const app = await services.hostApp.current()
   if (app === undefined) return
   await alone(services.leases, recording, async () => {

@@ -1,6 +1,6 @@
 /** Comments that name the App: anybody may write them on a public issue, and reading them delays nothing else. */
 import { expect, test } from 'vitest'
-import { mentioning } from './mentioning.ts'
+import { mentionsOf } from './mentions.ts'
 
 const comment = (n: number, who: string, body: string) => ({
   id: `${n}`,
@@ -14,7 +14,7 @@ const many = (count: number, of: (n: number) => Comment) => Array.from({ length:
 /** Whose comments may ask, where people whose names begin with `here` are known. */
 async function read(comments: readonly Comment[]) {
   const isHere = async (id: string) => id.startsWith('here')
-  const { comments: found, leftOut } = await mentioning(comments, 'deck', isHere)
+  const { comments: found, leftOut } = await mentionsOf(comments, 'deck', isHere)
   const known = leftOut.known.map(({ id }) => id)
   return { ids: found.map(({ id }) => id), leftOut: { ...leftOut, known } }
 }
@@ -100,7 +100,7 @@ test('whether people are known is not asked where all of them have room', async 
   const isHere = async () => {
     throw new Error('This is not to be asked.')
   }
-  expect((await mentioning([comment(1, 'ada', '@deck')], 'deck', isHere)).comments).toHaveLength(1)
+  expect((await mentionsOf([comment(1, 'ada', '@deck')], 'deck', isHere)).comments).toHaveLength(1)
 })
 
 test('a hundred texts are read at most, and between two others have their turn', async () => {

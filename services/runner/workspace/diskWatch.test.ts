@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { untilNext } from './diskUse.ts'
+import { untilNext } from './diskWatch.ts'
 
 test.each([
   ['a quick measurement', 5, 2_000],

@@ -1,7 +1,7 @@
 /** Finds the comments on an issue that mention the App. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { IssueAsk } from '#domain/project/issues.ts'
-import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#domain/project/issueAsks.ts'
+import type { IssueRequest } from '#domain/project/issues.ts'
+import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#domain/project/issueRequests.ts'
 
 /** The most people who mention the App on one issue, since the permission of each must be requested. */
 const maxPeople = 10
@@ -21,7 +21,7 @@ export interface Mentions<Comment> {
 /** The authors of comments that were left out because there were too many. */
 export interface LeftOut {
   /** People with an account on this server, the latest writer first. */
-  readonly known: readonly IssueAsk['author'][]
+  readonly known: readonly IssueRequest['author'][]
   /** Whether any comment was left out, by whomever. */
   readonly isAnybody: boolean
 }
@@ -31,7 +31,7 @@ export interface LeftOut {
  * account here come first, so that strangers cannot displace them. Each person's last comment comes before older ones, so that nobody displaces
  * others by writing often.
  */
-export async function mentioning<Comment extends ListedComment>(
+export async function mentionsOf<Comment extends ListedComment>(
   comments: readonly Comment[],
   slug: string,
   isHere: (accountId: string) => Promise<boolean>,

@@ -9,7 +9,7 @@ const longestWords = 1_500
  * The reply in Markdown: the agent's own words, the commit with its work, and a line that says which agent wrote it for whom. The reply mentions
  * nobody.
  */
-export function answerWords({
+export function feedbackReply({
   said,
   commit,
   agent,

@@ -43,7 +43,7 @@ const hostTimeoutMs = 5_000
  * Where all of the task's work is, or `here` if some of it is only in the workspace. A branch that was pushed and not merged does not count, since
  * the same clean-up deletes it. Ignored files do not count, since they can be made again.
  */
-export async function whereItsWorkIs(deps: WorkDeps, state: LiveTask): Promise<WorkPlace | 'here'> {
+export async function workLocationOf(deps: WorkDeps, state: LiveTask): Promise<WorkPlace | 'here'> {
   const { git, root } = deps
   const { taskId, saved, pullRequest, cleanUp } = state
   const merged = pullRequest?.observed?.state === 'merged' ? pullRequest.observed.headCommit : null

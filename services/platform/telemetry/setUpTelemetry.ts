@@ -14,7 +14,7 @@ export interface Telemetry {
 }
 
 /** Opens telemetry; nothing for a process without services, such as an operation. */
-export async function openTelemetry(
+export async function setUpTelemetry(
   config: Pick<Config, 'services' | 'metricsPort' | 'otlpEndpoint' | 'genAiTraces'>,
   logger: Logger,
 ): Promise<Telemetry> {

@@ -23,7 +23,7 @@ const logged: ReadonlySet<FaultCode> = new Set<FaultCode>([
 ])
 
 /** Responds to faults with `{error, code, field?, requestId}`. Any other error is logged in full, and the response has no details. */
-export function answers(log: Logger, fresh: () => string): Middleware {
+export function faultResponses(log: Logger, fresh: () => string): Middleware {
   return async (context, next) => {
     if (requestIdOf(context) === undefined) nameRequest(context, fresh())
     try {

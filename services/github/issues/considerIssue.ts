@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import { projectStream } from '#domain/kernel/streams.ts'
 import {
-  asksOf,
+  requestsOf,
   isSameLabel,
   isUnsure,
-  type AskingComment,
+  type EditableComment,
   type LabelEvent,
-} from '#domain/project/issueAsks.ts'
+} from '#domain/project/issueRequests.ts'
 import { isLimit } from '#domain/project/issueRule.ts'
 import {
   hasRoom,
@@ -18,8 +18,8 @@ import {
   mayWrite,
   mentionsFrom,
   unsettledOf,
-  type IssueAsk,
-  type JudgedAsk,
+  type IssueRequest,
+  type JudgedRequest,
   type ProjectIssues,
   type TakenIssue,
 } from '#domain/project/issues.ts'
@@ -38,12 +38,13 @@ import type {
 } from '#platform/ports/codeHostIssues.ts'
 import { userOf } from '../feedback/feedbackAuthors.ts'
 import { redactionOf } from '../feedback/feedbackRedaction.ts'
-import { hashOf, isMade, makeTask, settle, type IssueText, type MakingDeps } from './making.ts'
-import { mentioning, type Mentions } from './mentioning.ts'
+import { hashOf, taskExists, createTask, settle, type IssueText, type CreateTaskDeps } from './createTask.ts'
+import { mentionsOf, type Mentions } from './mentions.ts'
 import { askRight, mayAnyWrite, standingNow, type RightsDeps } from './rights.ts'
 
-export interface IssueReadingDeps extends MakingDeps, RightsDeps, Pick<Engines, 'projectSecrets' | 'clock'> {
-  readonly commands: MakingDeps['commands']
+export interface IssueReadingDeps
+  extends CreateTaskDeps, RightsDeps, Pick<Engines, 'projectSecrets' | 'clock'> {
+  readonly commands: CreateTaskDeps['commands']
   readonly codeHost: Pick<
     CodeHost,
     | 'issue'
@@ -113,13 +114,17 @@ export async function considerIssue(
   if (state.kind !== 'project') return 'done'
   const taken = state.issues.taken.get(issueId)
   if (taken?.taskId === taskId)
-    return makeTask(deps, document, taken, textFor(taken.words?.commentId ?? null))
+    return createTask(deps, document, taken, textFor(taken.words?.commentId ?? null))
   return outcomeOf(state.issues, command)
 }
 
 function outcomeOf(
   issues: ProjectIssues,
-  { issue: { issueId }, asks, now }: { issue: { issueId: string }; asks: readonly JudgedAsk[]; now: string },
+  {
+    issue: { issueId },
+    asks,
+    now,
+  }: { issue: { issueId: string }; asks: readonly JudgedRequest[]; now: string },
 ): Considered {
   if (isTaken(issues, issueId)) return 'done'
   const reason = issues.passed.get(issueId)?.reason
@@ -147,9 +152,9 @@ interface ReadIssue {
   readonly issue: HostIssue
   readonly said: HostIssueText
   /** Comments that mention the App, with their present text. */
-  readonly comments: readonly AskingComment[]
+  readonly comments: readonly EditableComment[]
   readonly events: readonly HostIssueEvent[]
-  readonly asks: readonly IssueAsk[]
+  readonly asks: readonly IssueRequest[]
   /** Whether a person who requests the issue may be missing from what was read. */
   readonly isUnsure: boolean
 }
@@ -171,14 +176,14 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
     const text = said.comments.get(one.nodeId)
     return text === undefined ? [] : [{ ...one, ...text }]
   })
-  const mentions = asksOf(askingOf(issue, said, comments, []), { ...issues, slug })
+  const mentions = requestsOf(askingOf(issue, said, comments, []), { ...issues, slug })
   // Read after the text, so that a change of the title in between is among the events.
   const events =
     isLabelled || mentions.length > 0
       ? await codeHost.issueEvents(token, repository, issue.number)
       : { events: [], isCut: false }
   const asking = askingOf(issue, said, comments, events.events)
-  const asks = asksOf(asking, { ...issues, slug })
+  const asks = requestsOf(asking, { ...issues, slug })
   // Anybody can write so many comments that some are left out. That only matters if the issue was waiting, or if one of the authors who were left out
   // may write to the repository.
   const isUnclear =
@@ -203,7 +208,7 @@ async function mentionsOn(
     return { comments: [], leftOut: { known: [], isAnybody: false } }
   const listed = await deps.codeHost.issueComments(token, repository, issue.number, since)
   const isHere = async (id: string) => (await userOf(deps, id)) !== null
-  const mentions = await mentioning(listed.comments, slug, isHere)
+  const mentions = await mentionsOf(listed.comments, slug, isHere)
   return listed.isCut ? { ...mentions, leftOut: { ...mentions.leftOut, isAnybody: true } } : mentions
 }
 
@@ -213,7 +218,7 @@ const hasLabel = ({ labels }: Pick<HostIssue, 'labels'>, label: string): boolean
 function askingOf(
   issue: HostIssue,
   said: HostIssueText,
-  comments: readonly AskingComment[],
+  comments: readonly EditableComment[],
   events: readonly HostIssueEvent[],
 ) {
   const { author, isByOurApp, createdAt, labels } = issue
@@ -229,7 +234,7 @@ function askingOf(
 }
 
 interface Judged {
-  readonly asks: readonly JudgedAsk[]
+  readonly asks: readonly JudgedRequest[]
   /** Whether anybody who requests the issue may write to the repository and uses this server. */
   readonly canStart: boolean
   readonly editedAt: string | null
@@ -247,7 +252,7 @@ async function judge(deps: IssueReadingDeps, of: ReadingOf, read: ReadIssue): Pr
     return right
   }
   const { textFor, title } = await wordsOf(deps, of, said, comments)
-  const judged: JudgedAsk[] = []
+  const judged: JudgedRequest[] = []
   for (const ask of asks) {
     const right = await rightOf(ask.author)
     const standing = await standingNow(deps, right, ask.author.id)
@@ -282,7 +287,7 @@ async function lastStrangeEdit(
 }
 
 /** A comment as the agent will read it. */
-type Said = Pick<AskingComment, 'id' | 'body'>
+type Said = Pick<EditableComment, 'id' | 'body'>
 
 async function wordsOf(
   deps: IssueReadingDeps,
@@ -313,7 +318,7 @@ export async function resumeIssue(
   const { codeHost } = deps
   const { document, issues, token, repository } = of
   const { taskId, words } = taken
-  if (await isMade(deps, taskId)) return settle(deps, document.id, taskId, null)
+  if (await taskExists(deps, taskId)) return settle(deps, document.id, taskId, null)
   if (words === null) return 'done'
   try {
     const issue = await codeHost.issue(token, repository, words.number)
@@ -334,7 +339,7 @@ export async function resumeIssue(
     const comments =
       words.commentId === null ? [] : [await codeHost.issueComment(token, repository, words.commentId)]
     const { textFor } = await wordsOf(deps, of, said, comments)
-    const outcome = await makeTask(deps, document, taken, textFor(words.commentId))
+    const outcome = await createTask(deps, document, taken, textFor(words.commentId))
     return outcome === 'later' ? 'full' : 'done'
   } catch (fault) {
     if (!(fault instanceof CodeHostFault) || fault.kind !== 'not_found') throw fault
@@ -344,12 +349,12 @@ export async function resumeIssue(
 
 /** After a project's rule was switched off: records an outcome for accepted issues that still wait. Returns whether there were any. */
 export async function settleUnwanted(
-  deps: MakingDeps,
+  deps: CreateTaskDeps,
   projectId: string,
   issues: ProjectIssues,
 ): Promise<boolean> {
   const unwanted = unsettledOf(issues).filter((taken) => isNoLongerCovered(issues, taken))
   for (const { taskId } of unwanted)
-    await settle(deps, projectId, taskId, (await isMade(deps, taskId)) ? null : 'unwanted')
+    await settle(deps, projectId, taskId, (await taskExists(deps, taskId)) ? null : 'unwanted')
   return unwanted.length > 0
 }

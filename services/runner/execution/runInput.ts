@@ -25,7 +25,7 @@ export interface Claimed {
   readonly head: Head
 }
 
-export interface Subject {
+export interface RunInput {
   readonly document: TaskDocument
   readonly message: MessageDocument & { readonly message: string }
   readonly user: UserDocument
@@ -34,10 +34,10 @@ export interface Subject {
   readonly own: OwnInstructions
 }
 
-export async function subjectOf(
+export async function runInputOf(
   deps: RecordingDeps,
   { task, execution, head }: Claimed,
-): Promise<Subject | Failed> {
+): Promise<RunInput | Failed> {
   const stream = taskStream(task.taskId)
   const [document, message, user, own] = await Promise.all([
     deps.documents.asOf(tasksView, stream, task.taskId, head),
