@@ -10,9 +10,9 @@ import { describeVariables, namedServices } from '#platform/config/variables.ts'
 import type { Engines } from '#platform/compose.ts'
 import { isReadable } from '#platform/reads/documents.ts'
 import { emptyCatalog } from '#platform/ports/readStore.ts'
-import type { Answer } from './operations/operation.ts'
+import type { OperationResult } from './operations/operation.ts'
 import { usage, usageOf } from './operations/usage.ts'
-import { operationBeside, operationOf, UnknownWords } from './operations/operate.ts'
+import { operationBeside, operationOf, UnknownWords } from './operations/operatorCommands.ts'
 import { standaloneOf } from './operations/standalone.ts'
 import type { Details } from '#platform/http/health.ts'
 import { webhookSecrets } from '#platform/credentials/hostApp.ts'
@@ -353,7 +353,7 @@ async function readableSoon({ readStore }: Engines, asked: Promise<void>): Promi
   print('Read models are being rebuilt from the log. Reads are refused until that is done.')
 }
 
-function tell({ lines, failed = false }: Answer): void {
+function tell({ lines, failed = false }: OperationResult): void {
   // Damaged data may contain anything, so control characters are replaced.
   for (const line of lines) print(line.replaceAll(/\p{Cc}/gu, '\uFFFD'))
   if (failed) process.exitCode = 1

@@ -1,5 +1,5 @@
 /** The commands of people and runners on a task. Commands that create something carry its id. */
-import type { Proposal } from './codeHost/proposal.ts'
+import type { Proposal } from './codeHost/pullRequestProposal.ts'
 import type { EventOf } from '../kernel/event.schema.ts'
 import type { AgentName } from '../agents.ts'
 import type { IssueOrigin } from './codeHost/issueState.ts'

@@ -2,7 +2,7 @@
 import type { RecordedOf } from '../kernel/event.ts'
 import type { CommandOf } from './commands.ts'
 import { ModelChosen, type TaskEvent } from './events.ts'
-import type { LiveTask, ModelChoice } from './liveTask.ts'
+import type { LiveTask, ModelChoice } from './state.ts'
 
 /** The events of a choice at the creation: the creation itself contains the model, so only the effort has an event. */
 export function effortOfNew({

@@ -51,7 +51,8 @@ import type { Execution, QueuedMessage } from './phase.ts'
 import { AgentModeChosen } from './questionEvents.ts'
 import { answerQuestion, chooseMode, isLateWithdrawal, withdrawQuestions } from './questions.ts'
 import { refusalOfWords } from './slashCommands.ts'
-import { evolve, type LiveTask, type TaskState } from './state.ts'
+import { evolve } from './evolve.ts'
+import type { LiveTask, TaskState } from './state.ts'
 
 function decide(command: TaskCommand, state: TaskState): Decision<TaskEvent> {
   if (command.type === 'CreateTask')

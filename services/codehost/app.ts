@@ -96,7 +96,7 @@ function graphqlRoutes(host: Host): Router {
   const router = new Router()
   router.post('/api/graphql', async (ctx) => {
     // Loading GraphQL takes a tenth of the start-up time, and few runs need it at once.
-    const { answerGraphql } = await import('./graphql/answer.ts')
+    const { answerGraphql } = await import('./graphql/endpoint.ts')
     await answerGraphql(ctx, host)
   })
   return router

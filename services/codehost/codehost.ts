@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { resolve } from 'node:path'
 import { drain, listen } from '#platform/http/listen.ts'
 import { createApp } from './app.ts'
-import { createGit, type Git } from './git/run.ts'
+import { createGit, type Git } from './git/runGit.ts'
 import { openHost, type CodeHostOptions } from './openHost.ts'
 import { openStore } from './state/store.ts'
 

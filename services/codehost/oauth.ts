@@ -10,7 +10,7 @@ import { invalid, notFound, Refusal } from './httpError.ts'
 import { show } from './pages/layout.ts'
 import { authorizePage } from './pages/signIn.ts'
 import { personOf } from './state/accounts.ts'
-import type { Codes } from './state/codes.ts'
+import type { Codes } from './state/authorizationCodes.ts'
 import {
   accessLife,
   grantByRefresh,

@@ -1,7 +1,7 @@
 /** Creates the parts of the local code host and connects them. */
 import type { Clock } from '#platform/ports/clock.ts'
-import type { Environment, Git } from './git/run.ts'
-import { createHook, type Hook } from './hook.ts'
+import type { Environment, Git } from './git/runGit.ts'
+import { createHook, type Hook } from './webhookSender.ts'
 import type { Extension, Host, OAuthClient } from './host.ts'
 import { isLoopback } from './http/baseUrl.ts'
 import { createIssues } from './issues/issues.ts'
@@ -12,7 +12,7 @@ import { createComments } from './reviews/comments.ts'
 import { createReviews } from './reviews/reviews.ts'
 import { makeSamples } from './samples.ts'
 import { importSeeds, type Seed } from './seeds.ts'
-import { createCodes } from './state/codes.ts'
+import { createCodes } from './state/authorizationCodes.ts'
 import type { HostEvent } from './state/events.ts'
 
 export interface CodeHostOptions {

@@ -1,7 +1,7 @@
 /** The samples of a code host that starts empty, for trying the product. Their commits are the same on every machine. */
 import { sampleRepository } from '#domain/api/projects.ts'
 import { acme, ada } from './state/accounts.ts'
-import type { Git } from './git/run.ts'
+import type { Git } from './git/runGit.ts'
 import type { Repositories } from './repositories/repositories.ts'
 
 interface SampleCommit {

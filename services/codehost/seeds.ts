@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { ada } from './state/accounts.ts'
-import type { Git } from './git/run.ts'
+import type { Git } from './git/runGit.ts'
 import { repositoryName, type Repositories } from './repositories/repositories.ts'
 import type { Repository } from './state/stateSchema.ts'
 

@@ -14,7 +14,7 @@ import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { Documents } from '#platform/reads/documents.ts'
-import { pagesOf } from '#platform/reads/pages.ts'
+import { pagesOf } from '#platform/reads/documentPages.ts'
 
 export interface TaskCleanUpServices extends BranchCleanUp {
   readonly rpc: Pick<Rpc, 'call'>

@@ -7,7 +7,7 @@ import type { DeliveredEvent } from '#domain/delivery.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import type { Documents } from '#platform/reads/documents.ts'
-import { pagesOf } from '#platform/reads/pages.ts'
+import { pagesOf } from '#platform/reads/documentPages.ts'
 import type { Hint } from './refresh/hints.ts'
 import {
   projectsOf,

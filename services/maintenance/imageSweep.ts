@@ -5,7 +5,7 @@ import { imagesView } from '#domain/views/images.ts'
 import type { Engines } from '#platform/compose.ts'
 import { eachAlone } from '#platform/async/eachAlone.ts'
 import { repeat } from '#platform/async/rounds.ts'
-import { pagesOf } from '#platform/reads/pages.ts'
+import { pagesOf } from '#platform/reads/documentPages.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 

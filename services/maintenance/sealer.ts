@@ -26,7 +26,7 @@ import {
   type RecordedSeal,
 } from '#platform/seals/newestSeal.ts'
 import { hashIn, standInHash } from '#platform/seals/damagedLeaf.ts'
-import { contradictionIn, type SealedBefore } from '#platform/seals/sealedBefore.ts'
+import { contradictionIn, type SealedBefore } from '#platform/seals/earlierSealCheck.ts'
 import {
   secondPlaces,
   type SealedLogView,

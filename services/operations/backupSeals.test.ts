@@ -15,7 +15,7 @@ import { sealsFile } from '#platform/seals/sealsFile.ts'
 import { startSealer } from '../maintenance/sealer.ts'
 import { cause } from '../../tests/server/engines.ts'
 import { backup, restore, type BackupWork } from './backup.ts'
-import { operationOf } from './operate.ts'
+import { operationOf } from './operatorCommands.ts'
 
 let folder = ''
 beforeEach(async () => {

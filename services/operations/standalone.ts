@@ -3,7 +3,7 @@
  * quarantined streams.
  */
 import type { OperationResult, OperationContext } from './operation.ts'
-import { UnknownWords } from './operate.ts'
+import { UnknownWords } from './operatorCommands.ts'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { OwnStores } from '#platform/compose.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import { lineHash } from '#platform/hashes.ts'
 import { redacted } from '#platform/redaction/scan.ts'
 import { writersOf } from './lineOrigins.ts'

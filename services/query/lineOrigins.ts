@@ -1,5 +1,5 @@
 /** Finds the tool calls of a turn that wrote the lines of a file, as far as recorded calls show it. */
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import { lineHash } from '#platform/hashes.ts'
 import { redacted } from '#platform/redaction/scan.ts'
 

@@ -1,6 +1,6 @@
 /** The query service: folds the log into read models, and answers reads. */
 import type { Middleware } from 'koa'
-import { gitHubAnswers } from '#platform/credentials/hostAnswers.ts'
+import { gitHubAnswers } from '#platform/credentials/hostAnswerCache.ts'
 import { mount, type Mounting } from '#platform/http/route.ts'
 import { abilityRoutes } from './routes/abilities.ts'
 import { authRoutes, githubRoutes } from './routes/user.ts'

@@ -5,7 +5,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import type { CodeHost } from '#platform/ports/codeHost.ts'
 import { projected } from '#platform/reads/projected.ts'
 import { memories } from '../../services/github/issues/memory.ts'
-import { round } from '../../services/github/issues/round.ts'
+import { round } from '../../services/github/issues/readingRound.ts'
 import { projectId } from '../domain/ids.ts'
 import { eventually, never, issueTasks } from './codeHost.issueTasks.fixture.ts'
 

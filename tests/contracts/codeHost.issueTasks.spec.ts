@@ -9,7 +9,7 @@ import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { projected } from '#platform/reads/projected.ts'
 import { memories } from '../../services/github/issues/memory.ts'
-import { round } from '../../services/github/issues/round.ts'
+import { round } from '../../services/github/issues/readingRound.ts'
 import { projectId, userId } from '../domain/ids.ts'
 import { byPolling, eventually, issueTasks } from './codeHost.issueTasks.fixture.ts'
 

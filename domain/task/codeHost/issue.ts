@@ -17,7 +17,7 @@ import type { TaskStatus } from '../../api/tasks.ts'
 import type { Todo } from '../../views/todos.ts'
 import type { AnsweredFeedback } from './commitMessage.ts'
 import { labelOf } from '../../agents.ts'
-import { code } from './proposal.ts'
+import { code } from './pullRequestProposal.ts'
 import { visibleText, withoutMentions } from '../visibleText.ts'
 
 /** The event that says from which issue a new task was created. */

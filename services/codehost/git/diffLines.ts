@@ -1,5 +1,5 @@
 /** Parses a unified diff into lines with their line numbers. */
-import { unquoted } from './bare.ts'
+import { unquoted } from './bareRepository.ts'
 
 export interface DiffLine {
   readonly kind: 'added' | 'deleted' | 'same' | 'hunk' | 'note'

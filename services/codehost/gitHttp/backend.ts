@@ -8,7 +8,7 @@ import type { Host } from '../host.ts'
 import { callerOf } from '../http/authenticate.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { Repository } from '../state/stateSchema.ts'
-import type { Environment, GitOptions, GitProcess } from '../git/run.ts'
+import type { Environment, GitOptions, GitProcess } from '../git/runGit.ts'
 
 /** Matches `/owner/name.git/info/refs` and the two services. As on GitHub, `.git` may be missing. */
 export const gitPath = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/

@@ -1,5 +1,5 @@
 /** Resolves reviews, threads and comments of a pull request. */
-import { nodeId, time } from '../rest/answers.ts'
+import { nodeId, time } from '../rest/responses.ts'
 import type { IssueComment, Review, ReviewComment, ReviewThread } from '../state/reviewRecords.ts'
 import type { PullRequest, Repository } from '../state/stateSchema.ts'
 import { accountNamed, type ResolverContext } from './context.ts'
@@ -11,7 +11,11 @@ interface ReviewArguments extends PageArguments {
 }
 
 /** The fields of a pull request that list comments and reviews. */
-export function conversationOf(context: ResolverContext, repository: Repository, { number }: PullRequest): object {
+export function conversationOf(
+  context: ResolverContext,
+  repository: Repository,
+  { number }: PullRequest,
+): object {
   const { reviews, comments } = context.host
   return {
     comments: (args: PageArguments) => connection(comments.of(repository, number), args, issueComment),

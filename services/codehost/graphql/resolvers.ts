@@ -1,6 +1,6 @@
 /** Resolves the fields of the schema, from the same records as the REST API and with the same ids. */
 import { mergeStateOf } from '../pulls/mergeState.ts'
-import { nodeId, time } from '../rest/answers.ts'
+import { nodeId, time } from '../rest/responses.ts'
 import { mayRead } from '../state/permissions.ts'
 import type { Issue } from '../state/issueRecords.ts'
 import type { PullRequest, Repository } from '../state/stateSchema.ts'
@@ -29,10 +29,13 @@ export const root = {
       throw failed('NOT_FOUND', `Could not resolve to a Repository with the name '${owner}/${name}'.`)
     return repository(context, found)
   },
-  convertPullRequestToDraft: (args: DraftArguments, context: ResolverContext) => setDraft(args, context, true),
-  markPullRequestReadyForReview: (args: DraftArguments, context: ResolverContext) => setDraft(args, context, false),
+  convertPullRequestToDraft: (args: DraftArguments, context: ResolverContext) =>
+    setDraft(args, context, true),
+  markPullRequestReadyForReview: (args: DraftArguments, context: ResolverContext) =>
+    setDraft(args, context, false),
   resolveReviewThread: (args: ThreadArguments, context: ResolverContext) => setResolved(args, context, true),
-  unresolveReviewThread: (args: ThreadArguments, context: ResolverContext) => setResolved(args, context, false),
+  unresolveReviewThread: (args: ThreadArguments, context: ResolverContext) =>
+    setResolved(args, context, false),
 }
 
 interface ThreadArguments {

@@ -1,5 +1,5 @@
 /** Updates open pull requests after their branches changed: a push moves them, a deleted branch closes them, and commits that reach the base merge them. */
-import type { Bare } from '../git/bare.ts'
+import type { Bare } from '../git/bareRepository.ts'
 import type { PullRequest, State } from '../state/stateSchema.ts'
 
 /** What has happened to one open pull request. */

@@ -11,10 +11,10 @@ import { callerOf, readable, signedIn, tokenHolder } from '../http/authenticate.
 import { repositoryName } from '../repositories/repositories.ts'
 import { invalid, notFound, Refusal } from '../httpError.ts'
 import type { Repository } from '../state/stateSchema.ts'
-import { fullRepository, simpleUser, type FullRepository } from './answers.ts'
-import type { About } from './reviewAnswers.ts'
+import { fullRepository, simpleUser, type FullRepository } from './responses.ts'
+import type { About } from './reviewResponses.ts'
 import { bodyAs, answerPage } from './requests.ts'
-import type { Commit } from '../git/bare.ts'
+import type { Commit } from '../git/bareRepository.ts'
 
 const NewRepository = z.object({
   name: z.string().min(1),

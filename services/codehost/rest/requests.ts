@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import { z } from 'zod'
 import { invalid, notFound, Refusal } from '../httpError.ts'
-import type { Target } from '../reviews/texts.ts'
+import type { Target } from '../reviews/reviewRules.ts'
 
 const count = (fallback: number, most: number) =>
   z.coerce

@@ -6,7 +6,7 @@ import { mostCharacters, type ReviewComment } from '../state/reviewRecords.ts'
 import type { Host } from '../host.ts'
 import { bodyAs, answerPage, numberIn, targetIn } from './requests.ts'
 import { aboutAsked, actorOf } from './repositories.ts'
-import { reviewCommentAnswer, reviewAnswer, type About } from './reviewAnswers.ts'
+import { reviewCommentAnswer, reviewAnswer, type About } from './reviewResponses.ts'
 import { CommentQuery, wantedComments } from './issues.ts'
 
 const reviewsPath = '/repos/:owner/:repo/pulls/:number/reviews'

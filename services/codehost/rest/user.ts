@@ -7,7 +7,7 @@ import { originOf } from '../http/baseUrl.ts'
 import { signedInPerson } from '../http/authenticate.ts'
 import { notFound, Refusal } from '../httpError.ts'
 import type { Repository } from '../state/stateSchema.ts'
-import { organizationSimple, orgMembership, privateUser, teamMembership } from './answers.ts'
+import { organizationSimple, orgMembership, privateUser, teamMembership } from './responses.ts'
 import { answerPage } from './requests.ts'
 import { createRepository, repositoryAnswer } from './repositories.ts'
 

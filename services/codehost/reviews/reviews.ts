@@ -3,7 +3,7 @@ import { sameName } from '../state/accounts.ts'
 import type { Actor } from '../state/actors.ts'
 import { notFound } from '../httpError.ts'
 import type { PullRequest, Repository, State } from '../state/stateSchema.ts'
-import { createLines, type Place } from './lines.ts'
+import { createLines, type Place } from './commentPlaces.ts'
 import type { Review, ReviewComment, ReviewThread } from '../state/reviewRecords.ts'
 import {
   commentOf,
@@ -15,7 +15,7 @@ import {
   unprocessable,
   type Parts,
   type Target,
-} from './texts.ts'
+} from './reviewRules.ts'
 import { reply, setResolved } from './threads.ts'
 
 /** A comment on lines of the diff that is to be added. */

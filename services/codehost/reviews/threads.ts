@@ -13,7 +13,7 @@ import {
   touched,
   type Parts,
   type Target,
-} from './texts.ts'
+} from './reviewRules.ts'
 
 export async function reply(
   parts: Parts,

@@ -9,7 +9,7 @@ import {
 import { mcpCallbackPath } from '#domain/api/mcpServers.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
-import { isLoopback } from '#platform/http/reach.ts'
+import { isLoopback } from '#platform/http/addressReach.ts'
 import type { Route } from '#platform/http/route.ts'
 import { chosenServers, type McpOwner } from '#platform/mcp/chosenServers.ts'
 import { ownProject, route, type CommandServices } from '../services.ts'

@@ -1,7 +1,7 @@
 /** Slows down password guessing: after some failed attempts, each further one has to wait twice as long as the one before. */
 import { RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Fault } from '#domain/kernel/errors.ts'
-import { networkOf } from '#platform/http/network.ts'
+import { networkOf } from '#platform/http/clientNetwork.ts'
 
 /** Where an attempt comes from, and the account it is for. An attempt without an account counts for the address alone. */
 export interface Trying {

@@ -2,7 +2,7 @@
 import type { Context, Middleware } from 'koa'
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
 import { Fault } from '#domain/kernel/errors.ts'
-import { networkOf } from '#platform/http/network.ts'
+import { networkOf } from '#platform/http/clientNetwork.ts'
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 

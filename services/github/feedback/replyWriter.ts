@@ -29,8 +29,8 @@ import {
 } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
-import { newest, pagesOf } from '#platform/reads/pages.ts'
-import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
+import { newest, pagesOf } from '#platform/reads/documentPages.ts'
+import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/dueWrites.ts'
 
 export type ReplyEngines = WritingEngines &
   Pick<Engines, 'documents' | 'clock' | 'logger'> & {

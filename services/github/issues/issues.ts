@@ -5,10 +5,10 @@
 import { projectIssuesView } from '#domain/views/projectIssues.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
-import { pagesOf } from '#platform/reads/pages.ts'
+import { pagesOf } from '#platform/reads/documentPages.ts'
 import { projectsOf, startReadings, type ReadingEngines, type ReadingTimes } from '../refresh/readings.ts'
 import { memories } from './memory.ts'
-import { round, type RoundDeps } from './round.ts'
+import { round, type RoundDeps } from './readingRound.ts'
 
 export type IssueEngines = RoundDeps & ReadingEngines
 

@@ -23,9 +23,9 @@ import type { Installations } from '#platform/credentials/installations.ts'
 import { CodeHostFault, writeOrFind, type CodeHost } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
-import { newest, pagesOf } from '#platform/reads/pages.ts'
+import { newest, pagesOf } from '#platform/reads/documentPages.ts'
 import { isHostUnavailable } from '../faults.ts'
-import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/writing.ts'
+import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/dueWrites.ts'
 
 export type TaskCommentEngines = WritingEngines &
   Pick<Engines, 'documents' | 'logger'> & {

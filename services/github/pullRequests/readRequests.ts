@@ -5,7 +5,7 @@ import { pullRequestsView, type PullRequestDocument } from '#domain/views/pullRe
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
-import { newest, oldest, pagesOf } from '#platform/reads/pages.ts'
+import { newest, oldest, pagesOf } from '#platform/reads/documentPages.ts'
 import type { TokenFor } from '../access.ts'
 import type { ReadRequest } from './readQueue.ts'
 

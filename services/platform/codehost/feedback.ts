@@ -14,7 +14,7 @@ import type {
 } from '#platform/ports/codeHostFeedback.ts'
 import { askGraphql, setDraftMutation, threadsQuery, resolveMutation } from './graphql.ts'
 import { endOfStream } from './jobLog.ts'
-import { pages } from './pages.ts'
+import { pages } from './pagedLists.ts'
 import { ask, faultOf, ifHidden, sentences, type TokenCalls } from './request.ts'
 
 /** An account, in the form that all of these answers use. */

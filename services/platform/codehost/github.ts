@@ -26,7 +26,7 @@ import {
 import { feedbackCalls } from './feedback.ts'
 import { issueCalls } from './issues.ts'
 import { pullRequestReader } from './graphql.ts'
-import { pages } from './pages.ts'
+import { pages } from './pagedLists.ts'
 import { ask, askIfChanged, callsOf, ifHidden, limited, type Requests, type TokenCalls } from './request.ts'
 
 export interface GitHubOptions {

@@ -12,7 +12,7 @@ import type {
 } from '#platform/ports/codeHostApp.ts'
 import { onServer, serverForBrowser, trimmed } from './address.ts'
 import * as answers from './responseSchemas.ts'
-import { pages } from './pages.ts'
+import { pages } from './pagedLists.ts'
 import { ask, faultOf, unreachable, type Requests } from './request.ts'
 import { within } from '../async/timeLimit.ts'
 

@@ -12,7 +12,7 @@ import type {
 } from '#platform/ports/codeHostIssues.ts'
 import { Author, authorFrom, Comment, commentFrom, utc } from './feedback.ts'
 import { askGraphql, faultAt, issueQuery } from './graphql.ts'
-import { lastPages, pages } from './pages.ts'
+import { lastPages, pages } from './pagedLists.ts'
 import { ask, askIfChanged, misunderstood, type TokenCalls } from './request.ts'
 
 const Id = z.number().transform(String)

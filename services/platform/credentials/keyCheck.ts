@@ -3,7 +3,7 @@ import * as http from 'node:http'
 import * as https from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { KeyProvider } from '#domain/agentKeys.ts'
-import { LeadsInside, publicLookup } from '#platform/http/reach.ts'
+import { LeadsInside, publicLookup } from '#platform/http/addressReach.ts'
 import { isInNumbers, keyHeaders, useOf, type StoredKey } from './modelKeys.ts'
 
 /**

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { keyKinds, keyProviders, type KeyProvider } from '#domain/agentKeys.ts'
 import { KeyDestroyed } from '#platform/ports/faults.ts'
 import type { Vault } from '#platform/ports/vault.ts'
-import { isLoopback, reachOf } from '#platform/http/reach.ts'
+import { isLoopback, reachOf } from '#platform/http/addressReach.ts'
 
 const StoredKey = z.object({
   kind: z.enum(keyKinds),

@@ -5,7 +5,7 @@
 import { finished } from 'node:stream'
 import type { Context, Middleware } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
-import { networkOf } from './network.ts'
+import { networkOf } from './clientNetwork.ts'
 import type { Identity } from './session.ts'
 import { parse } from '@hapi/bourne'
 

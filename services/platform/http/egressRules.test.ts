@@ -1,6 +1,6 @@
 /** A sandbox can reach only the listed hosts, and no listed name leads into the server's own network. */
 import { describe, expect, test } from 'vitest'
-import { reachOf } from '#platform/http/reach.ts'
+import { reachOf } from '#platform/http/addressReach.ts'
 import {
   hostAndPort,
   mayConnect,

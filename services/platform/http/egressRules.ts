@@ -1,6 +1,6 @@
 /** Decides which hosts a sandbox may reach. Pure, except for the resolution of addresses. */
 import { isIP } from 'node:net'
-import { isLoopback, leadsBack, reachOf } from '#platform/http/reach.ts'
+import { isLoopback, leadsBack, reachOf } from '#platform/http/addressReach.ts'
 
 export interface Rule {
   /** The host in lower case; a suffix that begins with a dot matches the names below it. */

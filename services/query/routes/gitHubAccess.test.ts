@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { neededPermissions } from '#domain/appPermissions.ts'
 import { openInProcessBus } from '#platform/bus/inProcess.ts'
-import { gitHubAnswers } from '#platform/credentials/hostAnswers.ts'
+import { gitHubAnswers } from '#platform/credentials/hostAnswerCache.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import type { Installation } from '#platform/ports/codeHostApp.ts'
 import { accessOf, type AccessSources } from './gitHubAccess.ts'

@@ -21,7 +21,7 @@ import { fresh, identified, signedIn, type Person } from '#platform/http/guards.
 import type { Route } from '#platform/http/route.ts'
 import { readableSeal } from '#platform/seals/newestSeal.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
-import { recordedFilesOf } from '#platform/reads/proposal.ts'
+import { recordedFilesOf } from '#platform/reads/pullRequestProposal.ts'
 import { auditedTask, route, ownTask, type QueryServices } from '../services.ts'
 import { taskAudit } from '../taskAudit.ts'
 import { historyPage } from '../taskHistory.ts'

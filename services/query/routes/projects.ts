@@ -2,7 +2,7 @@
 import { getProject, getProjectGitStatus, listBranches, listProjects } from '#domain/api/projects.schema.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { currentBranchOf, tasksView } from '#domain/views/tasks.ts'
-import { newest, pageAfter } from '#platform/reads/pages.ts'
+import { newest, pageAfter } from '#platform/reads/documentPages.ts'
 import { presentProject } from '#platform/reads/present.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'

@@ -2,7 +2,7 @@
 import { listQuestions } from '#domain/api/questions.schema.ts'
 import { questionsPage } from '#domain/api/questions.ts'
 import { questionsView, shownQuestion } from '#domain/views/questions.ts'
-import { newest } from '#platform/reads/pages.ts'
+import { newest } from '#platform/reads/documentPages.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { ownTask, route, type QueryServices } from '../services.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Scratch } from '../scratch.ts'
 import type { Bind, Sandbox } from '../sandbox/port.ts'
 import type { SandboxUser } from '../workspace/workspace.ts'
-import { isLoopback } from '#platform/http/reach.ts'
+import { isLoopback } from '#platform/http/addressReach.ts'
 import { startProxy, type ProxyOptions, type Traffic } from './proxyServer.ts'
 import { alone, besideRelay, relayPort, type Begins } from './relay.ts'
 

@@ -25,7 +25,7 @@ import {
   type RepositoryAccess,
 } from './repositoryAccess.ts'
 import type { Reporter } from './recording/reporter.ts'
-import { unsignedWarning } from './signatureRules.ts'
+import { unsignedWarning } from './signatureWarning.ts'
 
 /** A workspace, and how git reaches its repository. */
 export interface ReadyWorkspace extends RepositoryAccess {

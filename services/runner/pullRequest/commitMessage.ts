@@ -5,7 +5,7 @@ import type { LiveTask } from '#domain/task/state.ts'
 import { chatView } from '#domain/views/chat.ts'
 import { feedbackDocumentId, feedbackView } from '#domain/views/feedback.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
-import { proposalFor } from '#platform/reads/proposal.ts'
+import { proposalFor } from '#platform/reads/pullRequestProposal.ts'
 import type { Publication, PublishingDeps } from './publication.ts'
 
 type Deps = Pick<PublishingDeps, 'documents'>

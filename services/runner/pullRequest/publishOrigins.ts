@@ -18,7 +18,7 @@ import {
   type NotesRequest,
 } from '../workspace/publish/originNotes.ts'
 import { linesAddedBy } from '../workspace/saved/provenance.ts'
-import { addressOfTask } from './taskRecord.ts'
+import { addressOfTask } from './recordLink.ts'
 
 type Deps = Pick<RecordingDeps, 'documents' | 'log' | 'clock' | 'logger'> &
   Pick<WorkspaceDeps, 'git' | 'snapshots' | 'publicAddress' | 'originNotes'>

@@ -5,7 +5,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import type { PullRequestOutcome } from '#domain/task/commands.ts'
 import { withClosing } from '#domain/task/codeHost/issue.ts'
 import { endOf, noLongerOpen } from '#domain/task/codeHost/pullRequest.ts'
-import { belowTemplateMark, withTemplate } from '#domain/task/codeHost/proposal.ts'
+import { belowTemplateMark, withTemplate } from '#domain/task/codeHost/pullRequestProposal.ts'
 import { task as decider } from '#domain/task/task.ts'
 import {
   CodeHostFault,
@@ -22,7 +22,7 @@ import type { Publication, PublishingDeps } from './publication.ts'
 import { publishOrigins } from './publishOrigins.ts'
 import { pushAndRecord } from './pushWork.ts'
 import { baseGone } from './recordChanges.ts'
-import { withRecord } from './taskRecord.ts'
+import { withRecord } from './recordLink.ts'
 import { templateOf } from './template.ts'
 import { hasBase, workspaceToPublish } from './workspaceToPublish.ts'
 

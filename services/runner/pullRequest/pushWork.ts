@@ -7,7 +7,7 @@ import type { ReadyWorkspace } from '../execution/prepareWorkspace.ts'
 import { ownSecrets, settingsOf } from '../execution/projectSecrets.ts'
 import { agentLimits } from '../execution/runLimits.ts'
 import type { Sandbox } from '../sandbox/port.ts'
-import type { StagedTree } from '../workspace/changes/stage.ts'
+import type { StagedTree } from '../workspace/changes/stagedTree.ts'
 import { lastWords } from '../workspace/git/git.ts'
 import { namedOf } from '../workspace/names.ts'
 import type { Workspace } from '../workspace/workspace.ts'
@@ -16,7 +16,7 @@ import { commitAndPush, type PublishResult } from '../workspace/publish/publish.
 import { messageOf } from './commitMessage.ts'
 import type { Publication, PublishingDeps } from './publication.ts'
 import { recordChanges } from './recordChanges.ts'
-import { addressOfTask } from './taskRecord.ts'
+import { addressOfTask } from './recordLink.ts'
 
 /** Pushes the work, and records the changes as published. */
 export async function pushAndRecord(

@@ -7,7 +7,7 @@ import { task as decider } from '#domain/task/task.ts'
 import type { KnownSecret } from '#platform/redaction/secretForms.ts'
 import { valuesOf } from '../execution/projectSecrets.ts'
 import { changesNow } from '../execution/recording/changesReport.ts'
-import type { StagedTree } from '../workspace/changes/stage.ts'
+import type { StagedTree } from '../workspace/changes/stagedTree.ts'
 import type { WorkspaceGit } from '../workspace/workspace.ts'
 import type { Publication, PublishingDeps } from './publication.ts'
 

@@ -1,5 +1,5 @@
 /** Finds the repository's template for pull requests on a branch. Reads it from git: nothing is checked out, and no link is followed. */
-import { splitNul } from '../workspace/changes/tree.ts'
+import { splitNul } from '../workspace/changes/indexDifferences.ts'
 import { endedWell, type Git } from '../workspace/git/git.ts'
 
 /** The size limit of a template in bytes; larger ones are ignored. */

@@ -6,7 +6,7 @@ import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import { commitOf, type Git } from '../workspace/git/git.ts'
-import { surveyOf, type Submodule } from '../workspace/git/survey.ts'
+import { surveyOf, type Submodule } from '../workspace/git/cloneDifferences.ts'
 
 type Deps = Pick<
   WorkspaceDeps,

@@ -2,10 +2,10 @@
 import { AllowedHost, type HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { WorkspaceDeps } from '../deps.ts'
-import { isLoopback, reachOf } from '#platform/http/reach.ts'
+import { isLoopback, reachOf } from '#platform/http/addressReach.ts'
 import { hostAndPort } from '#platform/http/egressRules.ts'
 import { endedWell } from '../workspace/git/git.ts'
-import { submodulesOf } from '../workspace/git/survey.ts'
+import { submodulesOf } from '../workspace/git/cloneDifferences.ts'
 import { fetchedRepository } from './repositoryFacts.ts'
 
 const maxBytes = 8 * 1024 * 1024

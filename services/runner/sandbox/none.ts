@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { run, signalProcess, spawnProcess } from '#platform/childProcess.ts'
 import type { Git } from '../workspace/git/git.ts'
 import { nicerThanServer } from './bubblewrap/launcher.ts'
-import { watchLimits } from './limits.ts'
+import { watchLimits } from './watchLimits.ts'
 import type { Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from './port.ts'
 
 export interface NoSandboxOptions {

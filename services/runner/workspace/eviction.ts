@@ -16,7 +16,7 @@ import type { WorkspaceLocks } from './locks.ts'
 import { ifAbsent } from '#platform/files.ts'
 import { isTaskFolderName } from './names.ts'
 import { hasWorkAside } from './changes/workAside.ts'
-import { treeDifferences, withScratchIndex } from './changes/tree.ts'
+import { treeDifferences, withScratchIndex } from './changes/indexDifferences.ts'
 import {
   evictWorkspace,
   hasWorkspace,

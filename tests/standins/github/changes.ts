@@ -10,7 +10,7 @@ import {
   touched,
   unprocessable,
   type Target,
-} from '../../../services/codehost/reviews/texts.ts'
+} from '../../../services/codehost/reviews/reviewRules.ts'
 import { sameName, type Account } from '../../../services/codehost/state/accounts.ts'
 import { mayPush, mayTriage } from '../../../services/codehost/state/permissions.ts'
 import type { Actor } from '../../../services/codehost/state/actors.ts'

@@ -2,7 +2,7 @@
 import { shownParts } from '#domain/kernel/hiddenCharacters.ts'
 import { html, type Html } from '#platform/http/html.ts'
 import { accountOf } from '../../state/accounts.ts'
-import type { Place } from '../../reviews/lines.ts'
+import type { Place } from '../../reviews/commentPlaces.ts'
 import type { IssueComment, Review, ReviewComment, ReviewThread } from '../../state/reviewRecords.ts'
 
 export const personName = (login: string): string => accountOf(login)?.name ?? login

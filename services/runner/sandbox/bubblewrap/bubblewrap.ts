@@ -19,7 +19,7 @@ import {
 } from '../layout.ts'
 import type { SandboxGroup, ControlGroups } from './controlGroups.ts'
 import { launcher, launchWords, nulEnded } from './launcher.ts'
-import { watchLimits } from '../limits.ts'
+import { watchLimits } from '../watchLimits.ts'
 import type {
   Bind,
   ReservedSandbox,

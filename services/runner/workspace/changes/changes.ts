@@ -8,7 +8,7 @@ import { commitOf, emptyTree, endedWell, GitFault, gitOrThrow, gitText, type Git
 import { isCut } from '../git/repositoryLayout.ts'
 import type { Workspace, WorkspaceGit } from '../workspace.ts'
 import type { DiffLimits, FileDiff } from './patch.ts'
-import { splitNul, withScratchIndex, type ScratchIndex } from './tree.ts'
+import { splitNul, withScratchIndex, type ScratchIndex } from './indexDifferences.ts'
 import { readTreeDiff, type ChangedFile, type DiffSource, type TreeComparison } from './treeDiff.ts'
 
 export type Changes =

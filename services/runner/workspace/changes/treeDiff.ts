@@ -2,8 +2,14 @@
 import { endedWell, GitFault, gitOrThrow, type GitCall } from '../git/git.ts'
 import type { Workspace, WorkspaceGit } from '../workspace.ts'
 import { readDiff, type DiffLimits, type FileDiff } from './patch.ts'
-import { scratchObjects, stageTree, type StagedTree } from './stage.ts'
-import { kindAt, treeDifferences, type ScratchIndex, type TreeDifferences, type TreePath } from './tree.ts'
+import { scratchObjects, stageTree, type StagedTree } from './stagedTree.ts'
+import {
+  kindAt,
+  treeDifferences,
+  type ScratchIndex,
+  type TreeDifferences,
+  type TreePath,
+} from './indexDifferences.ts'
 
 export interface ChangedFile {
   readonly fileName: string

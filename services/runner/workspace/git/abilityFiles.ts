@@ -2,7 +2,7 @@
  * Reads the files of a repository that are for agents: skills, commands, subagents, rules and instructions. They are read from a commit, and never
  * from a tree that an agent may have written to.
  */
-import { splitNul } from '../changes/tree.ts'
+import { splitNul } from '../changes/indexDifferences.ts'
 import { namedOf } from '../names.ts'
 import type { Workspace } from '../workspace.ts'
 import { endedWell, gitOrThrow, type Git } from './git.ts'

@@ -1,5 +1,5 @@
 /** Finds content that would be published unfiltered: on paths to which the repository's attributes apply a clean filter, such as git-crypt or Git LFS. */
-import { splitNul, withScratchIndex, type TreePath } from '../changes/tree.ts'
+import { splitNul, withScratchIndex, type TreePath } from '../changes/indexDifferences.ts'
 import { gitOrThrow, gitText } from '../git/git.ts'
 import { namedOf } from '../names.ts'
 import type { WorkspaceGit } from '../workspace.ts'

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 import { gitOrThrow, gitText, type Git } from '../git/git.ts'
-import { withScratchIndex } from '../changes/tree.ts'
+import { withScratchIndex } from '../changes/indexDifferences.ts'
 import { parseJson, type Workspace } from '../workspace.ts'
 import { namesOf, type ChangedContent } from './filters.ts'
 

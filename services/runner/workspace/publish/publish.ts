@@ -25,8 +25,8 @@ import { namedOf } from '../names.ts'
 import { unfilteredPaths, unfilteredSentence, type UnfilteredPath } from './filters.ts'
 import { keptInLfs } from './lfs.ts'
 import { rebase } from './rebase.ts'
-import { stageTree, type StagedTree } from '../changes/stage.ts'
-import { withScratchIndex, type ScratchIndex } from '../changes/tree.ts'
+import { stageTree, type StagedTree } from '../changes/stagedTree.ts'
+import { withScratchIndex, type ScratchIndex } from '../changes/indexDifferences.ts'
 import type { WorkspaceGit } from '../workspace.ts'
 
 export interface PublishRequest extends WorkspaceGit {

@@ -1,6 +1,6 @@
 /** Rebases a task's work onto what others pushed to its branch. Conflicts are found before anything is changed. */
 import { endedWell, GitFault, gitOrThrow, gitText } from '../git/git.ts'
-import { withScratchIndex } from '../changes/tree.ts'
+import { withScratchIndex } from '../changes/indexDifferences.ts'
 import type { WorkspaceGit } from '../workspace.ts'
 import { commitAs, type CommitSigner, type Person } from './commitIdentity.ts'
 

@@ -1,8 +1,8 @@
 /** Writes a task's files as a git tree of unfiltered bytes, whatever the repository's attributes say. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { kindAt, splitNul, treeDifferences } from '../changes/tree.ts'
-import type { ScratchIndex, TreeDifferences, TreePath } from '../changes/tree.ts'
+import { kindAt, splitNul, treeDifferences } from '../changes/indexDifferences.ts'
+import type { ScratchIndex, TreeDifferences, TreePath } from '../changes/indexDifferences.ts'
 import { gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { copyShallow } from '../git/repositoryLayout.ts'
 import type { Workspace } from '../workspace.ts'

@@ -4,7 +4,7 @@
  */
 import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { splitNul, withScratchIndex, type ScratchIndex, type TreePath } from '../changes/tree.ts'
+import { splitNul, withScratchIndex, type ScratchIndex, type TreePath } from '../changes/indexDifferences.ts'
 import { gitOrThrow, gitText, type Git } from '../git/git.ts'
 import { refreshIndex, settleOwner, type WorkspaceGit } from '../workspace.ts'
 import { defaultWorkLimits, joinNul, openPlainGit, writeTree, type PlainGit } from './plainTree.ts'

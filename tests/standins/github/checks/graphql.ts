@@ -2,7 +2,7 @@
 import type { Context } from 'koa'
 import { failed } from '../../../../services/codehost/graphql/context.ts'
 import { connection, type PageArguments } from '../../../../services/codehost/graphql/connections.ts'
-import { nodeId } from '../../../../services/codehost/rest/answers.ts'
+import { nodeId } from '../../../../services/codehost/rest/responses.ts'
 import type { Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import { callerOf } from '../callers.ts'
 import type { GitHubHost } from '../host.ts'

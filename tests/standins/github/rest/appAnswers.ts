@@ -7,7 +7,7 @@ import {
   type Owner,
 } from '../../../../services/codehost/state/accounts.ts'
 import type { App, Installation, GitHubState } from '../state.ts'
-import { apiOf, nodeId, simpleUser, time } from '../../../../services/codehost/rest/answers.ts'
+import { apiOf, nodeId, simpleUser, time } from '../../../../services/codehost/rest/responses.ts'
 
 /** The address of an installation's settings page, on which its account changes it. */
 export function installationPage(origin: string, { id, account }: Installation): string {

@@ -2,9 +2,9 @@
 import { accountOf } from '../../../../services/codehost/state/accounts.ts'
 import { suiteConclusion } from '../checks/rollup.ts'
 import type { CheckRun, CommitStatus } from '../checks/records.ts'
-import type { Commit } from '../../../../services/codehost/git/bare.ts'
-import { nodeId, simpleUser, time } from '../../../../services/codehost/rest/answers.ts'
-import { viaAppAnswer, type About } from '../../../../services/codehost/rest/reviewAnswers.ts'
+import type { Commit } from '../../../../services/codehost/git/bareRepository.ts'
+import { nodeId, simpleUser, time } from '../../../../services/codehost/rest/responses.ts'
+import { viaAppAnswer, type About } from '../../../../services/codehost/rest/reviewResponses.ts'
 
 /** The schema `pull-request-minimal` for each open pull request with this head. */
 function pullsWith({ state, repository, answer }: About, sha: string) {

@@ -12,7 +12,7 @@ import type { Repository } from '../../../../services/codehost/state/stateSchema
 import { bodyAs, answerPage, numberIn } from '../../../../services/codehost/rest/requests.ts'
 import { annotationAnswer, checkRunAnswer, suiteAnswer } from './checkAnswers.ts'
 import { aboutAsked, actorOf } from '../../../../services/codehost/rest/repositories.ts'
-import type { About } from '../../../../services/codehost/rest/reviewAnswers.ts'
+import type { About } from '../../../../services/codehost/rest/reviewResponses.ts'
 
 const Time = z.iso.datetime({ offset: true }).transform((text) => new Date(text).toISOString())
 const Text = z.string().max(65_535)

@@ -7,10 +7,10 @@ import { roleOf } from '../../../../services/codehost/state/permissions.ts'
 import { requires } from '../requires.ts'
 import { notFound, Refusal } from '../../../../services/codehost/httpError.ts'
 import type { GitHubHost } from '../host.ts'
-import { simpleUser } from '../../../../services/codehost/rest/answers.ts'
+import { simpleUser } from '../../../../services/codehost/rest/responses.ts'
 import { bodyAs, answerPage } from '../../../../services/codehost/rest/requests.ts'
 import { aboutAsked, actorOf } from '../../../../services/codehost/rest/repositories.ts'
-import type { About } from '../../../../services/codehost/rest/reviewAnswers.ts'
+import type { About } from '../../../../services/codehost/rest/reviewResponses.ts'
 
 const Permission = z.object({
   permission: z.enum(['pull', 'triage', 'push', 'maintain', 'admin']).default('push'),

@@ -1,8 +1,8 @@
 /** Opening and changing issues through the API, and their labels. */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
-import { labelAnswer } from '../../../../services/codehost/rest/answers.ts'
-import { issueAnswer, labelsOf } from '../../../../services/codehost/rest/issueAnswers.ts'
+import { labelAnswer } from '../../../../services/codehost/rest/responses.ts'
+import { issueAnswer, labelsOf } from '../../../../services/codehost/rest/issueResponses.ts'
 import { aboutAsked, actorOf } from '../../../../services/codehost/rest/repositories.ts'
 import { answerPage, bodyAs, numberIn } from '../../../../services/codehost/rest/requests.ts'
 import { mostLabels } from '../../../../services/codehost/state/issueRecords.ts'

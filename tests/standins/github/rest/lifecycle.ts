@@ -8,7 +8,7 @@ import type { Repository } from '../../../../services/codehost/state/stateSchema
 import type { BranchProtection } from '../state.ts'
 import { bodyAs, answerPage } from '../../../../services/codehost/rest/requests.ts'
 import { aboutAsked, actorOf } from '../../../../services/codehost/rest/repositories.ts'
-import type { About } from '../../../../services/codehost/rest/reviewAnswers.ts'
+import type { About } from '../../../../services/codehost/rest/reviewResponses.ts'
 
 const Edit = z.object({
   name: z.string().min(1).optional(),

@@ -2,7 +2,7 @@
 import type { Router } from '@koa/router'
 import { z } from 'zod'
 import { mergeStateOf } from '../../../../services/codehost/pulls/mergeState.ts'
-import { simpleUser } from '../../../../services/codehost/rest/answers.ts'
+import { simpleUser } from '../../../../services/codehost/rest/responses.ts'
 import { asked } from '../../../../services/codehost/rest/repositories.ts'
 import { accountOf } from '../../../../services/codehost/state/accounts.ts'
 import type { PullRequest, Repository } from '../../../../services/codehost/state/stateSchema.ts'

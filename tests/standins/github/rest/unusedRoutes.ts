@@ -4,11 +4,11 @@
  */
 import type { Router } from '@koa/router'
 import { z } from 'zod'
-import type { Commit, DiffSize } from '../../../../services/codehost/git/bare.ts'
+import type { Commit, DiffSize } from '../../../../services/codehost/git/bareRepository.ts'
 import { signedIn, signedInPerson, tokenHolder } from '../../../../services/codehost/http/authenticate.ts'
 import { originOf } from '../../../../services/codehost/http/baseUrl.ts'
 import { notFound } from '../../../../services/codehost/httpError.ts'
-import { simpleUser, type FullRepository } from '../../../../services/codehost/rest/answers.ts'
+import { simpleUser, type FullRepository } from '../../../../services/codehost/rest/responses.ts'
 import {
   commitAnswer,
   aboutAsked,
@@ -18,7 +18,7 @@ import {
 } from '../../../../services/codehost/rest/repositories.ts'
 import { CommentQuery, wantedComments } from '../../../../services/codehost/rest/issues.ts'
 import { answerPage, numberIn } from '../../../../services/codehost/rest/requests.ts'
-import { issueCommentAnswer } from '../../../../services/codehost/rest/reviewAnswers.ts'
+import { issueCommentAnswer } from '../../../../services/codehost/rest/reviewResponses.ts'
 import {
   accountOf,
   organizationOf,

@@ -1,5 +1,5 @@
 /** The App with which something was done. */
-import { nodeId, simpleUser } from '../../../../services/codehost/rest/answers.ts'
+import { nodeId, simpleUser } from '../../../../services/codehost/rest/responses.ts'
 import { actionsAppId } from '../checks/records.ts'
 import type { GitHubState } from '../state.ts'
 import { appAnswer } from './appAnswers.ts'

@@ -2,7 +2,7 @@
 import { botOf, organizationOf, ownerOf, personOf } from '../../../../services/codehost/state/accounts.ts'
 import type { AppEvent } from '../apps/events.ts'
 import { repositoriesOn } from '../apps/installations.ts'
-import { nodeId, organizationSimple, simpleUser } from '../../../../services/codehost/rest/answers.ts'
+import { nodeId, organizationSimple, simpleUser } from '../../../../services/codehost/rest/responses.ts'
 import { installationAnswer } from '../rest/appAnswers.ts'
 import type { Repository } from '../../../../services/codehost/state/stateSchema.ts'
 import type { Installation } from '../state.ts'

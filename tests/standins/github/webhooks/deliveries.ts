@@ -12,7 +12,7 @@ import { payloadOf, type Telling } from './payloads.ts'
 import { completed } from '../completed.ts'
 import { isOn } from '../apps/coverage.ts'
 import type { App, GitHubState, Installation } from '../state.ts'
-import { signatureOf, type Hook } from '../../../../services/codehost/hook.ts'
+import { signatureOf, type Hook } from '../../../../services/codehost/webhookSender.ts'
 
 /** One attempt to deliver. */
 export interface Delivery {

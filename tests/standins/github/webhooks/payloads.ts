@@ -8,7 +8,7 @@ import {
   type Account,
   type Owner,
 } from '../../../../services/codehost/state/accounts.ts'
-import type { Commit } from '../../../../services/codehost/git/bare.ts'
+import type { Commit } from '../../../../services/codehost/git/bareRepository.ts'
 import {
   fullRepository,
   labelAnswer,
@@ -18,7 +18,7 @@ import {
   simpleUser,
   time,
   type FullRepository,
-} from '../../../../services/codehost/rest/answers.ts'
+} from '../../../../services/codehost/rest/responses.ts'
 import type { Store } from '../../../../services/codehost/state/store.ts'
 import type { PullRequests } from '../../../../services/codehost/pulls/pullRequests.ts'
 import type { Repositories } from '../../../../services/codehost/repositories/repositories.ts'

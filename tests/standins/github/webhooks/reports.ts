@@ -4,7 +4,7 @@ import type { GitHubState } from '../state.ts'
 import { latestRuns } from '../checks/rollup.ts'
 import { commitAnswer, shortBranch } from '../../../../services/codehost/rest/repositories.ts'
 import { checkRunAnswer, statusAnswer, suiteAnswer, suiteBase } from '../rest/checkAnswers.ts'
-import type { About } from '../../../../services/codehost/rest/reviewAnswers.ts'
+import type { About } from '../../../../services/codehost/rest/reviewResponses.ts'
 import type { Repositories } from '../../../../services/codehost/repositories/repositories.ts'
 import type { GitHubEvent } from '../events.ts'
 

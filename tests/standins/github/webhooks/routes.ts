@@ -3,7 +3,7 @@ import type { Router } from '@koa/router'
 import { asApp } from '../apps/appToken.ts'
 import { originOf } from '../../../../services/codehost/http/baseUrl.ts'
 import { notFound } from '../../../../services/codehost/httpError.ts'
-import { time } from '../../../../services/codehost/rest/answers.ts'
+import { time } from '../../../../services/codehost/rest/responses.ts'
 import type { GitHubHost } from '../host.ts'
 import type { Delivery } from './deliveries.ts'
 

@@ -1,13 +1,13 @@
 /** Webhook payloads about reviews and comments, in the form of `@octokit/webhooks-examples`. */
 import { aboutPull } from '../../../../services/codehost/state/actors.ts'
-import { issueAnswer, labelsOf, pullAsIssue } from '../../../../services/codehost/rest/issueAnswers.ts'
-import { nodeId, simplePullRequest } from '../../../../services/codehost/rest/answers.ts'
+import { issueAnswer, labelsOf, pullAsIssue } from '../../../../services/codehost/rest/issueResponses.ts'
+import { nodeId, simplePullRequest } from '../../../../services/codehost/rest/responses.ts'
 import {
   issueCommentAnswer,
   reviewAnswer,
   reviewCommentAnswer,
   type About,
-} from '../../../../services/codehost/rest/reviewAnswers.ts'
+} from '../../../../services/codehost/rest/reviewResponses.ts'
 import type { ReviewComment } from '../../../../services/codehost/state/reviewRecords.ts'
 import type { Reviews } from '../../../../services/codehost/reviews/reviews.ts'
 import type { GitHubEvent } from '../events.ts'

@@ -36,7 +36,7 @@ import { appendWords, useVoice } from '../voice/useVoice.ts'
 import { VoiceButton } from '../voice/VoiceButton.tsx'
 import { BranchPicker, ProjectPicker, useBranchChoice, useProject } from './Pickers.tsx'
 import { texts } from './texts.ts'
-import { useStart } from './useStart.ts'
+import { useStartTask } from './useStartTask.ts'
 
 const ModelPicker = optionalPart(async () => (await import('../agents/ModelPicker.tsx')).ModelPicker)
 const ModePicker = optionalPart(async () => (await import('../agents/ModePicker.tsx')).ModePicker)
@@ -60,7 +60,7 @@ export function Composer() {
   const place = project === undefined ? null : { projectId: project.id, branch: branch.chosen }
   const slash = useSlashCommands({ agent, place, text: description, onWrite: write, begins: true })
   const missing = missingOf(description, project, branch.chosen)
-  const start = useStart({
+  const start = useStartTask({
     task:
       missing !== null || project === undefined || branch.chosen === null
         ? null

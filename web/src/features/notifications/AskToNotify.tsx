@@ -2,7 +2,7 @@
 import { Bell } from 'lucide-react'
 import { useDispatch, useSelector } from 'react-redux'
 import { Button } from '../../ui/form/Button.tsx'
-import { texts, useDesktop } from './useDesktop.ts'
+import { texts, useDesktopNotifications } from './useDesktopNotifications.ts'
 import { createSlice } from '@reduxjs/toolkit'
 import { tasksApi } from '../tasks/tasksApi.ts'
 import { rootReducer } from '../../state/rootReducer.ts'
@@ -10,7 +10,7 @@ import { rootReducer } from '../../state/rootReducer.ts'
 export function AskToNotify() {
   const dispatch = useDispatch()
   const isOffered = useSelector(selectAsking)
-  const { desktop, turnOn, turnOff } = useDesktop()
+  const { desktop, turnOn, turnOff } = useDesktopNotifications()
   if (!isOffered || desktop !== 'unasked') return null
   const answer = (choose: () => void) => () => {
     choose()

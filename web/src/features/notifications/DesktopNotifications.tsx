@@ -4,7 +4,7 @@ import { useNavigate } from 'react-router-dom'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { useRecentTasksQuery } from '../tasks/tasksApi.ts'
 import { isWaiting } from '../tasks/taskStatus.ts'
-import { texts, mayNotify } from './useDesktop.ts'
+import { texts, mayNotify } from './useDesktopNotifications.ts'
 
 type Ended = keyof typeof texts.ended
 

@@ -1,6 +1,6 @@
 /** The setting for desktop notifications. */
 import { Segmented } from '../../ui/form/Segmented.tsx'
-import { texts, useDesktop } from './useDesktop.ts'
+import { texts, useDesktopNotifications } from './useDesktopNotifications.ts'
 
 const options = [
   { value: 'off', label: texts.off },
@@ -8,7 +8,7 @@ const options = [
 ] as const
 
 export function NotificationsPart() {
-  const { desktop, turnOn, turnOff } = useDesktop()
+  const { desktop, turnOn, turnOff } = useDesktopNotifications()
   const why = desktop === 'denied' || desktop === 'unsupported' ? texts[desktop] : texts.why
   return (
     <section className="mt-8">

@@ -10,7 +10,7 @@ import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.sch
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { type Position, sortKey } from '#domain/kernel/event.ts'
 import { chatView, type MessageDocument, messageDocumentId } from '#domain/views/chat.ts'
-import { commandOf, type LogDocument, logView } from '#domain/views/log.ts'
+import { commandOf, type LogDocument, logView } from '#domain/views/commandLog.ts'
 import { type QuestionDocument, questionDocumentId, questionsView } from '#domain/views/questions.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { ApiFault } from '../../api/fault.ts'

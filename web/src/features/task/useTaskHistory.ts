@@ -4,7 +4,7 @@ import { useLocation } from 'react-router-dom'
 import { useAppStore } from '../../state/hooks.ts'
 import { selectOpenTask } from './taskSlice.ts'
 import type { HistorySession, HistoryView } from './history/historySession.ts'
-import type { taskHistory } from './history/taskHistory.ts'
+import type { taskHistory } from './history/historyChunk.ts'
 import type { OpenTaskSync } from './useTaskSync.ts'
 
 interface OpenHistory {
@@ -30,7 +30,7 @@ export function useTaskHistory(live: OpenTaskSync) {
     let session: HistorySession | null = null
     let isLeft = false
     const begin = async () => {
-      const { taskHistory } = await import('./history/taskHistory.ts')
+      const { taskHistory } = await import('./history/historyChunk.ts')
       if (isLeft) return
       session = taskHistory.openSession({ task, live: store, terminal, writing })
       setOpen({ session, parts: taskHistory })

@@ -1,5 +1,5 @@
 /** Texts of the changes of a task. */
-import { findTexts } from '../findTexts.ts'
+import { searchBarTexts } from '../searchBarTexts.ts'
 
 const lines = (count: number) => `${count} ${count === 1 ? 'line' : 'lines'}`
 
@@ -37,7 +37,7 @@ export const texts = {
   noFile: 'No matching files.',
   topFolder: 'Root',
 
-  find: findTexts('Find in changes'),
+  find: searchBarTexts('Find in changes'),
   found: (at: number, count: number, more: boolean) => `${at} of ${count}${more ? '+' : ''}`,
   notFound: 'No results',
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { sortKey } from '#domain/kernel/event.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import {
   chatTimeline,
   messagesIn,

@@ -4,7 +4,7 @@
  */
 import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { byPlaceInQueue, type MessageDocument } from '#domain/views/chat.ts'
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import type { QuestionDocument } from '#domain/views/questions.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { AgentName } from '#domain/agents.ts'

@@ -1,6 +1,6 @@
 /** Calls of sub-agents are placed under the calls that they work for. */
 import { expect, test } from 'vitest'
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import type { ToolPart, TurnPart } from './turnParts.ts'
 import { isCall, logsIn, nested, sameTools } from './nestedTools.ts'
 

@@ -1,5 +1,5 @@
 /** Places the tool calls of sub-agents under the call that the sub-agent works for. Pure. */
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import type { ToolPart, TurnPart } from './turnParts.ts'
 
 /** The parts of a turn in their order. A call stays at the top level when its parent is not loaded, or did not begin before the call. */

@@ -1,11 +1,11 @@
 /** Texts of the chat of a task. */
-import { findTexts } from '../findTexts.ts'
+import { searchBarTexts } from '../searchBarTexts.ts'
 
 export const texts = {
   chat: {
     title: 'Task Chat',
     agent: 'Agent for the next message',
-    search: findTexts('Search messages'),
+    search: searchBarTexts('Search messages'),
     found: (count: number) => `Found ${count} ${count === 1 ? 'message' : 'messages'}`,
     empty: 'No messages yet',
     emptyWhy: 'Start a conversation or execute a command to begin collaborating on this task.',

@@ -1,6 +1,6 @@
 /** The parts of a turn: what its agent said, did and asked. */
 import type { MessageDocument } from '#domain/views/chat.ts'
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import type { QuestionDocument } from '#domain/views/questions.ts'
 import type { WrittenMessage } from './streamingText.ts'
 

@@ -1,5 +1,5 @@
 /** Texts of the history of a task and of its replay. */
-import { findTexts } from '../findTexts.ts'
+import { searchBarTexts } from '../searchBarTexts.ts'
 
 const plural = (count: number, one: string, many: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`
@@ -41,7 +41,7 @@ export const texts = {
   },
   actors: { label: 'Done by', all: 'Everybody' },
   find: {
-    ...findTexts('Find in history'),
+    ...searchBarTexts('Find in history'),
     found: (count: number) => plural(count, 'match', 'matches'),
     none: 'No matches',
   },

@@ -1,5 +1,5 @@
 /** Texts of the terminal of a task. */
-import { findTexts } from '../findTexts.ts'
+import { searchBarTexts } from '../searchBarTexts.ts'
 
 const counts = new Intl.NumberFormat('en-US')
 const lines = (count: number) => `${counts.format(count)} ${count === 1 ? 'line' : 'lines'}`
@@ -25,7 +25,7 @@ export const texts = {
   exit: (code: number) => `exit ${code}`,
   cancelled: 'Cancelled',
   running: 'running',
-  find: findTexts('Find in output'),
+  find: searchBarTexts('Find in output'),
   found: (nth: number, count: number, more: boolean) =>
     `${nth === 0 ? '' : `${counts.format(nth)} of `}${counts.format(count)}${more ? '+' : ''}`,
   notFound: 'No results',

@@ -1,5 +1,5 @@
 /** Finds text in the lines of a diff, ignoring case. Pure. */
-import { placesOf } from '../../placesOf.ts'
+import { placesOf } from '../../textMatches.ts'
 import { type DiffLine, type Hunk, lineKey } from './parseDiff.ts'
 import type { Mark } from './wordMarks.ts'
 

@@ -3,7 +3,7 @@ import { type ReactNode, Suspense, useMemo, useState } from 'react'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { MessageDocument } from '#domain/views/chat.ts'
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { Checkbox } from '../../../../ui/form/Choice.tsx'
 import { optionalPart } from '../../../../ui/optionalPart.ts'
@@ -18,7 +18,9 @@ import { Queue } from '../queue/Queue.tsx'
 import { texts } from '../texts.ts'
 import { MessageBox } from './MessageBox.tsx'
 
-const OpenQuestions = optionalPart(async () => (await import('../../questions/questionsChunk.ts')).OpenQuestions)
+const OpenQuestions = optionalPart(
+  async () => (await import('../../questions/questionsChunk.ts')).OpenQuestions,
+)
 const TaskChoices = optionalPart(async () => (await import('./TaskChoices.tsx')).TaskChoices)
 /** A placeholder of the same width, so that nothing moves when the picker is loaded. */
 const pickerPlace = <span className="w-24 flex-none md:w-60" />

@@ -7,7 +7,7 @@ import { elapsed } from '../../../../ui/text/clock.ts'
 import { KeyCap } from '../../../../ui/text/KeyCap.tsx'
 import { Status } from '../../../../ui/status/Status.tsx'
 import type { Task } from '#domain/api/tasks.schema.ts'
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import { useNow } from '../../../../ui/hooks.ts'
 import { texts } from '../texts.ts'
 

@@ -1,7 +1,7 @@
 /** A thought of the agent, or a text of a sub-agent: one muted line, and the whole text when the line is expanded. */
 import { Brain, ChevronRight, MessageSquareText } from 'lucide-react'
 import { useState } from 'react'
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { elapsed } from '../../../../ui/text/clock.ts'
 import { texts } from '../texts.ts'

@@ -1,5 +1,5 @@
 /** The input and output of a tool call. */
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { Pictures } from '../../../images/Pictures.tsx'
 import { withoutColours } from '../../terminal/log/outputLines.ts'

@@ -11,7 +11,7 @@ import {
   type LucideIcon,
 } from 'lucide-react'
 import { Suspense, useState } from 'react'
-import type { LogDocument } from '#domain/views/log.ts'
+import type { LogDocument } from '#domain/views/commandLog.ts'
 import { classes } from '../../../../ui/classes.ts'
 import { took } from '../../../../ui/text/clock.ts'
 import { optionalPart } from '../../../../ui/optionalPart.ts'

@@ -1,5 +1,5 @@
 /** Searches the lines of a terminal, continuing where it stopped when lines are added. */
-import { placesOf } from '../../placesOf.ts'
+import { placesOf } from '../../textMatches.ts'
 import { withoutColours } from './outputLines.ts'
 import type { TerminalLine } from './terminalWriter.ts'
 

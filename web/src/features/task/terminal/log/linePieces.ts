@@ -1,6 +1,6 @@
 /** Splits a line of output into pieces with the same style: colours, links, and search matches. Pure. */
 import { safeLink } from '../../../../ui/text/safeLink.ts'
-import { placesOf } from '../../placesOf.ts'
+import { placesOf } from '../../textMatches.ts'
 import { withoutColours } from './outputLines.ts'
 import { spansOf } from './styledSpans.ts'
 

@@ -16,7 +16,7 @@ import {
 import { ThinkingRecorded } from '../task/thinkingEvents.ts'
 import { ToolImagesKept } from '../task/toolImageEvents.ts'
 import { messageDocumentId } from './chat.ts'
-import { logEntryOf, logView } from './log.ts'
+import { logEntryOf, logView } from './commandLog.ts'
 import { foldView } from '../../tests/domain/fold.ts'
 
 const started = past.toolStarted(1, 'tool-1')

@@ -2,10 +2,10 @@
 import { accountOf } from '../state/accounts.ts'
 import { clientAppId } from '../state/actors.ts'
 import type { Extension } from '../host.ts'
-import type { Place } from '../reviews/lines.ts'
+import type { Place } from '../reviews/commentPlaces.ts'
 import type { IssueComment, Review, ReviewComment } from '../state/reviewRecords.ts'
 import type { Repository, State } from '../state/stateSchema.ts'
-import { nodeId, simpleUser, time, type FullRepository } from './answers.ts'
+import { nodeId, simpleUser, time, type FullRepository } from './responses.ts'
 
 /** What is needed to describe things of one repository. */
 export interface About {

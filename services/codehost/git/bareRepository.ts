@@ -1,7 +1,7 @@
 /** Reads and writes one bare repository. Commits are given by their hashes, branches by their names. */
 import { mainLanguage } from './language.ts'
-import { GitFault } from './run.ts'
-import type { Git } from './run.ts'
+import { GitFault } from './runGit.ts'
+import type { Git } from './runGit.ts'
 
 /** The author or committer of a commit. */
 export interface Signature {

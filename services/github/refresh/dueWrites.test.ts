@@ -7,7 +7,7 @@ import { EngineUnavailable } from '#platform/ports/faults.ts'
 import { creating } from '../../../tests/domain/creating.ts'
 import { taskId } from '../../../tests/domain/ids.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
-import { restingOwners, startWriting, type Writing } from './writing.ts'
+import { restingOwners, startWriting, type Writing } from './dueWrites.ts'
 
 let engines: TestEngines
 let rounds: number

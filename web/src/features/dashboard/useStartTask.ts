@@ -24,7 +24,7 @@ interface StartOptions {
   readonly clear: () => void
 }
 
-export function useStart({ task, effort, mode, images, takeDescription, clear }: StartOptions) {
+export function useStartTask({ task, effort, mode, images, takeDescription, clear }: StartOptions) {
   const dispatch = useDispatch()
   const [create, { isLoading }] = useCreateTaskMutation()
   const [attempted, setAttempted] = useState(false)

@@ -1,6 +1,6 @@
 /** Places of comments: the hunk in the diff that they were written on, and their line after new commits. */
 import { LRUCache } from 'lru-cache'
-import type { Bare } from '../git/bare.ts'
+import type { Bare } from '../git/bareRepository.ts'
 import { readDiff, type DiffFile } from '../git/diffLines.ts'
 import type { PullRequest } from '../state/stateSchema.ts'
 import type { ReviewComment } from '../state/reviewRecords.ts'

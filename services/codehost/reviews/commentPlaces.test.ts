@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lineAfter, readChanges } from './lines.ts'
+import { lineAfter, readChanges } from './commentPlaces.ts'
 
 const changes = readChanges(
   ['@@ -0,0 +1,2 @@', '+a', '+b', '@@ -5 +7 @@', '-old', '+new', '@@ -10,2 +11,0 @@', '-x', '-y'].join('\n'),

@@ -1,7 +1,7 @@
 import { expect, test, afterAll, beforeAll } from 'vitest'
 import { projectsView } from '#domain/views/projects.ts'
 import type { Find } from '../ports/readStore.ts'
-import { pagesOf, pageAfter } from './pages.ts'
+import { pagesOf, pageAfter } from './documentPages.ts'
 import * as fc from 'fast-check'
 import { openTestEngines, type TestEngines } from '../../../tests/server/engines.ts'
 

@@ -6,7 +6,7 @@ import { desktopNotifications, recall, usePersisted } from '../../state/persiste
 type Desktop = 'unsupported' | 'denied' | 'unasked' | 'off' | 'on'
 
 /** The state, and functions to change it; `turnOn` asks for the browser's permission if necessary. */
-export function useDesktop() {
+export function useDesktopNotifications() {
   const [choice, setChoice] = usePersisted(desktopNotifications)
   const [permission, setPermission] = useState(permissionNow)
   const turnOn = async () => {

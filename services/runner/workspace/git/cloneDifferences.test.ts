@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { makeScene, testGit, type Scene } from '../../../../tests/runner/workspaceScene.ts'
 import { notesOf } from '../../execution/repositoryNotes.ts'
-import { repositoryAt, surveyOf } from './survey.ts'
+import { repositoryAt, surveyOf } from './cloneDifferences.ts'
 
 let scene: Scene
 beforeEach(async () => {

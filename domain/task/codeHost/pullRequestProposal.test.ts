@@ -1,6 +1,12 @@
 /** The proposed title and text of a pull request. */
 import { describe, expect, test } from 'vitest'
-import { code, proposePullRequest, belowTemplateMark, withTemplate, type ProposalOf } from './proposal.ts'
+import {
+  code,
+  proposePullRequest,
+  belowTemplateMark,
+  withTemplate,
+  type ProposalOf,
+} from './pullRequestProposal.ts'
 
 const task: ProposalOf = {
   title: 'Add a greeting',

@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { GitFault, gitText, lastWords } from '../git/git.ts'
 import type { GitCall } from '../git/git.ts'
-import { kindAt, treeDifferences } from './tree.ts'
-import type { ScratchIndex, TreeDifferences, TreePath } from './tree.ts'
+import { kindAt, treeDifferences } from './indexDifferences.ts'
+import type { ScratchIndex, TreeDifferences, TreePath } from './indexDifferences.ts'
 import type { Workspace, WorkspaceGit } from '../workspace.ts'
 
 export interface StageRequest extends WorkspaceGit {

@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scratch } from '../../scratch.ts'
-import { splitNul } from '../changes/tree.ts'
+import { splitNul } from '../changes/indexDifferences.ts'
 import { filterNamed } from '../publish/filters.ts'
 import { endedWell, gitOrThrow, type Git } from './git.ts'
 import { isCut } from './repositoryLayout.ts'

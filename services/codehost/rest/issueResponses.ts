@@ -2,8 +2,8 @@
 import { accountOf } from '../state/accounts.ts'
 import type { Issue, IssueEvent } from '../state/issueRecords.ts'
 import type { PullRequest } from '../state/stateSchema.ts'
-import { labelAnswer, nodeId, simpleUser, time } from './answers.ts'
-import { viaAppAnswer, type About } from './reviewAnswers.ts'
+import { labelAnswer, nodeId, simpleUser, time } from './responses.ts'
+import { viaAppAnswer, type About } from './reviewResponses.ts'
 
 const userOf = ({ origin }: About, login: string) => {
   const account = accountOf(login)

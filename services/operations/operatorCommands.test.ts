@@ -6,7 +6,7 @@ import { emptyHead } from '#platform/eventlog/eventLog.ts'
 import { openLog } from '#platform/eventlog/logIdentity.ts'
 import { changeCatalog } from '#platform/ports/readStore.ts'
 import { cause, eventually, openTestEngines, somebody, type TestEngines } from '../../tests/server/engines.ts'
-import { operationBeside, operationOf, UnknownWords } from './operate.ts'
+import { operationBeside, operationOf, UnknownWords } from './operatorCommands.ts'
 import { startProjector } from '../query/projection/projector.ts'
 
 let engines: TestEngines

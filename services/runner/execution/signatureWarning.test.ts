@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { unsignedWarning } from './signatureRules.ts'
+import { unsignedWarning } from './signatureWarning.ts'
 
 const repository = { owner: 'acme', name: 'widgets' }
 const access = { accessToken: 'ghu_1', gitToken: 'ghs_1', url: '', authorization: '' }
