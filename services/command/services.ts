@@ -16,7 +16,7 @@ import { presentTask } from '#platform/reads/present.ts'
 import type { Person } from '#platform/http/guards.ts'
 import { routeWith } from '#platform/http/route.ts'
 import type { Agents } from '#platform/connectedRunners.ts'
-import type { ModelPlaces } from './ownKeys.ts'
+import type { ModelPlaces } from './storeKey.ts'
 import type { Admission } from '#platform/commands/admission.ts'
 
 export interface CommandServices extends Pick<

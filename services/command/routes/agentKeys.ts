@@ -6,7 +6,7 @@ import { user as userDecider, type UserCommand } from '#domain/user/user.ts'
 import { usersView } from '#domain/views/users.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import { storeKey } from '../ownKeys.ts'
+import { storeKey } from '../storeKey.ts'
 import { route, written, type CommandServices } from '../services.ts'
 
 export const agentKeyRoutes: readonly Route<CommandServices>[] = [

@@ -18,8 +18,8 @@ import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { CallRequest, Route } from '#platform/http/route.ts'
 import { withImages } from '../attachImages.ts'
-import { isOwnCommandInTask } from '../ownCommands.ts'
-import { requireAgentOfMessage } from '../preconditions.ts'
+import { isOwnCommandInTask } from '../checks/ownCommands.ts'
+import { requireAgentOfMessage } from '../checks/preconditions.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
 export const chatRoutes: readonly Route<CommandServices>[] = [

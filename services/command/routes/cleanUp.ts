@@ -5,7 +5,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import { cleanUp } from '../cleanUp.ts'
+import { cleanUp } from '../pullRequest/cleanUp.ts'
 import { answerTask, executeOnTask, ownTask, route, type CommandServices } from '../services.ts'
 
 export const cleanUpRoutes: readonly Route<CommandServices>[] = [

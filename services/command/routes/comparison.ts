@@ -11,7 +11,7 @@ import { task } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import { requireStartable } from '../preconditions.ts'
+import { requireStartable } from '../checks/preconditions.ts'
 import { answerTask, executeOnTask, ownTask, route, type CommandServices } from '../services.ts'
 
 export const comparisonRoutes: readonly Route<CommandServices>[] = [

@@ -18,8 +18,8 @@ import type { Executed } from '#platform/commands/execute.ts'
 import { contentOf, proposedMessage, shownFeedback } from '#platform/reads/feedback.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import { requireAgentOfMessage } from '../preconditions.ts'
-import { pullRequestNode, setDraft } from '../pullRequestDraft.ts'
+import { requireAgentOfMessage } from '../checks/preconditions.ts'
+import { pullRequestNode, setDraft } from '../pullRequest/draft.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
 interface Named {

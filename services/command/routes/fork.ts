@@ -20,7 +20,7 @@ import { pagesOf } from '#platform/reads/documentPages.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { CallRequest, Route } from '#platform/http/route.ts'
 import type { Person } from '#platform/http/guards.ts'
-import { requireStartable } from '../preconditions.ts'
+import { requireStartable } from '../checks/preconditions.ts'
 import {
   answerTask,
   executeOnTask,

@@ -17,7 +17,7 @@ import { projectSettingsView, settingsOf } from '#domain/views/projectSettings.t
 import type { Executed } from '#platform/commands/execute.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import { storeKey } from '../ownKeys.ts'
+import { storeKey } from '../storeKey.ts'
 import { executeOnProject, ownProject, route, written, type CommandServices } from '../services.ts'
 
 export const projectSettingsRoutes: readonly Route<CommandServices>[] = [

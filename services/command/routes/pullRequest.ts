@@ -10,7 +10,7 @@ import { awaitEvent } from '#platform/eventlog/awaitEvent.ts'
 import { proposalFor } from '#platform/reads/pullRequestProposal.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import { setDraft } from '../pullRequestDraft.ts'
+import { setDraft } from '../pullRequest/draft.ts'
 import { executeOnTask, ownTask, route, taskAfter, written, type CommandServices } from '../services.ts'
 
 /** Less than the client's timeout of 30 s, so that the client gets an answer and may ask again. */

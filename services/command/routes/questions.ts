@@ -12,7 +12,7 @@ import {
 } from '#domain/views/questions.ts'
 import { signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
-import { answerFor } from '../questionAnswer.ts'
+import { answerFor } from '../checks/questionAnswer.ts'
 import { executeOnTask, ownTask, route, written, type CommandServices } from '../services.ts'
 
 export const questionRoutes: readonly Route<CommandServices>[] = [

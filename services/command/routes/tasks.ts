@@ -15,8 +15,8 @@ import { projectDecider } from '#domain/project/project.ts'
 import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { CallRequest, Route } from '#platform/http/route.ts'
 import { withImages } from '../attachImages.ts'
-import { isOwnCommand } from '../ownCommands.ts'
-import { requireAgentOfRetry, requireStartable } from '../preconditions.ts'
+import { isOwnCommand } from '../checks/ownCommands.ts'
+import { requireAgentOfRetry, requireStartable } from '../checks/preconditions.ts'
 import {
   answerTask,
   changeTask,

@@ -11,8 +11,8 @@ import {
   type TaskEvent,
 } from '#domain/task/events.ts'
 import { task } from '#domain/task/task.ts'
-import { stateAfter } from '../../tests/domain/given.ts'
-import * as past from '../../tests/domain/taskHistories.ts'
+import { stateAfter } from '../../../tests/domain/given.ts'
+import * as past from '../../../tests/domain/taskHistories.ts'
 import { cleanUp, cleanUpBranch, type TaskCleanUpServices, type BranchCleanUp } from './cleanUp.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { AnyEvent } from '#domain/kernel/event.ts'
@@ -23,8 +23,8 @@ import { tasksView } from '#domain/views/tasks.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import type { Find } from '#platform/ports/readStore.ts'
 import { CodeHostFault, type HostRepository } from '#platform/ports/codeHost.ts'
-import { executionId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
-import { recorded } from '../../tests/domain/recorded.ts'
+import { executionId, projectId, taskId, userId } from '../../../tests/domain/ids.ts'
+import { recorded } from '../../../tests/domain/recorded.ts'
 
 const headCommit = 'c'.repeat(40)
 const over = (state: 'merged' | 'closed'): readonly TaskEvent[] => [

@@ -8,8 +8,8 @@ import type { AgentName } from '#domain/agents.ts'
 import { task } from '#domain/task/task.ts'
 import { emptyHead } from '#platform/eventlog/eventLog.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
-import { executionId, messageId, projectId, taskId } from '../../tests/domain/ids.ts'
-import { cause, openTestEngines, somebody, type TestEngines } from '../../tests/server/engines.ts'
+import { executionId, messageId, projectId, taskId } from '../../../tests/domain/ids.ts'
+import { cause, openTestEngines, somebody, type TestEngines } from '../../../tests/server/engines.ts'
 import { isWithout, requireAgent, requireAgentOfMessage, requireAgentOfRetry } from './preconditions.ts'
 
 const project = { githubOwner: 'ada', githubRepoName: 'sample', defaultBranch: 'trunk' }

@@ -9,7 +9,7 @@ import { task } from '#domain/task/task.ts'
 import { instructionsView } from '#domain/views/instructions.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
-import type { CommandServices } from './services.ts'
+import type { CommandServices } from '../services.ts'
 
 interface Place {
   readonly projectId: string

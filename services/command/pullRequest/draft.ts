@@ -4,7 +4,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import { task } from '#domain/task/task.ts'
 import { pullRequestsView } from '#domain/views/pullRequests.ts'
 import { bySystem } from '#platform/commands/causation.ts'
-import { executeOnTask, type CommandServices } from './services.ts'
+import { executeOnTask, type CommandServices } from '../services.ts'
 
 /** Records who requested the change, makes it at the code host, and records the new state. Throws `Fault` and CodeHostFault. */
 export async function setDraft(

@@ -12,7 +12,7 @@ import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import type { Paying } from '#platform/credentials/modelKeys.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
-import type { CommandServices } from './services.ts'
+import type { CommandServices } from '../services.ts'
 
 type Knowing = Pick<CommandServices, 'agents' | 'commands'>
 type KnowingHost = Knowing & Pick<CommandServices, 'access' | 'codeHost' | 'documents'>
