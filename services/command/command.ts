@@ -4,41 +4,8 @@ import { commandsFrom } from '#platform/commands/causation.ts'
 import { serializeByKey } from '#platform/async/queue.ts'
 import { mount, type Mounting, type Route } from '#platform/http/route.ts'
 import { admission, type AdmissionOptions } from '#platform/commands/admission.ts'
-import { agentKeyRoutes } from './routes/agentKeys.ts'
-import { authRoutes } from './routes/auth.ts'
-import { chatRoutes } from './routes/chat.ts'
-import { comparisonRoutes } from './routes/comparison.ts'
-import { cleanUpRoutes } from './routes/cleanUp.ts'
-import { feedbackRoutes } from './routes/feedback.ts'
-import { questionRoutes } from './routes/questions.ts'
-import { instructionRoutes } from './routes/instructions.ts'
-import { forkRoutes } from './routes/fork.ts'
-import { mcpServerRoutes } from './routes/mcpServers.ts'
-import { mcpSignInRoutes } from './routes/mcpSignIns.ts'
-import { prepareRoutes, taskRoutes } from './routes/tasks.ts'
-import { projectSettingsRoutes } from './routes/projectSettings.ts'
-import { projectRoutes } from './routes/projects.ts'
-import { pullRequestRoutes } from './routes/pullRequest.ts'
+import { commandRoutes } from './routes/routes.ts'
 import type { CommandServices } from './services.ts'
-
-export const commandRoutes = [
-  ...authRoutes,
-  ...agentKeyRoutes,
-  ...projectRoutes,
-  ...projectSettingsRoutes,
-  ...mcpServerRoutes,
-  ...mcpSignInRoutes,
-  ...prepareRoutes,
-  ...taskRoutes,
-  ...forkRoutes,
-  ...comparisonRoutes,
-  ...chatRoutes,
-  ...pullRequestRoutes,
-  ...feedbackRoutes,
-  ...questionRoutes,
-  ...cleanUpRoutes,
-  ...instructionRoutes,
-]
 
 /** The services of the routes that come from the engines. */
 export type CommandEngines = Omit<

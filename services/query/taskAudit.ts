@@ -1,33 +1,22 @@
 /** The audit bundle of a task, made from the stored log and the newest seal. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
 import { scopeOfStream, taskStream, terminalStream } from '#domain/kernel/streams.ts'
 import type { BundledContent, Envelope } from '#domain/proof/auditBundle.schema.ts'
-import { withheldAs, type ContentCategory } from '#domain/proof/auditBundle.ts'
-import { contentCategories } from '#domain/proof/auditBundle.ts'
-import { writeInclusionProof } from '#domain/proof/checkpoint.ts'
-import { verifyInclusion, leafHash, type Hash } from '#domain/proof/merkleTree.ts'
-import { bytesOfHex, hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
-import { headLeaf, notesOf, type SealNotes } from '#domain/proof/sealNotes.ts'
-import { writeBundle, type BundledEvent, type EventProofs } from '#domain/proof/writeBundle.ts'
+import { contentCategories, withheldAs, type ContentCategory } from '#domain/proof/auditBundle.ts'
+import { hexOf } from '#domain/proof/bundleHashes.ts'
+import { writeBundle, type BundledEvent } from '#domain/proof/writeBundle.ts'
 import type { Engines } from '#platform/compose.ts'
 import { contentContext, unreadableSentences } from '#platform/eventlog/eventLog.ts'
 import { isErased } from '#platform/eventlog/sealedBlobs.ts'
-import { isDamaged, type EventStore, type LogRecord } from '#platform/ports/eventStore.ts'
+import { isDamaged, type LogRecord } from '#platform/ports/eventStore.ts'
 import { CannotOpen } from '#platform/ports/faults.ts'
-import type { Rpc } from '#platform/ports/rpc.ts'
 import { cryptography } from '#platform/seals/cryptography.ts'
-import { readableSeal, type RecordedSeal } from '#platform/seals/newestSeal.ts'
-import { storedInclusion } from '#platform/seals/storedProofs.ts'
-import { sealCollections, sealHeads, StreamHead, type TreeName } from '#platform/seals/sealTrees.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
 import { earlierSeals } from './earlierSeals.ts'
+import { provenHeads, type HeadSources, type Proven } from './provenHeads.ts'
 
-export interface AuditSources extends Pick<Engines, 'readStore' | 'vault' | 'blobs' | 'logIdentity'> {
-  readonly eventStore: Pick<EventStore, 'readStream'>
-  readonly rpc: Pick<Rpc, 'call'>
-}
+export interface AuditSources extends HeadSources, Pick<Engines, 'vault' | 'blobs'> {}
 
 export interface AuditRequest {
   readonly taskId: string
@@ -38,9 +27,6 @@ export interface AuditRequest {
   readonly sizes: readonly number[]
 }
 
-const sealTimeoutMs = 10_000
-const attempts = 4
-const betweenAttemptsMs = 250
 const page = 250
 
 /**
@@ -98,111 +84,6 @@ async function requireIntact(sources: AuditSources, heads: Proven['heads']): Pro
 
 async function* inLines(lines: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const line of lines) yield `${line}\n`
-}
-
-interface ProvenHead {
-  readonly revision: number
-  readonly hash: string
-  readonly proofs: EventProofs
-}
-interface Proven {
-  readonly seal: RecordedSeal
-  readonly notes: SealNotes
-  /** The streams' last events, in the order in which the streams are written. */
-  readonly heads: ReadonlyMap<string, ProvenHead>
-}
-
-/** A seal over both streams, with proofs for their last events. The trees may grow in the meantime, in which case it is tried again. */
-async function provenHeads(sources: AuditSources, streams: readonly string[]): Promise<Proven> {
-  const { rpc, readStore, eventStore, logIdentity } = sources
-  await readStore.prepare(sealCollections)
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
-    await rpc.call('seal', {}, sealTimeoutMs)
-    const seal = await readableSeal(eventStore, logIdentity)
-    const proven = seal && (await proveHeads(sources, seal, streams))
-    if (proven) return proven
-    await pause(betweenAttemptsMs)
-  }
-  throw new Fault('not_sealed')
-}
-
-/** The last events of the streams under a seal, with proofs; `undefined` when the trees have grown beyond the seal. */
-export async function proveHeads(
-  { readStore, logIdentity }: AuditSources,
-  recorded: RecordedSeal,
-  streams: readonly string[],
-): Promise<Proven | undefined> {
-  const { seal } = recorded
-  const notes = notesOf(logIdentity.logId, seal)
-  const documents = await readStore.getMany(sealHeads.name, streams)
-  const heads = new Map<string, ProvenHead>()
-  for (const stream of streams) {
-    const document = documents.get(stream)
-    // A task that never ran has no terminal stream.
-    if (document === undefined) continue
-    const head = StreamHead.parse(document)
-    const { revision, hash, ordinal } = head
-    const leaf = headLeaf(cryptography, { stream, revision, hash })
-    const [inLog, atEnd] = await Promise.all([
-      proofInLog(readStore, head, { seal, note: notes.checkpoint }),
-      proofOf(readStore, 'heads', {
-        index: ordinal,
-        size: seal.heads.streams,
-        root: seal.heads.root,
-        leaf,
-        note: notes.heads,
-      }),
-    ])
-    if (inLog === undefined || atEnd === undefined) return undefined
-    heads.set(stream, { revision, hash, proofs: { inLog, atEnd } })
-  }
-  return heads.size === 0 ? undefined : { seal: recorded, notes, heads }
-}
-
-/**
- * The last event of a stream in the trees, if it is proven to be under a seal; `undefined` otherwise. That can be proven even after the trees have
- * grown, since each seal's tree is the beginning of the log's tree.
- */
-export async function endUnder(
-  { readStore, logIdentity }: Pick<AuditSources, 'readStore' | 'logIdentity'>,
-  { seal }: RecordedSeal,
-  stream: string,
-): Promise<Pick<StreamHead, 'revision' | 'hash'> | undefined> {
-  const document = (await readStore.getMany(sealHeads.name, [stream])).get(stream)
-  if (document === undefined) return undefined
-  const head = StreamHead.parse(document)
-  const note = notesOf(logIdentity.logId, seal).checkpoint
-  return (await proofInLog(readStore, head, { seal, note })) === undefined ? undefined : head
-}
-
-const proofInLog = (
-  readStore: AuditSources['readStore'],
-  { index, hash }: StreamHead,
-  { seal: { size, root }, note }: { readonly seal: RecordedSeal['seal']; readonly note: string },
-) => proofOf(readStore, 'log', { index, size, root, leaf: leafOf(hash), note })
-
-interface Proving {
-  readonly index: number
-  readonly size: number
-  /** The root of the log's tree, in hex. */
-  readonly root: string
-  readonly leaf: Uint8Array
-  readonly note: string
-}
-
-/** `undefined` when the stored tree is not, or no longer, the one that was sealed. */
-async function proofOf(
-  readStore: AuditSources['readStore'],
-  tree: TreeName,
-  { index, size, root, leaf, note }: Proving,
-): Promise<string | undefined> {
-  if (index >= size) return undefined
-  const proof: readonly Hash[] | undefined = await storedInclusion(readStore, tree, index, size)
-  const { sha256 } = cryptography
-  const isProven =
-    proof !== undefined &&
-    verifyInclusion(sha256, { leaf: leafHash(sha256, leaf), index, size, proof, root: bytesOfHex(root) })
-  return isProven ? writeInclusionProof({ index, proof, note }) : undefined
 }
 
 /** Both streams up to their proven last events, as the log has them, readable or not. */

@@ -10,7 +10,8 @@ import { isDamaged } from '#platform/ports/eventStore.ts'
 import { readableSeal } from '#platform/seals/newestSeal.ts'
 import { sealCollections, type StreamHead } from '#platform/seals/sealTrees.ts'
 import { signingKeys } from '#platform/seals/signingKeys.ts'
-import { endUnder, type AuditSources } from './taskAudit.ts'
+import { endUnder } from './provenHeads.ts'
+import type { AuditSources } from './taskAudit.ts'
 
 export type TaskRecord = AnswerOf<typeof getTaskRecord>
 type StreamName = 'task' | 'terminal'

@@ -1,6 +1,6 @@
-/** Creates tasks from turns, and undoes turns. */
+/** Creates tasks from turns. */
 import { v5 as uuidv5 } from 'uuid'
-import { forkTask, undoTurn } from '#domain/api/fork.schema.ts'
+import { forkTask } from '#domain/api/fork.schema.ts'
 import { titleOf } from '#domain/api/tasks.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'
@@ -14,25 +14,11 @@ import { task } from '#domain/task/task.ts'
 import { joinTranscripts, transcriptOf } from '#domain/task/transcript.ts'
 import { chatView, type MessageDocument } from '#domain/views/chat.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
-import type { AnyRecorded } from '#domain/views/view.ts'
-import { awaitEvent } from '#platform/eventlog/awaitEvent.ts'
 import { pagesOf } from '#platform/reads/documentPages.ts'
-import { signedIn } from '#platform/http/guards.ts'
+import { signedIn, type Person } from '#platform/http/guards.ts'
 import type { CallRequest, Route } from '#platform/http/route.ts'
-import type { Person } from '#platform/http/guards.ts'
 import { requireStartable } from '../checks/preconditions.ts'
-import {
-  answerTask,
-  executeOnTask,
-  ownTask,
-  route,
-  taskAfter,
-  written,
-  type CommandServices,
-} from '../services.ts'
-
-/** A restore takes well under a second. If it takes longer, the answer says that it is not done. */
-const restoreTimeoutMs = 10_000
+import { answerTask, executeOnTask, ownTask, route, type CommandServices } from '../services.ts'
 
 export const forkRoutes: readonly Route<CommandServices>[] = [
   route(forkTask, signedIn, ownTask, async ({ params, body, ...request }, services) => {
@@ -48,30 +34,7 @@ export const forkRoutes: readonly Route<CommandServices>[] = [
     })
     return answerTask(services, taskId, executed)
   }),
-  route(undoTurn, signedIn, ownTask, async ({ params, body, ...request }, services) => {
-    const { taskId } = params
-    const undoId = uuidv5('undo', request.commandId)
-    const { executionId } = body
-    const undo = { type: 'UndoTurn', undoId, executionId } as const
-    const executed = await executeOnTask(services, taskId, request, undo)
-    const isPending = executed.state.kind === 'task' && executed.state.pendingRestore?.executionId === undoId
-    const done = isPending
-      ? await awaitEvent(services, {
-          stream: taskStream(taskId),
-          from: executed.head.revision,
-          withinMs: restoreTimeoutMs,
-          match: (event): event is Restored => isRestored(event) && event.data.executionId === undoId,
-        })
-      : undefined
-    if (!done) return { ...(await answerTask(services, taskId, executed)), undoId, restored: !isPending }
-    const placed = await written(done.position, services)
-    const head = { revision: done.revision, hash: done.meta.hash }
-    return { task: await taskAfter(services, taskId, head), undoId, restored: true, ...placed }
-  }),
 ]
-
-type Restored = Extract<AnyRecorded, { type: 'WorkspaceRestored' }>
-const isRestored = (event: AnyRecorded): event is Restored => event.type === 'WorkspaceRestored'
 
 type Fork = Pick<CallRequest<typeof forkTask>, 'body'> & {
   readonly sourceId: string

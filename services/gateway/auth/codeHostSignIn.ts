@@ -3,15 +3,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import { z } from 'zod'
-import { getRefusal, linkGitHub } from '#domain/api/auth.schema.ts'
 import { setupPath } from '#domain/api/setup.ts'
 import type { SignInError } from '#domain/api/auth.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { userStream } from '#domain/kernel/streams.ts'
 import { user } from '#domain/user/user.ts'
 import { commandsFrom } from '#platform/commands/causation.ts'
-import { identified } from '#platform/http/guards.ts'
-import { routeWith, type Route } from '#platform/http/route.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { originOfRequest } from '#platform/telemetry/requests.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
@@ -25,7 +22,7 @@ import {
   type OAuthState,
   type OAuthStates,
 } from './oauthState.ts'
-import { ticketCookie, tickets, ticketSeconds, type Linking } from './linkTickets.ts'
+import { ofTicket, signInPath, ticketCookie, tickets, type Linking } from './linkTickets.ts'
 import { cookieOptions } from './signedClaims.ts'
 
 interface SignInFlow {
@@ -40,7 +37,7 @@ interface SignInFlow {
  */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
   const flow: SignInFlow = { options, services, states: oauthStates(services) }
-  const router = new Router({ prefix: path, sensitive: true })
+  const router = new Router({ prefix: signInPath, sensitive: true })
   router.get('/', (context) => start(flow, context))
   router.get('/callback', (context) => finish(flow, context))
   const dispatch = router.routes()
@@ -216,9 +213,7 @@ function servicesFor({ services }: SignInFlow, context: Context): GatewayService
   return { ...services, commands: commandsFrom(services.commands, originOfRequest(context)) }
 }
 
-const path = '/api/auth/github'
-const ofTicket = { path, seconds: ticketSeconds, sameSite: 'strict' } as const
-const ofState = { path, seconds: oauthStateSeconds, sameSite: 'lax' } as const
+const ofState = { path: signInPath, seconds: oauthStateSeconds, sameSite: 'lax' } as const
 
 /** Sets a cookie of the flow, or deletes it when `value` is `null`. */
 function setCookie({ options }: SignInFlow, context: Context, name: string, value: string | null): void {
@@ -244,32 +239,6 @@ function fail({ services }: SignInFlow, context: Context, fault: unknown, what: 
   // A deleted user has no settings page.
   const toSettings = what === 'link' && value !== 'user_not_found'
   context.redirect(toSettings ? `${settings}&error=${value}` : `/auth/callback?error=${value}`)
-}
-
-const route = routeWith<GatewayServices>()
-
-/** The API calls around the flow: one issues tickets for connecting an account, one returns the name of a refused account. */
-export function linkRoutes(
-  options: Pick<GatewayOptions, 'publicUrl' | 'port'>,
-): readonly Route<GatewayServices>[] {
-  return [
-    route(
-      getRefusal,
-      async () => ({}),
-      async ({ client }, services) => {
-        const login = await oauthStates(services).refused(client.cookies.get(refusalCookie))
-        if (login === undefined) throw new Fault('not_found', 'No sign-in was refused recently.')
-        return { login, sentence: services.accessControl.refusal(login) }
-      },
-    ),
-    route(linkGitHub, identified, async ({ user: person, sessionId, client, body }, services) => {
-      const linking = { userId: person.id, sessionId, taskId: body?.taskId }
-      const { ticket, proof } = await tickets(services).issue(linking)
-      const origin = originOf(client, options)
-      client.cookies.set(ticketCookie, proof, cookieOptions(origin, ofTicket))
-      return { url: `/api/auth/github?link=${ticket}` }
-    }),
-  ]
 }
 
 /** The client's page on which an account is connected. */
@@ -322,4 +291,4 @@ function afterInstall({ setup_action: action, installation_id: id }: z.infer<typ
   return number.success ? `${settings}&installation_id=${number.data}` : failed('install_callback')
 }
 
-const redirectUri = (origin: string): string => `${origin}/api/auth/github/callback`
+const redirectUri = (origin: string): string => `${origin}${signInPath}/callback`

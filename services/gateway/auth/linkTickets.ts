@@ -12,7 +12,11 @@ import type { RecentKeys } from '#platform/ports/recentKeys.ts'
 import { signedClaims } from './signedClaims.ts'
 
 export const ticketCookie = 'flightdeck_link'
-export const ticketSeconds = 60
+const ticketSeconds = 60
+/** The address that takes a ticket, and at which every sign-in with the code host begins. */
+export const signInPath = '/api/auth/github'
+/** The options of the cookie with one half of a ticket. */
+export const ofTicket = { path: signInPath, seconds: ticketSeconds, sameSite: 'strict' } as const
 
 /** Who connects an account, and the task that they came from and return to. */
 export interface Linking extends Identity {

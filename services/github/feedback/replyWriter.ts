@@ -7,30 +7,20 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { projectStream, taskStream } from '#domain/kernel/streams.ts'
 import { projectDecider } from '#domain/project/project.ts'
 import type { CommandOf } from '#domain/task/commands.ts'
-import { feedbackReply } from '#domain/task/codeHost/feedbackReply.ts'
-import { isInFull } from '#domain/task/codeHost/feedbackRule.ts'
 import { task } from '#domain/task/task.ts'
-import { answers, markerOf } from '#domain/task/visibleText.ts'
-import { chatView } from '#domain/views/chat.ts'
 import { feedbackView, type FeedbackDocument } from '#domain/views/feedback.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { pullRequestsView } from '#domain/views/pullRequests.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
-import { nameAtCodeHost, usersView } from '#domain/views/users.ts'
 import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
-import {
-  CodeHostFault,
-  writeOrFind,
-  type CodeHost,
-  type PullRequestKey,
-  type RepositoryName,
-} from '#platform/ports/codeHost.ts'
+import { CodeHostFault, type CodeHost, type PullRequestKey } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
 import { newest, pagesOf } from '#platform/reads/documentPages.ts'
 import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/dueWrites.ts'
+import { replyText, threadsOf, writeReplies } from './replies.ts'
 
 export type ReplyEngines = WritingEngines &
   Pick<Engines, 'documents' | 'clock' | 'logger'> & {
@@ -251,70 +241,14 @@ async function writeAnswer(
   const expected = pull?.repositoryId ?? (inProject.githubRepoId || repositoryId)
   if (repositoryId !== expected)
     return failed('code_host_refused', 'The pull request is in another repository than before.')
-  const words = await wordsFor({ documents }, feedback, of)
-  const replyIds = await replies(codeHost, { token, repository: found.repository, number }, feedback, words)
+  const words = await replyText({ documents }, feedback, of)
+  const replyIds = await writeReplies(
+    codeHost,
+    { token, repository: found.repository, number },
+    feedback,
+    words,
+  )
   return { outcome: { kind: 'answered', replyIds }, on: { token, nodeId, projectId } }
-}
-
-/** Writes the missing replies: one in each thread, and a single one on the pull request for all threads that no longer exist. Returns the ids. */
-async function replies(
-  codeHost: ReplyEngines['codeHost'],
-  at: { readonly token: string; readonly repository: RepositoryName; readonly number: number },
-  feedback: FeedbackDocument,
-  words: string,
-): Promise<readonly string[]> {
-  const { token, repository, number } = at
-  const read = async (): Promise<readonly { readonly id: string; readonly body: string }[]> => {
-    const { lines, comments } = await codeHost.pullRequestFeedback(token, repository, number)
-    return [...lines, ...comments]
-  }
-  const written = [...(await read())]
-  const writeIn = async (threadId: string | null): Promise<string> => {
-    const id = `${feedback.feedbackId}-${threadId ?? 'all'}`
-    const before = written.find((one) => answers(one.body, id))
-    if (before) return before.id
-    const body = `${words}\n\n${markerOf(id)}`
-    const replyId = await writeOrFind(
-      () => codeHost.writeComment(token, repository, number, { threadId, body }),
-      async () => (await read()).find((one) => answers(one.body, id))?.id,
-    )
-    written.push({ id: replyId, body })
-    return replyId
-  }
-  const ids = new Set<string>()
-  for (const threadId of threadsOf(feedback)) {
-    const replyId = await writeIn(threadId).catch((fault: unknown) => {
-      const isGone = threadId !== null && fault instanceof CodeHostFault && fault.kind === 'not_found'
-      if (isGone) return writeIn(null)
-      throw fault
-    })
-    ids.add(replyId)
-  }
-  return [...ids]
-}
-
-/** The threads to reply in: each thread that the agent was given. Without threads `null`, which stands for the pull request as a whole. */
-function threadsOf({ comments }: FeedbackDocument): readonly (string | null)[] {
-  const threads = new Set(comments.filter(isInFull).map(({ threadId }) => threadId))
-  return threads.size === 0 ? [null] : [...threads]
-}
-
-/** The text of the reply: the agent's last message, the commit, and for whom the agent works. */
-async function wordsFor(
-  { documents }: Pick<ReplyEngines, 'documents'>,
-  { task: taskId, executionId, commit }: FeedbackDocument,
-  { owner, agent }: TaskDocument,
-) {
-  const [[last], person] = await Promise.all([
-    newest(documents, chatView, { task: taskId, executionId: executionId ?? '', messageType: 'response' }, 1),
-    documents.get(usersView, owner),
-  ])
-  return feedbackReply({
-    said: last?.message ?? '',
-    commit,
-    agent,
-    person: nameAtCodeHost(person),
-  })
 }
 
 /** Resolves the threads if the project wants that. A failure does not undo the reply. */

@@ -8,14 +8,9 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import type { CommandOf } from '#domain/task/commands.ts'
 import { task } from '#domain/task/task.ts'
 import { answers, markerOf } from '#domain/task/visibleText.ts'
-import type { AnsweredFeedback } from '#domain/task/codeHost/commitMessage.ts'
-import { issueComment } from '#domain/task/codeHost/issue.ts'
-import { chatView } from '#domain/views/chat.ts'
-import { feedbackView } from '#domain/views/feedback.ts'
 import { issueLinksView, toldToIssues, type IssueLinkDocument } from '#domain/views/issueLinks.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
-import { nameAtCodeHost, usersView } from '#domain/views/users.ts'
 import { bySystem } from '#platform/commands/causation.ts'
 import type { Engines } from '#platform/compose.ts'
 import type { HostAccess } from '#platform/credentials/hostAccess.ts'
@@ -23,18 +18,18 @@ import type { Installations } from '#platform/credentials/installations.ts'
 import { CodeHostFault, writeOrFind, type CodeHost } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 import type { RunningWork } from '#platform/ports/leases.ts'
-import { newest, pagesOf } from '#platform/reads/documentPages.ts'
+import { pagesOf } from '#platform/reads/documentPages.ts'
 import { isHostUnavailable } from '../faults.ts'
 import { restingOwners, startWriting, type RestingOwners, type WritingEngines } from '../refresh/dueWrites.ts'
+import { taskCommentText, type CommentTextDeps } from './taskCommentText.ts'
 
 export type TaskCommentEngines = WritingEngines &
+  CommentTextDeps &
   Pick<Engines, 'documents' | 'logger'> & {
     readonly commands: Pick<Engines['commands'], 'execute'>
     readonly access: Pick<HostAccess, 'tokenOf'>
     readonly installations: Pick<Installations, 'tokenFor'>
     readonly codeHost: Pick<CodeHost, 'repositoryById' | 'issueComments' | 'writeComment' | 'editComment'>
-    /** The address of the product; `null` when readers of the code host cannot open it. */
-    readonly publicAddress: string | null
   }
 
 type Linking = TaskCommentEngines & { readonly resting: RestingOwners }
@@ -113,7 +108,11 @@ async function outcomeOf(
   }
 }
 
-async function write(engines: TaskCommentEngines, link: IssueLinkDocument, of: TaskDocument): Promise<Outcome> {
+async function write(
+  engines: TaskCommentEngines,
+  link: IssueLinkDocument,
+  of: TaskDocument,
+): Promise<Outcome> {
   const { documents, codeHost, access, installations } = engines
   const { id: taskId, number } = link
   const { owner, projectId, createdAt } = of
@@ -129,7 +128,7 @@ async function write(engines: TaskCommentEngines, link: IssueLinkDocument, of: T
   if (read === 'unchanged') return failed('code_host_refused', 'GitHub does not show the repository.')
   const { owner: under, name } = read.repository
   const repository = { owner: under, name }
-  const body = `${await wordsOf(engines, link, of)}\n\n${markerOf(taskId)}`
+  const body = `${await taskCommentText(engines, link, of)}\n\n${markerOf(taskId)}`
   // Changes that the task's document does not contain yet follow in the next round.
   const shows = Math.min(link.changedAt, of.version)
   if (link.commentId !== null) {
@@ -154,44 +153,4 @@ async function write(engines: TaskCommentEngines, link: IssueLinkDocument, of: T
     async () => (await look()).written?.id,
   )
   return { kind: 'written', commentId, shows }
-}
-
-async function wordsOf(
-  { documents, publicAddress }: TaskCommentEngines,
-  { isOnPull, todos }: IssueLinkDocument,
-  { id, owner, agent, status, execution, prNumber }: TaskDocument,
-): Promise<string> {
-  const [person, worksOn] = await Promise.all([
-    documents.get(usersView, owner),
-    feedbackOf({ documents }, id, execution?.id),
-  ])
-  return issueComment({
-    agent,
-    person: nameAtCodeHost(person),
-    where: publicAddress === null ? `task ${id}` : `${publicAddress}/tasks/${id}`,
-    status,
-    turn: execution?.turn ?? 1,
-    pullRequest: isOnPull ? null : prNumber,
-    worksOn,
-    todos,
-  })
-}
-
-/** The most pieces of feedback, and messages, among which the turn's work is looked for. */
-const maxRead = 50
-
-async function feedbackOf(
-  { documents }: Pick<TaskCommentEngines, 'documents'>,
-  taskId: string,
-  executionId: string | undefined,
-): Promise<readonly AnsweredFeedback[]> {
-  if (executionId === undefined) return []
-  const [messages, feedback] = await Promise.all([
-    newest(documents, chatView, { task: taskId, executionId, messageType: 'user' }, maxRead),
-    newest(documents, feedbackView, { task: taskId }, maxRead),
-  ])
-  const delivered = new Set(messages.map(({ messageId }) => messageId))
-  return feedback
-    .filter(({ messageId }) => messageId !== null && delivered.has(messageId))
-    .map(({ kind, author, check }) => ({ kind, author: author?.login ?? null, check: check?.name ?? null }))
 }

@@ -1,0 +1,129 @@
+/** The last events of a task's streams, with proofs that they are under a seal. */
+import { setTimeout as pause } from 'node:timers/promises'
+import { Fault } from '#domain/kernel/errors.ts'
+import { bytesOfHex, leafOf } from '#domain/proof/bundleHashes.ts'
+import { writeInclusionProof } from '#domain/proof/checkpoint.ts'
+import { verifyInclusion, leafHash, type Hash } from '#domain/proof/merkleTree.ts'
+import { headLeaf, notesOf, type SealNotes } from '#domain/proof/sealNotes.ts'
+import type { EventProofs } from '#domain/proof/writeBundle.ts'
+import type { Engines } from '#platform/compose.ts'
+import type { EventStore } from '#platform/ports/eventStore.ts'
+import type { Rpc } from '#platform/ports/rpc.ts'
+import { cryptography } from '#platform/seals/cryptography.ts'
+import { readableSeal, type RecordedSeal } from '#platform/seals/newestSeal.ts'
+import { storedInclusion } from '#platform/seals/storedProofs.ts'
+import { sealCollections, sealHeads, StreamHead, type TreeName } from '#platform/seals/sealTrees.ts'
+
+export interface HeadSources extends Pick<Engines, 'readStore' | 'logIdentity'> {
+  readonly eventStore: Pick<EventStore, 'readStream'>
+  readonly rpc: Pick<Rpc, 'call'>
+}
+
+const sealTimeoutMs = 10_000
+const attempts = 4
+const betweenAttemptsMs = 250
+
+interface ProvenHead {
+  readonly revision: number
+  readonly hash: string
+  readonly proofs: EventProofs
+}
+export interface Proven {
+  readonly seal: RecordedSeal
+  readonly notes: SealNotes
+  /** The streams' last events, in the order in which the streams are written. */
+  readonly heads: ReadonlyMap<string, ProvenHead>
+}
+
+/** A seal over both streams, with proofs for their last events. The trees may grow in the meantime, in which case it is tried again. */
+export async function provenHeads(sources: HeadSources, streams: readonly string[]): Promise<Proven> {
+  const { rpc, readStore, eventStore, logIdentity } = sources
+  await readStore.prepare(sealCollections)
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    await rpc.call('seal', {}, sealTimeoutMs)
+    const seal = await readableSeal(eventStore, logIdentity)
+    const proven = seal && (await proveHeads(sources, seal, streams))
+    if (proven) return proven
+    await pause(betweenAttemptsMs)
+  }
+  throw new Fault('not_sealed')
+}
+
+/** The last events of the streams under a seal, with proofs; `undefined` when the trees have grown beyond the seal. */
+async function proveHeads(
+  { readStore, logIdentity }: HeadSources,
+  recorded: RecordedSeal,
+  streams: readonly string[],
+): Promise<Proven | undefined> {
+  const { seal } = recorded
+  const notes = notesOf(logIdentity.logId, seal)
+  const documents = await readStore.getMany(sealHeads.name, streams)
+  const heads = new Map<string, ProvenHead>()
+  for (const stream of streams) {
+    const document = documents.get(stream)
+    // A task that never ran has no terminal stream.
+    if (document === undefined) continue
+    const head = StreamHead.parse(document)
+    const { revision, hash, ordinal } = head
+    const leaf = headLeaf(cryptography, { stream, revision, hash })
+    const [inLog, atEnd] = await Promise.all([
+      proofInLog(readStore, head, { seal, note: notes.checkpoint }),
+      proofOf(readStore, 'heads', {
+        index: ordinal,
+        size: seal.heads.streams,
+        root: seal.heads.root,
+        leaf,
+        note: notes.heads,
+      }),
+    ])
+    if (inLog === undefined || atEnd === undefined) return undefined
+    heads.set(stream, { revision, hash, proofs: { inLog, atEnd } })
+  }
+  return heads.size === 0 ? undefined : { seal: recorded, notes, heads }
+}
+
+/**
+ * The last event of a stream in the trees, if it is proven to be under a seal; `undefined` otherwise. That can be proven even after the trees have
+ * grown, since each seal's tree is the beginning of the log's tree.
+ */
+export async function endUnder(
+  { readStore, logIdentity }: Pick<HeadSources, 'readStore' | 'logIdentity'>,
+  { seal }: RecordedSeal,
+  stream: string,
+): Promise<Pick<StreamHead, 'revision' | 'hash'> | undefined> {
+  const document = (await readStore.getMany(sealHeads.name, [stream])).get(stream)
+  if (document === undefined) return undefined
+  const head = StreamHead.parse(document)
+  const note = notesOf(logIdentity.logId, seal).checkpoint
+  return (await proofInLog(readStore, head, { seal, note })) === undefined ? undefined : head
+}
+
+const proofInLog = (
+  readStore: HeadSources['readStore'],
+  { index, hash }: StreamHead,
+  { seal: { size, root }, note }: { readonly seal: RecordedSeal['seal']; readonly note: string },
+) => proofOf(readStore, 'log', { index, size, root, leaf: leafOf(hash), note })
+
+interface Proving {
+  readonly index: number
+  readonly size: number
+  /** The root of the log's tree, in hex. */
+  readonly root: string
+  readonly leaf: Uint8Array
+  readonly note: string
+}
+
+/** `undefined` when the stored tree is not, or no longer, the one that was sealed. */
+async function proofOf(
+  readStore: HeadSources['readStore'],
+  tree: TreeName,
+  { index, size, root, leaf, note }: Proving,
+): Promise<string | undefined> {
+  if (index >= size) return undefined
+  const proof: readonly Hash[] | undefined = await storedInclusion(readStore, tree, index, size)
+  const { sha256 } = cryptography
+  const isProven =
+    proof !== undefined &&
+    verifyInclusion(sha256, { leaf: leafHash(sha256, leaf), index, size, proof, root: bytesOfHex(root) })
+  return isProven ? writeInclusionProof({ index, proof, note }) : undefined
+}

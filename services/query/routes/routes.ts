@@ -1,0 +1,38 @@
+/** All reads of the API. */
+import { abilityRoutes } from './abilities.ts'
+import { authRoutes, githubRoutes } from './user.ts'
+import { adminRoutes } from './admin.ts'
+import { gitHubAccessRoutes } from './gitHubAccess.ts'
+import { gitHubRightsRoutes } from './gitHubRights.ts'
+import { figuresRoutes } from './figures.ts'
+import { comparisonRoutes } from './comparison.ts'
+import { chatRoutes } from './chat.ts'
+import { feedbackRoutes } from './feedback.ts'
+import { questionRoutes } from './questions.ts'
+import { historyRoutes } from './history.ts'
+import { mcpServerRoutes } from './mcpServers.ts'
+import { projectSettingsRoutes, projectRoutes } from './projects.ts'
+import { taskRoutes } from './tasks.ts'
+import { provenanceRoutes } from './provenance.ts'
+import { undoRoutes } from './undo.ts'
+
+export const queryRoutes = [
+  ...authRoutes,
+  ...projectRoutes,
+  ...projectSettingsRoutes,
+  ...mcpServerRoutes,
+  ...taskRoutes,
+  ...undoRoutes,
+  ...provenanceRoutes,
+  ...comparisonRoutes,
+  ...chatRoutes,
+  ...feedbackRoutes,
+  ...questionRoutes,
+  ...historyRoutes,
+  ...githubRoutes,
+  ...gitHubAccessRoutes,
+  ...figuresRoutes,
+  ...adminRoutes,
+  ...gitHubRightsRoutes,
+  ...abilityRoutes,
+]
