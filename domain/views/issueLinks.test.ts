@@ -90,7 +90,7 @@ test('github gap 9: the to-do list of the agent is told of, without what was don
     comment: 'stale',
     todos: [
       { text: 'Read', state: 'done' },
-      { text: 'Fix', state: 'open' },
+      { text: 'Fix', state: 'doing' },
     ],
   })
   expect(linkAfter(...kept, list, past.succeeded(1), past.started(2))?.todos).toEqual([

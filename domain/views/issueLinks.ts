@@ -49,7 +49,8 @@ const types = [
 
 export const issueLinksView: View<IssueLinkDocument> = {
   collection: 'issueLinks',
-  version: 3,
+  version: 4,
+  readsFrom: 3,
   streams: ['task'],
   types,
   indexes: [['comment', 'order']],

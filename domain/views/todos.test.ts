@@ -44,6 +44,15 @@ describe('the list of several turns', () => {
   test('a numbering that begins anew replaces the list', () =>
     expect(seen(todosOf([made('a', 'Old', 1), made('b', 'New', 1)]))).toEqual(['New: open']))
 
+  test.each(['in_progress', 'inProgress', 'TODO_STATUS_IN_PROGRESS'])(
+    'an item that is %s is told apart',
+    (status) =>
+      expect(seen(todosOf([made('a', 'Read', 1), made('a', 'Fix', 2), updated('a', '2', status)]))).toEqual([
+        'Read: open',
+        'Fix: doing',
+      ]),
+  )
+
   test('a call that failed or was erased changes nothing', () =>
     expect(
       seen(
@@ -93,6 +102,19 @@ describe('github gap 9: the to-do list of an agent', () => {
             { text: 'Read', completed: true },
             { text: 'Fix', completed: false },
             { text: 'Test', completed: false },
+          ],
+        }),
+      ],
+    ],
+    [
+      'codex that tells what it is doing',
+      [
+        call('Todo', {
+          todo: 'Fix',
+          items: [
+            { text: 'Read', status: 'completed' },
+            { text: 'Fix', status: 'inProgress' },
+            { text: 'Test', status: 'pending' },
           ],
         }),
       ],

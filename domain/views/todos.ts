@@ -2,8 +2,8 @@
 
 export interface Todo {
   readonly text: string
-  /** `gone` means that the item was removed from the list, or was done in an earlier turn. */
-  readonly state: 'open' | 'done' | 'gone'
+  /** `doing` means that the agent works on the item now. `gone` means that it was removed from the list, or was done in an earlier turn. */
+  readonly state: 'open' | 'doing' | 'done' | 'gone'
 }
 
 /** The most items of a list, and the most characters of an item. */
@@ -96,5 +96,6 @@ function stateIn({ status, completed }: Fields): Todo['state'] | undefined {
   if (typeof completed === 'boolean') return completed ? 'done' : 'open'
   if (typeof status !== 'string') return undefined
   if (/deleted|cancel/i.test(status)) return 'gone'
-  return /completed|done/i.test(status) ? 'done' : 'open'
+  if (/completed|done/i.test(status)) return 'done'
+  return /in_?progress/i.test(status) ? 'doing' : 'open'
 }

@@ -23,7 +23,7 @@ const stage = await openStage({
       when: /^Plan/,
       turns: [
         { tools: [plan('Read the notes'), plan('Write the note'), plan('Check it')] },
-        { tools: [planned('1', 'completed')] },
+        { tools: [planned('1', 'completed'), planned('3', 'in_progress')] },
         { text: 'I write the note now.', hold: { afterWords: 2, gate: working } },
       ],
     },
@@ -78,12 +78,12 @@ test('the to-do list is above the chat while the agent works, and folds to what 
   await expect(list.getByRole('listitem')).toContainText([
     'Done: Read the notes',
     'To do: Write the note',
-    'To do: Check it',
+    'In progress: Check it',
   ])
   expect(await violations(page)).toEqual([])
   await head.click()
   await expect(list.getByRole('listitem')).toHaveCount(0)
-  await expect(head).toContainText('Write the note')
+  await expect(head).toContainText('Check it')
 
   working.release()
   await expect(task.status('Completed')).toBeVisible()

@@ -95,7 +95,7 @@ test('the to-do list of claude is folded from its calls', async () => {
   expect(calls[2]?.output).toMatch(/^Task #3 created/)
   expect(todosOf(calls)).toEqual([
     { text: 'Read', state: 'done' },
-    { text: 'Fix', state: 'open' },
+    { text: 'Fix', state: 'doing' },
     { text: 'Test', state: 'open' },
   ])
 })

@@ -269,7 +269,7 @@ describe('with a scripted Responses API', () => {
     const { events } = await turn(scene, 'Do both')
     expect(events.filter((event) => event.type === 'tool_started')).toMatchObject([
       { kind: 'todo', target: 'Step 1' },
-      { kind: 'todo', target: 'Step 2', input: expect.stringContaining('"completed":true') },
+      { kind: 'todo', target: 'Step 2', input: expect.stringContaining('"status":"inProgress"') },
     ])
   })
 

@@ -115,10 +115,12 @@ test('what was begun is ended when the agent dies', () => {
 })
 
 test('each list of what it is about to do is told whole', () => {
+  const listed = (...statuses: readonly string[]) =>
+    statuses.map((status, index) => ({ text: `Step ${index + 1}`, status }))
   const tools = ofType(parse(sample('todos')), 'tool_started')
   expect(tools.map(({ kind, input }) => [kind, JSON.parse(input)])).toEqual([
-    ['todo', { todo: 'Step 1', items: [1, 2].map((n) => ({ text: `Step ${n}`, completed: false })) }],
-    ['todo', { todo: 'Step 2', items: [1, 2].map((n) => ({ text: `Step ${n}`, completed: n === 1 })) }],
+    ['todo', { todo: 'Step 1', items: listed('inProgress', 'pending') }],
+    ['todo', { todo: 'Step 2', items: listed('completed', 'inProgress') }],
   ])
   expect(new Set(tools.map(({ toolId }) => toolId)).size).toBe(2)
 })

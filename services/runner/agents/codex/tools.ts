@@ -51,8 +51,8 @@ export function todoEvents(
   toolId: string,
   plan: readonly { readonly step: string; readonly status: string }[],
 ): readonly AgentEvent[] {
-  const items = plan.map(({ step, status }) => ({ text: step, completed: status === 'completed' }))
-  const todo = items.find(({ completed }) => !completed)?.text ?? ''
+  const items = plan.map(({ step, status }) => ({ text: step, status }))
+  const todo = items.find(({ status }) => status !== 'completed')?.text ?? ''
   return [
     started(toolId, { kind: 'todo', name: 'Todo', input: { todo, items } }, ''),
     finishedTool(toolId, true),

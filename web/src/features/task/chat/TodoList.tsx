@@ -1,24 +1,33 @@
 /** What the agent has planned, as a list above the chat: its progress and, when unfolded, the single items. */
-import { ChevronRight, Circle, CircleCheck, ListTodo } from 'lucide-react'
+import { ChevronRight, Circle, CircleCheck, CircleDot, ListTodo } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useSelector } from 'react-redux'
-import { todosOf } from '#domain/views/todos.ts'
+import { todosOf, type Todo } from '#domain/views/todos.ts'
 import { classes } from '../../../ui/classes.ts'
 import { useMedia } from '../../../ui/hooks.ts'
 import { selectOpenTask } from '../taskSlice.ts'
 import { texts } from './todoTexts.ts'
+
+const icons = {
+  open: <Circle className="mt-1 size-3.5 flex-none" />,
+  doing: <CircleDot className="mt-1 size-3.5 flex-none text-accent" />,
+  done: <CircleCheck className="mt-1 size-3.5 flex-none text-ok" />,
+} as const
+const looks = { open: '', doing: 'font-medium', done: 'text-muted' } as const
+
+type Shown = Todo & { readonly state: keyof typeof icons }
 
 export function TodoList({ running }: { readonly running: boolean }) {
   const { documents } = useSelector(selectOpenTask).logs
   const todos = useMemo(() => {
     const calls = Object.values(documents).filter(({ kind }) => kind === 'todo')
     const ordered = calls.toSorted((a, b) => (a.order < b.order ? -1 : 1))
-    return todosOf(ordered).filter(({ state }) => state !== 'gone')
+    return todosOf(ordered).filter((todo): todo is Shown => todo.state !== 'gone')
   }, [documents])
   const wide = useMedia('(width >= 768px)')
   const [chosen, setChosen] = useState<boolean | null>(null)
   const unfolded = chosen ?? (running && wide)
-  const next = todos.find(({ state }) => state === 'open')
+  const next = todos.find(({ state }) => state === 'doing') ?? todos.find(({ state }) => state === 'open')
   if (todos.length === 0) return null
   return (
     <section aria-label={texts.todos.label} className="flex-none border-b border-line bg-panel">
@@ -40,14 +49,10 @@ export function TodoList({ running }: { readonly running: boolean }) {
         <ol tabIndex={0} className="focus-inset max-h-40 overflow-y-auto px-4 pb-2 text-ui">
           {todos.map(({ text, state }, index) => (
             // Items have no id, and keep their order.
-            <li key={index} className={classes('flex gap-2 py-0.5', state === 'done' && 'text-muted')}>
-              {state === 'done' ? (
-                <CircleCheck className="mt-1 size-3.5 flex-none text-ok" />
-              ) : (
-                <Circle className="mt-1 size-3.5 flex-none" />
-              )}
+            <li key={index} className={classes('flex gap-2 py-0.5', looks[state])}>
+              {icons[state]}
               <span className="min-w-0 wrap-anywhere">
-                <span className="sr-only">{state === 'done' ? texts.todos.done : texts.todos.open} </span>
+                <span className="sr-only">{texts.todos[state]} </span>
                 {text}
               </span>
             </li>

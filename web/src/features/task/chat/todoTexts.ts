@@ -4,6 +4,7 @@ export const texts = {
     label: 'To-do list of the agent',
     progress: (done: number, count: number) => `${done} of ${count}`,
     done: 'Done:',
+    doing: 'In progress:',
     open: 'To do:',
   },
 } as const
