@@ -339,7 +339,7 @@ async function main(): Promise<void> {
   process.exit(0)
 }
 
-/** Resolves when all read models can be read, or after a limit: while a long log is being projected, requests wait for themselves. */
+/** Resolves when all read models can be read, or after a time limit. While a long log is being projected, each request then waits by itself. */
 async function readableSoon({ readStore }: Engines, asked: Promise<void>): Promise<void> {
   const stopping = new AbortController()
   void asked.then(() => stopping.abort())

@@ -14,7 +14,7 @@ import { pageRoutes, showRefusal } from './pages/routes.ts'
 import { restRoutes } from './rest/routes.ts'
 import { Router } from '@koa/router'
 
-/** Middleware in order: git before bodies are read, pages last. */
+/** Creates the application. git is answered before bodies are read, since it streams them; pages come last. */
 export function createApp(host: Host, listensOn: string): Koa {
   const app = new Koa()
   const git = createGitBackend(host)

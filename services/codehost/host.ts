@@ -1,4 +1,4 @@
-/** What the routes of the code host work with, and the only place where it can be extended. */
+/** What the routes of the code host work with, and the extension by which tests add to them. */
 import type { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import type { Clock } from '#platform/ports/clock.ts'

@@ -7,7 +7,7 @@ import { admission, type AdmissionOptions } from '#platform/commands/admission.t
 import { commandRoutes } from './routes/routes.ts'
 import type { CommandServices } from './services.ts'
 
-/** The services of the routes that come from the engines. */
+/** The services that the command routes need and that the engines provide. */
 export type CommandEngines = Omit<
   CommandServices,
   'admission' | 'agents' | 'models' | 'publicUrl' | 'serialized'

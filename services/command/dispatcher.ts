@@ -18,7 +18,7 @@ import {
 import type { Job, Jobs } from '#platform/ports/jobs.ts'
 import { now } from '#platform/telemetry/telemetry.ts'
 
-/** Requests and deletions have separate marks: without a mark, old deletions must be carried out too, but not old requests. */
+/** Requests and deletions have separate marks: without a mark, all old deletions become jobs, but only those old requests that have no outcome. */
 export const dispatcherMarks = (identity: LogIdentity) => ({
   dispatched: markName('dispatched', identity),
   erased: markName('erased', identity),

@@ -215,7 +215,7 @@ const noticeRoutes = (notices: GatewayOptions['notices']): readonly Route<Gatewa
 
 const keyRefused =
   "GitHub refuses the private key of Flightdeck's App: tasks can neither fetch nor push until it has a new one. Settings, GitHub Rights says how."
-/** The page waits for its notices. If one takes longer, it is shown the next time. */
+/** How long a page waits for its notices. A notice that takes longer is shown the next time. */
 const requestTimeoutMs = 1_000
 
 /** Whether to show an administrator that the code host refuses the App's key. */
@@ -244,7 +244,7 @@ const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewaySe
     const { project: projectId = '' } = query
     if (projectId !== '' && (await documents.get(projectsView, projectId))?.owner !== user.id)
       throw new Fault('not_found', 'There is no such project.')
-    // Without a project, every agent can be chosen that can run in one of the person's projects: the task's own project decides later.
+    // Without a project, an agent is available if it can run in any of the person's projects; when a task is created, the task's own project decides.
     const own = projectId === '' ? await ownProjects(documents, user.id) : [projectId]
     const shown = async (agent: AgentState): Promise<AgentState> => {
       if (agent.ownKey === undefined || agent.missing === null) return agent

@@ -144,7 +144,7 @@ async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded
       })
   }
   await folded(engines, deletion)
-  // The projection removes them itself, except for tasks that were deleted before it did.
+  // The projection removes these documents itself, except those of tasks that were deleted by an earlier version, whose projection did not.
   for (const view of views) {
     const { position } = deletion
     const ids = await goneWith(readStore, view, deletion)

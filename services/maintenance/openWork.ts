@@ -61,7 +61,7 @@ export async function sweepOpenWork(
   }
 }
 
-/** From the read models, which may be behind: the next sweep finds what they lack. */
+/** Lists the tasks in the read models, which may be behind: the next sweep finds what they lack. */
 async function* tasksWithOpenWork(documents: Pick<Documents, 'find'>): AsyncGenerator<string> {
   for (const where of [{ status: 'queued' }, { status: 'running' }, { pullRequestPending: true }])
     for await (const found of pagesOf(documents, tasksView, { where, limit: page }))

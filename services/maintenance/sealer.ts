@@ -243,7 +243,7 @@ async function follow(sealer: Sealer): Promise<void> {
   }
 }
 
-/** The records without the last one, if that is a seal over the trees with all the others. */
+/** The records without the last one, if that one is a seal over the trees with all other records added. */
 function beforeOwnSeal({ identity, log }: SealTrees, records: readonly LogRecord[]): readonly LogRecord[] {
   const last = records.at(-1)
   if (last === undefined || isDamaged(last)) return records

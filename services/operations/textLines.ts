@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs'
 
 const chunkBytes = 1_048_576
 const longestLine = 64 * chunkBytes
-/** Replaces a line that is too long or not text. No line of a valid bundle is equal to it. */
+/** Stands for a line that is too long or not text. No line of a valid bundle is equal to it. */
 const noLine = '\u0000'
 
 /** The lines of a file, one at a time, without their newlines. The last one is the text after the last newline, which may be empty. */

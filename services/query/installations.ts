@@ -21,7 +21,7 @@ export async function installationRequestsOf({
   return (await gitHubAnswers.requests.of(app?.clientId ?? '', read, { again: true })).found
 }
 
-/** Handles a fault of the code host, whose older versions have no such call. */
+/** Returns `null` for a fault of the code host, whose older versions have no such call. Throws any other fault again. */
 export function unlessOfHost(fault: unknown): null {
   if (!(fault instanceof CodeHostFault)) throw fault
   return null

@@ -6,7 +6,7 @@ import { queryRoutes } from './routes/routes.ts'
 import type { QueryServices } from './services.ts'
 import { taskRecords } from './taskRecord.ts'
 
-/** The services of the routes that come from the engines. */
+/** The services that the query routes need and that the engines provide. */
 export type QueryEngines = Omit<QueryServices, 'gitHubAnswers' | 'taskRecords'> &
   Parameters<typeof gitHubAnswers>[0] &
   Parameters<typeof taskRecords>[0]

@@ -97,7 +97,10 @@ const ofTheOperator = [
   'GIT_SSL_CAINFO',
 ]
 
-/** Runs git with the PATH of `environment`. Only runs as `operator` get more of it: the variables for reaching other hosts. */
+/**
+ * Creates the functions that run git. Each run gets the PATH of `environment`; only runs as `operator` also get the variables for reaching other
+ * hosts.
+ */
 export function createGit(environment: Environment): Git {
   const running = new Set<SpawnedProcess>()
   const spawnGit = (args: readonly string[], options: GitOptions): SpawnedProcess => {
@@ -136,7 +139,7 @@ export function createGit(environment: Environment): Git {
 }
 
 const usualTimeLimit = 20_000
-/** On SIGTERM git removes its lock files. */
+/** How long `stop` waits after SIGTERM, on which git removes its lock files, before it kills the processes. */
 const graceMs = 2_000
 
 function environmentFor(environment: Environment, options: GitOptions): Record<string, string> {

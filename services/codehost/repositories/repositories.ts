@@ -169,7 +169,7 @@ function tellChanges(
   }
 }
 
-/** The initial values of fields that a new repository has nothing for. */
+/** The initial values of the fields that nobody chooses when a repository is created. */
 const untouched = { collaborators: [], archived: false } as const
 
 async function create(

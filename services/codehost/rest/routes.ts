@@ -11,7 +11,7 @@ export function restRoutes(host: Host): Router {
   const router = new Router({ prefix: '/api/v3' })
   userRoutes(router, host)
   repositoryRoutes(router, host)
-  // These come before the routes of one pull request, which would take `comments` for its number.
+  // These routes come before those of one pull request, which would take `comments` for the number of a pull request.
   reviewCommentRoutes(router, host)
   pullRoutes(router, host)
   reviewRoutes(router, host)

@@ -1,7 +1,7 @@
 /** The accounts of the local code host: people and an organisation, without passwords, and the bots of Apps. */
 import { createHash } from 'node:crypto'
 
-/** Limits what the holder of an App's token may do to what the token covers. */
+/** The limits of an App's token: its holder may only change and see the repositories that the token covers. */
 export interface Reach {
   /** Whether the token allows changing repositories of this owner. */
   writesUnder(ownerLogin: string): boolean

@@ -3,7 +3,7 @@ import { accountOf, type Account } from './accounts.ts'
 import type { Label } from './issueRecords.ts'
 import type { PullRequest, Repository, State } from './stateSchema.ts'
 
-/** Who acts, and the App whose token they use; `null` on a page. */
+/** Who acts, and the App whose token they use; `null` when they act on a page. */
 export interface Actor {
   readonly account: Account
   readonly viaApp: number | null

@@ -10,7 +10,7 @@ export const Issue = z.object({
   title: z.string(),
   body: z.string().nullable(),
   author: z.string(),
-  /** The App whose token the issue was opened with; `null` on a page. */
+  /** The App whose token the issue was opened with; `null` when it was opened on a page. */
   viaApp: z.int().positive().nullable(),
   /** The names of the issue's labels. */
   labels: z.array(z.string()).readonly(),

@@ -10,7 +10,7 @@ const said = {
   repositoryId: z.int().positive(),
   number: z.int().positive(),
   author: z.string(),
-  /** The App whose token it was written with; `null` on a page. */
+  /** The App whose token the text was written with; `null` when it was written on a page. */
   viaApp: z.int().positive().nullable(),
   body: z.string(),
   createdAt: Time,

@@ -23,7 +23,10 @@ type Services = Pick<CommandServices, 'rpc' | 'documents' | 'commands'>
 
 const withinMs = 8_000
 
-/** Whether the message begins with such a command. Runners are asked only if the message would otherwise be refused. */
+/**
+ * Whether the message begins with the name of a command of the repository or the person. Runners are asked only if the message would otherwise be
+ * refused.
+ */
 export async function isOwnCommand(
   { rpc, documents }: Services,
   { agent, ...place }: Place & { readonly agent: AgentName },
@@ -40,7 +43,7 @@ export async function isOwnCommand(
   return found?.abilities.some((ability) => ability.kind !== 'subagent' && ability.name === name) ?? false
 }
 
-/** The same for a message to an existing task. If `agent` is `null`, the task's agent counts. */
+/** Whether a message to an existing task begins with the name of such a command. If `agent` is `null`, the message is for the task's agent. */
 export async function isOwnCommandInTask(
   services: Services,
   taskId: string,

@@ -66,9 +66,9 @@ export interface BranchCleanUp {
 }
 
 /**
- * Deletes the branch with the token of the task's owner, and returns the outcome. Only our own branches are deleted: the name is ours, the branch is
- * where it was when the pull request ended, and nobody else uses it. `whyKept` is called right before the deletion. Errors of the code host become
- * outcomes.
+ * Deletes the branch with the token of the task's owner, and returns the outcome. Only our own branches are deleted: those with a name of ours, that
+ * still have the commit at which the pull request ended, and that nobody else uses. `whyKept` is called right before the deletion. Errors of the code
+ * host become outcomes.
  */
 export async function cleanUpBranch(
   services: BranchCleanUp,
@@ -143,7 +143,7 @@ const maxPages = 5
 
 /**
  * Whether another task on the repository, of any person, works on the branch or starts from it. Tasks whose own pull request is over do not count. A
- * name that more than a thousand tasks have counts as used.
+ * branch that more than a thousand tasks name counts as used.
  */
 async function isUsedByOthers(
   documents: Pick<Documents, 'find' | 'getMany'>,

@@ -69,7 +69,7 @@ async function inItsPlace<T>(
 ): Promise<T> {
   if (isKnown) return create()
   const { title } = original
-  // These commands get new ids, since only the state of the original decides, and not who sent the first request.
+  // These commands get new ids, so that only the state of the original decides whether they have an effect, and not whether a request was sent before.
   const tell = (command: TaskCommand) =>
     executeOnTask(services, original.taskId, { ...request, commandId: randomUUID() }, command)
   const deleted = await deletedOf(services, original)

@@ -117,8 +117,8 @@ async function refuseEarly(
 }
 
 /**
- * Throws when all secrets of the project together would exceed the limit. Two requests at once may both pass; twice the limit can still be searched
- * for.
+ * Throws when all secrets of the project together would exceed the limit. Two requests at once may both pass, which does no harm: output can still be
+ * searched for secrets of twice the limit.
  */
 async function refuseTooMuch(
   { commands, projectSecrets }: CommandServices,

@@ -19,7 +19,7 @@ import { v5 as uuidv5 } from 'uuid'
 import type { Commands } from '#platform/commands/execute.ts'
 import type { LinkError, SignInError } from '#domain/api/auth.ts'
 
-/** An account of which somebody has proven that it is theirs. */
+/** An account that somebody has proven to be theirs. */
 export interface ProvenAccount {
   readonly account: HostAccount
   readonly tokens: HostTokens

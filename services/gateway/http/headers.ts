@@ -27,7 +27,7 @@ export const securityHeaders =
       'content-security-policy': contentPolicy(pictureOrigins, formTarget(context)),
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'DENY',
-      // The token of a sign-in is once in an address, which nothing that the page loads may learn.
+      // After a sign-in, the address of a page contains a token once. Nothing that the page loads may learn that address.
       'referrer-policy': 'no-referrer',
       'cross-origin-opener-policy': 'same-origin',
     })

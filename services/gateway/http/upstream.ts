@@ -153,7 +153,8 @@ function send(
     })
     request.once('timeout', () => request.destroy(new NoAnswer('silent')))
     request.once('close', () => clearTimeout(connecting))
-    // It stays once the answer has begun, since an 'error' without a listener would end the process. The answer's stream reports later errors.
+    // This listener stays when the answer has begun, since an 'error' without a listener would end the process. The answer's stream reports later
+    // errors.
     request.on('error', (fault) =>
       reject(
         fault instanceof NoAnswer ? fault : new NoAnswer(hasConnected ? 'broken' : 'unreachable', fault),

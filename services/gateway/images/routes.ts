@@ -39,7 +39,7 @@ function showImage({
     context.set({
       'content-type': opened.image.mediaType,
       'content-disposition': dispositionOf(opened.image.name),
-      // When opened by itself, the answer can only be a picture, whatever a browser makes of it.
+      // If the image is opened by itself, these headers prevent a browser from treating it as anything but a picture.
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',

@@ -65,7 +65,10 @@ function messageAsOf(documents: Reads, event: AnyRecorded, taskId: string, messa
   return documents.asOf(chatView, taskStream(taskId), messageDocumentId(taskId, messageId), head)
 }
 
-/** The task has only its current execution. For an earlier execution, the message that it worked on is read. */
+/**
+ * Whether the event's execution runs a command. A task's document has only its current execution; for an earlier one, the message that it worked on is
+ * read.
+ */
 async function isOfCommand(
   documents: Reads,
   event: AnyRecorded,

@@ -178,7 +178,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   services.onPresence()
   let turn: Promise<void> = Promise.resolve()
   let pendingRequests = 0
-  /** Runs requests in order, so that a client that leaves a room while it is joining it is outside in the end. */
+  /** Runs requests in order, so that a client that leaves a room before it has joined is not in the room afterwards. */
   function serialized(work: () => Promise<void> | void): void {
     pendingRequests += 1
     if (pendingRequests > maxPendingRequests) return void socket.disconnect(true)

@@ -47,7 +47,10 @@ interface StartServices extends AuditServices {
   readonly leases: Pick<Leases, 'hold'>
 }
 
-/** For a start when `/setup` creates the App: records an App whose process ended between storing and recording it. Throws when it cannot be recorded. */
+/**
+ * Records an App whose process ended between storing and recording it. Called at a start if `/setup` creates the App. Throws when the App cannot be
+ * recorded.
+ */
 export async function recordUnrecordedApp(services: StartServices): Promise<void> {
   const app = await services.hostApp.current()
   if (app === undefined) return

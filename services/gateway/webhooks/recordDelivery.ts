@@ -1,4 +1,4 @@
-/** Records what deliveries hint at in the log, each GUID once in eight days. Deliveries that arrive together are appended together. */
+/** Records in the log what deliveries hint at, and each GUID only once in eight days. Deliveries that arrive together are appended together. */
 import {
   receivedDeliveries,
   DeliveryReceived,

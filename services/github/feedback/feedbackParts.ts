@@ -46,7 +46,7 @@ export function piecesOf(
     }
     return [{ kind: 'review', author, verdict: state, content: { ...content, comments: linesOf(comments) } }]
   })
-  // A line comment whose review the code host does not list.
+  // Line comments whose review the code host does not list. Each becomes a piece of its own.
   const lone = lines
     .filter(({ reviewId }) => reviewId === null || !listed.has(reviewId))
     .map((line): Piece => {

@@ -141,7 +141,7 @@ async function write(
     return { isCut, written: comments.find(({ body: said }) => answers(said, taskId)) }
   }
   const { isCut, written } = await look()
-  // The comment of an earlier attempt exists, but its text may be outdated, so it shows revision 0.
+  // An earlier attempt has written the comment, but its text may be outdated. It is recorded as showing revision 0, so that it is updated.
   if (written) return { kind: 'written', commentId: written.id, shows: 0 }
   if (isCut)
     return failed(

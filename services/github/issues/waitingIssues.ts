@@ -19,7 +19,7 @@ import {
   type ReadingOf,
 } from './considerIssue.ts'
 
-/** The most issues of one project that are read in one round; of those that are checked repeatedly, the same number. */
+/** The most issues of one project that are read in one round: `maxPassing` of those that are checked repeatedly, and `maxIssues` of all others. */
 export const maxIssues = 30
 const maxPassing = 3
 

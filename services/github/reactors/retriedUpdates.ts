@@ -27,7 +27,7 @@ type RetryEngines = ReactorEngines &
     readonly codeHost: Pick<CodeHost, 'account'>
   }
 
-/** Waits briefly, because the event of a new connection can arrive before its tokens are stored. */
+/** The pause is needed because the event of a new connection can arrive before its tokens are stored. */
 const usualTimes: HintTimes = { burstPauseMs: 1_000, minIntervalMs: 60_000 }
 const maxHinted = 1_000
 const foldTimeoutMs = 5_000

@@ -39,7 +39,7 @@ export interface Requests {
   unpaced(): Octokit
   /** Sets the holder of a token. Rate limits and waits are tracked per holder. */
   named(accessToken: string, holder: string): void
-  /** What is left of the holder's rate limit, as last reported: nothing while the host asked the holder to wait. */
+  /** What is left of the holder's rate limit, as last reported. While the host asks the holder to wait, `remaining` is 0. */
   allowance(accessToken: string): Allowance | undefined
   /** How many ms the token's holder has to wait because the host asked for it; 0 when it did not. An exhausted limit of the API does not affect git. */
   waitMs(accessToken: string, how?: { readonly ofGit?: boolean }): number
@@ -396,7 +396,7 @@ export function limited(waitMs: number | undefined, cause?: unknown, now = Date.
     return new CodeHostFault('rate_limited', sentences.rate_limited, cause, untoldWaitMs)
   // Rounded up to a full minute, so that nobody tries again too early.
   const until = Math.ceil((now + waitMs) / 60_000) * 60_000
-  // Within a day, the time of day suffices: it means its next occurrence.
+  // A wait of less than a day ends at the next occurrence of a time of day, so that time suffices.
   const words =
     until - now < longestWaitMs
       ? `until ${new Date(until).toISOString().slice(11, 16)} UTC`

@@ -9,7 +9,7 @@ import { codeHostOf, isGitHubNamed, isTokenUnused, type CodeHostConfig } from '.
 import { readAgents, type AgentsConfig } from './agents.ts'
 import type { AllowList } from '../access/allowList.ts'
 
-/** Features of the sandbox that may be missing if the operator allows it; otherwise real models are not run without them. */
+/** Features of the sandbox that may be missing if the operator allows it. If one is missing without permission, no real model runs in the sandbox. */
 export type AllowedShortcoming = (typeof allowedShortcomings)[number]
 
 export type Config = Readonly<ReturnType<typeof configOf> & ReturnType<typeof limitsOf>>

@@ -55,7 +55,10 @@ export interface Installations {
 type Apps = Pick<CodeHostApps, 'hasKey' | 'installations' | 'installationToken'>
 
 const listLifeMs = 30_000
-/** A missing installation may have been created since the list was read. Many calls at once share one request. */
+/**
+ * The longest age of a list that is believed to lack an installation, since one may have been created meanwhile. Many calls at once still share one
+ * request.
+ */
 const missingLifeMs = 2_000
 
 const needs = {

@@ -25,7 +25,7 @@ export interface KnowsIdentity {
 
 const actor = { kind: 'system', service: 'log' } as const
 const page = 1_000
-/** Stands for an identity that is stored nowhere any more. No log has it. */
+/** Stands for the identity of a log that is stored nowhere any more. No real log has this identity. */
 const unknownLog: LogIdentity = { logId: '00000000-0000-0000-0000-000000000000', epoch: 1 }
 
 /** The log's identity, even if its own stream is damaged, which `logDamage` then describes. Throws `OlderData` like `openLog`. */

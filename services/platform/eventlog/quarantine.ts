@@ -34,7 +34,10 @@ const page = 1_000
  */
 export const quarantinePosition: Position = '0'
 
-/** Quarantines a stream that could not be read, unless it already is from that event or an earlier one on. Returns at once; faults are logged. */
+/**
+ * Quarantines a stream that could not be read, unless it is already quarantined from that event or an earlier one on. Returns at once; faults are
+ * logged.
+ */
 export function settingAside(
   store: Pick<Store, 'prepare' | 'get' | 'apply'>,
   logger: Logger,

@@ -22,13 +22,13 @@ export interface FeedSource {
   readonly options: BaseOptions
   /** How long the server may take to confirm a subscription, in milliseconds. */
   readonly limitMs: number
-  /** How far the node that the client uses is known to be. */
+  /** What the node that the client uses is known to have of the log. */
   readonly shown: Shown
 }
 
-/** How far one node of a cluster is known to be, which limits what it can answer. */
+/** How much of the log one node of a cluster is known to have. The node can answer only questions about that part. */
 export interface Shown {
-  /** For a subscriber of the node: returns a function that records delivered positions, until `lost` is called. */
+  /** For a subscription at the node: returns the function to call with each delivered position, which has no effect after `lost`. */
   hear(): (position: Position) => void
   has(position: Position): boolean
   /** Call this when something broke, perhaps the connection: from now on, another node that is further behind may answer. */
@@ -58,7 +58,7 @@ export interface Following extends Omit<Delivering, 'engine' | 'next'> {
   readonly wanted: EventFilter | undefined
 }
 
-// Servers before 23.10 do not report that a subscription has caught up. If a batch is not full this long after its first event, it has.
+// Servers before 23.10 do not report that a subscription has caught up. It counts as caught up if a batch is not full this long after its first event.
 const fillTimeoutMs = 200
 
 /** Delivers batch after batch. After a break, requests everything again that was not handled. */

@@ -13,7 +13,7 @@ export function reachOf(address: string): Reach {
       return reserved.check(address, 'ipv4') ? 'nowhere' : 'public'
     case 6:
       if (inside.check(address, 'ipv6')) return 'inside'
-      // Only addresses that are assigned to the public count. Addresses that contain another address do not.
+      // Only addresses that are assigned for public use are public. IPv6 addresses that contain an IPv4 address are not.
       return global.check(address, 'ipv6') && !reserved.check(address, 'ipv6') ? 'public' : 'nowhere'
     default:
       return 'nowhere'

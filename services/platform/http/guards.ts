@@ -15,7 +15,7 @@ export interface Person {
   readonly sessionId: string
 }
 
-/** Requires a person with a valid session, who may not have completed onboarding. */
+/** Requires a person with a valid session, even if that person has not completed onboarding. */
 export async function identified(
   request: { readonly identity: Identity | null },
   { documents }: { readonly documents: Documents },

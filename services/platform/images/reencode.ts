@@ -42,7 +42,7 @@ export const checkImage: CheckImage = async (bytes) => {
     if (pages > imageLimits.frames) throw refused(imageTexts.frames)
     if (width > imageLimits.side || pageHeight > imageLimits.side) throw refused(imageTexts.pixels)
     const pixels = sharp(bytes, reading).timeout({ seconds: decodingSeconds })
-    // The frames of an animation cannot be turned; cameras make none.
+    // The frames of an animation cannot be turned, and need not be, since cameras make no animations.
     const upright = pages === 1 ? pixels.autoOrient() : pixels
     const { data, info } = await written(upright, mediaType).toBuffer({ resolveWithObject: true })
     return { bytes: data, mediaType, width: info.width, height: info.pageHeight ?? info.height }
@@ -100,7 +100,7 @@ export function isWhole(bytes: Buffer, mediaType: MediaType): boolean {
   }
 }
 
-/** Chunk after chunk - length, type, data, checksum - until IEND: https://www.w3.org/TR/png-3/#5Chunk-layout */
+/** Reads chunk after chunk (length, type, data, checksum) until IEND: https://www.w3.org/TR/png-3/#5Chunk-layout */
 function endsPng(bytes: Buffer): boolean {
   let at = 8
   while (at + 12 <= bytes.length) {
@@ -115,7 +115,7 @@ const gifImage = 0x2c
 const gifExtension = 0x21
 const gifTrailer = 0x3b
 
-/** Block after block until the trailer: https://www.w3.org/Graphics/GIF/spec-gif89a.txt */
+/** Reads block after block until the trailer: https://www.w3.org/Graphics/GIF/spec-gif89a.txt */
 function endsGif(bytes: Buffer): boolean {
   if (bytes.length < 13) return false
   let at = 13 + colourTable(bytes[10])

@@ -28,7 +28,7 @@ export interface FairShare {
 }
 
 /**
- * Jobs of a person that were put back are offered again at this interval, so that a slot is free for at most this long. The delays have no maximum:
+ * The time between the offers of two jobs of one person that were put back, so that a slot is free for at most this long. The delays have no maximum:
  * otherwise, all jobs beyond it would be offered at once, again and again.
  */
 const stepMs = 100

@@ -10,7 +10,7 @@ import { hostAndPort, mayConnect, ruleOfProject, rulesFor, type Rule } from '#pl
 
 export interface McpNetwork {
   readonly mayReachPrivate: boolean
-  /** The rule for the code host: no MCP server may lead to the local one, and none is reached because of this rule. */
+  /** The rule for the code host. It only keeps MCP servers from leading to a local code host; no server is reached because of it. */
   readonly codeHost: Rule
 }
 

@@ -116,7 +116,7 @@ function renewing({ vault, leases, clock }: Services, refresh: OAuth['refresh'])
     const { signIn, tokens, token } = await present(place, refused)
     // Another process has renewed the token while this one waited.
     if (token !== undefined) return token
-    /** Stores the renewed tokens, unless a person signed in or out meanwhile: they do not wait for a renewal. */
+    /** Stores the renewed tokens, unless a person signed in or out meanwhile, which does not wait for a renewal. */
     const replace = async (fresh: Tokens | null) => {
       const isStill = (await kept.read(id, serverId))?.tokens?.access === tokens.access
       if (isStill) await kept.write(id, serverId, { ...signIn, tokens: fresh })

@@ -216,8 +216,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /** Sets the holder of a token. Rate limits and waits are tracked per holder. */
   nameHolder(accessToken: string, holder: string): void
   /**
-   * What is left of the rate limit of the token's holder, as last reported; nothing while the host asked the holder to wait. `resetsAt` is in ms
-   * since the epoch.
+   * What is left of the rate limit of the token's holder, as last reported. While the host asks the holder to wait, `remaining` is 0. `resetsAt` is in
+   * ms since the epoch.
    */
   allowance(
     accessToken: string,

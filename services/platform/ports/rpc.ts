@@ -104,10 +104,7 @@ export const rpcCalls = {
     }),
     response: z.object({ kind: z.enum(['begun', 'left']) }),
   },
-  /**
-   * The hosts that package managers use, according to their configuration on a runner and in a project's repository. The caller has checked access to
-   * the project.
-   */
+  /** The hosts that package managers use, according to the files of a project's repository. The caller has checked access to the project. */
   hosts: { request: project, response: z.object({ suggestions: z.array(HostSuggestion).readonly() }) },
   /** The skills, commands and subagents of a project's repository. The caller has checked access to the task or project. */
   abilities: {

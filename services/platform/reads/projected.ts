@@ -32,7 +32,10 @@ export function projected(engines: {
     for (const check of waiting) check()
   }
   const has = (position: Position): boolean => reached !== null && comparePositions(position, reached) <= 0
-  /** Whether no unread event up to the position concerns the read models. Some engines report such events to a projector only with a delay. */
+  /**
+   * Whether no event after `after` and up to the position concerns the read models. Nobody has to wait then, although some engines tell a projector of
+   * skipped events only with a delay.
+   */
   async function hasNoWaiters(after: Position | null, position: Position): Promise<boolean> {
     const [next] = await eventStore.readAll(after, 1, projectedEvents)
     if (next !== undefined) return comparePositions(next.position, position) > 0

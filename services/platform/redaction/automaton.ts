@@ -8,7 +8,7 @@ export class TooMuchToHide extends Error {
   override readonly name = 'TooMuchToHide'
 }
 
-/** A word of the automaton. Its end sets a bit of `markBits`; 0: the end is reported with the word's length. */
+/** A word of the automaton. `mark` has the bits that are set where the word ends; if it is 0, the length of the word is reported there instead. */
 export interface Word {
   readonly text: string
   readonly mark: number

@@ -73,7 +73,7 @@ export interface SealTrees {
   /** Streams whose new last event is not in the tree `ends` yet. */
   readonly touched: Set<string>
   last: z.infer<typeof Last> | null
-  /** The number of events that no seal covers, according to the log. Seals count too, if other events came before them. */
+  /** The number of events that no seal covers, according to the log. This includes seals that have other unsealed events before them. */
   unsealed: number
   /** A newer epoch that the log has entered, whose events this process must not seal. */
   newerEpoch: number | null

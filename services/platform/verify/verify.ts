@@ -100,7 +100,7 @@ export interface Verified {
   readonly findings: readonly Finding[]
   /** The number of findings beyond the listed ones. */
   readonly more: number
-  /** The result of the seals; `null` when they were not checked. */
+  /** The result of checking the seals; `null` when they were not checked. */
   readonly sealing: Omit<SealReport, 'findings'> | null
 }
 
@@ -308,7 +308,10 @@ async function contentWrong(
   }
 }
 
-/** The fault in a terminal's event that does not name, in order, the event of its task that it follows, or in any other event that names one. */
+/**
+ * Finds wrong references between the two streams of a task: each event of the terminal must name, in order, the task's event that it follows, and no
+ * other event may name one.
+ */
 function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | undefined {
   const name = parseStream(stream)
   if (name.kind !== 'terminal') return meta.follows === null ? undefined : 'follows'
@@ -319,7 +322,7 @@ function orderWrong(checks: LogChecks, { stream, meta }: StoredEvent): Wrong | u
   return meta.follows >= before && meta.follows <= task.revision ? undefined : 'follows'
 }
 
-/** The fault in the end of an execution that names the wrong last event of the terminal: that event must exist unchanged. */
+/** Finds an execution's end that names the wrong last event of the terminal: the named event must exist unchanged. */
 async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Promise<Wrong | undefined> {
   const name = parseStream(stream)
   const anchor = name.kind === 'task' ? Anchor.safeParse(data).data?.terminal : undefined
@@ -336,8 +339,8 @@ async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Pr
 }
 
 /**
- * The fault in an event about something that a user owns, if it does not come after the user's first event and, if it names a project, after the
- * project's.
+ * Finds an event about something that a user owns that does not come after the user's first event or, if it names a project, after the project's first
+ * event.
  */
 function referenceWrong(checks: LogChecks, { type, data }: StoredEvent): Wrong | undefined {
   const owners = type === 'TaskCreated' || type === 'ProjectCreated' ? Owners.safeParse(data).data : undefined

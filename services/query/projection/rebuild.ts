@@ -8,7 +8,7 @@ import { besides, openFold, placed } from './fold.ts'
 
 export type RebuildEngines = Pick<Engines, 'eventStore' | 'readStore' | 'log' | 'logger'>
 
-/** What to fold: for each collection the name of its generation, and which of how many parts of all streams. */
+/** What to fold: for each collection the name of its generation, and which part of the streams, of how many parts. */
 export interface Part {
   readonly names: Readonly<Record<string, string>>
   readonly index: number
@@ -62,7 +62,7 @@ async function foldPart(
   let after: Position | null = null
   let events = 0
 
-  /** Folds into the store up to the end of the log. Returns an end of the log that it has reached. */
+  /** Folds events into the store until no more come. Returns an end of the log up to which everything is folded. */
   async function foldInto(store: Pick<ReadStore, 'apply' | 'getMany' | 'find'>): Promise<Position | null> {
     const fold = await openFold(made, { store, log, logger })
     for (let end: Position | null | undefined; ;) {

@@ -6,11 +6,11 @@ import { unfinishedTool } from './tools.ts'
 /** The longest line, in characters: long enough for a large file or image that is read or written in one line. */
 export const maxLineLength = 32 * 1024 * 1024
 const keptOfUnknown = 1000
-/** Characters that an agent may write in a turn; no model writes as much. */
+/** The most characters that an agent may write in a turn; no model writes as much. */
 export const mostWritten = 4_000_000
-/** Tools that it may use in a turn. */
+/** The most tools that an agent may use in a turn. */
 export const mostTools = 10_000
-/** Requests that may wait for a person at once. */
+/** The most requests that may wait for a person at once. */
 export const mostAsked = 100
 
 interface LineReader<Known> {

@@ -154,7 +154,7 @@ async function runMessage(
   })
 }
 
-/** The mode of the agent. One that cannot be told to plan or to ask works freely. */
+/** The mode of the agent. An agent that cannot be told to plan or to ask works freely. */
 function modeOf(agent: AgentName, { questions: { mode } }: LiveTask): AgentMode {
   return modesOf(agent).includes(mode) ? mode : 'free'
 }

@@ -38,7 +38,7 @@ export async function runExecution(
     if (!(fault instanceof Evicted) || control.stop.reason() === 'unrecordable') throw fault
     deps.logger.info({ ...job }, 'run abandoned: another runner has it')
   } finally {
-    // `onFound` has thawed the agent, even for a turn that failed before it began.
+    // Freezes the agent, which `onFound` has thawed, even after a turn that failed before it began.
     await deps.prewarm.agents.freeze(job.taskId)
   }
 }

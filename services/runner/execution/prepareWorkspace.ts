@@ -106,7 +106,7 @@ async function makeWhileRefreshing(
   refreshing: Promise<RefreshedRepository>,
 ): Promise<Prepared | Failed> {
   const { access } = reached
-  // Work that began in an empty repository continues without a first branch.
+  // Only a task without a workspace gets a first branch: work that began in an empty repository continues without one.
   const isBeginning = task.workspace !== 'ready' && !(await deps.workspaces.has(task.id))
   const repositoryReady = isBeginning ? withFirstBranch(deps, refreshing, { task, user, signal }) : refreshing
   let found: Workspace | undefined

@@ -33,7 +33,7 @@ export interface RepositoryAccess {
     /** Returns the same access with a new token, in case the host rejects this one; `undefined` when there is none. */
     readonly renewed?: () => Promise<RepositoryAccess['access'] | undefined>
   }
-  /** The repository for installation lookups, the installation that has it, and why there is no token if it gives none. */
+  /** The repository for installation lookups, the installation that has it, and the reason if that installation gives no token. */
   readonly installed: InstalledRepository & {
     readonly installation: Installation | undefined
     readonly noToken?: NoToken

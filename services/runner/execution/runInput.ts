@@ -91,7 +91,7 @@ async function userOf({ documents, log }: RecordingDeps, userId: string) {
   return documents.asOf(usersView, stream, userId, await log.headOf(stream))
 }
 
-/** A choice for another agent has no meaning for this one. */
+/** The model and effort for the agent. A choice that was made for another agent is ignored. */
 export function modelUseFor(document: TaskDocument, agent: AgentName): ModelUse {
   const { modelAgent, codexModel, effort = null } = document
   return modelAgent === agent ? { model: codexModel, effort } : { model: null, effort: null }

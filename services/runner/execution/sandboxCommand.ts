@@ -150,7 +150,7 @@ async function withCommandHome<T>(
   const { taskId, dir, owner } = workspace
   // Beside the tree, so that it counts towards the workspace's size and is removed with it.
   const homeDir = join(dirname(dir), 'command-home')
-  // A killed server may have left one.
+  // A killed server may have left such a folder.
   await removeFolder(homeDir, path)
   await mkdir(homeDir, { mode: 0o700 })
   try {

@@ -11,7 +11,7 @@ import { settingsOf, type ProjectSecret } from './projectSecrets.ts'
 
 /** Variables, secrets and network of a sandbox. The network is opened when the sandbox starts and closed with it, which may be many turns later. */
 export interface SandboxEnv {
-  /** The same for equal contents: an agent that was started with it need not be started again. */
+  /** Equal for environments with equal contents: an agent that was started in one of them need not be started again for another. */
   readonly fingerprint: string
   /** Whether the service of an agent's model may fetch from the network on the agent's behalf. */
   readonly modelFetches: boolean

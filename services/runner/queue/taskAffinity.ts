@@ -7,7 +7,7 @@ import type { RunnerPresence } from './runnerPresence.ts'
 
 /** A restarted runner finds its tasks again, so other runners wait this long before they begin one of its tasks from the saved work. */
 const restartMs = 30_000
-/** Shorter after a failed run, because a person has requested another try and is waiting. */
+/** After a failed run, other runners wait only this long, because a person has requested another try and is waiting. */
 const retryMs = 3_000
 
 /** The id of the runner with this folder. Created at the first start, and the same after every restart. */

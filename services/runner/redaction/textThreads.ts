@@ -48,7 +48,7 @@ export function textThreads({
     all.add(thread)
     // The thread must not keep a process alive that has nothing else to do.
     thread.unref()
-    // If it ends without work, the next one that is started replaces it.
+    // If the thread ends without work, the next one that is started replaces it.
     thread.on('error', () => undefined)
     thread.on('exit', () => {
       all.delete(thread)

@@ -45,7 +45,7 @@ export async function fetchedRepository(
   )
 }
 
-/** Answers with the facts. Left to other runners if this one has not fetched the repository and has no `fetchMirror`. */
+/** Answers with the facts. Leaves the call to other runners if this one has not fetched the repository and has no `fetchMirror`. */
 export async function repositoryFacts(
   deps: Deps,
   request: RpcRequest<'repository'>,

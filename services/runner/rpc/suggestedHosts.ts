@@ -17,7 +17,10 @@ export type HostsDeps = Pick<
   'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'mirrors' | 'logger'
 >
 
-/** The hosts that package managers use, as the repository's files say. What this server's own configuration says is not of the project. */
+/**
+ * The hosts that package managers use, according to the repository's files. This server's own configuration is not read, since it does not belong to
+ * the project.
+ */
 export async function suggestedHosts(
   deps: HostsDeps,
   request: RpcRequest<'hosts'>,

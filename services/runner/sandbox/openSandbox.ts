@@ -21,7 +21,7 @@ export interface OpenedSandbox {
   readonly shortcomings: readonly string[]
   /** A sentence about how memory is counted, if there is a sandbox. */
   readonly memory: readonly string[]
-  /** Ends everything that it runs apart from the sandboxes themselves. */
+  /** Ends everything that runs for sandboxes, apart from the sandboxes themselves. */
   close(): Promise<void>
 }
 

@@ -5,9 +5,9 @@ import type { Git } from './git/git.ts'
 import type { Workspace } from './workspace.ts'
 
 export interface Abilities {
-  /** Reads them at the commit that the task's work began from. Never rejects: a fault is logged, and mentioned in a note. */
+  /** Reads the abilities at the commit that the task's work began from. Never rejects: a fault is logged, and mentioned in a note. */
   of(workspace: Workspace): Promise<AbilityFiles>
-  /** Reads them at a commit in one of our git directories. Throws `GitFault`. */
+  /** Reads the abilities at a commit in one of our git directories. Throws `GitFault`. */
   at(gitDir: string, commit: string): Promise<AbilityFiles>
 }
 

@@ -33,7 +33,7 @@ export async function giveTo({ uid, gid }: HostUser, dirs: readonly string[], pa
   await runOrThrow('chown', ['-R', '-h', `${uid}:${gid}`, '--', ...dirs], path)
 }
 
-/** Does the same for a folder with a few files that only we have written, without starting a process. */
+/** Makes a user the owner of a folder with a few files that only we have written, without starting a process. */
 export async function giveFew({ uid, gid }: HostUser, dir: string): Promise<void> {
   const names = await readdir(dir, { recursive: true })
   await Promise.all(['.', ...names].map((name) => lchown(join(dir, name), uid, gid)))

@@ -124,7 +124,7 @@ export function openWorkspaceEviction(options: EvictionOptions): WorkspaceEvicti
     if (measured === undefined) return undefined
     const { holdings, bytes: all } = measured
     const workspaces = holdings.filter(({ kind }) => kind === 'workspace')
-    // Usually far below the limits, in which case neither tasks nor folders need to be read.
+    // The sizes are usually far below the limits. Neither tasks nor folders need to be read then.
     if (all <= limits.budget && sum(workspaces) <= limits.project) return undefined
     const own = holdings.find(({ dir }) => dir === taskFolder(options.root, taskId))
     // A new workspace replaces what the task had before, except for what an eviction kept.

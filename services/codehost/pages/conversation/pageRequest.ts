@@ -37,7 +37,9 @@ export function pageRequest(ctx: PageContext, host: Host): PageRequest {
   }
 }
 
-/** The same for a form that changes something, which must come from one of our own pages. Throws Refusal 403 and 404. */
+/**
+ * Returns what `pageRequest` returns, for a form that changes something. Such a form must come from one of our own pages. Throws Refusal 403 and 404.
+ */
 export function formRequest(ctx: PageContext, host: Host): PageRequest & { readonly by: Actor } {
   refuseForeignForm(ctx, originOf(ctx, host.url))
   const all = pageRequest(ctx, host)

@@ -2,8 +2,8 @@
 import type { AcpEntry } from './entry.ts'
 
 /**
- * The lines that rename stored conversations. gemini overwrites the conversation that it resumes if that began in the same minute, after which its
- * file is named; under another name the file is kept, and still found.
+ * The lines that rename stored conversations. gemini names the file of a conversation after the minute in which it began, so it would overwrite a
+ * conversation that it resumes within that minute. Under another name the file is kept, and gemini still finds it.
  */
 const keepsSessions = `for file in "$HOME"/.gemini/tmp/*/chats/session-2*; do
   mv -n "$file" "\${file%session-*}session-kept-\${file##*-}"

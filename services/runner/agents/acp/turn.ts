@@ -15,7 +15,7 @@ export interface TurnReader {
   read(update: Update): readonly AgentEvent[]
   /** Called when the agent asks for permission to use a tool, which it may not have reported yet. */
   wants(tool: Tool): readonly AgentEvent[]
-  /** Characters of text and thinking so far. */
+  /** The number of characters of text and thinking so far. */
   written(): number
   /** Called when the turn is over: ends what is still open. */
   end(isWhole: boolean): readonly AgentEvent[]
@@ -59,7 +59,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
     const tool = before === undefined ? told : mergedTool(before, told)
     known.set(toolId, tool)
     const isOver = tool.status === 'completed' || tool.status === 'failed'
-    // Before it works, a tool's target may still be unknown.
+    // A pending tool is not reported yet, since its target may still be unknown.
     const begins = isWanted || tool.status !== 'pending' ? start(toolId, tool) : []
     if (!isOver) return begins
     open.take(toolId)
@@ -97,7 +97,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
     },
     wants(tool) {
       const before = known.get(keyOf(tool.toolCallId))
-      // A request for permission describes a tool in other words than the tool's own report.
+      // A request for permission describes a tool in other words than the tool's own report, so the report is used if there is one.
       return before === undefined ? use(tool, true) : start(keyOf(tool.toolCallId), before)
     },
     written: () => written,

@@ -175,7 +175,9 @@ function modelArguments(model: string | null): readonly string[] {
   return model !== null && takesModel('claude', model) ? ['--model', model] : []
 }
 
-/** Finds the program: the configured one, otherwise the one on the path, otherwise the one installed with this program. The path has no links. */
+/**
+ * Finds the program: the configured one, otherwise the one on the path, otherwise the one installed with this program. Links in its path are resolved.
+ */
 export function locateClaude(where: WhereToLook, machine: Machine = process): Promise<Located> {
   const notInstalled = `The claude CLI is not installed. Run npm install, or set ${claudeConfiguration.variables.program} to its path.`
   return locateProgram(claudeConfiguration, where, installed(machine), notInstalled)

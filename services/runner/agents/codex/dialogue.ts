@@ -311,7 +311,10 @@ const isReaction: ReadonlySet<string> = new Set([
   'tool_started',
 ])
 
-/** A message is in the conversation. One that steers may have come too late for the model, so it is taken up only when the model reacts. */
+/**
+ * Notes that a message is in the conversation. A message during a turn may have come too late for the model, so it counts as taken up only when the
+ * model reacts.
+ */
 function note(state: State, turn: Turn, id: string | null | undefined): readonly AgentEvent[] {
   if (id == null || !state.sent.has(id) || turn.noted.includes(id)) return []
   if (turn.takenUp.length === 0) return takeUp(state, turn, [id])
@@ -374,7 +377,7 @@ function withdrawn(state: State): readonly AgentEvent[] {
   return ids.map((requestId) => ({ type: 'question_withdrawn', requestId }))
 }
 
-/** The turn is over. It has answered what it took up, and not what it was only given. */
+/** Ends the turn. The turn has answered the messages that codex took up, but not those that were only given to it. */
 function ended(state: State, turn: Turn, error: AgentError | null): readonly AgentEvent[] {
   state.turn = undefined
   state.over = turn.ids
@@ -384,7 +387,7 @@ function ended(state: State, turn: Turn, error: AgentError | null): readonly Age
   for (const id of given) state.sent.delete(id)
   const durationMs = Math.max(0, Math.round(state.now() - turn.begunAt))
   const ok = error === null
-  // A version that does not say what it takes up has answered all that it was given.
+  // A version of codex that does not report what it takes up has answered all messages that were given to it.
   const answered = ok && turn.takenUp.length === 0 ? given.splice(0) : turn.takenUp
   const end = endOf(state, ok, answered, durationMs)
   return [...(ok ? [] : [error]), end, ...unanswered(state, given)]

@@ -108,7 +108,7 @@ function plannedEdits() {
       if (changes === undefined) edits.delete(itemId)
       else edits.set(itemId, changes)
     },
-    /** Characters of all that are kept. */
+    /** The number of characters of all changes that are kept. */
     length: () => length,
   }
 }
@@ -136,7 +136,7 @@ function textReader(keyOf: (itemId: string) => string) {
   }
   const begun = () => [...retried, ...writing.values()].filter(({ text }) => text !== '')
   return {
-    /** Characters so far, with the names of the texts. */
+    /** The number of characters so far, including the names of the texts. */
     written: () => written,
     has: (itemId: string): boolean => (writing.get(itemId)?.text ?? '') !== '',
     write(itemId: string, kind: Writing['kind'], text: string): readonly AgentEvent[] {

@@ -88,7 +88,7 @@ type ReadChanges = Extract<Changes, { kind: 'changes' }>
 interface RedactedChanges {
   readonly changes: ReadChanges
   readonly files: Buffer
-  /** The same for equal changes. */
+  /** A digest that is equal for equal changes. */
   readonly digest: string
 }
 

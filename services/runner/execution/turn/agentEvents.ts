@@ -34,7 +34,7 @@ export interface EventRecorder {
   session(): string | undefined
 }
 
-/** // Names from the sandbox are kept short: they are stored unencrypted in the log. */
+/** Names from the sandbox are kept short, since they are stored unencrypted in the log. */
 const named = (name: string): string => name.slice(0, 200)
 
 /** The number of characters of a tool's output that the chat keeps; the terminal has all of it. */

@@ -71,8 +71,8 @@ export interface AgentProcess {
   interrupt(): void
   kill(): void
   /**
-   * Ends everything that the agent's turns started, and freezes it until its next turn, so that it changes no file meanwhile. Returns `false` when
-   * that fails, in which case it is ended.
+   * Ends everything that the agent's turns started, and freezes the agent until its next turn, so that it changes no file meanwhile. If that fails,
+   * the agent is ended, and the result is `false`.
    */
   freeze(): Promise<boolean>
   /** Lets a frozen agent run shortly before its turn, as it needs about 25 ms to resume. */

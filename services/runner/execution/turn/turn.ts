@@ -169,7 +169,7 @@ async function turnOn(
       if (isKept) await deps.prewarm.agents.keep(workspace, process, fingerprint, deps.limits.idleMs)
       return { kind: 'completed', exitCode: null }
     }
-    // Otherwise the agent would start with the messages that wait in it.
+    // A cancelled agent is killed, since it would otherwise begin with the messages that wait in its input.
     if (run.stopping.reason() === 'cancelled') process.kill()
     const exit = await process.close(listener)
     const stopped = outcomeOfStop(run.stopping)

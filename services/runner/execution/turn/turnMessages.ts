@@ -16,8 +16,8 @@ export interface TurnMessages {
   /** Whether at least one of the messages has been answered, successfully or not. */
   hasEnded(): boolean
   /**
-   * Whether some messages are answered, the last one that the model has seen successfully, and no message that the agent has taken up waits for its
-   * answer.
+   * Whether messages were answered, and no message that the agent has taken up still waits for its answer. The last answer to a message that the model
+   * has seen must be a success.
    */
   isCompleted(): boolean
 }

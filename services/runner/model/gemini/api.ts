@@ -91,9 +91,9 @@ const fetchingTools = new Set([
 ])
 
 /**
- * Why a request is not forwarded; `undefined` when it is. It would make the model's service fetch, run or keep something: its own tools, addresses or
- * files in place of content, and stored data. None of that obeys the project's list of allowed hosts. A project may allow fetching from the network;
- * files, stores and running code belong to the operator's account, which all projects share, and are always refused.
+ * Why a request is not forwarded; `undefined` when it is. A refused request would make the model's service fetch, run or keep something: its own
+ * tools, addresses or files in place of content, and stored data. None of that obeys the project's list of allowed hosts. A project may allow fetching
+ * from the network; files, stores and running code belong to the operator's account, which all projects share, and are always refused.
  */
 export function refusal(body: unknown, may: MayFetch): string | undefined {
   const request = Fields.safeParse(body)

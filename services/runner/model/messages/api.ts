@@ -109,9 +109,9 @@ export function passesBeta(beta: string, { modelFetches }: MayFetch): boolean {
 }
 
 /**
- * Why a request is not forwarded; `undefined` when it may be. It would make the model's service fetch or run something: servers of tools, tools of
- * the service, and addresses or files instead of content. None of that obeys the project's list of allowed hosts. A project may allow fetching from
- * the network. Files and containers belong to the operator's account, which all projects share, and are always refused.
+ * Why a request is not forwarded; `undefined` when it may be. A refused request would make the model's service fetch or run something: servers of
+ * tools, tools of the service, and addresses or files instead of content. None of that obeys the project's list of allowed hosts. A project may allow
+ * fetching from the network. Files and containers belong to the operator's account, which all projects share, and are always refused.
  */
 export function refusal(body: unknown, { modelFetches }: MayFetch): string | undefined {
   const request = Request.safeParse(body)

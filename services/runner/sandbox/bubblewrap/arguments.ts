@@ -65,7 +65,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): readonly string[] {
       String(descriptor),
       target,
     ]),
-    // Otherwise, both would be file systems in memory that can be filled without limit.
+    // Otherwise, `/dev` and `/` would be file systems in memory that can be filled without limit.
     '--remount-ro',
     '/dev',
     '--remount-ro',

@@ -189,7 +189,7 @@ function runIn(
     await Promise.all([firstLearned, begun])
     if (first) await untilGone(first.pid, first.birth)
     isOver = true
-    // The kernel may have ended it before the next check.
+    // The kernel may have ended the sandbox because of its memory before the next check.
     if (reason === 'itself' && (await group?.counted()) === 'exceeded') reason = 'memory_limit'
     void group?.remove()
     return { ...exit, reason }

@@ -55,8 +55,8 @@ export function thaw(staying: readonly Known[]): void {
 }
 
 /**
- * The processes below `root` that are alive, or were when their parent's children were listed: one that has ended since may have started another. So
- * a dead one counts until it is in `dead`, which has those that an earlier search found dead; this search adds its own.
+ * The processes below `root` that are alive, or that were when their parent's children were listed, since one that has ended meanwhile may have
+ * started another. A dead process counts until it is in `dead`, which has those that earlier searches found dead; this search adds its own.
  */
 export async function othersBelow(
   root: number,
