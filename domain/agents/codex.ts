@@ -5,7 +5,7 @@ export const codex = {
   name: 'codex',
   label: 'Codex',
   logo: 'M4 6l6 6-6 6M12 18h8',
-  can: ['plan', 'ask', 'steering', 'commands'],
+  can: ['plan', 'ask', 'steering', 'mcp', 'commands'],
 } as const satisfies Agent
 
 export const codexConfiguration = {

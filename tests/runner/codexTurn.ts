@@ -5,7 +5,12 @@ import type { AgentMode } from '#domain/task/questionEvents.ts'
 import { codex } from '../../services/runner/agents/codex/codex.ts'
 import { writeHome } from '../../services/runner/agents/home.ts'
 import type { Located } from '../../services/runner/agents/locate.ts'
-import type { AgentDialogue, AgentEvent, HomeFile } from '../../services/runner/agents/port.ts'
+import type {
+  AgentDialogue,
+  AgentEvent,
+  HomeFile,
+  McpServerForAgent,
+} from '../../services/runner/agents/port.ts'
 
 interface Place {
   readonly program: Located
@@ -27,6 +32,9 @@ export interface TurnOptions {
   readonly resume?: string
   readonly model?: string | null
   readonly mode?: AgentMode
+  readonly mcpServers?: readonly McpServerForAgent[]
+  /** Beside those that the CLI is launched with. */
+  readonly env?: Readonly<Record<string, string>>
   /** How it ends after its turn; its input is closed by default. */
   readonly ending?: NodeJS.Signals
   readonly onEvent?: (event: AgentEvent, dialogue: AgentDialogue, write: (line: string) => void) => void
@@ -36,7 +44,7 @@ export interface TurnOptions {
 export async function codexTurn(
   { program, home, workspace, origin, files }: Place,
   text: string,
-  { resume, model = null, mode = 'free', ending, onEvent }: TurnOptions = {},
+  { resume, model = null, mode = 'free', mcpServers = [], env = {}, ending, onEvent }: TurnOptions = {},
 ): Promise<Ran> {
   if (!program.found) throw new Error(program.reason)
   await writeHome(home, files, undefined, codex.ownFolders)
@@ -48,13 +56,14 @@ export async function codexTurn(
     isRoot: false,
     mode,
     allowedRules: [],
+    mcpServers,
   })
   const child = spawn(launch.argv[0] ?? '', launch.argv.slice(1), {
     cwd: workspace,
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, ...launch.env },
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, ...env, ...launch.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
-  const dialogue = codex.dialogue({ model, mode, session: resume ?? null, workspace })
+  const dialogue = codex.dialogue({ model, mode, session: resume ?? null, workspace, mcpServers })
   const events: AgentEvent[] = []
   const write = (line: string) => child.stdin.writable && child.stdin.write(line)
   const take = (more: readonly AgentEvent[]) => {

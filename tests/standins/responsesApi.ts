@@ -1,6 +1,7 @@
 /**
  * A stand-in for OpenAI's Responses API at the wire: real HTTP and server-sent events on 127.0.0.1, with the scripts of the Messages API's stand-in.
- * The tools `Write` and `Bash` in those scripts are called by the names that `codex` gives them, any other by its own.
+ * The tools `Write` and `Bash` in those scripts are called by the names that `codex` gives them, those of MCP servers in its scripts, any other by its
+ * own name.
  */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -139,6 +140,7 @@ function itemsOf({ thinking, text, tools = [] }: Turn): readonly Output[] {
     ...(thinking === undefined ? [] : [reasoning(thinking)]),
     ...(text === undefined ? [] : [message(text)]),
     ...tools.map(({ name, input }) => {
+      if (name.startsWith('mcp__')) return scriptedCall(name, input)
       const item = {
         type: 'function_call',
         id: `fc_${randomUUID()}`,
@@ -153,6 +155,14 @@ function itemsOf({ thinking, text, tools = [] }: Turn): readonly Output[] {
       return { item, begun: item, deltas: [] }
     }),
   ]
+}
+
+/** A script that calls a tool and tells its result, as codex' newer models use tools of MCP servers. */
+function scriptedCall(name: string, input: object): Output {
+  const script = `text(JSON.stringify(await tools.${name}(${JSON.stringify(input)})))`
+  const id = `ctc_${randomUUID()}`
+  const item = { type: 'custom_tool_call', id, call_id: `call_${randomUUID()}`, name: 'exec', input: script }
+  return { item, begun: item, deltas: [] }
 }
 
 function reasoning(text: string): Output {

@@ -226,6 +226,8 @@ export interface DialogueRequest {
   readonly workspace?: string
   /** The rules that a person has allowed 'always in this task'; none by default. */
   readonly allowedRules?: readonly string[]
+  /** The MCP servers, for an agent that is told about them in the dialogue; none by default. */
+  readonly mcpServers?: readonly McpServerForAgent[]
 }
 
 export interface AgentImage {

@@ -1,6 +1,7 @@
 /** The lines that `claude --output-format stream-json` prints, as far as we read them. Other lines are skipped. */
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
+import { ElicitationFields } from '../elicitation.ts'
 
 const text = z.object({ type: z.literal('text'), text: z.string() })
 const thinking = z.object({ type: z.literal('thinking'), thinking: z.string() })
@@ -143,28 +144,12 @@ const canUseTool = z.object({
     .default([]),
   suppress_always_allow_rule: z.boolean().optional(),
 })
-/** The fields of a form, not nested, as an MCP server describes them. */
-const elicitationFields = z.object({
-  properties: z
-    .record(
-      z.string(),
-      z.object({
-        type: z.enum(['string', 'number', 'integer', 'boolean']).default('string'),
-        title: z.string().optional(),
-        description: z.string().optional(),
-        enum: z.array(z.string()).optional(),
-      }),
-    )
-    .default({}),
-  required: z.array(z.string()).default([]),
-})
-export type ElicitationFields = z.infer<typeof elicitationFields>
 const elicitation = z.object({
   subtype: z.literal('elicitation'),
   mcp_server_name: z.string(),
   message: z.string(),
   url: z.string().optional(),
-  requested_schema: elicitationFields.optional(),
+  requested_schema: ElicitationFields.optional(),
 })
 const otherRequest = z.object({ subtype: z.string().transform(() => 'other' as const) })
 const controlRequest = z.object({

@@ -1,15 +1,9 @@
 /** Requests of `claude` over its control protocol during a turn, and the answers to them. */
-import {
-  formOptions,
-  permissionOptions,
-  planOptions,
-  type AgentMode,
-  type Answer,
-  type FormField,
-} from '#domain/task/questionEvents.ts'
-import { bounded, fenced, kept, marked, most, option, permissionAsked, plain, planAsked } from '../asked.ts'
+import { permissionOptions, planOptions, type AgentMode, type Answer } from '#domain/task/questionEvents.ts'
+import { bounded, fenced, kept, marked, most, permissionAsked, plain, planAsked } from '../asked.ts'
+import { elicited, formAsked } from '../elicitation.ts'
 import type { AskedQuestion } from '../port.ts'
-import { UserQuestions, type ControlRequest, type ElicitationFields } from './lines.ts'
+import { UserQuestions, type ControlRequest } from './lines.ts'
 
 /** A request that waits for its answers. */
 export type ClaudeRequest = Extract<ControlRequest['request'], { subtype: 'can_use_tool' | 'elicitation' }>
@@ -88,36 +82,8 @@ function wordsOf({ tool_name: tool, input }: ToolRequest): Pick<AskedQuestion, '
   }
 }
 
-function formOf({
-  mcp_server_name: server,
-  message,
-  url,
-  requested_schema: schema,
-}: Elicitation): AskedQuestion {
-  const fields = schema === undefined ? [] : fieldsOf(schema)
-  return {
-    kind: 'form',
-    allowsText: false,
-    multiple: false,
-    title: `${server} asks`,
-    body: url === undefined ? message : `${message}\n\n<${url}>`,
-    options: [option(formOptions.decline, 'Decline')],
-    fields,
-    rules: [],
-  }
-}
-
-function fieldsOf({ properties, required }: ElicitationFields): FormField[] {
-  return Object.entries(properties)
-    .filter(([name]) => name.length <= kept.label)
-    .map(([name, { title, description, type, enum: choices }]) => ({
-      name,
-      label: title ?? name,
-      description: description ?? '',
-      type: choices === undefined ? (type === 'string' ? 'text' : type) : 'choice',
-      required: required.includes(name),
-      choices: choices ?? [],
-    }))
+function formOf({ mcp_server_name: server, message, url, requested_schema: fields }: Elicitation) {
+  return formAsked({ server, message, url, fields })
 }
 
 /** The line that answers a request, with one answer for each of its questions. */
@@ -130,7 +96,7 @@ export function answerLine(
   const [first] = answers
   const response =
     request.subtype === 'elicitation'
-      ? elicited(request, first)
+      ? elicited(request.requested_schema, first)
       : first === undefined
         ? { behavior: 'deny', message: 'Nobody can answer this.' }
         : decided(request, answers, first, mode)
@@ -194,18 +160,3 @@ function parsedRule(rule: string): { readonly toolName: string; readonly ruleCon
 
 const inWords = (answer: Answer | undefined): string =>
   answer === undefined ? '' : [...answer.choices, answer.text].filter((word) => word.trim() !== '').join(', ')
-
-function elicited({ requested_schema: schema }: Elicitation, answer: Answer | undefined): object {
-  if (answer === undefined) return { action: 'cancel' }
-  const { choices, values } = answer
-  if (choices.includes(formOptions.decline)) return { action: 'decline' }
-  const content = values.map(
-    ({ name, value }) => [name, typed(schema?.properties[name]?.type, value)] as const,
-  )
-  return { action: 'accept', content: Object.fromEntries(content) }
-}
-
-function typed(type: string | undefined, value: string): string | number | boolean {
-  if (type === 'boolean') return value === 'true'
-  return type === 'number' || type === 'integer' ? Number(value) : value
-}

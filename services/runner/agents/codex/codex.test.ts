@@ -37,6 +37,60 @@ test('its token is in the environment and not among the arguments', () => {
   expect(env).toMatchObject({ FLIGHTDECK_RUN_TOKEN: 'run-token' })
 })
 
+test('its MCP servers are among the arguments, without what is secret', () => {
+  const { argv } = codex.launch({
+    ...request,
+    mcpServers: [
+      {
+        name: 'near',
+        kind: 'stdio',
+        command: 'a b',
+        args: ['"\n\u007f'],
+        env: { KEY: 'swordfish' },
+        toolsOff: ['x'],
+      },
+      { name: 'far', kind: 'http', url: 'http://127.0.0.1:31281/mcp/1', bearer: 'run-token', toolsOff: [] },
+    ],
+  })
+  const [near, far] = argv.filter((argument) => argument.startsWith('mcp_servers.'))
+  expect(near).toMatch(
+    /^mcp_servers\.near=\{ command = "a b", args = \["\\"\\n\\u007f"\], env_vars = \["KEY", "HTTP_PROXY"/,
+  )
+  expect(near).toContain('disabled_tools = ["x"]')
+  expect(far).toContain('bearer_token_env_var = "FLIGHTDECK_RUN_TOKEN"')
+  expect(argv.join(' ')).not.toMatch(/run-token|swordfish/)
+})
+
+test('a message is sent once every server has started or failed, also if codex does not list them', () => {
+  const servers = ['a', 'b'].map(
+    (name) => ({ name, kind: 'http', url: '', bearer: '', toolsOff: [] }) as const,
+  )
+  const dialogue = codex.dialogue({ ...asked, mcpServers: servers })
+  const told = (line: object) =>
+    dialogue
+      .push(`${JSON.stringify(line)}\n`)
+      .flatMap((event) => (event.type === 'write' ? [event.text] : []))
+  dialogue.message({ text: 'Go', images: [], id: 'm' })
+  told({ id: 1, result: {} })
+  expect(told({ id: 2, result: { thread: { id: 'thread-1' }, model: 'm' } })).toHaveLength(2)
+  const listed = { name: 'a', runtimeStatus: 'connected', tools: { add: {} } }
+  expect(told({ id: 3, result: { data: [listed] } })).toEqual([])
+  expect(told({ id: 4, error: { message: 'Unknown method' } })).toEqual([
+    expect.stringContaining('turn/start'),
+  ])
+  const begun = { method: 'turn/started', params: { threadId: 'thread-1', turn: { id: 't' } } }
+  expect(dialogue.push(`${JSON.stringify(begun)}\n`)).toMatchObject([
+    {
+      type: 'mcp_servers',
+      servers: [
+        { name: 'a', isConnected: true, tools: ['add'] },
+        { name: 'b', isConnected: false, tools: [] },
+      ],
+    },
+    { type: 'session' },
+  ])
+})
+
 test('it names its sessions itself, and takes one up by that name', () => {
   const [, , begun] = opening(asked)
   expect(JSON.parse(begun ?? '')).toMatchObject({ method: 'thread/start', params: { cwd: '/workspace' } })

@@ -8,6 +8,7 @@ import type { Agent } from '../port.ts'
 import { codexDialogue } from './dialogue.ts'
 import { faultOf } from './fault.ts'
 import { codexHome, codexRules, codexSkills, tokenVariable } from './home.ts'
+import { mcpArguments } from './mcp.ts'
 
 /** Some of codex's models; others can be requested by their names. */
 const models = [
@@ -31,7 +32,7 @@ export const codex = {
   home: codexHome,
   ownFolders: [codexSkills, codexRules],
   models,
-  launch({ binary, access }) {
+  launch({ binary, access, mcpServers = [] }) {
     if (access.kind !== 'loopback') throw new Error("codex reaches its model over the broker's port only.")
     return {
       argv: [
@@ -42,6 +43,7 @@ export const codex = {
         'model_provider="flightdeck"',
         '--config',
         `model_providers.flightdeck.base_url="${access.origin}/v1"`,
+        ...mcpArguments(mcpServers),
       ],
       env: { [tokenVariable]: access.runToken, NO_COLOR: '1' },
     }
@@ -50,7 +52,7 @@ export const codex = {
     const { model } = request
     return codexDialogue({ ...request, model: model !== null && takesModel('codex', model) ? model : null })
   },
-  shownStderr: (text) => text.replace(/^(?:warning: .*|.* ERROR codex_core::.*)\n?/gim, ''),
+  shownStderr: (text) => text.replace(/^(?:warning: .*|.* ERROR (?:codex_core|rmcp)::.*)\n?/gim, ''),
   faultOf,
 } satisfies Agent
 

@@ -6,7 +6,15 @@
 import type { AgentMode, Answer } from '#domain/task/questionEvents.ts'
 import { bounded, planAsked } from '../asked.ts'
 import { lineParser, mostAsked } from '../parser.ts'
-import type { AgentDialogue, AgentError, AgentEvent, AgentMessage, DialogueRequest } from '../port.ts'
+import type {
+  AgentDialogue,
+  AgentError,
+  AgentEvent,
+  AgentMessage,
+  DialogueRequest,
+  McpServerForAgent,
+  FoundMcpServer,
+} from '../port.ts'
 import { firstLine } from '../shorten.ts'
 import { errorAfter, errorOf } from './fault.ts'
 import {
@@ -21,16 +29,9 @@ import {
   type RequestId,
   type Told,
 } from './lines.ts'
-import {
-  afterPlan,
-  allowed,
-  askedIn,
-  denied,
-  editRule,
-  requestOf,
-  resultOf,
-  type CodexRequest,
-} from './requests.ts'
+import { serverIn } from './mcp.ts'
+import { initialization, inputOf, textInput, threadParams, turnParams } from './params.ts'
+import { afterPlan, askedIn, editRule, requestOf, resultOf, type CodexRequest } from './requests.ts'
 import { turnReader, type TurnReader } from './turn.ts'
 
 /** The number of lines outside of the protocol that are skipped before the turn ends with an error. */
@@ -40,6 +41,7 @@ const mostJoined = 1_000
 
 type Asked =
   | { readonly kind: 'initialize' | 'thread' | 'continue' | 'other' }
+  | { readonly kind: 'server'; readonly name: string }
   | { readonly kind: 'turn'; readonly messageId: string }
 
 /** One of our turns, from the first of codex's turns that belong to it to the end of the last. */
@@ -63,6 +65,9 @@ interface State {
   readonly resumed: string | null
   readonly now: () => number
   readonly wantedModel: string | null
+  readonly mcpServers: readonly McpServerForAgent[]
+  /** What codex has told about its MCP servers. */
+  readonly found: Map<string, FoundMcpServer>
   mode: AgentMode
   phase: 'new' | 'opening' | 'ready' | 'broken'
   thread: string
@@ -85,7 +90,14 @@ interface State {
 
 /** Starts the dialogue. `now` returns milliseconds of a clock that never goes back. */
 export function codexDialogue(
-  { model, mode, session = null, workspace = '/workspace', allowedRules = [] }: DialogueRequest,
+  {
+    model,
+    mode,
+    session = null,
+    workspace = '/workspace',
+    allowedRules = [],
+    mcpServers = [],
+  }: DialogueRequest,
   now = () => performance.now(),
 ): AgentDialogue {
   const state: State = {
@@ -93,6 +105,8 @@ export function codexDialogue(
     resumed: session,
     now,
     wantedModel: model,
+    mcpServers,
+    found: new Map(),
     mode,
     phase: 'new',
     thread: '',
@@ -130,12 +144,6 @@ export function codexDialogue(
   }
 }
 
-const initialization = {
-  clientInfo: { name: 'flightdeck', title: 'Flightdeck', version: '1' },
-  // Planning needs the experimental API.
-  capabilities: { experimentalApi: true, requestAttestation: false },
-}
-
 const strange = { type: 'strange' } as const
 
 /** Reads a line. A few lines outside of the protocol are skipped, as a library of codex may print them. */
@@ -152,33 +160,15 @@ function asking(state: State, asked: Asked, method: string, params: object): str
   return requestLine(state.lastId, method, params)
 }
 
-/** The settings for a mode. In the sandbox codex may do anything without asking, unless the person wants a plan first or wants to be asked. */
-const approvalPolicy = (mode: AgentMode) => (mode === 'free' ? 'never' : 'untrusted')
-
 /** The request that starts a turn, or steers the running one. */
-function turnLine(state: State, { text, images, id }: AgentMessage): string {
-  state.sent.set(id, undefined)
-  const input = images.map(({ mediaType, base64 }) => ({
-    type: 'image',
-    url: `data:${mediaType};base64,${base64}`,
-  }))
-  return beginLine(state, { kind: 'turn', messageId: id }, [...input, ...textInput(text)])
+function turnLine(state: State, message: AgentMessage): string {
+  state.sent.set(message.id, undefined)
+  return beginLine(state, { kind: 'turn', messageId: message.id }, inputOf(message))
 }
 
-const textInput = (text: string) => (text === '' ? [] : [{ type: 'text', text, text_elements: [] }])
-
 function beginLine(state: State, asked: Asked, input: readonly object[]): string {
-  const { thread: threadId, mode, model } = state
-  return asking(state, asked, 'turn/start', {
-    threadId,
-    input,
-    ...(asked.kind === 'turn' && { clientUserMessageId: asked.messageId }),
-    approvalPolicy: approvalPolicy(mode),
-    collaborationMode: {
-      mode: mode === 'plan' ? 'plan' : 'default',
-      settings: { model, reasoning_effort: null, developer_instructions: null },
-    },
-  })
+  const named = asked.kind === 'turn' && { clientUserMessageId: asked.messageId }
+  return asking(state, asked, 'turn/start', { ...turnParams(state, input), ...named })
 }
 
 function eventsOf(state: State, line: CodexLine | typeof strange): readonly AgentEvent[] {
@@ -208,11 +198,11 @@ function done(state: State, asked: Asked, result: unknown): readonly AgentEvent[
       if (data === undefined) return broken(state, 'it opened no thread')
       state.thread = data.thread.id
       state.model = data.model
-      state.phase = 'ready'
-      const { held } = state
-      state.held = []
-      return held.map((message) => ({ type: 'write', text: turnLine(state, message) }))
+      return [...state.mcpServers.map(({ name }) => serverAsked(state, name)), ...opened(state)]
     }
+    case 'server':
+      state.found.set(asked.name, serverIn(result, asked.name))
+      return opened(state)
     case 'turn': {
       const { data } = TurnBegun.safeParse(result)
       if (data === undefined) return broken(state, 'it did not say which turn it began')
@@ -227,16 +217,25 @@ function done(state: State, asked: Asked, result: unknown): readonly AgentEvent[
   }
 }
 
+/** Asks for one server of the thread, since for a list of all codex would start each once more. */
+function serverAsked(state: State, name: string): AgentEvent {
+  const params = { threadId: state.thread, serverName: name, detail: 'toolsAndAuthOnly' }
+  return { type: 'write', text: asking(state, { kind: 'server', name }, 'mcpServerStatus/list', params) }
+}
+
+/** Sends the messages once codex has a thread and its servers have started, for which codex itself waits in a turn. */
+function opened(state: State): readonly AgentEvent[] {
+  if ([...state.asked.values()].some(({ kind }) => kind === 'server')) return []
+  const { held } = state
+  state.phase = 'ready'
+  state.held = []
+  return held.map((message) => ({ type: 'write', text: turnLine(state, message) }))
+}
+
 /** The request that resumes a thread or starts a new one. */
 function threadLine(state: State): string {
-  const { resumed, workspace, wantedModel, mode } = state
-  const params = {
-    cwd: workspace,
-    approvalPolicy: approvalPolicy(mode),
-    // Our own sandbox confines codex.
-    sandbox: 'danger-full-access',
-    ...(wantedModel !== null && { model: wantedModel }),
-  }
+  const { resumed } = state
+  const params = threadParams(state)
   return resumed === null
     ? asking(state, { kind: 'thread' }, 'thread/start', params)
     : asking(state, { kind: 'thread' }, 'thread/resume', { ...params, threadId: resumed, excludeTurns: true })
@@ -250,6 +249,8 @@ function refused(state: State, asked: Asked, message: string): readonly AgentEve
       state.held = []
       return [errorOf(message), endOf(state, false, answers, 0)]
     }
+    case 'server':
+      return done(state, asked, undefined)
     case 'turn':
       return [errorOf(message), ...unanswered(state, [asked.messageId])]
     case 'continue':
@@ -331,7 +332,7 @@ function takeUp(state: State, turn: Turn, messageIds: readonly string[]): readon
 }
 
 function begun(state: State, id: string): readonly AgentEvent[] {
-  const { turn, thread, model } = state
+  const { turn, thread, model, found, mcpServers } = state
   const reader = turnReader(id, state.workspace)
   if (turn === undefined) {
     state.turn = {
@@ -344,7 +345,9 @@ function begun(state: State, id: string): readonly AgentEvent[] {
       planQuestion: undefined,
       asksPlans: true,
     }
-    return [{ type: 'session', sessionId: thread, model }]
+    const session = { type: 'session', sessionId: thread, model } as const
+    const servers = mcpServers.flatMap(({ name }) => found.get(name) ?? [])
+    return servers.length === 0 ? [session] : [{ type: 'mcp_servers', servers }, session]
   }
   // The person sent a message instead of an answer to the plan.
   const { planQuestion } = turn
@@ -418,9 +421,10 @@ function requested(state: State, { id, method, params }: Request): readonly Agen
     ]
   }
   if (request.kind === 'permission') {
-    if (rules.has(request.rule)) return [{ type: 'write', text: answerLine(id, allowed) }]
+    const { allow, deny } = request.decisions
+    if (rules.has(request.rule)) return [{ type: 'write', text: answerLine(id, allow) }]
     // While it plans, codex must change nothing.
-    if (request.rule === editRule && mode === 'plan') return [{ type: 'write', text: answerLine(id, denied) }]
+    if (request.rule === editRule && mode === 'plan') return [{ type: 'write', text: answerLine(id, deny) }]
   }
   const requestId = questionOf(id)
   if (requests.has(requestId)) return broken(state, 'it asked twice under one id')

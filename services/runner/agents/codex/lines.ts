@@ -1,6 +1,7 @@
 /** The lines of `codex app-server`, JSON-RPC on standard input and output, as far as they are read here. Other lines are skipped. */
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
+import { ElicitationFields } from '../elicitation.ts'
 
 const RequestId = z.union([z.number(), z.string().max(200)])
 export type RequestId = z.infer<typeof RequestId>
@@ -128,6 +129,23 @@ export const UserInput = z.object({
     .min(1),
 })
 export type UserInput = z.infer<typeof UserInput>
+/** codex asks whether a tool of an MCP server may be used. */
+export const ToolApproval = z.object({
+  message: z.string(),
+  _meta: z.object({
+    codex_approval_kind: z.literal('mcp_tool_call'),
+    tool_params: z.unknown().optional(),
+  }),
+})
+export type ToolApproval = z.infer<typeof ToolApproval>
+/** An MCP server asks the person. */
+export const Elicitation = z.object({
+  serverName: z.string(),
+  message: z.string(),
+  url: z.string().optional(),
+  requestedSchema: ElicitationFields.optional(),
+})
+export type Elicitation = z.infer<typeof Elicitation>
 
 export const requestLine = (of: RequestId, method: string, params: object): string =>
   written({ id: of, method, params })

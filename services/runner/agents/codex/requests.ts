@@ -1,8 +1,16 @@
 /** Requests of `codex` during a turn: how they are shown to a person, and how they are answered. */
 import { permissionOptions, planOptions, type AgentMode, type Answer } from '#domain/task/questionEvents.ts'
 import { bounded, fenced, kept, option, permissionAsked, plain } from '../asked.ts'
+import { elicited, formAsked } from '../elicitation.ts'
 import type { AskedQuestion } from '../port.ts'
-import { ChangeApproval, CommandApproval, UserInput, type Change } from './lines.ts'
+import {
+  ChangeApproval,
+  CommandApproval,
+  Elicitation,
+  ToolApproval,
+  UserInput,
+  type Change,
+} from './lines.ts'
 import { commandOf, diffOf, pathsOf } from './tools.ts'
 
 /** A request that waits for its answers. */
@@ -12,7 +20,10 @@ export type CodexRequest =
       /** The rule for 'always in this task': every edit, or only this very command. */
       readonly rule: string
       readonly asked: AskedQuestion
+      /** The answers of codex' protocol. */
+      readonly decisions: typeof decisions | typeof toolDecisions
     }
+  | { readonly kind: 'form'; readonly elicitation: Elicitation }
   | { readonly kind: 'questions'; readonly questions: UserInput['questions'] }
 
 /** Reads a request, by the name of its method and by the changes of the edit that it is about. `undefined` when nobody could answer it. */
@@ -36,6 +47,12 @@ export function requestOf(
       const { data } = UserInput.safeParse(params)
       return data && { kind: 'questions', questions: data.questions }
     }
+    case 'mcpServer/elicitation/request': {
+      const approval = ToolApproval.safeParse(params)
+      if (approval.success) return toolPermission(approval.data)
+      const { data } = Elicitation.safeParse(params)
+      return data && { kind: 'form', elicitation: data }
+    }
     default:
       return undefined
   }
@@ -46,7 +63,24 @@ function commandPermission({ kind, reason, command, cwd }: CommandApproval, work
   const title = reason?.trim() || (kind === 'writeStdin' ? 'Write to a running command' : 'Run a command')
   const words = { title, body: `${place}${fenced('sh', commandOf(command))}` }
   const rule = `${kind} ${cwd ?? ''} ${command}`
-  return { kind: 'permission', rule, asked: permissionAsked(words, rule.length <= kept.rule ? [rule] : []) }
+  return permission(rule, words)
+}
+
+/** codex' own question is the rule, as it names the server and the tool. */
+function toolPermission({ message, _meta: { tool_params: input } }: ToolApproval): CodexRequest {
+  const body = input === undefined ? '' : fenced('json', JSON.stringify(input, null, 2))
+  return permission(message, { title: message, body }, toolDecisions)
+}
+
+type Permission = Extract<CodexRequest, { kind: 'permission' }>
+
+function permission(
+  rule: string,
+  words: Pick<AskedQuestion, 'title' | 'body'>,
+  by: Permission['decisions'] = decisions,
+): Permission {
+  const asked = permissionAsked(words, rule.length <= kept.rule ? [rule] : [])
+  return { kind: 'permission', rule, asked, decisions: by }
 }
 
 /** The rule that allows every edit. */
@@ -55,11 +89,23 @@ export const editRule = 'edit'
 function editPermission(changes: readonly Change[], reason: string, workspace: string): CodexRequest {
   const title = `Edit ${pathsOf(changes, workspace)}${reason === '' ? '' : `: ${reason}`}`
   const words = { title, body: fenced('diff', diffOf(changes, workspace)) }
-  return { kind: 'permission', rule: editRule, asked: permissionAsked(words, [editRule]) }
+  return permission(editRule, words)
 }
 
-export const askedIn = (request: CodexRequest): readonly AskedQuestion[] =>
-  (request.kind === 'permission' ? [request.asked] : request.questions.map(questionAsked)).map(bounded)
+export const askedIn = (request: CodexRequest): readonly AskedQuestion[] => allAsked(request).map(bounded)
+
+function allAsked(request: CodexRequest): readonly AskedQuestion[] {
+  switch (request.kind) {
+    case 'permission':
+      return [request.asked]
+    case 'questions':
+      return request.questions.map(questionAsked)
+    case 'form': {
+      const { serverName: server, message, url, requestedSchema: fields } = request.elicitation
+      return [formAsked({ server, message, url, fields })]
+    }
+  }
+}
 
 const questionAsked = ({ question, options }: UserInput['questions'][number]): AskedQuestion => ({
   ...plain,
@@ -68,8 +114,8 @@ const questionAsked = ({ question, options }: UserInput['questions'][number]): A
   options: (options ?? []).map(({ label, description }) => ({ ...option(label, label), description })),
 })
 
-export const allowed = { decision: 'accept' } as const
-export const denied = { decision: 'decline' } as const
+const decisions = { allow: { decision: 'accept' }, deny: { decision: 'decline' } } as const
+const toolDecisions = { allow: { action: 'accept', content: {} }, deny: { action: 'decline' } } as const
 
 /** The answer in the form of codex, and a message to send with it, since a refusal has no field for a text. */
 export function resultOf(
@@ -83,11 +129,16 @@ export function resultOf(
     return { result: { answers: Object.fromEntries(given) }, words: '', isForTask: false }
   }
   const [answer] = answers
+  if (request.kind === 'form') {
+    const result = elicited(request.elicitation.requestedSchema, answer)
+    return { result, words: '', isForTask: false }
+  }
+  const { allow, deny } = request.decisions
   if (answer === undefined || answer.choices.includes(permissionOptions.deny)) {
     const words = answer?.text.trim() ? `I do not allow this. ${answer.text}` : ''
-    return { result: denied, words, isForTask: false }
+    return { result: deny, words, isForTask: false }
   }
-  return { result: allowed, words: '', isForTask: answer.choices.includes(permissionOptions.allowInTask) }
+  return { result: allow, words: '', isForTask: answer.choices.includes(permissionOptions.allowInTask) }
 }
 
 const inWords = (answer: Answer | undefined): readonly string[] =>

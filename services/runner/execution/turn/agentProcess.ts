@@ -12,6 +12,7 @@ import type {
   Agent,
   AgentEvent,
   AgentParser,
+  McpServerForAgent,
   ModelAccess,
   ModelUse,
   AgentMessage,
@@ -145,15 +146,9 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
     if (opened.status === 'rejected') throw opened.reason
     if (started.status === 'rejected') throw started.reason
     broker?.admit(null)
-    const spec = {
-      ...known,
-      ...commandOf(deps, start, {
-        socketPath,
-        runToken,
-        env: opened.value,
-        port: broker?.port ?? 0,
-      }),
-    }
+    const place = { socketPath, runToken, env: opened.value, port: broker?.port ?? 0 }
+    const mcpServers = mcpServersFor(start, place)
+    const spec = { ...known, ...commandOf(deps, start, { ...place, mcpServers }) }
     const child = reserved?.run(spec) ?? sandbox.run(spec)
     // From now on the end of the process ends the reservation.
     reserved = undefined
@@ -171,7 +166,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
         return agentProcess(
           start,
           child,
-          { secrets, mcp, onModels: (models) => deps.installed.report(start.agent.name, models) },
+          { secrets, mcp, mcpServers, onModels: (models) => deps.installed.report(start.agent.name, models) },
           {
             metered,
             admit: (budget, onCall) => broker?.admit(budget, onCall),
@@ -226,6 +221,7 @@ async function brokerFor(
 interface LaunchPlace extends BrokerSocket {
   readonly env: SandboxEgress
   readonly port: number
+  readonly mcpServers: readonly McpServerForAgent[]
 }
 
 function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<SandboxSpec, keyof ReservedSpec> {
@@ -241,7 +237,7 @@ function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<Sand
     allowedRules,
     access: accessOf(start, place, sandbox.seenAs(socket)),
     isRoot: sandbox.kind === 'none' && deps.isRoot,
-    mcpServers: mcpServersFor(start, place),
+    mcpServers: place.mcpServers,
   })
   const [command, ...rest] = launched.argv
   if (command === undefined) throw new Error('An agent is launched by a program.')
@@ -269,17 +265,18 @@ function accessOf(
 }
 
 interface Given extends Pick<AgentProcess, 'secrets' | 'mcp'> {
+  readonly mcpServers: readonly McpServerForAgent[]
   readonly onModels: (models: readonly AgentModel[]) => void
 }
 
 function agentProcess(
   start: AgentStart,
   child: SandboxedProcess,
-  { secrets, mcp, onModels }: Given,
+  { secrets, mcp, mcpServers, onModels }: Given,
   broker: Pick<Broker, 'admit' | 'close'> & { readonly metered: MeteredUsage },
 ): AgentProcess {
   const { agent, program, session, backend, sandbox } = start
-  const dialogue = agent.dialogue({ ...start, workspace: sandbox.paths(start.workspace).tree })
+  const dialogue = agent.dialogue({ ...start, mcpServers, workspace: sandbox.paths(start.workspace).tree })
   const stderr = forwardStderr(child)
   let isAlive = true
   let isInTurn = false

@@ -1,10 +1,14 @@
 /** Texts about MCP servers. */
+import { agents } from '#domain/agents.ts'
+
+const takers = agents.filter(({ can }) => can.includes('mcp')).map(({ label }) => label)
+const usedBy = `Used by ${new Intl.ListFormat('en-GB').format(takers)}; other agents take no MCP servers.`
+
 export const texts = {
   title: 'MCP Servers',
   why: {
-    project:
-      "Tools for the agents of this project. Remote servers are reached from outside the sandbox, and their credential never enters it. Local servers run inside the sandbox, and the agent can read the secrets they get. Used by Claude; other agents don't take MCP servers yet.",
-    own: "Tools for the agents of all your tasks, beside those of each project. If both have a server of the same name, the project's is used. Used by Claude; other agents don't take MCP servers yet.",
+    project: `Tools for the agents of this project. Remote servers are reached from outside the sandbox, and their credential never enters it. Local servers run inside the sandbox, and the agent can read the secrets they get. ${usedBy}`,
+    own: `Tools for the agents of all your tasks, beside those of each project. If both have a server of the same name, the project's is used. ${usedBy}`,
   },
   loading: 'Loading MCP servers...',
   none: 'No MCP servers yet.',

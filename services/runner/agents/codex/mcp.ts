@@ -1,0 +1,68 @@
+/** The MCP servers of `codex`: how it is told about them, and what it tells about them. */
+import { z } from 'zod'
+import type { FoundMcpServer, McpServerForAgent } from '../port.ts'
+import { tokenVariable } from './home.ts'
+
+/** Variables that a local server needs to reach the network. codex gives a server only those that its entry names, and a few of its own. */
+const network = [
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'NO_PROXY',
+  'no_proxy',
+  'NODE_USE_ENV_PROXY',
+]
+
+/** The arguments for the servers. Without a sandbox others can see an argument, so it only names the variables that hold secrets. */
+export function mcpArguments(servers: readonly McpServerForAgent[]): readonly string[] {
+  return servers.flatMap(({ name, toolsOff, ...server }) => {
+    const entry = {
+      ...(server.kind === 'http'
+        ? {
+            url: server.url,
+            bearer_token_env_var: tokenVariable,
+            // The gateway ends the start after 10 s with a reason. codex must wait longer, and would then try twice more.
+            startup_timeout_sec: 15,
+          }
+        : {
+            command: server.command,
+            args: server.args,
+            env_vars: [...new Set([...Object.keys(server.env), ...network])],
+            startup_timeout_sec: 25,
+          }),
+      disabled_tools: toolsOff,
+      // Where codex asks at all, it asks before each use of a tool.
+      default_tools_approval_mode: 'prompt',
+      // Longer than the gateway waits, which then reports the reason.
+      tool_timeout_sec: 620,
+    }
+    return ['--config', `mcp_servers.${name}=${toml(entry)}`]
+  })
+}
+
+/** A value in TOML, whose strings are written as in JSON. */
+function toml(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(toml).join(', ')}]`
+  if (typeof value !== 'object' || value === null)
+    return JSON.stringify(value).replaceAll('\u007f', '\\u007f')
+  const entries = Object.entries(value).map(([key, one]) => `${key} = ${toml(one)}`)
+  return `{ ${entries.join(', ')} }`
+}
+
+const Statuses = z.object({
+  data: z.array(
+    z.object({
+      name: z.string(),
+      runtimeStatus: z.string().nullish(),
+      tools: z.record(z.string(), z.unknown()),
+    }),
+  ),
+})
+
+/** A server in codex' list, which it answers with once the server has started or failed. */
+export function serverIn(result: unknown, name: string): FoundMcpServer {
+  const found = Statuses.safeParse(result).data?.data.find((one) => one.name === name)
+  const tools = Object.keys(found?.tools ?? {}).toSorted()
+  return { name, isConnected: found?.runtimeStatus === 'connected', tools }
+}
