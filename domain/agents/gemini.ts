@@ -5,7 +5,7 @@ export const gemini = {
   name: 'gemini',
   label: 'Gemini',
   logo: 'M12 3c1 5 4 8 9 9-5 1-8 4-9 9-1-5-4-8-9-9 5-1 8-4 9-9Z',
-  can: ['ask'],
+  can: ['ask', 'mcp'],
   isHiddenWhenMissing: true,
 } as const satisfies Agent
 

@@ -5,7 +5,7 @@ export const opencode = {
   name: 'opencode',
   label: 'opencode',
   logo: 'M5 4h14v16H5ZM9 9h6v6H9Z',
-  can: ['ask'],
+  can: ['ask', 'mcp'],
   isHiddenWhenMissing: true,
 } as const satisfies Agent
 

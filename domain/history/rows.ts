@@ -86,7 +86,8 @@ const sentences: Sentences = {
   },
   McpServersReported({ content }) {
     const servers = content?.servers ?? []
-    const outcome = servers.every(({ status }) => status === 'connected') ? 'completed' : 'failed'
+    const isGood = servers.every(({ status }) => status === 'connected' || status === 'given')
+    const outcome = isGood ? 'completed' : 'failed'
     return ran('setup', 'MCP servers', { detail: servers.map(mcpServerWords).join(' '), outcome })
   },
   AgentActedUnasked: ({ data: { agent }, content }) =>
@@ -223,7 +224,8 @@ function modelWords(model = '', effort?: string): string {
 
 /** The status of an MCP server in words, for the timeline and the terminal. */
 export function mcpServerWords({ name, status, error, tools }: McpServerReport): string {
-  const state = { connected: 'connected', failed: 'failed', left_out: 'left out' }[status]
+  const given = 'given to the agent, which does not say how it is'
+  const state = { connected: 'connected', given, failed: 'failed', left_out: 'left out' }[status]
   const having = status === 'connected' ? ` with ${counted(tools.length, 'tool')}` : ''
   return `${name}: ${state}${having}${error === null ? '' : `: ${error}`}`.replace(/(?<![.!?])$/, '.')
 }

@@ -5,8 +5,8 @@ import { ExecutionId } from '../kernel/ids.schema.ts'
 
 export const McpServerReport = z.object({
   name: z.string(),
-  /** `left_out` means that the agent was not told about the server. */
-  status: z.enum(['connected', 'failed', 'left_out']),
+  /** `given`: the agent was told about the server, and does not say how it is. `left_out`: the agent was not told about the server. */
+  status: z.enum(['connected', 'given', 'failed', 'left_out']),
   /** Why the server failed; `null` without a failure. */
   error: z.string().nullable(),
   tools: z.array(z.string()),

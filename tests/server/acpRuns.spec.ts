@@ -1,9 +1,11 @@
 /** Runs of agents that speak ACP, through the product: the real programs, each on its model's API as a script has it. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { setAgentKey } from '#domain/api/agentKeys.schema.ts'
-import { getChat, getCommands, sendMessage } from '#domain/api/chat.schema.ts'
+import { getChat, getCommands, getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { uploadImage } from '#domain/api/images.schema.ts'
 import { answerQuestion, listQuestions } from '#domain/api/questions.schema.ts'
+import { setProjectMcpServers, type McpServerInput } from '#domain/api/mcpServers.schema.ts'
+import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
 import { getAgents } from '#domain/api/server.schema.ts'
 import { cancelTask, createTask, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import type { KeyProvider } from '#domain/agentKeys.ts'
@@ -17,6 +19,8 @@ import { note } from '../report/notes.ts'
 import { startGeminiApi } from '../standins/geminiApi.ts'
 import { createGate, type Gate, type Script, type SeenRequest } from '../standins/messagesApi.ts'
 import { picture } from './pictures.ts'
+import { localServer } from '../standins/mcp/localServer.ts'
+import { startRemoteMcp } from '../standins/mcp/remoteServer.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
 type Tool = NonNullable<Script['turns'][number]['tools']>[number]
@@ -33,6 +37,7 @@ interface Case {
   readonly key: { readonly variable: string; readonly header: string; readonly provider: KeyProvider }
   bash(command: string): Tool
   write(file: string): Tool
+  mcp(server: string, tool: string, input: Tool['input']): Tool
   readonly todos: readonly Tool[]
   /** What is told of its tools. */
   readonly logs: readonly object[]
@@ -47,7 +52,7 @@ const cases: readonly Case[] = [
     name: 'opencode',
     program: opencodeProgram,
     async open(program, scripts) {
-      const scene = await openScene(scripts, { env: { OPENCODE_BIN: program } })
+      const scene = await openScene(scripts, { env: { OPENCODE_BIN: program, PRIVATE_EGRESS: '1' } })
       return { scene, requests: scene.api.requests, close: () => scene.close() }
     },
     key: { variable: 'ANTHROPIC_API_KEY', header: 'x-api-key', provider: 'anthropic' },
@@ -56,6 +61,7 @@ const cases: readonly Case[] = [
       name: 'write',
       input: { filePath: `/workspace/${file}`, content: 'Written.\n' },
     }),
+    mcp: (server, tool, input) => ({ name: `${server}_${tool}`, input }),
     todos: [
       {
         name: 'todowrite',
@@ -94,7 +100,7 @@ const cases: readonly Case[] = [
     async open(program, scripts) {
       const api = await startGeminiApi(scripts)
       const env = { GEMINI_BIN: program, GEMINI_API_KEY: apiKey, GOOGLE_GEMINI_BASE_URL: api.baseUrl }
-      const scene = await openScene([], { env })
+      const scene = await openScene([], { env: { ...env, PRIVATE_EGRESS: '1' } })
       return { scene, requests: api.requests, close: () => scene.close().finally(() => api.close()) }
     },
     key: { variable: 'GEMINI_API_KEY', header: 'x-goog-api-key', provider: 'google' },
@@ -103,6 +109,7 @@ const cases: readonly Case[] = [
       name: 'Write',
       input: { file_path: `/workspace/${file}`, content: 'Written.\n' },
     }),
+    mcp: (server, tool, input) => ({ name: `mcp_${server}_${tool}`, input }),
     todos: [],
     logs: [
       { kind: 'thinking', name: 'thinking', status: 'completed', output: expect.stringContaining('A note') },
@@ -114,7 +121,7 @@ const cases: readonly Case[] = [
   },
 ]
 
-const scriptsOf = ({ bash, write, todos, plugged }: Case, gate: Gate): readonly Script[] => [
+const scriptsOf = ({ bash, write, mcp, todos, plugged }: Case, gate: Gate): readonly Script[] => [
   {
     when: /^Write note\.txt/,
     turns: [
@@ -133,6 +140,21 @@ const scriptsOf = ({ bash, write, todos, plugged }: Case, gate: Gate): readonly 
       { tools: [write('two.txt')] },
       { tools: [bash('touch one.txt')] },
       { text: 'Changed.' },
+    ],
+  },
+  {
+    when: /^Use both/,
+    turns: [
+      { tools: [mcp('tiny', 'add', { a: 20, b: 22 })] },
+      { tools: [mcp('local', 'whoami', {})] },
+      {
+        tools: [
+          bash(
+            'env; cat /proc/*/environ /proc/*/cmdline; grep -r swordfish /home /tmp /run /workspace; true',
+          ),
+        ],
+      },
+      { text: 'Used both.' },
     ],
   },
   { when: /^Plug in/, turns: [{ tools: [write(plugged.file)] }, { text: 'Plugged in.' }] },
@@ -283,6 +305,41 @@ describe.each(tried)('$name', (agent) => {
     await scene.ada.ask(cancelTask, of(taskId))
     expect(await scene.ada.taskOnce(taskId, hasEnded)).toMatchObject({ status: 'cancelled', failure: null })
     expect((await running()).filter((pid) => pids.includes(pid))).toEqual([])
+  })
+
+  test('it uses a local and a remote MCP server, and the credential is nowhere in its sandbox', async () => {
+    const credential = 'Bearer swordfish-of-the-remote-server'
+    const remote = await startRemoteMcp({ accepts: (authorization) => authorization === credential })
+    const { ada, projectId } = scene
+    const params = { projectId }
+    const choose = (servers: readonly McpServerInput[]) =>
+      ada.ask(setProjectMcpServers, { params, body: { servers: [...servers] } })
+    try {
+      await ada.ask(setProjectSecret, {
+        params: { ...params, name: 'LOCAL_KEY' },
+        body: { value: 'trout-of-it' },
+      })
+      const common = { enabled: true, toolsOff: [] }
+      const auth = { kind: 'header', name: 'Authorization', value: credential } as const
+      const local = { command: '/opt/flightdeck/node', args: ['--input-type=module', '-e', localServer] }
+      await choose([
+        { ...common, ...local, kind: 'local', name: 'local', secrets: ['LOCAL_KEY'] },
+        { ...common, kind: 'remote', name: 'tiny', url: remote.url, auth },
+      ])
+      const taskId = await begin('Use both')
+      expect(await ended(taskId)).toMatchObject({ status: 'completed' })
+      expect(earlier()).toContain('42')
+      expect(earlier()).toContain('variable of 11')
+      expect(earlier()).not.toContain('swordfish-of-the')
+      const { output } = await ada.ask(getTerminal, of(taskId))
+      const shown = output.map(({ content }) => content).join('')
+      expect(shown).toContain('MCP server tiny: connected with 3 tools.')
+      expect(shown).toContain('MCP server local: given to the agent, which does not say how it is.')
+      expect(shown).not.toContain('swordfish-of-the')
+    } finally {
+      await choose([])
+      await remote.close()
+    }
   })
 
   test('a key that its model refuses is told in a sentence', async () => {

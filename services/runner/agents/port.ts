@@ -329,10 +329,12 @@ export interface Agent {
   /** Whether the process reliably exits after its `end`; otherwise it is killed then. */
   readonly leavesByItself: boolean
   /**
-   * The files of the agent's home. `present` are those `instructionFiles` that the repository has; `workspace` is the path of the repository in the
-   * sandbox.
+   * The files of the agent's home. `present` are those `instructionFiles` and `heededFiles` that the repository has; `workspace` is the path of the
+   * repository in the sandbox.
    */
   home(present: ReadonlySet<string>, workspace: string, brought: Brought): readonly HomeFile[]
+  /** Files of a repository that change what `home` returns, in addition to the instruction files. */
+  readonly heededFiles?: readonly string[]
   /** Folders of the home that hold only the files of `home`: they are emptied before each start. */
   readonly ownFolders?: readonly string[]
   /**
@@ -340,6 +342,10 @@ export interface Agent {
    * start if one of them exists.
    */
   readonly refusedFiles?: readonly string[]
+  /** `false` when single tools of a local MCP server cannot be kept from the agent. */
+  readonly hidesTools?: false
+  /** When the agent connects to no MCP server, as a sentence; absent if it always does. */
+  readonly mcpLimit?: string
   /** The models to choose from until the agent has reported its own. Others can be requested by their names. */
   readonly models: readonly AgentModel[]
   /** Whether a running process can change its model and effort; `false` by default. */

@@ -24,6 +24,8 @@ export interface McpGateway {
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
   /** The last fault of each server, by its name. */
   faults(): ReadonlyMap<string, string>
+  /** The tools that the agent got of a server; `undefined` when it has no list of them. */
+  listed(serverId: string): readonly string[] | undefined
   close(): void
 }
 
@@ -100,6 +102,7 @@ export function mcpGateway(options: GatewayOptions): McpGateway {
       }
     },
     faults: () => faults,
+    listed: (serverId) => served.get(serverId)?.tools.listed(),
     close() {
       for (const { remote } of served.values()) remote.close()
     },
@@ -141,7 +144,7 @@ async function passOn(served: Served, passing: Passing): Promise<void> {
   }
 }
 
-async function messageIn(
+export async function messageIn(
   request: IncomingMessage,
 ): Promise<{ readonly text: string; readonly message: Message } | 'too_large' | 'malformed'> {
   const chunks: Buffer[] = []
@@ -230,7 +233,7 @@ function answerError(response: ServerResponse, id: Message['id'], message: strin
   response.end(text)
 }
 
-function refuse(response: ServerResponse, status: number, sentence: string): void {
+export function refuse(response: ServerResponse, status: number, sentence: string): void {
   if (response.headersSent) return void response.destroy()
   response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' })
   response.end(`${sentence}\n`)

@@ -6,12 +6,12 @@ import type { Agent, McpServerForAgent } from '../agents/port.ts'
 import { modelPort } from '../egress/relay.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { mcpGateway } from './gateway.ts'
-import type { ServersOfRun } from './serversOfRun.ts'
+import type { LocalServer, ServersOfRun } from './serversOfRun.ts'
 
 interface Start {
-  readonly agent: Pick<Agent, 'name'>
+  readonly agent: Pick<Agent, 'name' | 'hidesTools' | 'mcpLimit'>
   readonly backend: { readonly kind: 'broker' | 'key' }
-  readonly sandbox: Sandbox
+  readonly sandbox: Pick<Sandbox, 'kind'>
   readonly workspace: { readonly taskId: string }
   readonly sandboxEnv: { readonly mcp?: ServersOfRun }
 }
@@ -20,10 +20,12 @@ export interface McpOfAgent {
   readonly leftOut: readonly McpServerReport[]
   /** The last fault of each remote server, by the server's name. */
   faults(): ReadonlyMap<string, string>
+  /** What is known of the servers of an agent that does not report them. */
+  seen(): readonly McpServerReport[]
 }
 
 /** The broker's address on the loopback of an agent; `port` is the broker's port for an agent without a sandbox. */
-export const brokerOrigin = ({ kind }: Sandbox, port: number) =>
+export const brokerOrigin = ({ kind }: Pick<Sandbox, 'kind'>, port: number) =>
   `http://127.0.0.1:${kind === 'none' ? port : modelPort}`
 
 export function hasRemoteServers({ agent, backend, sandboxEnv: { mcp } }: Start): boolean {
@@ -39,31 +41,56 @@ export function mcpOf({ logger }: { readonly logger: Pick<Logger, 'warn'> }, sta
         onFault: (server, message) => logger.warn({ server, message, taskId }, 'MCP server'),
       })
     : undefined
-  const unused = canDo(start.agent.name, 'mcp') ? [] : [...local, ...remote]
+  const { agent } = start
+  const refused = canDo(agent.name, 'mcp')
+    ? local.filter((server) => !isGiven(agent, server)).map(({ name }) => leftOutOf(name, notHidden))
+    : [...local, ...remote].map(({ name }) => leftOutOf(name, 'This agent takes no MCP servers here.'))
+  const faults = () => gateway?.faults() ?? new Map<string, string>()
+  const notListed = ['The agent got no list of its tools.', agent.mcpLimit ?? ''].join(' ').trimEnd()
   return {
     gateway,
-    leftOut: [...leftOut, ...unused.map(({ name }) => ({ name, ...notTaken }))],
-    faults: () => gateway?.faults() ?? new Map<string, string>(),
+    leftOut: [...leftOut, ...refused],
+    faults,
+    seen: (): readonly McpServerReport[] => [
+      ...givenLocal(start).map(({ name }) => ({ name, status: 'given' as const, error: null, tools: [] })),
+      ...(gateway === undefined ? [] : remote).map(({ id, name }) => {
+        const tools = gateway?.listed(id)
+        const error = faults().get(name) ?? null
+        return tools === undefined
+          ? { name, status: 'failed' as const, error: error ?? notListed, tools: [] }
+          : { name, status: 'connected' as const, error, tools: [...tools] }
+      }),
+    ],
     secrets: remote.flatMap(({ header }) => (header === null ? [] : [header.value])),
   }
 }
 
-const notTaken = {
-  status: 'left_out' as const,
-  error: 'This agent takes no MCP servers here.',
+/** Whether the agent gets a local server: not when it could use tools that are switched off. */
+const isGiven = ({ hidesTools }: Start['agent'], { toolsOff }: LocalServer): boolean =>
+  hidesTools !== false || toolsOff.length === 0
+
+const notHidden = 'Some of its tools are off, which this agent could use nevertheless.'
+
+const leftOutOf = (name: string, error: string): McpServerReport => ({
+  name,
+  status: 'left_out',
+  error,
   tools: [],
-}
+})
+
+const givenLocal = ({ agent, sandboxEnv: { mcp } }: Start): readonly LocalServer[] =>
+  canDo(agent.name, 'mcp') ? (mcp?.local ?? []).filter((server) => isGiven(agent, server)) : []
 
 /** The servers for an agent. `port` is the broker's port on the loopback, for an agent without a sandbox. */
 export function mcpServersFor(
-  { agent, sandbox, sandboxEnv: { mcp } }: Start,
+  start: Start,
   { runToken, port }: { readonly runToken: string; readonly port: number },
 ): readonly McpServerForAgent[] {
-  if (mcp === undefined || !canDo(agent.name, 'mcp')) return []
-  const origin = brokerOrigin(sandbox, port)
+  const origin = brokerOrigin(start.sandbox, port)
+  const remote = canDo(start.agent.name, 'mcp') ? start.sandboxEnv.mcp?.remote : undefined
   return [
-    ...mcp.local.map((server) => ({ ...server, kind: 'stdio' as const })),
-    ...mcp.remote.map(({ id, name, toolsOff }) => ({
+    ...givenLocal(start).map((server) => ({ ...server, kind: 'stdio' as const })),
+    ...(remote ?? []).map(({ id, name, toolsOff }) => ({
       name,
       toolsOff,
       kind: 'http' as const,

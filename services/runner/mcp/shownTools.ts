@@ -10,6 +10,8 @@ export interface ShownTools {
   shown(tools: readonly Tool[], isLast: boolean): readonly Tool[]
   /** Why a tool may not be called; `undefined` when it may. */
   refusal(name: string): string | undefined
+  /** The tools that the agent got; `undefined` until it has the whole list. */
+  listed(): readonly string[] | undefined
 }
 
 /** Calls `onChange` with tools that are new or whose description has changed. The agent does not get them until it is started again. */
@@ -43,6 +45,7 @@ export function shownTools(off: readonly string[], onChange: (sentence: string) 
       if (changed.has(name)) return `The tool ${name} was changed by its server while it was used.`
       return undefined
     },
+    listed: () => (isListed ? [...known.keys()] : undefined),
   }
 }
 

@@ -31,7 +31,7 @@ function fakeProcess({ canFreeze = true } = {}) {
     },
     version: '1',
     secrets: [],
-    mcp: { leftOut: [], faults: () => new Map() },
+    mcp: { leftOut: [], faults: () => new Map(), seen: () => [] },
     isScripted: false,
     resumed: false,
     turn: unused,

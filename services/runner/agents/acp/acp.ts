@@ -39,15 +39,16 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
       entry.home(
         instructionFiles.filter((file) => present.has(file)).map((file) => `${workspace}/${file}`),
         brought,
+        { workspace, heeded: entry.heededFiles?.filter((file) => present.has(file)) ?? [] },
       ),
-    launch({ binary, model, mode, access }) {
+    launch({ binary, model, mode, access, mcpServers = [] }) {
       if (access.kind === 'socket') throw new Error(`${name} does not reach its model over a socket.`)
       const [origin, token] = access.kind === 'key' ? ['', access.apiKey] : [access.origin, access.runToken]
       const {
         starter = [],
         arguments: rest,
         environment,
-      } = entry.launch({ origin, token, model: wanted(model), mode })
+      } = entry.launch({ origin, token, model: wanted(model), mode, mcpServers })
       return { argv: [...starter, binary, ...rest], env: { NO_COLOR: '1', ...environment } }
     },
     dialogue: (request) =>

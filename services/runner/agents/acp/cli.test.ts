@@ -1,6 +1,7 @@
 /** The real programs that speak ACP, through the real broker, to stand-ins for the APIs of their models. It also shows that they still are what we take them for. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,11 +9,16 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { geminiProgram } from '../../../../tests/geminiProgram.ts'
 import { opencodeProgram } from '../../../../tests/opencodeProgram.ts'
 import { startGeminiApi } from '../../../../tests/standins/geminiApi.ts'
+import { localServer } from '../../../../tests/standins/mcp/localServer.ts'
+import { startRemoteMcp } from '../../../../tests/standins/mcp/remoteServer.ts'
 import { startMessagesApi, type MessagesApi, type Script } from '../../../../tests/standins/messagesApi.ts'
+import { mcpOf, mcpServersFor, type McpOfAgent } from '../../mcp/ofAgent.ts'
+import type { ServersOfRun } from '../../mcp/serversOfRun.ts'
 import { startBroker } from '../../model/broker.ts'
 import type { ModelUsage } from '../../model/meter.ts'
 import { textThreads } from '../../redaction/textThreads.ts'
 import { nothingBrought, writeHome } from '../home.ts'
+import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
 import type { Located } from '../locate.ts'
 import type { AgentEvent } from '../port.ts'
 import { acpAgents } from './acpAgents.ts'
@@ -30,6 +36,8 @@ const cases = [
     chosen: 'claude-chosen-7',
     // Its instructions have those of the repository.
     told: 'plugh',
+    tool: (server: string, name: string) => `${server}_${name}`,
+    hides: true,
     unknown: { status: 404, type: 'not_found_error', message: 'model: claude-none-9' },
   },
   {
@@ -41,6 +49,8 @@ const cases = [
     chosen: 'gemini-chosen-7',
     // Its instructions say where those of the repository are.
     told: '/workspace/AGENTS.md and GEMINI.md',
+    tool: (server: string, name: string) => `mcp_${server}_${name}`,
+    hides: false,
     unknown: { status: 404, type: 'NOT_FOUND', message: 'models/gemini-none-9 is not found for v1beta' },
   },
 ] as const
@@ -72,14 +82,20 @@ interface Ran {
   readonly usage: readonly ModelUsage[]
   readonly faults: readonly string[]
   readonly api: Pick<MessagesApi, 'requests'>
+  readonly mcp: McpOfAgent
+}
+
+interface Given {
+  readonly model?: string | null
+  readonly env?: Readonly<Record<string, string>>
+  readonly servers?: ServersOfRun
 }
 
 /** One turn, as the runner has it but for the sandbox. */
 async function turn(
   { name, api: spoken, start }: Case,
   scripts: readonly Script[],
-  model: string | null = null,
-  more: Readonly<Record<string, string>> = {},
+  { model = null, env = {}, servers }: Given = {},
 ): Promise<Ran> {
   const program = programs.get(name)
   if (program?.found !== true) throw new Error(program?.reason)
@@ -88,9 +104,22 @@ async function turn(
   clean.push(() => api.close())
   const usage: ModelUsage[] = []
   const faults: string[] = []
+  const started = {
+    agent,
+    backend: { kind: 'broker' },
+    sandbox: { kind: 'none' },
+    workspace: { taskId: 'task' },
+    sandboxEnv: { ...(servers && { mcp: servers }) },
+  } as const
+  const mcp = mcpOf(
+    { logger: { warn: (...told: readonly unknown[]) => void faults.push(JSON.stringify(told)) } },
+    started,
+  )
+  const runToken = 'token-of-this-run'
   const broker = await startBroker({
     listen: 'loopback',
-    runToken: 'token-of-this-run',
+    runToken,
+    ...(mcp.gateway && { mcp: mcp.gateway }),
     upstream: { kind: 'http', api: spoken, baseUrl: api.baseUrl, apiKey: realKey },
     threads,
     onUsage: (used) => usage.push(used),
@@ -98,7 +127,12 @@ async function turn(
   })
   clean.push(() => broker.close())
   const home = join(folder, 'home')
-  await writeHome(home, agent.home(new Set(['AGENTS.md']), workspace, nothingBrought))
+  const present = new Set([
+    'AGENTS.md',
+    ...(agent.heededFiles ?? []).filter((file) => existsSync(join(workspace, file))),
+  ])
+  await writeHome(home, agent.home(present, workspace, nothingBrought))
+  const mcpServers = mcpServersFor(started, { runToken, port: broker.port })
   const launch = agent.launch({
     binary: program.path,
     session: { kind: 'new', id: 'proposed' },
@@ -106,19 +140,20 @@ async function turn(
     access: {
       kind: 'loopback',
       origin: `http://127.0.0.1:${broker.port}`,
-      runToken: 'token-of-this-run',
+      runToken,
       scripted: false,
     },
     isRoot: false,
     mode: 'free',
     allowedRules: [],
+    mcpServers,
   })
   const child = spawn(launch.argv[0] ?? '', launch.argv.slice(1), {
     cwd: workspace,
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, ...launch.env, ...more },
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, ...launch.env, ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  const dialogue = agent.dialogue({ model, mode: 'free', workspace })
+  const dialogue = agent.dialogue({ model, mode: 'free', workspace, mcpServers })
   const events: AgentEvent[] = []
   const exited = once(child, 'close')
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
@@ -131,8 +166,45 @@ async function turn(
   child.stdin.write(dialogue.message({ text: 'Hello', images: [], id: 'm1' }))
   await exited
   events.push(...dialogue.end())
-  return { events, usage, faults, api }
+  return { events, usage, faults, api, mcp }
 }
+
+/** A remote server, whose tool `multiply` is off, and two local ones, of which one has a tool that is off. */
+async function someServers(): Promise<ServersOfRun> {
+  const remote = await startRemoteMcp({ accepts: (authorization) => authorization === 'Bearer of-tiny' })
+  clean.push(() => remote.close())
+  const local = {
+    name: 'local',
+    command: process.execPath,
+    args: ['--input-type=module', '-e', localServer],
+    env: { LOCAL_KEY: 'trout' },
+    toolsOff: [],
+  }
+  const network = { mayReachPrivate: true, codeHost: ruleOfCodeHost('http://127.0.0.1:1/ada/engine', []) }
+  return {
+    local: [local, { ...local, name: 'quiet', toolsOff: ['whoami'] }],
+    remote: [
+      {
+        id: 'tiny-id',
+        name: 'tiny',
+        url: remote.url,
+        header: { name: 'Authorization', value: 'Bearer of-tiny' },
+        toolsOff: ['multiply'],
+        network,
+      },
+    ],
+    leftOut: [],
+  }
+}
+const usesServers = ({ tool }: Case) => [
+  {
+    turns: [
+      { tools: [{ name: tool('tiny', 'add'), input: { a: 20, b: 22 } }] },
+      { tools: [{ name: tool('local', 'whoami'), input: {} }] },
+      { text: 'Used.' },
+    ],
+  },
+]
 
 const texts = (events: readonly AgentEvent[]) =>
   events.flatMap((event) => (event.type === 'text' ? [event.text] : []))
@@ -147,7 +219,9 @@ describe.each(cases)('$name', (agent) => {
     'a repository gives it instructions, and the broker puts the key in the place of the token',
     async () => {
       await writeFile(join(workspace, 'AGENTS.md'), 'In this repository everybody says plugh.\n')
-      const { events, usage, api } = await turn(agent, [{ turns: [{ text: 'Here.' }] }], agent.chosen)
+      const { events, usage, api } = await turn(agent, [{ turns: [{ text: 'Here.' }] }], {
+        model: agent.chosen,
+      })
       expect(texts(events)).toEqual(['Here.'])
       expect(events.at(-1)).toMatchObject({ type: 'end', ok: true })
       const main = api.requests.filter(({ body }) => JSON.stringify(body).includes(agent.told))
@@ -158,10 +232,41 @@ describe.each(cases)('$name', (agent) => {
     patienceMs,
   )
 
+  // Shows opencode, gemini: mcp.
+  test(
+    'it uses remote and local MCP servers, and no tool that is off',
+    async () => {
+      const { events, api, mcp, faults } = await turn(agent, usesServers(agent), {
+        servers: await someServers(),
+      })
+      expect(texts(events)).toEqual(['Used.'])
+      const asked = JSON.stringify(api.requests.at(-1)?.body)
+      expect(asked).toContain('42')
+      expect(asked).toContain('variable of 5')
+      expect(asked).toContain(agent.tool('tiny', 'pretend'))
+      expect(asked).not.toContain(agent.tool('tiny', 'multiply'))
+      expect(asked).not.toContain(agent.tool('quiet', 'whoami'))
+      expect(mcp.leftOut.map(({ name }) => name)).toEqual(agent.hides ? [] : ['quiet'])
+      expect(mcp.seen()).toEqual([
+        ...['local', ...(agent.hides ? ['quiet'] : [])].map((name) => ({
+          name,
+          status: 'given',
+          error: null,
+          tools: [],
+        })),
+        { name: 'tiny', status: 'connected', error: null, tools: ['add', 'pretend'] },
+      ])
+      expect(faults).toEqual([])
+    },
+    patienceMs,
+  )
+
   test(
     'a model that there is not is told as such',
     async () => {
-      const { events } = await turn(agent, [{ turns: [{ fault: agent.unknown }] }], agent.chosen)
+      const { events } = await turn(agent, [{ turns: [{ fault: agent.unknown }] }], {
+        model: agent.chosen,
+      })
       expect(events.filter(({ type }) => type === 'error')).toMatchObject([{ code: 'bad_model' }])
       expect(events.at(-1)).toMatchObject({ type: 'end', ok: false })
     },
@@ -203,10 +308,29 @@ describe('gemini', () => {
     'nothing of what a repository sets takes effect',
     async () => {
       const sprung = await trap()
-      const { events, api } = await turn(agent, scripts)
+      const { events, api, mcp } = await turn(agent, scripts, { servers: await someServers() })
       expect(events.at(-1)).toMatchObject({ type: 'end', ok: true })
       expect(texts(events)).toEqual(['So.'])
       expect(await sprung()).toEqual([])
+      expect(JSON.stringify(api.requests)).not.toContain('of-the-repository')
+      expect(mcp.seen().find(({ name }) => name === 'tiny')).toMatchObject({
+        status: 'failed',
+        error: expect.stringContaining('a folder .gemini'),
+      })
+    },
+    patienceMs,
+  )
+
+  test(
+    'neither do skills and variables of a repository that has no settings for it',
+    async () => {
+      await mkdir(join(workspace, '.agents/skills/own'), { recursive: true })
+      const skill = '---\nname: own\ndescription: A skill of-the-repository\n---\nDo it.\n'
+      await writeFile(join(workspace, '.agents/skills/own/SKILL.md'), skill)
+      await writeFile(join(workspace, '.env'), 'GEMINI_MODEL=gemini-of-the-repository\n')
+      const { events, api, mcp } = await turn(agent, scripts, { servers: await someServers() })
+      expect(texts(events)).toEqual(['So.'])
+      expect(mcp.seen().at(-1)).toMatchObject({ name: 'tiny', status: 'connected' })
       expect(JSON.stringify(api.requests)).not.toContain('of-the-repository')
     },
     patienceMs,
@@ -216,7 +340,7 @@ describe('gemini', () => {
     'it would, if the folder were trusted',
     async () => {
       const sprung = await trap()
-      await turn(agent, scripts, null, { GEMINI_CLI_TRUST_WORKSPACE: 'true' })
+      await turn(agent, scripts, { env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' } })
       expect(await sprung()).not.toEqual([])
     },
     patienceMs,

@@ -1,7 +1,7 @@
 /** The dialogue with an agent that speaks ACP, with lines that `opencode` 1.18.33 prints, and with lines that no agent should print. */
 import { describe, expect, test } from 'vitest'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
-import type { AgentDialogue, AgentEvent } from '../port.ts'
+import type { AgentDialogue, AgentEvent, McpServerForAgent } from '../port.ts'
 import { acpDialogue } from './dialogue.ts'
 
 const session = 'ses_dd88d0b18ffeab7y1iPrgvnbJ7'
@@ -41,8 +41,14 @@ const opened = {
   configOptions: [{ id: 'model', category: 'model', currentValue: 'anthropic/claude-sonnet-5' }],
 }
 const message = (id: string, words = 'Hello') => ({ id, text: words, images: [] })
-const start = (more: { mode?: AgentMode; session?: string; allowedRules?: readonly string[] } = {}) =>
-  acpDialogue({ model: null, mode: 'free', keyVariable: 'ANTHROPIC_API_KEY', now: () => 0, ...more })
+const start = (
+  more: {
+    mode?: AgentMode
+    session?: string
+    allowedRules?: readonly string[]
+    mcpServers?: readonly McpServerForAgent[]
+  } = {},
+) => acpDialogue({ model: null, mode: 'free', keyVariable: 'ANTHROPIC_API_KEY', now: () => 0, ...more })
 
 /** What the dialogue wrote, as JSON. */
 const lines = (said: string): unknown[] =>
@@ -84,6 +90,28 @@ describe('the first message', () => {
       { type: 'session', sessionId: session, model: 'anthropic/claude-sonnet-5' },
       { type: 'taken_up', messageIds: ['m1'] },
     ])
+  })
+
+  test.each([null, session])('tells the session %s of the MCP servers that the agent can take', (resumed) => {
+    const servers: readonly McpServerForAgent[] = [
+      { kind: 'http', name: 'tiny', url: 'http://127.0.0.1:1/mcp/1', bearer: 'of-the-run', toolsOff: [] },
+      { kind: 'stdio', name: 'local', command: 'npx', args: ['it'], env: { KEY: 'value' }, toolsOff: [] },
+    ]
+    const local = { name: 'local', command: 'npx', args: ['it'], env: [{ name: 'KEY', value: 'value' }] }
+    const tiny = {
+      type: 'http',
+      name: 'tiny',
+      url: 'http://127.0.0.1:1/mcp/1',
+      headers: [{ name: 'Authorization', value: 'Bearer of-the-run' }],
+    }
+    const told = (mcpCapabilities: object) => {
+      const dialogue = start({ mcpServers: servers, ...(resumed && { session: resumed }) })
+      dialogue.message(message('m1'))
+      const agentCapabilities = { loadSession: true, mcpCapabilities }
+      return writes(dialogue.push(result(1, { protocolVersion: 1, agentCapabilities })))
+    }
+    expect(told({ http: true })).toMatchObject([{ params: { mcpServers: [tiny, local] } }])
+    expect(told({})).toMatchObject([{ params: { mcpServers: [local] } }])
   })
 
   test('takes up a session, and passes over what that had said', () => {

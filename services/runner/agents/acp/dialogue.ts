@@ -3,10 +3,18 @@
  * When an agent breaks the protocol, its turn ends with an error at once, and no more of its output is read.
  */
 import { lineParser, mostAsked, mostWritten } from '../parser.ts'
-import type { AgentDialogue, AgentError, AgentEvent, AgentMessage, DialogueRequest } from '../port.ts'
+import type {
+  AgentDialogue,
+  AgentError,
+  AgentEvent,
+  AgentMessage,
+  DialogueRequest,
+  McpServerForAgent,
+} from '../port.ts'
 import { errorOf, errorOfStop, ownError } from './fault.ts'
 import {
   Initialized,
+  mcpServerOf,
   noticeLine,
   PermissionRequest,
   PromptEnded,
@@ -44,6 +52,7 @@ interface State {
   readonly resumed: string | null
   readonly asks: boolean
   readonly keyVariable: string
+  readonly mcpServers: readonly McpServerForAgent[]
   readonly now: () => number
   phase: 'new' | 'opening' | 'ready' | 'broken'
   session: string
@@ -69,11 +78,13 @@ interface AcpDialogueRequest extends DialogueRequest {
 
 export function acpDialogue(request: AcpDialogueRequest): AgentDialogue {
   const { model, mode, session = null, workspace = '/workspace', allowedRules = [], keyVariable } = request
+  const { mcpServers = [] } = request
   const state: State = {
     workspace,
     resumed: session,
     asks: mode === 'ask',
     keyVariable,
+    mcpServers,
     now: request.now ?? (() => performance.now()),
     phase: 'new',
     session: '',
@@ -228,10 +239,11 @@ function initialized(state: State, result: unknown): readonly AgentEvent[] {
   const { data } = Initialized.safeParse(result)
   if (data === undefined) return broken(state, 'it does not speak version 1 of it')
   const { resumed, workspace } = state
-  const params = { cwd: workspace, mcpServers: [] }
+  const { loadSession = false, mcpCapabilities } = data.agentCapabilities ?? {}
+  const taken = state.mcpServers.filter(({ kind }) => kind === 'stdio' || mcpCapabilities?.http === true)
+  const params = { cwd: workspace, mcpServers: taken.map(mcpServerOf) }
   if (resumed === null) return [{ type: 'write', text: asking(state, 'open', 'session/new', params) }]
-  if (data.agentCapabilities?.loadSession !== true)
-    return ended(state, ownError('unknown_session', 'The agent cannot take up a session.'))
+  if (!loadSession) return ended(state, ownError('unknown_session', 'The agent cannot take up a session.'))
   const text = asking(state, 'open', 'session/load', { ...params, sessionId: resumed })
   return [{ type: 'write', text }]
 }

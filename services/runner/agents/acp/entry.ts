@@ -3,7 +3,7 @@ import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { OwnInstructions } from '#domain/user/instructions.ts'
 import type { ModelApiName } from '../../model/apis.ts'
 import type { Machine } from '../locate.ts'
-import type { Agent, HomeFile } from '../port.ts'
+import type { Agent, HomeFile, McpServerForAgent } from '../port.ts'
 
 /**
  * An entry of `acpAgents`. Its program is found by its configuration. It works in the sandbox with its own files and terminals: of what ACP offers to
@@ -11,7 +11,14 @@ import type { Agent, HomeFile } from '../port.ts'
  */
 export interface AcpEntry extends Pick<
   Agent,
-  'author' | 'models' | 'sessionFolders' | 'ownFolders' | 'refusedFiles'
+  | 'author'
+  | 'models'
+  | 'sessionFolders'
+  | 'ownFolders'
+  | 'refusedFiles'
+  | 'heededFiles'
+  | 'hidesTools'
+  | 'mcpLimit'
 > {
   /** How to install the agent, in a sentence without a full stop. */
   readonly installation: string
@@ -25,10 +32,14 @@ export interface AcpEntry extends Pick<
    */
   readonly api: ModelApiName | null
   /**
-   * The files of the agent's home. `instructions` are the paths in the sandbox of those instruction files that the repository has; `own` is the
-   * person's text.
+   * The files of the agent's home. `instructions` are the paths in the sandbox of those instruction files that the repository has, `heeded` are those
+   * of the `heededFiles`; `own` is the person's text.
    */
-  home(instructions: readonly string[], own: OwnInstructions): readonly HomeFile[]
+  home(
+    instructions: readonly string[],
+    own: OwnInstructions,
+    repository: { readonly workspace: string; readonly heeded: readonly string[] },
+  ): readonly HomeFile[]
   /**
    * The arguments with which the agent speaks ACP on standard input and output, and the variables that tell it where its model is and how freely it
    * works.
@@ -50,4 +61,6 @@ export interface AcpStart {
   readonly model: string | null
   /** A mode that the agent's abilities name, or `free`, in which it must not ask. */
   readonly mode: AgentMode
+  /** The MCP servers that the session will be told about. */
+  readonly mcpServers: readonly McpServerForAgent[]
 }

@@ -10,6 +10,12 @@ const keepsSessions = `for file in "$HOME"/.gemini/tmp/*/chats/session-2*; do
 done 2>/dev/null
 exec "$0" "$@"`
 
+/**
+ * The folder of a repository with settings, hooks, servers and policies for gemini. They are off in a folder that gemini does not trust, but so are
+ * all MCP servers: it trusts a repository that has none of them.
+ */
+const settingsFolder = '.gemini'
+
 export const gemini: AcpEntry = {
   author: 'Gemini CLI <noreply@google.com>',
   installation: 'Run npm install --global @google/gemini-cli',
@@ -21,8 +27,16 @@ export const gemini: AcpEntry = {
     { name: 'gemini-2.5-pro', label: 'Gemini 2.5 Pro' },
   ],
   sessionFolders: ['.gemini/tmp'],
-  home: (instructions, own) => [
+  heededFiles: [settingsFolder],
+  hidesTools: false,
+  mcpLimit: `Gemini connects to none in a repository that has a folder ${settingsFolder}.`,
+  home: (instructions, own, { workspace, heeded }) => [
     { path: '.gemini/settings.json', content: JSON.stringify(settings), onlyOnce: false },
+    {
+      path: '.gemini/trustedFolders.json',
+      content: JSON.stringify({ [workspace]: heeded.length === 0 ? 'TRUST_FOLDER' : 'DO_NOT_TRUST' }),
+      onlyOnce: false,
+    },
     {
       path: '.gemini/GEMINI.md',
       content: `${own.instructions}\n\n${readThese(instructions)}`,
@@ -48,11 +62,11 @@ const readThese = (instructions: readonly string[]): string =>
   `Read ${[...instructions, 'GEMINI.md (if the repository has it)'].join(' and ')} before you begin, and follow the instructions for this repository there.\n`
 
 const settings = {
-  // In a folder that gemini does not trust, the repository's settings, hooks, extensions, servers and policies are off. It asks more questions there,
-  // which we answer.
   security: { auth: { selectedType: 'gemini-api-key' }, folderTrust: { enabled: true } },
   advanced: { ignoreLocalEnv: true },
   general: { ...noUpdates, maxAttempts: 4, plan: { enabled: false }, topicUpdateNarration: false },
+  // In a folder that gemini trusts, it would follow skills of the repository.
+  skills: { enabled: false },
   privacy: { usageStatisticsEnabled: false },
   telemetry: { enabled: false },
   // gemini does not report its to-do list over ACP.

@@ -1,6 +1,7 @@
 /** The lines of the Agent Client Protocol, version 1, that are read here: https://agentclientprotocol.com. Other lines are skipped. */
 import { z } from 'zod'
 import { jsonOf } from '#platform/json.ts'
+import type { McpServerForAgent } from '../port.ts'
 
 const RequestId = z.union([z.number(), z.string().max(200)])
 export type RequestId = z.infer<typeof RequestId>
@@ -85,7 +86,12 @@ export type AcpLine = z.infer<typeof Line>
 
 export const Initialized = z.object({
   protocolVersion: z.literal(1),
-  agentCapabilities: z.object({ loadSession: z.boolean().optional() }).optional(),
+  agentCapabilities: z
+    .object({
+      loadSession: z.boolean().optional(),
+      mcpCapabilities: z.object({ http: z.boolean().optional() }).optional(),
+    })
+    .optional(),
 })
 export const SessionOpened = z.object({
   sessionId: z.string().min(1).max(200).optional(),
@@ -100,6 +106,25 @@ export const PromptEnded = z.object({ stopReason: z.string() })
 /** Reads a line; `unknown` when it does not belong to the protocol. */
 export function readAcpLine(text: string): AcpLine | 'unknown' {
   return Line.safeParse(jsonOf(text)).data ?? 'unknown'
+}
+
+/** An MCP server as a session is told about it. */
+export function mcpServerOf(server: McpServerForAgent): object {
+  const { name } = server
+  if (server.kind === 'http')
+    return {
+      type: 'http',
+      name,
+      url: server.url,
+      headers: [{ name: 'Authorization', value: `Bearer ${server.bearer}` }],
+    }
+  const { command, args, env } = server
+  return {
+    name,
+    command,
+    args,
+    env: Object.entries(env).map(([variable, value]) => ({ name: variable, value })),
+  }
 }
 
 export const requestLine = (id: number, method: string, params: object): string =>

@@ -1,7 +1,14 @@
 /** `opencode`: the open-source agent, with Anthropic's models. */
+import type { McpServerForAgent } from '../port.ts'
 import type { AcpEntry } from './entry.ts'
 
 const initialModel = 'claude-sonnet-5'
+/** Longer than the gateway waits for a call, which then reports the reason. */
+const callWithinMs = 620_000
+
+/** The settings that hide tools of a server, by the names that opencode gives them. */
+const toolsOff = ({ name, toolsOff: off }: McpServerForAgent) =>
+  off.map((tool) => [`${name}_${tool.replaceAll(/[^\w-]/g, '_')}`, 'deny'] as const)
 
 export const opencode: AcpEntry = {
   author: 'opencode <noreply@opencode.ai>',
@@ -23,7 +30,7 @@ export const opencode: AcpEntry = {
     { path: '.config/opencode/opencode.json', content: JSON.stringify({ instructions }), onlyOnce: false },
     { path: '.config/opencode/AGENTS.md', content: own.instructions, onlyOnce: false },
   ],
-  launch({ origin, token, model, mode }) {
+  launch({ origin, token, model, mode, mcpServers }) {
     const chosen = model ?? initialModel
     const onAsking = mode === 'ask' ? 'ask' : 'allow'
     const settings = {
@@ -33,7 +40,14 @@ export const opencode: AcpEntry = {
       provider: {
         anthropic: { options: { baseURL: `${origin}/v1`, apiKey: token }, models: { [chosen]: {} } },
       },
-      permission: { edit: onAsking, bash: onAsking, webfetch: onAsking },
+      permission: {
+        edit: onAsking,
+        bash: onAsking,
+        webfetch: onAsking,
+        ...Object.fromEntries(mcpServers.map(({ name }) => [`${name}_*`, onAsking])),
+        ...Object.fromEntries(mcpServers.flatMap(toolsOff)),
+      },
+      experimental: { mcp_timeout: callWithinMs },
       share: 'disabled',
       // Flightdeck itself keeps snapshots of the files.
       snapshot: false,

@@ -107,7 +107,8 @@ export async function homeFilesFor(
   { workspace, own }: EquippedRequest,
 ): Promise<readonly HomeFile[]> {
   const { files } = await abilities.of(workspace)
-  const present = new Set(instructionFiles.filter((file) => isIn(workspace, file)))
+  const heeded = [...instructionFiles, ...(agent.heededFiles ?? [])]
+  const present = new Set(heeded.filter((file) => isIn(workspace, file)))
   return agent.home(present, sandbox.paths(workspace).tree, { files, ...own })
 }
 

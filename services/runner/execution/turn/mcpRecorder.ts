@@ -29,7 +29,7 @@ export function recordingMcp(recorder: EventRecorder, turn: RecordedServers): Ev
     redaction,
     output,
   } = turn
-  let found: readonly FoundMcpServer[] = []
+  let found: readonly FoundMcpServer[] | undefined
   let reported = '[]'
   return {
     ...recorder,
@@ -39,12 +39,12 @@ export function recordingMcp(recorder: EventRecorder, turn: RecordedServers): Ev
       if (event.type !== 'session' && event.type !== 'end') return
       const faults = mcp.faults()
       const servers = [
-        ...found.map(({ name, isConnected, tools }): McpServerReport => ({
+        ...(found?.map(({ name, isConnected, tools }): McpServerReport => ({
           name,
           status: isConnected ? 'connected' : 'failed',
           error: faults.get(name) ?? null,
           tools: tools.slice(0, maxTools).map((tool) => tool.slice(0, maxToolName)),
-        })),
+        })) ?? mcp.seen()),
         ...mcp.leftOut,
       ]
       const now = JSON.stringify(servers)
