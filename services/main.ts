@@ -92,7 +92,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     const agents = startAgents(engines.bus, engines.modelKeys)
     running.push({ stop: async () => agents.stop() })
     const apis = await apisOf(config, engines, agents)
-    // Comes before the runner, so that it gets the runner's first message.
+    // The server starts before the runner, so that it gets the runner's first message.
     running.push(
       ...(await startDoor(config, { ...engines, agents }, apis, () => ({
         ...Object.fromEntries(details),

@@ -30,7 +30,7 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
   // Long enough for a large push; a client that stalls is cut off after that.
   server.requestTimeout = 600_000
   server.maxConnections = 1_000
-  // Longer than clients keep idle connections open. So the client ends a connection, never the server while a request is on its way.
+  // This is longer than clients keep idle connections open, so that a client ends a connection and not the server while a request is on its way.
   server.keepAliveTimeout = 75_000
   const stop = () => stopServer(server, git)
   try {

@@ -106,7 +106,7 @@ async function jobOf(stored: LogRecord, log: EventLog): Promise<Job> {
   }
 }
 
-/** The task's owner, to whose share of the runners the task's jobs count. */
+/** The task's owner. The task's jobs count in this person's share of the runners. */
 async function ownerOf(stream: string, log: EventLog): Promise<Pick<Job, 'person'>> {
   const [created] = await log.read(stream, 0, 1)
   return created?.type === 'TaskCreated' ? { person: created.data.ownerId } : {}

@@ -65,7 +65,7 @@ const drainMs = 3_000
 const idleMs = 60_000
 /** The most sockets of one person. Each tab of the client needs one. */
 const socketsOfPerson = 200
-/** Requests that are started in one turn of the event loop: together a few milliseconds of work. */
+/** How many requests are started in one turn of the event loop. Together they take a few milliseconds. */
 const begunAtOnce = 16
 /** The rate limit of an address is this many times that of a person, since several people may share an address. */
 const addressesMayBeShared = 2
@@ -270,7 +270,7 @@ function pageViewRoutes(): readonly Route<GatewayServices>[] {
   }
   return [
     route(countPageView, seldomEnough, async ({ body }, { emit }) => {
-      // Mapped to a known route again, so that clients cannot create labels of metrics.
+      // Maps the route to a known one again, so that clients cannot create labels of metrics.
       emit({ kind: 'page_viewed', route: pageRouteOf(body.route) })
       return { success: true as const }
     }),

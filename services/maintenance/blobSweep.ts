@@ -154,7 +154,7 @@ async function* wholeLog(
   }
 }
 
-/** Where the log ended at the last reading. If it does not contain this event, it is another log or an older copy. */
+/** Where the log ended at the last reading. If the log no longer contains this event, it is another log or an older copy. */
 const marks: Collection = { name: 'blob_sweeps', indexes: [] }
 const Mark = z.object({
   position: z.string(),

@@ -40,7 +40,7 @@ export async function destroyDeliveryKeys(
   }
 }
 
-/** More records than can be damaged at the beginning of the log. */
+/** How many records are read to find an undamaged one: more than can be damaged at the beginning of the log. */
 const firstOfAll = 100
 
 async function firstDay(eventStore: Pick<EventStore, 'readAll'>): Promise<string | undefined> {

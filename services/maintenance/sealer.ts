@@ -211,7 +211,7 @@ const mended = 'Put its own stream back from a backup, and restart Flightdeck.'
 
 /**
  * Adds new events to the trees. If the log does not continue where the trees end, it is read again from its beginning. The newest seal is added only
- * together with a later event: if it were in the trees alone, the ends of streams that it seals could no longer be proven.
+ * together with a later event: trees that end with the seal itself could no longer prove the ends of the streams that it seals.
  */
 async function follow(sealer: Sealer): Promise<void> {
   const { engines, signal } = sealer
@@ -338,7 +338,7 @@ async function appendSeal({ engines, trees }: Sealer): Promise<RecordedSeal | un
     keyId: hexOf(keys.verifiers[0]?.keyId ?? new Uint8Array(4)),
   }
   const stream = sealStream(logIdentity.epoch)
-  // Taken from the trees, since the last seal in the log may be damaged.
+  // The end of the stream is taken from the trees, since the last seal in the log may be damaged.
   const head = trees.heads.get(stream) ?? emptyHead
   const appended = await log.append(stream, head, [LogSealed.of(seal)], bySystem('sealer'))
   const [event] = appended.kind === 'appended' ? appended.events : []

@@ -88,7 +88,7 @@ export async function backup(to: string, withKey: boolean, work: BackupWork): Pr
       work.progress(`Copying ${name}`)
       copySqlite(join(dataDir, name), join(part, name))
     }
-    // Copied before the log, so that the copy of the log has every seal in the copied file.
+    // The seals are copied before the log, so that the copy of the log has every seal in the copied file.
     const seals = await copySeals(work.config.seals.file, join(part, sealsName))
     copyDatabase(databases.log)
     for (const name of trees) {
@@ -257,7 +257,7 @@ async function beside(
     await mkdir(part, { mode: 0o700 })
     const answer = await work(part)
     await syncAll(part)
-    // Checked again, since it may have been filled in the meantime.
+    // Checks the target again, since it may have been filled in the meantime.
     await refuseUnlessEmpty(target, what)
     if (existsSync(target)) await rename(target, before)
     await rename(part, target)

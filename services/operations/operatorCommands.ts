@@ -127,7 +127,7 @@ const pollIntervalMs = 300
 /** The rebuilder checks for requests and reports its progress every second, so a longer silence means that it is not running. */
 const defaultSilenceMs = 15_000
 
-/** What an operation needs that only uses the read models, and can therefore run beside the product. */
+/** What an operation needs that uses only the read models. Such an operation can run beside the product. */
 export interface Beside {
   readonly readStore: Pick<ReadStore, 'catalog' | 'replaceCatalog'>
   readonly progress: Operating['progress']

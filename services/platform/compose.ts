@@ -86,7 +86,7 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly logger: Logger
   readonly log: EventLog
   readonly logIdentity: LogIdentity
-  /** In a sentence, why the log's own stream cannot be read; the identity is then taken from the copy outside of the log. */
+  /** Why the log's own stream cannot be read, in a sentence; `null` when it can. The identity is otherwise taken from the copy outside of the log. */
   readonly logDamage: string | null
   readonly commands: Commands
   readonly idempotency: Idempotency

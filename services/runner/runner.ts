@@ -148,7 +148,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   await endOrphanedSandboxes(root)
   await removeLeftovers(root)
   const isRoot = process.getuid?.() === 0
-  // Without a sandbox there is no separate user, who could not even reach its tree in the data folder.
+  // Without a sandbox, there are no separate users: they could not even reach their trees in the data folder.
   const isIsolated = 'kind' in opened.sandbox && opened.sandbox.kind !== 'none'
   const sandboxUsers = isRoot && isIsolated ? openSandboxUsers(root) : undefined
   const limit = await openWorkspaceLimit({
@@ -262,7 +262,7 @@ function diskDeps(
     limits,
     projectOf: async (taskId) => (await documents.get(tasksView, taskId))?.projectId,
     isInUse,
-    // Read from the log, because every task looks deleted in read models that are being rebuilt.
+    // Deletions are read from the log, because every task looks deleted in read models that are being rebuilt.
     isDeleted: async (taskId) => (await commands.load(decider, taskStream(taskId))).state.kind === 'deleted',
     idleMs: Math.max(leastIdleMs, 2 * config.runs.idleMs),
     runsCounted: disk.counted,

@@ -10,11 +10,11 @@ import { notFound, Refusal } from '../httpError.ts'
 import type { Repository } from '../state/stateSchema.ts'
 import type { Environment, GitOptions, GitProcess } from '../git/runGit.ts'
 
-/** Matches `/owner/name.git/info/refs` and the two services. As on GitHub, `.git` may be missing. */
+/** Matches `/owner/name.git/info/refs` and the addresses of git's two services. As on GitHub, `.git` may be missing. */
 export const gitPath = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
 
 const timeLimit = 600_000
-/** The most processes at once, since each request needs one. Further requests wait. */
+/** The most requests that are served at once, since each needs a process. Further requests wait. */
 const mostAtOnce = 32
 
 interface GitRequest {

@@ -177,7 +177,7 @@ const mergeBox = (repository: Repository, pull: PullRequest, merge: MergeOffer):
       </form>`
     : html`<p class="muted">${merge.why}</p>`
 
-/** The changes of a pull request's state, as the address of each form has them. */
+/** The changes of a pull request's state, by their names in the addresses of forms. */
 export const stateChanges = ['close', 'reopen', 'draft', 'ready'] as const
 export type StateChange = (typeof stateChanges)[number]
 
@@ -226,7 +226,7 @@ const filePanel = (file: DiffFile, commenting: Commenting): Html =>
     </div>
   </section>`
 
-/** Hidden characters are replaced by their code points, so that the page itself does not contain them. */
+/** The text with hidden characters replaced by their code points, so that the page itself does not contain them. */
 const visible = (text: string): readonly (Html | string)[] =>
   shownParts(text).map((part) =>
     part.kind === 'text' ? part.text : html`<mark title="Hidden character">${part.codePoint}</mark>`,

@@ -21,7 +21,7 @@ export interface Place {
   readonly commitId: string
 }
 
-/** A hunk of a diff up to a line: the last line that is shown, and its distance below the header of the file's first hunk. */
+/** A hunk of a diff, cut after a line: its text, and the distance of that line below the header of the file's first hunk. */
 export interface Hunk {
   readonly text: string
   readonly position: number

@@ -18,7 +18,7 @@ export const Issue = z.object({
   updatedAt: Time,
   /** When somebody last changed the title or the text; `null` when nobody did. */
   editedAt: Time.nullable(),
-  /** Who changed it last; `null` when nobody did or it is unknown. */
+  /** Who last changed the title or the text; `null` when nobody did, or when it is unknown. */
   editedBy: z.string().nullable().default(null),
   closed: z.object({ at: Time, by: z.string(), reason: z.enum(['completed', 'not_planned']) }).nullable(),
 })

@@ -22,7 +22,7 @@ const said = {
 /** A comment on a pull request as a whole, or on an issue. */
 export const IssueComment = z.object({
   ...said,
-  /** Who changed it last; `null` when nobody did or it is unknown. */
+  /** Who last changed the text; `null` when nobody did, or when it is unknown. */
   editedBy: z.string().nullable().default(null),
 })
 

@@ -148,7 +148,7 @@ async function keepOfConnected(
   { userId, tokens, command, wasTold }: Connected,
 ): Promise<void> {
   await access.keep(userId, tokens)
-  // Recorded once more: an existing connection has new tokens, and a connection that was ended before its tokens were stored is restored.
+  // Records the connection once more: an existing connection has new tokens, and a connection that was ended before its tokens were stored is restored.
   const { position } = await commands.execute(
     user,
     userStream(userId),

@@ -65,7 +65,7 @@ export async function missedMessages(
   for (const event of events) {
     const context = await contextOf(documents, event, task, taskId)
     const ofEvent = socketMessagesOf(event, { before: task, after: task, ...context }, addressOf)
-    // The status is the last message of an event, as it is live: a cursor counts the messages of its event.
+    // The status is sent as the last message of an event, as it is sent live: a cursor counts the messages of its event.
     if (event === lastOfTask && task) ofEvent.push(['task_status_changed', statusOf(event, task)])
     messages.push(...ofEvent.slice(receivedOf(event.position, last)))
   }

@@ -147,7 +147,7 @@ export async function withdraw(
   return 'done'
 }
 
-/** The content of an issue that may be requested. */
+/** What was read of an issue that somebody may have requested. */
 interface ReadIssue {
   readonly issue: HostIssue
   readonly said: HostIssueText
@@ -177,7 +177,7 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
     return text === undefined ? [] : [{ ...one, ...text }]
   })
   const mentions = requestsOf(askingOf(issue, said, comments, []), { ...issues, slug })
-  // Read after the text, so that a change of the title in between is among the events.
+  // The events are read after the text, so that a change of the title in between is among them.
   const events =
     isLabelled || mentions.length > 0
       ? await codeHost.issueEvents(token, repository, issue.number)

@@ -83,7 +83,7 @@ async function readThrough<Comment extends ListedComment>(
   return []
 }
 
-/** Adds earlier comments with a mention for a person of whom one was found. */
+/** Adds a person's earlier comments with a mention, if one of their comments was found before. */
 async function readEarlier<Comment extends ListedComment>(
   { comments }: Naming<Comment>,
   slug: string,

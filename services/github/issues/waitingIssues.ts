@@ -24,8 +24,8 @@ export const maxIssues = 30
 const maxPassing = 3
 
 /**
- * Continues with accepted issues. If their owner has room for more tasks, with all of them; otherwise, or if the person who asked cannot be checked,
- * with some from time to time. Returns whether they wait for room.
+ * Continues with accepted issues: with all of them if their owner has room for more tasks, and otherwise, or if the person who asked cannot be
+ * checked, with some from time to time. Returns whether they wait for room.
  */
 export async function resumeTaken(
   deps: IssueReadingDeps,
@@ -35,7 +35,7 @@ export async function resumeTaken(
 ): Promise<boolean> {
   const taken = unsettledOf(of.issues).filter((one) => !isNoLongerCovered(of.issues, one))
   if (taken.length === 0) return false
-  // Checked here, so that issues that wait for room need no requests.
+  // Checks for room first, so that issues that wait for room need no requests.
   const isFull = !(await hasRoomFor(deps, of.document.owner))
   if (memory.isFull && !isFull) for (const { taskId } of taken) memory.checkedAt.delete(taskId)
   memory.isFull = isFull
@@ -112,7 +112,7 @@ async function readAgain(
   of: ReadingOf,
   { id, number }: { readonly id: string; readonly number: number },
 ): Promise<Considered> {
-  // Recorded even if the reading fails, so that the next issue has its turn.
+  // The check is recorded even if the reading fails, so that the next issue has its turn.
   memory.checkedAt.set(id, performance.now())
   const outcome = await unlessGone(deps, of, id, async () => {
     const found = await deps.codeHost.issue(of.token, of.repository, number)

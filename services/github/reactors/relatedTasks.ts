@@ -92,7 +92,7 @@ async function isSettledInTime(
   signal: AbortSignal,
 ): Promise<boolean> {
   for (;;) {
-    // Read after the clock, so that an alternative which was created in between is seen.
+    // The clock is read before the state, so that an alternative that was created in between is seen.
     const isLate = clock.now().getTime() - Date.parse(at) > creationTimeoutMs
     const { state } = await commands.load(task, taskStream(taskId))
     if (state.kind !== 'none') return true

@@ -37,10 +37,10 @@ export interface GridFsOptions {
 }
 
 const chunkBytes = 1024 * 1024
-/** Few enough that a message stays below MongoDB's 48 MB and a call within its timeout. */
+/** How many chunks are sent at once: few enough that a message stays below MongoDB's 48 MB, and a call within its timeout. */
 const chunksAtOnce = 8
 const listedAtOnce = 1_000
-/** Longer than any upload can take, so that an older upload was interrupted. */
+/** An upload that began before this time was interrupted, since no upload can take so long. */
 const abandonedAfterMs = 3_600_000
 
 type GridFs = GridFsOptions

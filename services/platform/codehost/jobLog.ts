@@ -36,7 +36,7 @@ const stamp = /^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /gm
 export function endOfLog(text: string, isCut: boolean, shown: Shown): HostLog {
   const whole = isCut ? fromWholeLine(text) : text
   const raw = whole.replaceAll('\r\n', '\n').replaceAll(stamp, '')
-  // Redacted before the second cut, because a secret that is cut in two could no longer be recognized.
+  // Secrets are removed before the second cut, because a secret that is cut in two could no longer be recognized.
   const lines = shown(raw)
   const error = lines.lastIndexOf('##[error]')
   const group = error === -1 ? -1 : lines.lastIndexOf('##[group]', error)

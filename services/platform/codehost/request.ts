@@ -394,7 +394,7 @@ function refused(
 export function limited(waitMs: number | undefined, cause?: unknown, now = Date.now()): CodeHostFault {
   if (waitMs === undefined)
     return new CodeHostFault('rate_limited', sentences.rate_limited, cause, untoldWaitMs)
-  // Rounded up to a full minute, so that nobody tries again too early.
+  // Rounds up to a full minute, so that nobody tries again too early.
   const until = Math.ceil((now + waitMs) / 60_000) * 60_000
   // A wait of less than a day ends at the next occurrence of a time of day, so that time suffices.
   const words =

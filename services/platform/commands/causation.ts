@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { EventLog, Origin } from '../eventlog/eventLog.ts'
 import type { Commands } from './execute.ts'
 
-/** The same commands. They record `origin` as the cause unless the caller gives another. */
+/** The commands, which record `origin` as the cause unless the caller gives another. */
 export function commandsFrom(commands: Commands, origin: Origin): Commands {
   return {
     ...commands,
@@ -12,7 +12,7 @@ export function commandsFrom(commands: Commands, origin: Origin): Commands {
   }
 }
 
-/** The same log. Appends record `origin` as the cause unless the caller gives another. */
+/** The log, whose appends record `origin` as the cause unless the caller gives another. */
 export function logFrom(log: EventLog, origin: Origin): EventLog {
   return {
     ...log,

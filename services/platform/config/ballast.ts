@@ -84,7 +84,7 @@ export function keepBallast(
     const step = nextStep(state)
     const isFalling = state.free < lastFree
     lastFree = state.free
-    // Not released while the free space is still falling, since whatever fills the disk would take this space as well.
+    // The ballast is not released while the free space is still falling, since whatever fills the disk would take this space as well.
     if (step === 'release' && !isFalling && making === undefined) rmSync(fileIn(folder), { force: true })
     if (step !== 'make' || performance.now() < notBefore) return
     notBefore = performance.now() + retryIntervalMs

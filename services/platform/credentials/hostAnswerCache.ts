@@ -18,7 +18,7 @@ export interface HostAnswers<Answer extends object> {
 const keptMs = 300_000
 /** The least time between two requested reads, each of which may take a hundred requests of a limit of 5,000 an hour. */
 const againMs = 10_000
-/** The same for reads with the App's own rate limit, which everybody shares. */
+/** The least time between two requested reads with the App's own rate limit, which everybody shares. */
 const againOfAppMs = 30_000
 const maxKept = 500
 

@@ -57,10 +57,10 @@ export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): 
 function derived(password: string, salt: Uint8Array, cost: ScryptCost, length: number): Promise<Buffer> {
   const { ln, r, p } = cost
   const N = 2 ** ln
-  // Twice the size of the table, because Node counts other memory too.
+  // The limit is twice the size of the table, because Node counts other memory too.
   const options = { N, r, p, maxmem: 256 * N * r }
   return new Promise((resolve, reject) => {
-    // Normalized, so that the same characters match in whatever way the keyboard composed them.
+    // The password is normalized, so that the same characters match in whatever way the keyboard composed them.
     scrypt(password.normalize('NFC'), salt, length, options, (fault, key) =>
       fault === null ? resolve(key) : reject(fault),
     )

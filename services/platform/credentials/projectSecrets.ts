@@ -9,7 +9,7 @@ export interface ProjectSecrets {
   /** The values of these names. Names without a value are left out. */
   valuesOf(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>
   remove(projectId: string, name: string): Promise<void>
-  /** Destroys all of them permanently, with their key. Can be repeated. */
+  /** Destroys all secrets of the project permanently, with their key. Can be repeated. */
   destroy(projectId: string): Promise<void>
 }
 

@@ -79,7 +79,7 @@ interface LogEngines {
   readonly vault: Vault
   readonly bus: Bus
   readonly clock: Clock
-  /** Called for each event that cannot be read, by whomever it is read, except for events of a newer version. */
+  /** Called for each unreadable event, whoever reads it, except for events of a newer version. */
   readonly setAside?: (fault: UnreadableEvent) => void
 }
 

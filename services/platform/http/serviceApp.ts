@@ -22,7 +22,7 @@ export interface RunningService {
 const requestMs = 30_000
 const drainMs = 5_000
 const sweepMs = 50
-// Longer than callers keep idle connections. So callers close them first, and none is closed while a request is being sent.
+// This is longer than callers keep idle connections, so that callers close them first, and none is closed while a request is being sent.
 const keepAliveMs = 65_000
 
 /**

@@ -91,7 +91,7 @@ export async function openNatsJobs(options: {
     close: async () => {
       queue.isClosed = true
       streams.close()
-      // Not awaited, because a handler may run for hours. Its later calls fail.
+      // Stopping is not awaited, because a handler may run for hours. Its later calls fail.
       for (const worker of queue.workers) void worker.stop()
       queue.workers.clear()
     },

@@ -197,7 +197,7 @@ export function openSqliteJobs(options: { file: string; clock: Clock; onFault: R
       queue.nextDue.get('', 0)
     },
     close: async () => {
-      // Not awaited, because a handler may run for hours. Its calls fail after the file is closed.
+      // Stopping is not awaited, because a handler may run for hours. Its calls fail after the file is closed.
       for (const worker of queue.workers) void worker.stop()
       db.close()
     },

@@ -46,7 +46,7 @@ const pauseMs = 3
 /** Copies the table of this name from a file into ours. Newer documents here are kept. */
 export async function landTable(db: Sqlite, file: string, name: string, signal?: AbortSignal): Promise<void> {
   const table = tableOf(name)
-  // Named after the file, since several files may be copied over one connection.
+  // The file is attached under its own name, since several files may be copied over one connection.
   const aside = `"${file}"`
   const { keys } = openTable(db, name)
   const columns = ['id', 'position', 'body', 'present', ...keys.map(columnOf)]

@@ -252,7 +252,7 @@ function openAside(db: Sqlite, file: string): Aside {
     for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
   }
   remove()
-  // Not synced to the disk, since it is discarded if the fold is interrupted.
+  // The file is not synced to the disk, since it is discarded if the fold is interrupted.
   const own = openSqlite({ file, synchronous: 'OFF', formats, overwrites: false })
   const { prepare, apply, getMany, find, close } = readStoreIn(own, file, { replacesFirst: false })
   return {

@@ -239,7 +239,7 @@ function goOnWithBegin(scan: Scan, code: number): void {
 function goOnWithBlock(scan: Scan, code: number, place: number): void {
   const { block } = scan
   if (block === null) return
-  // Hidden at once, because text after it may be hidden too, and ranges must be in order.
+  // The block is hidden at once, because text after it may be hidden too, and ranges must be in order.
   if (place === block.until) cover(scan, block.from, block.until)
   if (block.end !== null) {
     const found = goOnWithMarker(block.end, code)

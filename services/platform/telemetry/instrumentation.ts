@@ -29,7 +29,7 @@ interface Outcome {
   readonly events: readonly AnyRecorded[]
 }
 
-/** The same log, which emits an observation after each append. */
+/** The log, with an observation emitted after each append. */
 export function observedLog(log: EventLog, emit: Emit): EventLog {
   return {
     ...log,
@@ -66,7 +66,7 @@ function codeOf(fault: unknown): FaultCode {
   return fault instanceof TooLarge ? 'too_large' : 'internal'
 }
 
-/** The same queue, which emits the outcome of each delivery when its worker is done with it. */
+/** The queue, with the outcome of each delivery emitted when its worker is done with it. */
 export function observedJobs(jobs: Jobs, emit: Emit): Jobs {
   return {
     ...jobs,

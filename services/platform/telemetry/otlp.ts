@@ -36,7 +36,7 @@ export function openSpanSink({
     maxQueueSize: maxQueued,
     maxExportBatchSize: batch,
     scheduledDelayMillis: delayMs,
-    // Longer than the limit of the exporter, which reports the reason.
+    // This is longer than the limit of the exporter, which reports the reason.
     exportTimeoutMillis: exportMs + 1_000,
   })
   return {

@@ -92,7 +92,7 @@ async function end(
 ): Promise<SealReport> {
   const { claims, frontier, intact, restores } = checking
   const all = [...claims.bySize.values()].flat()
-  // Counts seals that were made after the copy from which the log was restored.
+  // A seal is lost if it was made after the copy from which the log was restored.
   const epochs = new Set([1, ...restores.map(({ epoch }) => epoch)])
   const isLost = ({ epoch, size }: Claim) =>
     size > (epochEnd(restores, epoch) ?? size) ||

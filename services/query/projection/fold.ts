@@ -31,7 +31,7 @@ export const oversized: Collection = { name: 'oversized', indexes: [] }
 /** Collections that a fold uses in addition to those of the views. */
 export const besides: readonly Collection[] = [oversized, quarantine]
 
-/** The same view with its documents stored under another name. */
+/** The view with its documents stored under another name. */
 export function placed<D extends ViewDocument>(view: View<D>, collection: string): View<D> {
   return { ...view, collection }
 }

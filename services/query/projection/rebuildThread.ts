@@ -22,7 +22,7 @@ export type ThreadMessage =
 const maxParts = 4
 /** A log with at most this many events is folded in this thread, since a new thread has to load the program first, which takes longer. */
 const shortLog = 500
-/** Longer than any call to a shared engine, so that no call reads a replaced generation after this time. */
+/** How long replaced generations are kept. No call to a shared engine takes so long, so none reads a generation after that. */
 const keptMs = 15_000
 /** How long to wait for a thread to stop, which it does between two batches. */
 const stopTimeoutMs = 5_000

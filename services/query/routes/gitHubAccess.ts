@@ -39,7 +39,7 @@ interface AccessQuery {
   readonly refresh?: 'true' | undefined
 }
 
-/** What the App can reach for the person. Cached for some minutes, unless the person asks for a refresh or returns from changing it. */
+/** What the App can reach for the person. Cached for some minutes, unless the person asks for a refresh or returns from a change at the code host. */
 export async function accessOf(
   sources: AccessSources,
   user: Pick<Person['user'], 'id' | 'githubId'>,

@@ -187,7 +187,7 @@ async function deliveriesOf({ codeHostApps, eventStore, clock }: RightsSources) 
 
 const dayMs = 86_400_000
 const eventsAtOnce = 500
-/** Enough for 10,000 deliveries a day, on each day for which the code host keeps deliveries, and one more. */
+/** The most reads of one day, enough for 10,000 deliveries, and the most days: those for which the code host keeps deliveries, and one more. */
 const maxReads = 20
 const maxDays = 5
 /** How far the code host's clock may be ahead of ours. */

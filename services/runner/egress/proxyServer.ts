@@ -43,7 +43,7 @@ export interface Refusal {
   readonly destination: string
   /**
    * `not_allowed`: no rule allows it; `inside`: it leads into the server's own network; `only_git`: only git's reads are allowed there;
-   * `other_repository`: git's reads of this repository are not; `unreachable`: it is allowed, but does not answer.
+   * `other_repository`: git's reads are allowed there, but not of this repository; `unreachable`: it is allowed, but does not answer.
    */
   readonly why: 'not_allowed' | 'inside' | 'only_git' | 'other_repository' | 'unreachable'
 }

@@ -53,7 +53,7 @@ interface ExecutionSubject {
   readonly stop: Stopping
 }
 
-/** A workspace with the task's files. The agent resumes its session only if that session is from the same moment as the files. */
+/** A workspace with the task's files. The agent resumes its session only if the session and the files are from the end of the same turn. */
 type Stage = (ReadyWorkspace & { readonly resumes: boolean }) | Failed
 
 export async function executionWorkspace(
@@ -217,7 +217,7 @@ async function carryOut(
     }
     case 'restore_moment': {
       const work = await deps.snapshots.restore(task, workspace)
-      // The person asked for the files of a certain moment, so if these cannot be restored, the run fails.
+      // The person asked for the files as they were at the end of a certain turn, so if these cannot be restored, the run fails.
       if (work.kind === 'unusable' || (work.kind === 'nothing_saved' && task.saved !== null)) {
         await discard()
         const gone = 'The saved files of that turn are gone or damaged.'

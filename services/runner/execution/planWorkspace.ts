@@ -1,7 +1,7 @@
 /** Plans how a run gets its workspace, from the task's facts in the log and the state of the disk. Has no side effects. */
 
 export interface TaskFacts {
-  /** Why the files of another moment must be restored; `null` when they need not be. */
+  /** Why the files must be restored as they were at the end of another turn; `null` when they need not be. */
   readonly pendingRestore: 'fork' | 'undo' | null
   /** Whether the task ever had a workspace, here or on another runner. */
   readonly hadWorkspace: boolean
@@ -23,7 +23,7 @@ export interface DiskFacts {
 export type WorkspacePlan =
   /** The workspace exists and is used as the last run left it. */
   | 'reuse'
-  /** The workspace exists, and gets the files of the moment to which an undo goes back. */
+  /** The workspace exists, and gets the files of the snapshot to which an undo goes back. */
   | 'restore_in_place'
   /** The workspace exists but cannot be used, because a fork has restored its files only partly. */
   | 'recreate'
@@ -33,7 +33,7 @@ export type WorkspacePlan =
   | 'continue_from_branch'
   /** The workspace is new and at the base branch, since the work was merged. */
   | 'start_after_merge'
-  /** The workspace is new, and gets the files of the moment that a fork or an undo asks for; if that is impossible, the run fails. */
+  /** The workspace is new, and gets the files of the snapshot that a fork or an undo asks for; if that is impossible, the run fails. */
   | 'restore_moment'
   /** The workspace is new, and gets the work of the last snapshot, if there is one. */
   | 'restore_snapshot'

@@ -37,7 +37,7 @@ export async function prepareConcurrently(
   const fresh = refresh.status === 'fulfilled' && refresh.value.kind === 'ready' ? refresh.value : undefined
   if (made && fresh) {
     if (made.madeOn === null) return made
-    // Compared even if this refresh fetched nothing: another task's refresh may have moved the branches in between.
+    // Compares the commits even if this refresh fetched nothing: another task's refresh may have moved the branches in between.
     if (isDeepStrictEqual(made.madeOn, await ground(fresh.mirror))) return made
   }
   const isUnwanted = made !== undefined && made.madeOn !== null

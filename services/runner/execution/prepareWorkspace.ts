@@ -75,7 +75,7 @@ export async function readyWorkspace(
   reporting?.catch(() => undefined)
   const reached = await reachRepository(deps, task)
   if (reached.kind === 'failed') return reached
-  // Only before the first run: progress before each later turn would be noise.
+  // Reports progress only before the first run: before each later turn, it would be noise.
   const tell =
     task.workspace === 'ready' || output === null
       ? undefined

@@ -1,4 +1,4 @@
-/** Restores the files and the agent's session of an earlier moment, for an undo or for a task that was created from a turn. */
+/** Restores the files and the agent's session from the end of an earlier turn, for an undo or for a task that was created from that turn. */
 import { randomUUID } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ export interface Restored {
   readonly kind: 'restored'
   /** Paths of files that were not changed, because git ignores them. */
   readonly kept: readonly string[]
-  /** Whether the agent can resume the session of that moment. */
+  /** Whether the agent can resume the session from the end of that turn. */
   readonly resumes: boolean
 }
 

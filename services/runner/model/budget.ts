@@ -29,7 +29,7 @@ interface Spent {
 }
 /** The most characters of a model's name that the log accepts. */
 const maxNameLength = 200
-/** Far above the tokens of any answer. */
+/** The most tokens that are counted for an answer, far above those of any real answer. */
 const maxTokens = 1e12
 const nothing: Spent = { tokens: 0, dollars: 0 }
 

@@ -12,7 +12,7 @@ export interface ModelApi extends UsageReader {
   readonly provider?: KeyProvider
   /** The paths of POST requests that are forwarded; `{model}` stands for any name. Others could use the key without being metered. */
   readonly paths: readonly string[]
-  /** The paths among them whose answers use tokens. */
+  /** Those of `paths` whose answers use tokens. */
   readonly meteredPaths: readonly string[]
   /** The query that is sent with a request to one of `paths`. Without this function, the client's own query is sent. */
   queryOf?(served: string): string

@@ -53,7 +53,10 @@ interface Preparation {
 }
 
 const unusedMs = 60_000
-/** Longer than a prepared workspace usually lives. The agent is ended with its workspace, which every repeated request keeps for longer. */
+/**
+ * How long an agent waits at most, which is longer than a prepared workspace usually lives. The agent is ended with its workspace, which every
+ * repeated request keeps for longer.
+ */
 const agentMs = 60 * 60_000
 /** The most people with a prepared workspace at the same time. */
 const maxAtOnce = 4

@@ -5,7 +5,7 @@ import { freeMemory } from './freeMemory.ts'
 
 /** What an agent must match to serve a turn. */
 export interface Fingerprint {
-  /** The same for agents that were started with the same environment. */
+  /** Equal for agents that were started with the same environment. */
   readonly setup: string
   /** The session of the agent; `null` before its first turn. */
   readonly session: string | null

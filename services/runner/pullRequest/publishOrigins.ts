@@ -117,7 +117,7 @@ async function turnsNamed(
       model: models.get(executionId) ?? null,
       provider: agent && providerOf(agent),
       taskUrl,
-      // The address of the moment at which the turn had ended.
+      // The address shows the task's history at the end of the turn.
       url: taskUrl === null || request === undefined ? taskUrl : `${taskUrl}/history?at=${request.version}`,
       proofUrl:
         taskUrl === null ? null : `${taskUrl.slice(0, -`/tasks/${task}`.length)}/api/tasks/${task}/audit`,

@@ -31,7 +31,7 @@ export async function removeOwnWorkspace(
   const { root, path, locks, commands, prewarm } = deps
   if (runnerId !== deps.runnerId || !isTaskFolderName(taskId)) return undefined
   const removed = await locks.holdIfFree(taskId, async (): Promise<Removal> => {
-    // Read under the lock: a run that begins from now on waits for the lock, and recreates its workspace.
+    // The state is read under the lock: a run that begins from now on waits for the lock, and recreates its workspace.
     const { state } = await commands.load(decider, taskStream(taskId))
     if (state.kind !== 'task' || 'execution' in state.phase || state.pullRequestRequest !== null)
       return { outcome: 'in_use' }
@@ -48,7 +48,7 @@ export async function removeOwnWorkspace(
       deps.refreshMirror(repositoryOf(state))
       return { outcome: work }
     }
-    // Recorded before anything is removed, so that the record is not lost in a crash, or when the caller no longer waits.
+    // The place of the work is recorded before anything is removed, so that the record is not lost in a crash, or when the caller no longer waits.
     if (!(await mayBegin(deps, taskId, work))) return { outcome: 'in_use' }
     await removeWorkspace(root, taskId, path)
     return { outcome: 'removed' }

@@ -95,7 +95,7 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
   const { root, commands, eviction, locks, limit, isRunning, isBusy, idleMs, logger } = options
   const removeIfDeleted = async (taskId: string) => {
     if (isRunning(taskId)) return
-    // Read from the log, because every task looks deleted in read models that are being rebuilt.
+    // Deletions are read from the log, because every task looks deleted in read models that are being rebuilt.
     const { state } = await commands.load(decider, taskStream(taskId))
     if (state.kind === 'deleted') await removeTask(options, taskId)
   }

@@ -229,7 +229,7 @@ async function clearOnce(options: EvictionOptions): Promise<Cleared> {
     ...(mirrors ?? []).map((mirror) => ({ ...mirror, evict: () => removeMirror(options, mirror, idleMs) })),
   ]
   const gone: Holding[] = []
-  // A little below the budget, so that the next task does not exceed it again at once.
+  // The goal is a little below the budget, so that the next task does not exceed it again at once.
   const goal = 0.9 * limits.budget
   for (const { evict, ...one } of evictions) {
     if (bytes <= goal) break

@@ -9,7 +9,7 @@ import type { HostUser } from '#platform/childProcess.ts'
 import { isTaskFolderName } from './names.ts'
 
 export interface SandboxUsers {
-  /** The task's user: the owner of its workspace, or one that no other task has. The same each time. */
+  /** The task's user, always the same one: the owner of its workspace, or one that no other task has. */
   userOf(taskId: string): Promise<HostUser>
   /** The users that tasks have now, by number. */
   existing(): Promise<ReadonlyMap<string, number>>

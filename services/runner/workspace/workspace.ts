@@ -111,7 +111,7 @@ export function placesOf({ root, taskId, mirror }: WorkspacePlace) {
 /** Removes a task's workspace, whatever an agent left in it. None of its processes may still run. */
 export async function removeWorkspace(root: string, taskId: string, path: string): Promise<void> {
   const folder = taskFolder(root, taskId)
-  // Removed first: if the removal is interrupted, the rest counts as incomplete, and not as work that deleted files.
+  // The marker is removed first: if the removal is interrupted, the rest counts as incomplete, and not as work that deleted files.
   await rm(join(folder, 'ready.json'), { force: true })
   await removeFolder(folder, path)
 }
@@ -147,7 +147,10 @@ export async function evictedHead(root: string, taskId: string): Promise<string 
   return written !== undefined && /^[0-9a-f]{40}$/.test(written) ? written : null
 }
 
-/** For an evicted workspace into which something else is restored: if that is interrupted, the result must not be taken for the evicted work. */
+/**
+ * Forgets the head of an evicted workspace into which something else is restored: if the restore is interrupted, its result must not be taken for the
+ * evicted work.
+ */
 export async function forgetEvictedHead(root: string, taskId: string): Promise<void> {
   await writeFile(join(taskFolder(root, taskId), evictedMarker), '', { flush: true })
 }
@@ -213,7 +216,7 @@ export async function writeMarker(
     startCommit,
     ...(owner && { owner }),
   }
-  // Flushed before it gets its name: an empty marker would lock the task out of its workspace.
+  // The marker is flushed before it gets its name: an empty marker would lock the task out of its workspace.
   await writeFile(join(task, 'ready.half'), JSON.stringify(marker), { flush: true })
   await rename(join(task, 'ready.half'), join(task, 'ready.json'))
 }

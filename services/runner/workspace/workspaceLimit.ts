@@ -46,7 +46,10 @@ interface Quota {
   call(file: string, args: readonly string[], options?: Partial<RunOptions>): Promise<string>
 }
 
-/** Above the measured limit, so that usually a run is ended with its reason, and the kernel only stops what was not measured yet. */
+/**
+ * The kernel's limit as a multiple of the measured one. It is higher, so that usually a measurement ends the run with a reason, and the kernel only
+ * stops what was not measured yet.
+ */
 const beyond = 1.02
 /** Any file with content uses a block of this size. No more files than that are allowed, even empty ones. */
 const bytesPerFile = 4_096

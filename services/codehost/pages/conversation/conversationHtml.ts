@@ -7,7 +7,7 @@ import type { IssueComment, Review, ReviewComment, ReviewThread } from '../../st
 
 export const personName = (login: string): string => accountOf(login)?.name ?? login
 
-/** Hidden characters are replaced by their code points. */
+/** The text with hidden characters replaced by their code points. */
 export const visible = (text: string): readonly (Html | string)[] =>
   shownParts(text).map((part) =>
     part.kind === 'text' ? part.text : html`<mark title="Hidden character">${part.codePoint}</mark>`,

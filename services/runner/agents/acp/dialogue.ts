@@ -129,7 +129,7 @@ export function acpDialogue(request: AcpDialogueRequest): AgentDialogue {
   }
 }
 
-/** Makes one of deltas that follow each other, so that an agent that floods costs little. */
+/** Joins deltas that follow each other into one, so that an agent that floods costs little. */
 function merged(events: readonly AgentEvent[]): readonly AgentEvent[] {
   const all: AgentEvent[] = []
   for (const event of events) {

@@ -148,7 +148,7 @@ const mcpEnvironment = (runToken: string) => ({
   // claude negotiates for 5 s how the server speaks, and then opens a session. The gateway ends that after 10 s with a reason, so claude must wait
   // longer than both together.
   MCP_TIMEOUT: '25000',
-  // Longer than the gateway waits, which then reports the reason.
+  // The gateway waits less long than this, and then reports the reason.
   MCP_TOOL_TIMEOUT: '620000',
 })
 

@@ -132,7 +132,7 @@ export function commandOf(command: string): string {
   return inner === undefined ? command : (unquoted(inner) ?? command)
 }
 
-/** The value of a single shell word; `undefined` if there are several words, or one that is more than quoted. */
+/** The value of a single shell word; `undefined` if there are several words, or if the word contains more than text and quotes. */
 function unquoted(word: string): string | undefined {
   const part = /'([^']*)'|"((?:[^"\\]|\\[\s\S])*)"|\\([\s\S])|([^\s'"\\$`;&|<>()*?]+)/y
   let value = ''

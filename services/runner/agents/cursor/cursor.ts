@@ -52,7 +52,7 @@ export const cursor = {
         ...(session.kind === 'resume' ? ['--resume', session.id] : []),
         ...(model !== null && takesModel('cursor', model) ? ['--model', model] : []),
       ],
-      // Without this variable its Node ignores the proxy, the only way out of the sandbox.
+      // Without this variable, Cursor's Node ignores the proxy, which is the only way out of the sandbox.
       env: { CURSOR_API_KEY: access.apiKey, NODE_USE_ENV_PROXY: '1', NO_COLOR: '1' },
     }
   },

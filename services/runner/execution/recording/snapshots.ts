@@ -53,7 +53,7 @@ export type RestoredWork =
 
 /** Takes and restores snapshots. No agent may run in a workspace that is passed to these functions. */
 export interface Snapshots {
-  /** Takes a snapshot and records it. Files that have not changed since the last one are the same blob. */
+  /** Takes a snapshot and records it. If the files have not changed since the last snapshot, its blob is used again. */
   record(request: SnapshotRequest): Promise<void>
   /** Restores the last snapshot, files and session, into a new workspace. */
   restore(task: Saved, workspace: Workspace): Promise<RestoredWork>

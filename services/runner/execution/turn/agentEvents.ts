@@ -226,7 +226,7 @@ async function subagentSaid(
   { isThought, text, parentToolId }: SubagentWords,
 ): Promise<void> {
   const of = { executionId, messageId: randomUUID(), agent: agent.name, parentToolId: named(parentToolId) }
-  // The same limit as for the output of the call, because the last text of a sub-agent is that output.
+  // The limit is the same as for the output of the call, because the last text of a sub-agent is that output.
   const words = { text: await redaction.text(shortened(text, keptOutput)) }
   await reporter.report(SubagentSaid.of({ ...of, isThought }, words))
 }

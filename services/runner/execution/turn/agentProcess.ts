@@ -311,7 +311,7 @@ function agentProcess(
       listenTo(listener)
       isInTurn = true
       try {
-        // The scripted model is the only one that answers.
+        // Only the scripted model answers here, so the requested model is ignored.
         const chosen = dialogue.choose?.(isScripted ? { ...use, model: start.model } : use) ?? ''
         write(`${chosen}${dialogue.message(message)}`)
         if (agent.turns === 'one') child.stdin?.end()

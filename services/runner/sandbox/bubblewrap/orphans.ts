@@ -31,7 +31,7 @@ async function bubblewraps(): Promise<readonly number[]> {
   return found
 }
 
-/** Identifies a folder among all on this machine, by whatever path it is accessed. */
+/** A value that identifies a folder on this machine, by whatever path it is accessed. */
 async function identityOf(folder: string): Promise<string | undefined> {
   const found = await stat(folder).catch(() => undefined)
   return found && `${found.dev}:${found.ino}`

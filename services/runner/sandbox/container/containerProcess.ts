@@ -87,7 +87,7 @@ interface Container {
   readonly stdout: PassThrough
   readonly stderr: PassThrough
   readonly answers: ReturnType<typeof hearAnswers>
-  /** The words for its first process, which wait until the pipe to it is open. */
+  /** Words for the container's first process, which wait until the pipe to that process is open. */
   readonly words: Word[]
   line: FileHandle | undefined
   id: string | undefined
@@ -136,7 +136,7 @@ async function make(container: Container, folder: string): Promise<string> {
   container.line = line
   answers.listen(openSync(join(folder, 'answers'), bothWays))
   await chmod(join(folder, 'answers'), 0o222)
-  // Sends words from before the pipe was open.
+  // Sends the words that were said before the pipe was open.
   for (const word of container.words.splice(0)) say(container, word)
   const mounts = [
     ...start.plan.mounts,

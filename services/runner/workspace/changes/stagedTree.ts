@@ -100,7 +100,7 @@ export async function scratchObjects(
   }
 }
 
-/** In bytes. GitHub accepts no larger file, but would refuse it only after receiving all of it. */
+/** The largest file that can be published, in bytes. GitHub accepts no larger file, but would refuse it only after receiving all of it. */
 const largestFile = 100 * 1024 * 1024
 const tooLarge = (path: string): string =>
   `${path} is larger than 100 MB, which no code host takes. Remove it, or name it in .gitignore.`

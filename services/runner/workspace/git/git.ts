@@ -87,7 +87,7 @@ export function lastWords(finished: Finished): string {
   }
 }
 
-/** The same git, with calls that have no signal of their own aborted by this one. */
+/** The same git, except that this signal aborts calls that have no signal of their own. */
 export function gitUntil(git: HostGit, signal: AbortSignal): HostGit {
   const until =
     (one: Git): Git =>

@@ -62,7 +62,7 @@ async function isBroughtAlong(
   try {
     const head = await commitOf(git, workspace.privateGitDir, 'HEAD')
     stands = [workspace.mirrorObjects, ...former, head ?? ''].join('\n')
-    // Needed even if the move fails: without them, git takes the ends of the shallow history for damage.
+    // The ends of the shallow history are needed even if the move fails: without them, git takes these ends for damage.
     for (const objects of former)
       await addEndsOfHistory(workspace.privateGitDir, await endsOf(dirname(objects)))
     if (await isFresh(note, stands)) return false

@@ -31,7 +31,7 @@ export async function addedSecret(
     threads?: Pick<TextThreads, 'run'>
   },
 ): Promise<AddedSecret | undefined> {
-  // As bytes, because git prints bytes: a line of a file need not be text.
+  // Secrets are sought as bytes, because git prints bytes: a line of a file need not be text.
   const sought = new Map(
     secrets.flatMap((secret) =>
       formsOf([secret.value]).map(

@@ -149,5 +149,5 @@ const longestPointer = 1024
 const pointer =
   /^version https:\/\/git-lfs\.github\.com\/spec\/v1\n(?:ext-[^\n]*\n)*oid sha256:[0-9a-f]{64}\nsize \d+\n$/
 
-/** Enough for a path of a few hundred characters for each file that a tree may gain. */
+/** The limit of git's output: enough for a path of a few hundred characters for each file that a tree may gain. */
 const maxBytes = 64 * 1024 * 1024

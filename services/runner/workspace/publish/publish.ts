@@ -109,7 +109,7 @@ export async function commitAndPush(request: PublishRequest): Promise<PublishRes
   const files = request.forWorkflows ? await workflowFiles(request, known, headSha) : []
   const permitted = files.length > 0 ? await request.forWorkflows?.(files) : undefined
   if (permitted && 'refused' in permitted) return { kind: 'no_workflows', message: permitted.refused }
-  // Without renewal, because another token may not be permitted to change these files.
+  // The authorization is not renewed, because another token may not be permitted to change these files.
   const permittedRequest = permitted ? { ...request, ...permitted, renewed: async () => undefined } : request
   return pushOnTop(permittedRequest, headSha, leftOut)
 }
@@ -291,7 +291,7 @@ async function push(
   const { git, workspace, url, pushTimeoutMs: timeoutMs = 120_000 } = request
   const { privateGitDir: gitDir, branch } = workspace
   const finished = await withRenewal(request, (authorization) => {
-    // Evaluated for each attempt: the push of a task that was deleted in the meantime is not repeated.
+    // The signal is chosen for each attempt, so that the push of a task that was deleted in the meantime is not repeated.
     const signal = request.signal?.aborted ? request.signal : (request.pushSignal ?? request.signal)
     return pushRef(git, { gitDir, url, authorization, timeoutMs, signal }, `${headSha}:refs/heads/${branch}`)
   })

@@ -136,7 +136,7 @@ async function checkOut(git: Git, workspace: Workspace, { head, work }: Opened):
   }
   await withScratchIndex(workspace, async (index) => {
     const plain = await openPlainGit(git, workspace, { index })
-    // Not -m, because git would then compare each file with the index, and by other rules than those by which it was written.
+    // With `-m` instead, git would compare each file with the index, and by other rules than those by which the file was written.
     const args = ['read-tree', '--reset', '-u', ...(head === null ? [] : [head]), work]
     await gitOrThrow(git, { ...plain, timeoutMs: 600_000, args })
   })
@@ -197,7 +197,7 @@ const WorkNote = z.object({
 })
 type WorkNote = z.infer<typeof WorkNote>
 
-/** Without person and time, so that equal work has the same commit. */
+/** An identity without person and time, so that equal work has the same commit. */
 export const sameIdentity = {
   GIT_AUTHOR_NAME: 'Flightdeck',
   GIT_AUTHOR_EMAIL: 'noreply@localhost',
