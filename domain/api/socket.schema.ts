@@ -90,6 +90,8 @@ export interface ServerEvents {
   chat_message: (message: ChatMessage & Caused) => void
   /** Sent immediately and without guarantee: these pieces have no place in the log, and resuming does not depend on them. */
   chat_message_words: (words: MessageWords) => void
+  /** Like `chat_message_words`, for a thought: its `messageId` is that of the entry that the command log gets once the thought is complete. */
+  thought_words: (words: MessageWords) => void
   chat_message_delta: (delta: MessageDelta & Caused) => void
   chat_message_status_changed: (change: ChatMessageStatusChanged) => void
   task_status_changed: (change: TaskStatusChanged) => void

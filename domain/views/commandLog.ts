@@ -1,6 +1,7 @@
 /** The command log of a task: one document per tool call and thought of the agent, and per command of a person. */
 import type { LogEntry } from '../api/chat.schema.ts'
 import type { ShownImage } from '../api/images.schema.ts'
+import type { Task } from '../api/tasks.schema.ts'
 import { sortKey } from '../kernel/event.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
 import { endOf, goneWithTask, type MessageDocument, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
@@ -146,17 +147,31 @@ function queuedCommand(
 type Words = Extract<AnyRecorded, { type: 'ThinkingRecorded' | 'SubagentSaid' }>
 
 function wordsOf(event: Words, id: string): LogDocument {
-  return {
-    ...begun(event, id),
-    messageId: null,
-    executionId: event.data.executionId,
-    kind: 'thinking',
-    name: 'thinking',
-    target: null,
-    input: null,
-    status: 'completed',
-    output: event.content?.text ?? null,
-  }
+  return thought(begun(event, id), event.data.executionId, event.content?.text ?? null)
+}
+
+function thought(
+  entry: ReturnType<typeof entryBegun>,
+  executionId: string,
+  output: string | null,
+): LogDocument {
+  const what = { messageId: null, kind: 'thinking', name: 'thinking', target: null, input: null } as const
+  return { ...entry, ...what, executionId, status: 'completed', output }
+}
+
+/** A thought that is being written, as the entry that it will be. */
+export function growingThought(
+  {
+    id: task,
+    position,
+    version: revision,
+    updatedAt: at,
+  }: Pick<Task, 'id' | 'position' | 'version' | 'updatedAt'>,
+  words: { readonly executionId: string; readonly messageId: string; readonly text: string },
+): LogDocument {
+  const { executionId, messageId, text } = words
+  const entry = entryBegun(`${executionId}:${messageId}`, task, { at, position, revision })
+  return { ...thought(entry, executionId, text), status: 'running' }
 }
 
 /** How long a thought took, and when it began: this long before it was recorded. */

@@ -12,12 +12,23 @@ import { visiting } from './visiting.ts'
 
 const working = createGate()
 const looking = createGate()
+const thinking = createGate()
 const stage = await openStage({
   repositories: { notes: { 'README.md': '# Notes\n' } },
   scripts: [
     {
       when: /^Think/,
       turns: [{ thinking: 'Is it a note, or two? It is **one**.', text: 'It is one note.', pauseMs: 120 }],
+    },
+    {
+      when: /^Ponder/,
+      turns: [
+        {
+          thinking: 'Is it **a note**, or two?',
+          text: 'It is one note.',
+          hold: { afterWords: 4, gate: thinking },
+        },
+      ],
     },
     {
       when: /^Plan/,
@@ -65,6 +76,26 @@ test('a thought is one quiet line until somebody reads it, by key too', async ()
   expect(await violations(page)).toEqual([])
   await page.reload()
   await expect(task.chat.getByRole('button', { name: /^Thought for/ })).toBeVisible()
+})
+
+test('a thought can be read while it is written, and stays open when it is whole', async () => {
+  const { page } = await visiting(stage, { as: ada })
+  const { id } = await ada.task(project, 'Go on')
+  const task = await openTask(page, id)
+  await expect(task.status('Completed')).toBeVisible()
+  await task.send('Ponder')
+  await thinking.reached
+  const thought = task.chat.getByRole('button', { name: /^Thinking…/ })
+  await expect(thought).toHaveAttribute('aria-expanded', 'false')
+  await expect(task.chat).not.toContainText('Is it')
+  await thought.click()
+  await expect(task.chat).toContainText('Is it a note')
+  expect(await violations(page)).toEqual([])
+  thinking.release()
+  await expect(task.status('Completed')).toBeVisible()
+  await expect(task.chat).toContainText('Is it a note, or two?')
+  await expect(task.chat.getByRole('button', { name: /^Thought/ })).toHaveAttribute('aria-expanded', 'true')
+  await expect(thought).toHaveCount(0)
 })
 
 test('the to-do list is above the chat while the agent works, and folds to what comes next', async () => {

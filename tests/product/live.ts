@@ -65,6 +65,7 @@ export async function connectLive(
     terminal_output: [],
     chat_message: [],
     chat_message_words: [],
+    thought_words: [],
     chat_message_delta: [],
     chat_message_status_changed: [],
     task_status_changed: [],
@@ -90,6 +91,10 @@ export async function connectLive(
   socket.on('chat_message_words', (payload) => {
     payloads.chat_message_words.push(payload)
     hear({ name: 'chat_message_words', payload, at: at() })
+  })
+  socket.on('thought_words', (payload) => {
+    payloads.thought_words.push(payload)
+    hear({ name: 'thought_words', payload, at: at() })
   })
   socket.on('chat_message_delta', (payload) => {
     payloads.chat_message_delta.push(payload)

@@ -12,6 +12,8 @@ export interface TurnRecording {
   hasBegun(): boolean
   /** The ids of the messages that count as seen by the model. */
   readonly seen: readonly string[]
+  /** The pieces of thoughts that viewers are sent. */
+  readonly thought: readonly string[]
   readonly stderr: readonly string[]
   /** How many answers were reported as seen by the model. */
   answersSeen(): number
@@ -20,6 +22,7 @@ export interface TurnRecording {
 export function recordingOf(executionId: string, redacted = (text: string) => text): TurnRecording {
   const recorded: ProgressEvent[] = []
   const seen: string[] = []
+  const thought: string[] = []
   let hasBegun = false
   let answersSeen = 0
   const stderr: string[] = []
@@ -43,7 +46,12 @@ export function recordingOf(executionId: string, redacted = (text: string) => te
       keepLast: unused,
       end: nothing,
     },
-    texts: { write: nothing, restart: nothing, finish: async (key) => `message of ${key}` },
+    texts: {
+      write: nothing,
+      think: async (_, text) => void thought.push(text),
+      restart: nothing,
+      finish: async (key) => `message of ${key}`,
+    },
     changes: { hide: unused, record: unused, recordSoon: () => undefined, stop: unused },
     redaction: { stream: unused, text: async (text) => redacted(text), diff: unused },
     keepImages: async (toolId, base64) =>
@@ -56,6 +64,7 @@ export function recordingOf(executionId: string, redacted = (text: string) => te
     recorded,
     hasBegun: () => hasBegun,
     seen,
+    thought,
     stderr,
     answersSeen: () => answersSeen,
   }

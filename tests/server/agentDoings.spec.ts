@@ -6,15 +6,24 @@ import { getChat, getCommands, getTaskImages } from '#domain/api/chat.schema.ts'
 import { deleteTask } from '#domain/api/tasks.schema.ts'
 import { todosOf } from '#domain/views/todos.ts'
 import { bash, delegating, lookingAt, plan, planned } from '../standins/agentDoings.ts'
-import type { Script } from '../standins/messagesApi.ts'
+import { createGate, type Script } from '../standins/messagesApi.ts'
 import { picture } from './pictures.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
 const thought = 'The greeting is in src/greet.js.'
+const watched = createGate()
+const thinking = createGate()
 const scripts: readonly Script[] = [
   {
     when: /^Think first/,
     turns: [{ thinking: thought, text: 'I thought about it.', pauseMs: 60 }],
+  },
+  {
+    when: /^Think aloud/,
+    turns: [
+      { text: 'First.', tools: [bash('true')], hold: { afterWords: 0, gate: watched } },
+      { thinking: thought, text: 'Aloud.', hold: { afterWords: 3, gate: thinking } },
+    ],
   },
   {
     when: /^Plan and do/,
@@ -66,6 +75,30 @@ test('a thought is in the log and never among the messages', async () => {
   expect(messages.map(({ message }) => message)).toEqual(['Think first', 'I thought about it.'])
   expect(JSON.stringify(live.of('chat_message'))).not.toContain(thought)
   expect(JSON.stringify(live.of('chat_message_words'))).not.toContain('greeting')
+  live.close()
+})
+
+test('a thought is told as it is written, under the id of its entry, and apart from words', async () => {
+  const { ada, projectId } = scene
+  const { id: taskId } = await ada.task(projectId, 'Think aloud')
+  const live = await watching(ada, taskId)
+  watched.release()
+  await live.until('the beginning of the thought', () =>
+    live.of('thought_words').some(({ offset, text }) => offset === 0 && text.startsWith('The greeting')),
+  )
+  expect((await logsOf(taskId)).map(({ kind }) => kind)).toEqual(['run'])
+  thinking.release()
+  await ada.taskOnce(taskId, hasEnded)
+  const entry = (await logsOf(taskId)).at(-1)
+  expect(entry).toMatchObject({ kind: 'thinking', output: thought })
+  const ids = live.of('thought_words').map(({ executionId, messageId }) => `${executionId}:${messageId}`)
+  expect(new Set(ids)).toEqual(new Set([entry?.id]))
+  const words = [
+    ...live.of('chat_message_words'),
+    ...live.of('chat_message_delta'),
+    ...live.of('chat_message'),
+  ]
+  expect(JSON.stringify(words)).not.toContain('greeting')
   live.close()
 })
 

@@ -387,6 +387,7 @@ describe('a task', () => {
       terminal_output: TerminalOutput,
       chat_message: ChatMessage,
       chat_message_words: MessageWords,
+      thought_words: MessageWords,
       chat_message_delta: MessageDelta,
       chat_message_status_changed: ChatMessageStatusChanged,
       task_status_changed: TaskStatusChanged,

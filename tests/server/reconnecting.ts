@@ -182,8 +182,12 @@ async function watchOn(watching: Watching, tellShare: () => void): Promise<Seen>
   return seen
 }
 
-const ofTask = (live: Live): readonly Heard[] =>
-  live.heard.filter(({ name }) => name !== 'global_task_status_changed' && name !== 'chat_message_words')
+const outsideTheLog: ReadonlySet<string> = new Set([
+  'global_task_status_changed',
+  'chat_message_words',
+  'thought_words',
+])
+const ofTask = (live: Live): readonly Heard[] => live.heard.filter(({ name }) => !outsideTheLog.has(name))
 
 /** The cursor that a viewer sends when it reconnects after receiving these messages. */
 function resumeCursor(heard: readonly Heard[], start: Position): ResumeCursor {

@@ -498,10 +498,12 @@ describe('a viewer', () => {
     await feed.join(task1, viewer, null)
     fake.say(words)
     expect(viewer.heard).toEqual([['chat_message_words', words]])
+    fake.say({ ...words, isThought: true })
+    expect(viewer.heard.slice(1)).toEqual([['thought_words', words]])
     fake.say({ ...words, taskId: taskId(9) })
     feed.leave(task1, viewer)
     fake.say(words)
-    expect(viewer.heard).toHaveLength(1)
+    expect(viewer.heard).toHaveLength(2)
     await feed.stop()
   })
 

@@ -13,7 +13,7 @@ import { project, type AnyRecorded } from '#domain/views/view.ts'
 import { orElse } from '#platform/async/orElse.ts'
 import { limitConcurrency, serialize, type Serialize } from '#platform/async/queue.ts'
 import { UnreadableEvent, type EventLog } from '#platform/eventlog/eventLog.ts'
-import type { LiveWords } from '#platform/eventlog/liveWords.ts'
+import type { LiveWords, Words } from '#platform/eventlog/liveWords.ts'
 import type { ImageAddresses } from '#platform/images/addresses.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Bus } from '#platform/ports/bus.ts'
@@ -194,10 +194,11 @@ async function tellQuarantine(feed: FeedState, stream: string): Promise<void> {
 }
 
 /** Sends pieces of text that are outside the order of the log. They are replaced when the log has recorded their message. */
-function sendWords({ rooms }: FeedState, words: Parameters<Parameters<LiveWords['hear']>[1]>[0]): void {
+function sendWords({ rooms }: FeedState, { isThought, ...words }: Words): void {
+  const message: SocketMessage = isThought ? ['thought_words', words] : ['chat_message_words', words]
   // Skips a viewer whose history is still being read: the next pieces contain this text too.
   for (const [viewer, { held }] of rooms.get(words.taskId)?.viewers ?? [])
-    if (held === null) viewer.send(['chat_message_words', words])
+    if (held === null) viewer.send(message)
 }
 
 /** Logs an event that cannot be read. It is sent to nobody and does not stop the feed. */

@@ -155,7 +155,8 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
   socket.conn.on('drain', () => Object.assign(waiting, { packets: 0, characters: 0 }))
   const viewer: Viewer = {
     send([name, payload]) {
-      if (name === 'chat_message_words' && waiting.packets >= waitingWithWords) return
+      const isReplaced = name === 'chat_message_words' || name === 'thought_words'
+      if (isReplaced && waiting.packets >= waitingWithWords) return
       waiting.packets += 1
       waiting.characters += charactersOf(payload)
       // Disconnects immediately, because a client that does not read would never be finished.

@@ -62,6 +62,16 @@ test('that were moved to another place of the message, or whose key was destroye
   expect(heard).toHaveLength(2)
 })
 
+test('that are a thought are told apart, and are not opened as words', async () => {
+  const { bus, live, heard } = scene()
+  live.tell({ ...words(0, 'Hmm.'), isThought: true })
+  await vi.waitFor(() => expect(heard).toEqual([{ ...words(0, 'Hmm.'), isThought: true }]))
+  const [sealed] = bus.said('words')
+  if (sealed) bus.publish('words', { ...sealed, isThought: undefined })
+  live.tell(words(0, 'Aloud.'))
+  await vi.waitFor(() => expect(heard.map(({ text }) => text)).toEqual(['Hmm.', 'Aloud.']))
+})
+
 test('beyond what may wait are left out, and nobody is kept waiting', async () => {
   const { live, heard, stop } = scene()
   for (let n = 0; n < 5_000; n += 1) live.tell(words(n, 'x'))

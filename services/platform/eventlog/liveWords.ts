@@ -22,8 +22,9 @@ export interface LiveWords {
 const maxWaiting = 1_000
 
 export function liveWords({ bus, vault, logger }: { bus: Bus; vault: Vault; logger: Logger }): LiveWords {
-  const place = ({ taskId, messageId, offset }: Omit<Words, 'text'>) =>
-    [scopeOfStream(taskStream(taskId)), `words#${messageId}:${offset}`] as const
+  // A thought is sealed apart from words, so that a gateway that does not know of thoughts cannot show one as a message.
+  const place = ({ taskId, messageId, offset, isThought }: Omit<Words, 'text'>) =>
+    [scopeOfStream(taskStream(taskId)), `${isThought ? 'thought' : 'words'}#${messageId}:${offset}`] as const
   const inOrder = () => {
     let last = Promise.resolve()
     let waiting = 0

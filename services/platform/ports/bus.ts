@@ -13,6 +13,8 @@ export const messages = {
     messageId: z.string(),
     /** Where the text begins in the message, as an index of UTF-16 code units. */
     offset: z.int().nonnegative(),
+    /** Set for a thought, which is no part of any message. */
+    isThought: z.literal(true).optional(),
     sealed: z.base64(),
   }),
   /** A projection has folded everything up to and including this position. */

@@ -27,7 +27,7 @@ export type AgentEvent =
   | { readonly type: 'text_delta'; readonly messageKey: string; readonly text: string }
   /** A whole text; `cut` when it was interrupted. Each key that had a delta gets exactly one such event. */
   | { readonly type: 'text'; readonly messageKey: string; readonly text: string; readonly cut: boolean }
-  /** An interrupted text is rewritten under its key, from its beginning. */
+  /** An interrupted text or thought is rewritten under its key, from its beginning. */
   | { readonly type: 'text_restarted'; readonly messageKey: string }
   | { readonly type: 'thinking_delta'; readonly messageKey: string; readonly text: string }
   | { readonly type: 'thinking'; readonly messageKey: string; readonly text: string; readonly cut: boolean }

@@ -116,8 +116,9 @@ function followTasks(
   socket.on('terminal_output', (output) =>
     onTaskMessage(output.taskId, (viewer) => viewer.terminalOutput(output)),
   )
-  socket.on('chat_message_words', (words) =>
-    onTaskMessage(words.taskId, (viewer) => viewer.messageWords(words)),
+  socket.on('chat_message_words', (words) => onTaskMessage(words.taskId, (viewer) => viewer.words(words)))
+  socket.on('thought_words', (words) =>
+    onTaskMessage(words.taskId, (viewer) => viewer.words({ ...words, isThought: true })),
   )
   socket.on('chat_message_delta', (delta) =>
     onTaskMessage(delta.taskId, (viewer) => viewer.messageDelta(delta)),

@@ -6,6 +6,10 @@ import type { Position } from '#domain/kernel/event.ts'
 /** Joins a room, from a position or from now. Resolves to a refusal when there is no answer. */
 export type Join = (last: Position | null) => Promise<JoinAnswer>
 
+export interface LiveWords extends MessageWords {
+  readonly isThought?: true
+}
+
 export interface Viewer {
   readonly taskId: string
   /** Called whenever the connection is established, also after a loss; the viewer must then join its room. */
@@ -14,7 +18,8 @@ export interface Viewer {
   /** A message that is new, edited or withdrawn. */
   chatMessage(message: ChatMessage): void
   terminalOutput(output: TerminalOutput): void
-  messageWords(words: MessageWords): void
+  /** A piece of a message, or of a thought, that is not recorded yet. */
+  words(words: LiveWords): void
   messageDelta(delta: MessageDelta): void
   statusChanged(change: TaskStatusChanged): void
   /** Called when more was missed than the server sends: the viewer must read the history again. */

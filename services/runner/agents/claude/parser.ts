@@ -189,7 +189,7 @@ function streamed(state: State, event: StreamEvent): AgentEvent[] {
       const retried = takeRetried(state, kind)
       const messageKey = retried?.messageKey ?? place
       state.writing.set(place, { kind, messageKey, text: '' })
-      return retried?.kind === 'text' ? [{ type: 'text_restarted', messageKey }] : []
+      return retried === undefined ? [] : [{ type: 'text_restarted', messageKey }]
     }
     case 'content_block_delta': {
       const block = state.writing.get(`${state.streamedMessage}/${event.index}`)

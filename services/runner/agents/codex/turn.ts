@@ -132,7 +132,7 @@ function textReader(keyOf: (itemId: string) => string) {
     const one = { kind, messageKey, text: '' }
     writing.set(itemId, one)
     written += itemId.length
-    return { one, said: before?.kind === 'text' ? [{ type: 'text_restarted', messageKey }] : [] }
+    return { one, said: before === undefined ? [] : [{ type: 'text_restarted', messageKey }] }
   }
   const begun = () => [...retried, ...writing.values()].filter(({ text }) => text !== '')
   return {

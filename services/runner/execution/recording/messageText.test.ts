@@ -23,19 +23,20 @@ function scene({
 }: Partial<{ append: () => Promise<void>; secrets: string[] }> = {}) {
   const recorded: Text[] = []
   const told: { readonly offset: number; readonly text: string }[] = []
+  const thought: typeof told = []
   const texts = messageTexts({
     terminal: {
       async append(event) {
         if (event.type === 'MessageTextRecorded') recorded.push(event)
         await append()
       },
-      tell: ({ offset, text }) => void told.push({ offset, text }),
+      tell: ({ offset, text, isThought }) => void (isThought ? thought : told).push({ offset, text }),
     },
     fence,
     redaction: redactionOf(secrets, textThreads()),
     clock: { now: () => new Date() },
   })
-  return { texts, recorded, told }
+  return { texts, recorded, told, thought }
 }
 
 /** As a model talks: a word each 20 ms. */
@@ -123,4 +124,41 @@ test('a log that refuses is heard of by who writes on, and at the end', async ()
   await texts.write('k', 'two ')
   await expect(texts.write('k', 'three ')).rejects.toThrow('taken over')
   await expect(texts.finish('k')).rejects.toThrow('taken over')
+})
+
+describe('a thought', () => {
+  test('is told as it is written, redacted, and nothing of it is recorded', async () => {
+    const { texts, recorded, told, thought } = scene({ secrets: ['opensesame-1234'] })
+    for (const word of ['It is ', 'open', 'sesame-', '1234, ', 'then.', ' Or so.']) {
+      await texts.think('t', word)
+      await vi.advanceTimersByTimeAsync(100)
+    }
+    await texts.finish('t')
+    expect([told, recorded]).toEqual([[], []])
+    expect(thought.length).toBeGreaterThan(2)
+    expect(JSON.stringify(thought)).not.toMatch(/sesame/)
+    expect(thought.at(-1)).toEqual({ offset: 0, text: expect.stringMatching(/^It is .*, then\. Or so\.$/) })
+  })
+
+  test('is told in small parts, and not without end', async () => {
+    const { texts, thought } = scene()
+    for (let n = 0; n < 1_000; n += 1) {
+      await texts.think('t', 'x'.repeat(100))
+      await vi.advanceTimersByTimeAsync(20)
+    }
+    await texts.finish('t')
+    expect(Math.max(...thought.map(({ text }) => text.length))).toBeLessThanOrEqual(2_000)
+    expect(Math.max(...thought.map(({ offset, text }) => offset + text.length))).toBeLessThanOrEqual(32_000)
+    expect(thought.length).toBeLessThan(100)
+  })
+
+  test('that begins anew is told from its beginning', async () => {
+    const { texts, thought } = scene()
+    await texts.think('t', 'Perhaps')
+    await texts.restart('t')
+    await texts.think('t', 'Surely')
+    await texts.finish('t')
+    expect(thought).toContainEqual({ offset: 0, text: 'Perhaps' })
+    expect(thought.at(-1)).toEqual({ offset: 0, text: 'Surely' })
+  })
 })

@@ -9,9 +9,11 @@ import type { TerminalWriter } from './terminalWriter.ts'
 
 export interface MessageTexts {
   write(messageKey: string, text: string): Promise<void>
+  /** Sends viewers more of a thought. Nothing of it is recorded before it is complete. */
+  think(messageKey: string, text: string): Promise<void>
   /** The text was broken off, and the agent will begin it again from the start. */
   restart(messageKey: string): Promise<void>
-  /** The text is complete. Resolves with the id of its message when every piece is recorded. */
+  /** The text or thought is complete. Resolves with the id of its message when every piece is recorded. */
   finish(messageKey: string): Promise<string>
 }
 
@@ -24,9 +26,13 @@ interface MessageTextDeps {
 
 /** The time between two messages to viewers: frequent enough for the frames of a screen, and rare enough for a socket. */
 const betweenTellingsMs = 15
+/** The time between two messages about a thought, which all repeat `toldAgain` characters. */
+const betweenThoughtsMs = 100
 const recorded = { intervalMs: 250, pieceBytes: 4_096, pendingCharacters: 65_536 } as const
 /** How many of the latest unrecorded characters each message to viewers contains, for viewers that missed them. */
 const toldAgain = 2_000
+/** The number of characters of a thought that viewers are sent while it is written. */
+const toldOfThought = 32_000
 
 /**
  * Makes the texts of an attempt. A message's id is derived from the fence and the agent's own key, so that the pieces and the whole message have the
@@ -75,12 +81,34 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
     return recorder
   }
 
+  function thinkerOf(messageKey: string): OutputRecorder {
+    const known = open.get(messageKey)
+    if (known) return known
+    const messageId = idOf(messageKey)
+    let length = 0
+    let latest = ''
+    const recorder = recordOutput({
+      redaction,
+      intervalMs: betweenThoughtsMs,
+      emit(text) {
+        length += text.length
+        if (length > toldOfThought) return
+        latest = `${latest}${text}`.slice(-Math.max(toldAgain, text.length))
+        const offset = length - latest.length
+        terminal.tell({ executionId: fence.executionId, messageId, offset, text: latest, isThought: true })
+      },
+    })
+    open.set(messageKey, recorder)
+    return recorder
+  }
+
   async function restart(messageKey: string): Promise<void> {
     await open.get(messageKey)?.end()
     open.delete(messageKey)
   }
   return {
     write: (messageKey, text) => recorderOf(messageKey).write(text),
+    think: (messageKey, text) => thinkerOf(messageKey).write(text),
     restart,
     async finish(messageKey) {
       await restart(messageKey)

@@ -4,11 +4,15 @@ import { recordingOf } from '../../../../tests/runner/turnRecording.ts'
 
 describe('what an agent reports', () => {
   test('a thought is recorded once it is whole, redacted and bounded, and never as a message', async () => {
-    const { recorder, messages, recorded } = recordingOf(executionId(1), (text) => `redacted: ${text}`)
+    const { recorder, messages, recorded, thought } = recordingOf(
+      executionId(1),
+      (text) => `redacted: ${text}`,
+    )
     messages.add('mine')
     await recorder.record({ type: 'taken_up', messageIds: ['mine'] })
     await recorder.record({ type: 'thinking_delta', messageKey: 't', text: 'Let me' })
     expect(recorded).toEqual([])
+    expect(thought).toEqual(['Let me'])
     await recorder.record({ type: 'thinking', messageKey: 't', text: 'Let me see.', cut: false })
     await recorder.record({ type: 'thinking', messageKey: 'empty', text: ' \n', cut: false })
     await recorder.record({ type: 'thinking', messageKey: 'long', text: 'x'.repeat(99_999), cut: true })
@@ -25,11 +29,12 @@ describe('what an agent reports', () => {
     ])
   })
 
-  test('what it thinks unasked is not recorded', async () => {
-    const { recorder, recorded } = recordingOf(executionId(1))
+  test('what it thinks unasked is neither sent nor recorded', async () => {
+    const { recorder, recorded, thought } = recordingOf(executionId(1))
     await recorder.record({ type: 'unasked' })
+    await recorder.record({ type: 'thinking_delta', messageKey: 't', text: 'Why am I' })
     await recorder.record({ type: 'thinking', messageKey: 't', text: 'Why am I awake?', cut: false })
-    expect(recorded).toEqual([])
+    expect([recorded, thought]).toEqual([[], []])
   })
 
   // Holds findings 1.135.

@@ -198,7 +198,7 @@ function unaskedRecorder({ fence: { executionId }, agent, reporter, redaction }:
   }
 }
 
-/** Records a thought once it is complete. */
+/** Sends viewers a thought as it is written, and records it once it is complete. */
 function thoughtRecorder({ fence, agent, reporter, texts, redaction, elapsed }: RecordedTurn) {
   const begunAt = new Map<string, number>()
   return {
@@ -208,11 +208,14 @@ function thoughtRecorder({ fence, agent, reporter, texts, redaction, elapsed }: 
       text,
     }: Extract<AgentEvent, { type: 'thinking' | 'thinking_delta' }>): Promise<void> {
       const begun = begunAt.get(messageKey)
-      if (type === 'thinking_delta') return void begunAt.set(messageKey, begun ?? elapsed())
+      if (type === 'thinking_delta') {
+        begunAt.set(messageKey, begun ?? elapsed())
+        return texts.think(messageKey, text)
+      }
       begunAt.delete(messageKey)
+      const messageId = await texts.finish(messageKey)
       if (text.trim() === '') return
       const durationMs = begun === undefined ? null : Math.max(0, Math.round(elapsed() - begun))
-      const messageId = await texts.finish(messageKey)
       const data = { executionId: fence.executionId, messageId, agent: agent.name, durationMs }
       await reporter.report(
         ThinkingRecorded.of(data, { text: await redaction.text(shortened(text, keptThought)) }),

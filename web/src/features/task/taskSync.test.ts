@@ -1,13 +1,14 @@
 // @vitest-environment jsdom
 import { configureStore } from '@reduxjs/toolkit'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { MessageDelta, MessageWords } from '#domain/api/chat.schema.ts'
+import type { MessageDelta } from '#domain/api/chat.schema.ts'
 import type { JoinAnswer, TaskEventMessage } from '#domain/api/socket.schema.ts'
 import type { TaskEvent } from '#domain/task/events.ts'
+import { ThinkingRecorded } from '#domain/task/thinkingEvents.ts'
 import { chatMessageOf, chatView, messageDocumentId, type MessageDocument } from '#domain/views/chat.ts'
 import { taskOf, tasksView } from '#domain/views/tasks.ts'
 import { messageInPlaceOf } from '../../../../tests/domain/chatMessages.ts'
-import { executionId, taskId } from '../../../../tests/domain/ids.ts'
+import { executionId, messageId, taskId } from '../../../../tests/domain/ids.ts'
 import { recorded } from '../../../../tests/domain/recorded.ts'
 import {
   broke,
@@ -21,7 +22,7 @@ import {
 import { api } from '../../api/api.ts'
 import { tokenKey } from '../../api/tokenStore.ts'
 import { rootReducer } from '../../state/rootReducer.ts'
-import type { Join, Viewer } from '../../live/viewer.ts'
+import type { Join, LiveWords, Viewer } from '../../live/viewer.ts'
 import { selectNotifications } from '../notifications/notifications.ts'
 import { createWriting } from './chat/streamingText.ts'
 import { openTaskReducer, selectOpenTask } from './taskSlice.ts'
@@ -123,7 +124,7 @@ function room() {
     },
     prints: (...items: readonly ReturnType<typeof output>[]) =>
       items.forEach((item) => viewer?.terminalOutput(item)),
-    says: (...words: readonly MessageWords[]) => words.forEach((said) => viewer?.messageWords(said)),
+    says: (...words: readonly LiveWords[]) => words.forEach((said) => viewer?.words(said)),
     records: (delta: MessageDelta) => viewer?.messageDelta(delta),
     written: () => writing.read().map(({ text }) => text),
     state: () => selectOpenTask(store.getState()),
@@ -229,6 +230,24 @@ describe('an open task', () => {
     task.tells(log, ...log.slice(-1))
     await settle()
     expect(task.written()).toEqual(['I l'])
+  })
+
+  test('shows a thought as it is written, until it is recorded', async () => {
+    const of = { executionId: executionId(1), messageId: messageId(9) }
+    const whole = ThinkingRecorded.of({ ...of, agent: 'claude', durationMs: 9 }, { text: 'Let me see.' })
+    const log = recordedLog([...running, whole])
+    server(() => log.slice(0, -1))
+    const task = room()
+    task.connects(joinedAt(log.at(-2)?.position ?? null))
+    await settle()
+    const words = { ...of, taskId: id, isThought: true } as const
+    task.says({ ...words, offset: 0, text: 'Let me' })
+    await settle()
+    expect(task.written()).toEqual(['Let me'])
+    task.tells(log, ...log.slice(-1))
+    task.says({ ...words, offset: 6, text: ' see' })
+    await settle()
+    expect(task.written()).toEqual([])
   })
 
   test('reads the history again when too much was missed', async () => {

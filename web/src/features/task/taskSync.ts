@@ -4,7 +4,7 @@
  * history again.
  */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
-import type { ChatMessage, MessageDelta, MessageWords, TerminalOutput } from '#domain/api/chat.schema.ts'
+import type { ChatMessage, MessageDelta, TerminalOutput } from '#domain/api/chat.schema.ts'
 import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import { outcomeOf } from '#domain/views/chat.ts'
@@ -13,7 +13,7 @@ import { api } from '../../api/api.ts'
 import { catchingUp } from '../../live/connection.ts'
 import { createFrameBatcher, type FrameBatcher } from '../../live/frameBatcher.ts'
 import type { Live } from '../../live/live.ts'
-import type { Join, Viewer } from '../../live/viewer.ts'
+import type { Join, LiveWords, Viewer } from '../../live/viewer.ts'
 import { cover, receive, unsequenced, type Received, type Sequencer } from '../../live/sequencer.ts'
 import { notified } from '../notifications/notifications.ts'
 import {
@@ -86,7 +86,7 @@ interface Sync extends Collaborators {
   taskStream: Sequencer<TaskItem>
   terminalStream: Sequencer<TerminalItem>
   /** Items that have arrived but are not shown yet. */
-  readonly arrived: { happened: TaskItem[]; items: TerminalItem[]; words: MessageWords[] }
+  readonly arrived: { happened: TaskItem[]; items: TerminalItem[]; words: LiveWords[] }
   /** The number of the latest read of the history: the results of earlier reads are ignored. */
   reading: number
   gapWait: number
@@ -164,7 +164,7 @@ function viewerOf(sync: Sync): Viewer {
       markSeen(sync, output.position)
       takeTerminal(sync, receive(sync.terminalStream, [{ kind: 'output', ...output }]))
     },
-    messageWords: (words) => {
+    words: (words) => {
       sync.arrived.words.push(words)
       sync.frames.request()
     },
@@ -371,6 +371,7 @@ function showTask(sync: Sync, happened: readonly TaskItem[]): void {
   for (const event of events) {
     const executionId = endOfWriting(event)
     if (executionId !== null) writing.settle(executionId)
+    if (event.type === 'ThinkingRecorded') writing.drop([event.data.messageId])
   }
   writing.drop(messages.map(({ id }) => id))
   // Feedback that was sent becomes open when its turn fails, and sent again on a retry.

@@ -278,6 +278,29 @@ describe('the chat', () => {
     expect(partsOf(entries, 'e1')).toEqual(['tool 2', 'text 4'])
   })
 
+  test('a thought that is being written is a step of its turn, and the recorded thought takes its place', () => {
+    const begun = { ...nothing, task: task(runs('e1')), logs: [log(2, 'e1')] }
+    const stepsWith = (over: Partial<ChatMaterial>) => {
+      const [turn] = chatTimeline({ ...begun, ...over }).entries
+      return turn?.kind === 'turn'
+        ? turn.parts.map((part) => (part.kind === 'tool' ? [part.key, part.log.status, part.log.output] : []))
+        : []
+    }
+    const thought = { ...writing(3, 'e1'), thought: { begins: 0 } }
+    const before = ['e1:l2', 'completed', null]
+    expect(stepsWith({ writing: [thought] })).toEqual([before, ['e1:w3', 'running', 'so far']])
+    expect(stepsWith({ writing: [{ ...thought, thought: { begins: 9 } }] })).toEqual([
+      before,
+      ['e1:w3', 'running', '… so far'],
+    ])
+    const whole = log(4, 'e1', { id: 'e1:w3', kind: 'thinking', output: 'so far, and on' })
+    expect(stepsWith({ writing: [thought], logs: [...begun.logs, whole] })).toEqual([
+      before,
+      ['e1:w3', 'completed', 'so far, and on'],
+    ])
+    expect(stepsWith({ writing: [thought], task: task() })).toEqual([before])
+  })
+
   test('what was sent is at the end until the log has it', () => {
     const sent = {
       id: 's',

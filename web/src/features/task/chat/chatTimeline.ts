@@ -4,7 +4,7 @@
  */
 import { isRecordDamaged } from '../../tasks/taskStatus.ts'
 import { byPlaceInQueue, type MessageDocument } from '#domain/views/chat.ts'
-import type { LogDocument } from '#domain/views/commandLog.ts'
+import { growingThought, type LogDocument } from '#domain/views/commandLog.ts'
 import type { QuestionDocument } from '#domain/views/questions.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
@@ -171,6 +171,15 @@ function turnsOf(
   for (const question of questions)
     add(question.executionId, { kind: 'question', key: question.id, order: question.order, question })
   for (const each of writing) {
+    const { executionId, thought, order } = each
+    if (thought !== undefined) {
+      const text = `${thought.begins > 0 ? '… ' : ''}${each.text}`
+      const log = growingThought(task, { ...each, text })
+      // The complete thought replaces the one being written.
+      const isGrowing = executionId === running && !logs.some(({ id }) => id === log.id)
+      if (isGrowing) add(executionId, { kind: 'tool', key: log.id, order, log })
+      continue
+    }
     // The complete message replaces the text being written.
     if (!completed.has(each.messageId))
       add(each.executionId, { kind: 'writing', key: each.messageId, order: each.order, writing: each })

@@ -66,6 +66,16 @@ describe('a message that is being written', () => {
     writing.appendLive([words(0, 'abcd')])
     expect(writing.read()).toEqual([])
   })
+  test('that is a thought is shown from where it was heard, and from its beginning when that is said again', () => {
+    const thought = (offset: number, text: string) => ({ ...words(offset, text), isThought: true }) as const
+    const shown = (...pieces: readonly ReturnType<typeof thought>[]) =>
+      withPieces([], pieces).map(({ text, thought: { begins } = { begins: 0 } }) => [begins, text])
+    expect(shown(thought(0, 'Let'), thought(0, 'Let me'), thought(4, 'me see'))).toEqual([[0, 'Let me see']])
+    expect(shown(thought(50, 'me'), thought(50, 'me see'))).toEqual([[50, 'me see']])
+    expect(shown(thought(0, 'Let'), thought(50, 'me'))).toEqual([[50, 'me']])
+    expect(shown(thought(0, 'Perhaps'), thought(0, 'Su'))).toEqual([[0, 'Su']])
+    expect(shown(thought(50, 'me'), thought(0, 'Su'))).toEqual([[0, 'Su']])
+  })
   test('each message stands where it began', () => {
     const orders = withPieces([], [piece(5, 0, 'a'), piece(7, 0, 'b', 'm2'), piece(8, 1, 'c')]).map(
       ({ order }) => order,

@@ -1,7 +1,8 @@
-/** Messages that an agent is currently writing, kept outside of the store because they grow many times a second. */
-import type { MessageDelta, MessageWords } from '#domain/api/chat.schema.ts'
+/** Messages and thoughts that an agent is currently writing, kept outside of the store because they grow many times a second. */
+import type { MessageDelta } from '#domain/api/chat.schema.ts'
 import type { TaskEventMessage } from '#domain/api/socket.schema.ts'
 import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
+import type { LiveWords } from '../../../live/viewer.ts'
 import { createObserved, type Observed } from '../observedValue.ts'
 
 export interface WrittenMessage {
@@ -12,13 +13,15 @@ export interface WrittenMessage {
   readonly recorded: number
   /** The sort key of the place where the message began. */
   readonly order: string
+  /** Set for a thought; `begins` is how many UTF-16 code units of its beginning were missed. */
+  readonly thought?: { readonly begins: number }
 }
 
 /** The messages that are being written, in the order in which they began. */
 export interface Writing extends Observed<readonly WrittenMessage[]> {
   reset(deltas: readonly MessageDelta[]): void
   append(deltas: readonly MessageDelta[]): void
-  appendLive(words: readonly MessageWords[]): void
+  appendLive(words: readonly LiveWords[]): void
   /** Called when nothing more will be written in this execution: its text that was not recorded is dropped. */
   settle(executionId: string): void
   /** Removes messages that the chat now contains as a whole. */
@@ -31,7 +34,7 @@ export function createWriting(): Writing {
   const seen = new Set<string>()
   /** Ids of complete messages, for which late text is ignored. */
   const whole = new Set<string>()
-  const grow = (pieces: readonly (MessageDelta | MessageWords)[]) => {
+  const grow = (pieces: readonly (MessageDelta | LiveWords)[]) => {
     if (pieces.length === 0) return
     for (const { messageId } of pieces) seen.add(messageId)
     set(withPieces(read(), pieces))
@@ -60,12 +63,16 @@ const latest = '\uffff'
 /** The messages after these pieces of text were added. Each piece has its offset, so a repeated piece changes nothing. */
 export function withPieces(
   messages: readonly WrittenMessage[],
-  pieces: readonly (MessageDelta | MessageWords)[],
+  pieces: readonly (MessageDelta | LiveWords)[],
 ): readonly WrittenMessage[] {
   const byId = new Map(messages.map((message) => [message.messageId, message]))
   for (const piece of inOrder(pieces)) {
     const { messageId, executionId, offset, text } = piece
     const isRecorded = 'position' in piece
+    if ('isThought' in piece) {
+      byId.set(messageId, thoughtWith(byId.get(messageId), piece))
+      continue
+    }
     const before = byId.get(messageId) ?? { messageId, executionId, text: '', recorded: 0, order: latest }
     // The text that is missing before this piece will come with the recorded text.
     if (offset > before.text.length) continue
@@ -80,6 +87,24 @@ export function withPieces(
     })
   }
   return [...byId.values()]
+}
+
+/** A thought after a piece of it was said. A piece that does not continue the thought replaces it: its beginning was missed, or is written again. */
+function thoughtWith(
+  before: WrittenMessage | undefined,
+  { messageId, executionId, offset, text }: LiveWords,
+): WrittenMessage {
+  const { begins } = before?.thought ?? { begins: 0 }
+  const known = before?.text ?? ''
+  const isContinued = offset >= begins && offset <= begins + known.length
+  return {
+    messageId,
+    executionId,
+    text: isContinued ? known.slice(0, offset - begins) + text : text,
+    recorded: 0,
+    order: latest,
+    thought: { begins: isContinued ? begins : offset },
+  }
 }
 
 /** The messages after an execution ended: its unrecorded text is dropped. The same array when nothing changes. */
@@ -126,8 +151,8 @@ function settled(message: WrittenMessage): readonly WrittenMessage[] {
 }
 
 /** The recorded pieces in their order, then the live pieces in the order in which they arrived. */
-function inOrder(pieces: readonly (MessageDelta | MessageWords)[]) {
-  const place = (piece: MessageDelta | MessageWords): Position | null =>
+function inOrder(pieces: readonly (MessageDelta | LiveWords)[]) {
+  const place = (piece: MessageDelta | LiveWords): Position | null =>
     'position' in piece ? piece.position : null
   return pieces.toSorted((a, b) => {
     const [one, other] = [place(a), place(b)]

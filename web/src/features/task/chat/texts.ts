@@ -32,6 +32,7 @@ export const texts = {
     /** `partial` says whether the turn had more calls before these. */
     toolCalls: (count: number, partial = false) =>
       `${count}${partial ? '+' : ''} tool ${count === 1 && !partial ? 'call' : 'calls'}`,
+    thinking: 'Thinking…',
     /** `time` is the duration of the thought, if that is known. */
     thought: (time: string | null) => (time === null ? 'Thought' : `Thought for ${time}`),
     /** The number of steps of a sub-agent. */
