@@ -95,7 +95,7 @@ function readBody(): Middleware {
 function graphqlRoutes(host: Host): Router {
   const router = new Router()
   router.post('/api/graphql', async (ctx) => {
-    // Loading GraphQL takes a tenth of the start-up time, and few runs need it at once.
+    // Loading GraphQL takes a tenth of the start-up time, and most starts do not need it at once.
     const { answerGraphql } = await import('./graphql/endpoint.ts')
     await answerGraphql(ctx, host)
   })

@@ -42,7 +42,7 @@ export interface OwnAccess extends Tokens {
  */
 export interface InstallationAccess extends Tokens {
   readonly kind: 'installation'
-  /** The owner's access, which decides if the installation cannot see something. */
+  /** The owner's access, which is used when the installation cannot see something. */
   readonly own: OwnAccess
   /** Chooses the access again. Called before each read, since the wait in the queue may have been long. */
   again(): Promise<ReadAccess>

@@ -206,7 +206,7 @@ const hurting: readonly UnreadableReason[] = [
   'deleted',
 ]
 
-/** Whether events are known to be missing or changed that may have named blobs, and that a backup may restore. */
+/** Whether events that may have named blobs are known to be missing or changed. A backup may restore such events. */
 async function isHurt({ readStore, logger }: BlobSweepEngines): Promise<boolean> {
   const [found] = await readStore.find(quarantine.name, {
     where: { reason: hurting },

@@ -278,7 +278,7 @@ async function beside(
 /** Takes a lock on a file that the last holder removes; `undefined` when another process holds the lock. */
 async function holdLock(file: string): Promise<(() => Promise<void>) | undefined> {
   for (;;) {
-    // Stays open as long as the lock is held: closing any handle of a file releases all locks that the process has on it.
+    // The file stays open as long as the lock is held: closing any handle of a file releases all locks that the process has on it.
     const handle = await open(file, 'a', 0o600)
     const release = lockFile(file)
     const [opened, there] = await Promise.all([handle.stat(), stat(file).catch(absentAs(undefined))])

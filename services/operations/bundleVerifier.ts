@@ -47,8 +47,8 @@ interface Checked {
 }
 
 /**
- * Checks a bundle with the given keys. If no keys are given, uses those in the file of known keys; if that has none either, uses the keys of the
- * bundle that this one is compared with.
+ * Checks a bundle with the given keys. If no keys are given, uses those in the file of known keys; if that file has none, uses the keys of the bundle
+ * that this one is compared with.
  */
 function check(
   file: string,

@@ -25,7 +25,7 @@ const provenAtOnce = 20
 
 type Proof = BundleSource['seals']['proofs'][number]
 
-/** The newest seals of the epoch before this one, as far back as each can be proven, and proofs for the requested sizes. */
+/** The newest seals of the epoch before the given one, as far back as each can be proven, and proofs for the requested sizes. */
 export async function earlierSeals(
   { eventStore, readStore, logIdentity: { epoch } }: SealSources,
   { revision: last, seal: newest }: RecordedSeal,

@@ -105,8 +105,8 @@ export const projectRoutes: readonly Route<CommandServices>[] = [
 const clocksApartMs = 60_000
 
 /**
- * Creates a repository once per request. A repeated request first looks for the repository, since it may have been created before a crash that came
- * ahead of the record.
+ * Creates a repository once per request. A repeated request first looks for the repository, since a crash may have prevented the record of its
+ * creation.
  */
 async function makeRepository(
   body: BodyOf<typeof createRepository>,

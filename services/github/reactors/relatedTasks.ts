@@ -50,7 +50,7 @@ async function noteRelation(
   try {
     await settle(engines, event, signal)
   } catch (fault) {
-    // A task that no longer exists or cannot be read is skipped; the others are done.
+    // A task that no longer exists or cannot be read is skipped, so that the others are handled.
     const isFinal = fault instanceof Fault ? fault.code !== 'conflict' : fault instanceof UnreadableEvent
     if (!isFinal) throw fault
     engines.logger.warn({ err: fault, stream: event.stream }, 'a related task could not be noted')

@@ -249,7 +249,7 @@ function authOfCurrent(requests: Requests): (app: AppRegistration) => Auth | und
   return ({ appId, privateKey }) => {
     if (appId === null || privateKey === null) return undefined
     if (made?.appId !== appId || made.privateKey !== privateKey) {
-      // Unpaced, since in the paced queue tokens for one account would wait for those of all others.
+      // Tokens are requested unpaced, since in the paced queue those for one account would wait for those of all others.
       const { request } = requests.unpaced()
       made = { appId, privateKey, auth: createAppAuth({ appId, privateKey, request }) }
     }

@@ -122,7 +122,7 @@ const GraphqlError = z.object({
 })
 type GraphqlError = z.infer<typeof GraphqlError>
 
-/** An hour: after that, the token is tried with everything again, since it may have more permissions. */
+/** After an hour, the token is tried with everything again, since it may have more permissions. */
 const rememberedMs = 3_600_000
 const rememberedTokens = 1_000
 

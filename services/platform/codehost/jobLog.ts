@@ -1,4 +1,4 @@
-/** The end of a job's log: keeps it from a stream of any length, and finds where the failed step begins. */
+/** Reads the end of a job's log from a stream of any length, and finds where the failed step begins. */
 import { StringDecoder } from 'node:string_decoder'
 import { feedbackLimits } from '#domain/task/codeHost/feedbackRule.ts'
 import type { HostLog } from '#platform/ports/codeHostFeedback.ts'

@@ -202,7 +202,7 @@ type PullEnd = 'filled' | 'expired' | 'stopped' | 'broken'
 
 const expiresMs = 30_000
 const heartbeatMs = 2_000
-// Status codes of pull requests to JetStream: https://docs.nats.io/reference/reference-protocols/nats_api_reference
+// Status codes with which JetStream answers a request for a message: https://docs.nats.io/reference/reference-protocols/nats_api_reference
 const idleHeartbeat = 100
 const requestTimeout = 408
 

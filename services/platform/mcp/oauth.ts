@@ -47,7 +47,7 @@ export type Tokens = z.infer<typeof Tokens>
 export class SignInEnded extends McpFault {}
 
 export interface OAuth {
-  /** The address where a person signs in for the MCP server. Our client is registered now, unless this id is given. */
+  /** The address where a person signs in for the MCP server. Registers our client now, unless `clientId` is given. */
   discover(
     url: string,
     registration: { readonly clientId: string | null; readonly redirectUri: string },

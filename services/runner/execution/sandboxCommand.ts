@@ -148,7 +148,7 @@ async function withCommandHome<T>(
   use: (workspace: Workspace) => Promise<T>,
 ): Promise<T> {
   const { taskId, dir, owner } = workspace
-  // Beside the tree, so that it counts towards the workspace's size and is removed with it.
+  // The folder is beside the tree, so that it counts towards the workspace's size and is removed with it.
   const homeDir = join(dirname(dir), 'command-home')
   // A killed server may have left such a folder.
   await removeFolder(homeDir, path)

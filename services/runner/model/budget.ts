@@ -14,7 +14,7 @@ export interface Budget {
   /** Why no more requests are allowed; `undefined` while they are. Running requests are not aborted. Never fails. */
   refusal(): Promise<typeof budgetUsedUp | typeof dayBudgetUsedUp | undefined>
   spend(usage: ModelUsage): void
-  /** Resolves when the usage is counted for all runners, or cannot be now. Never fails. */
+  /** Resolves when the usage is counted for all runners, or cannot be counted now. Never fails. */
   settled(): Promise<void>
 }
 
@@ -158,7 +158,7 @@ function openDayBook(
   let recorded: UsageState = usage.initial
   /** Usage that is not in the log yet. */
   let waiting: readonly MeteredUse[] = []
-  // One step at a time, so that no usage is counted twice, both as read from the log and as waiting.
+  // Steps run one at a time, so that no usage is counted twice, both as read from the log and as waiting.
   let last: Promise<unknown> = Promise.resolve()
   const serialized = (step: () => Promise<void>): Promise<void> => {
     const done = last.then(step).catch(onFault)

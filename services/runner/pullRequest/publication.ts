@@ -11,7 +11,7 @@ export interface RequestedPullRequest {
   readonly title: string
   readonly body: string
   readonly draft: boolean
-  /** Whether the end of a turn requested it, in which case nobody waits for the outcome. */
+  /** Whether the end of a turn requested the publication, in which case nobody waits for the outcome. */
   readonly automatic: boolean
   readonly rewrites: boolean
   /** The tree that was recorded at the time of the request. */

@@ -16,8 +16,8 @@ const actor = { kind: 'system', service: 'runner' } as const
 export const baseGone = (branch: string): string => `The repository has no branch ${branch} any more.`
 
 /**
- * Records the changes that are published, or because of which the request is refused. Returns the task's state after that. Throws if the task was
- * continued.
+ * Records the changes that are published, or that are the reason why the request is refused. Returns the task's state after that. Throws if the task
+ * was continued.
  */
 export async function recordChanges(
   deps: PublishingDeps,

@@ -49,7 +49,7 @@ export async function workLocationOf(deps: WorkDeps, state: LiveTask): Promise<W
   const merged = pullRequest?.observed?.state === 'merged' ? pullRequest.observed.headCommit : null
   const workspace = await workspaceAt(deps, taskId)
   if (!workspace) {
-    // If an earlier removal was interrupted, the result from before its beginning still holds.
+    // If an earlier removal was interrupted, the result that was recorded before it began still holds.
     if (cleanUp.work !== null) return cleanUp.work
     // Before an eviction, all work was pushed.
     const isMerged = merged !== null && merged === pullRequest?.headCommit

@@ -20,7 +20,7 @@ export interface Sandbox {
   /** Starts a command. Throws `CannotStart`. Errors inside look like a failure of the command. */
   run(spec: SandboxSpec): SandboxedProcess
   /**
-   * Starts a sandbox before its command is known, if that saves time, since some of its setup is waiting. Throws `CannotStart`. Nothing in the
+   * Starts a sandbox before its command is known, if that saves time, since a part of its setup is waiting. Throws `CannotStart`. Nothing in the
    * workspace is read until its command runs.
    */
   reserve?(spec: ReservedSpec): ReservedSandbox
@@ -94,11 +94,11 @@ export interface SandboxedProcess {
   /** If nobody reads these streams, the command waits. */
   readonly stdout: Readable
   readonly stderr: Readable
-  /** Settles when all of its processes have ended, whether or not its output was read. */
+  /** Settles when all processes of the sandbox have ended, whether or not its output was read. */
   readonly exited: Promise<SandboxExit>
   /** Does what Ctrl-C does in a terminal: sends SIGINT to all processes that are still in the command's group. */
   interrupt(): void
-  /** Ends it at once, with everything that it started. `exited` says when that is done. */
+  /** Ends the sandbox at once, with everything that it started. `exited` says when that is done. */
   kill(): void
   /** Resolves when the command and its helper processes have started: whatever is started later does not survive a freeze. Never fails. */
   readonly settled: Promise<void>

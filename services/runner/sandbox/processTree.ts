@@ -11,9 +11,9 @@ export async function processTree(pid: number): Promise<readonly number[]> {
 
 /** The most open files that are inspected; a sandbox does not need more. */
 const maxDescriptors = 100_000
-/** How many are inspected at once, so that other file reads of this process do not wait long. */
+/** How many descriptors are inspected at once, so that other file reads of this process do not wait long. */
 const atOnce = 64
-/** How many times, for all processes together, descriptors are read again that a process hides; and the pause before each time. */
+/** How many times, for all processes together, hidden descriptors are read again, and the pause before each time. */
 const maxTries = 50
 const retryMs = 20
 

@@ -3,7 +3,7 @@
 export interface WorkspaceLocks {
   /** Waits for the lock, in the order of the calls. Rejects when the signal aborts before the lock is held, and not afterwards. */
   hold<T>(taskId: string, use: () => Promise<T>, signal?: AbortSignal): Promise<T>
-  /** Does the same if nobody holds the lock or waits for it; `undefined` otherwise. */
+  /** Holds the lock and calls `use` if nobody else holds the lock or waits for it; otherwise returns `undefined`. */
   holdIfFree<T>(taskId: string, use: () => Promise<T>): Promise<T | undefined>
 }
 

@@ -37,7 +37,7 @@ export interface Workspace {
   readonly baseBranch: string
   /** The commit that the workspace started from; `null` in an empty repository. */
   readonly startCommit: string | null
-  /** `undefined` when the tree is owned by this process's own user, as is the case when that is not root. */
+  /** `undefined` when the tree is owned by this process's own user, which is so unless that user is root. */
   readonly owner: SandboxUser | undefined
 }
 

@@ -55,7 +55,7 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
       acpDialogue({ ...request, model: wanted(request.model), keyVariable: variables.key }),
     // Such agents print on standard error what their client refuses, with pages of their own source.
     shownStderr: () => '',
-    // Faults are in the agent's answers; if there is none, its standard error explains best.
+    // Faults are in the agent's answers; if there is no answer, its standard error explains best.
     faultOf: () => null,
   }
 }

@@ -113,7 +113,7 @@ export const claude = {
   // Hides claude's warning about the name of the scripted model, which we chose.
   shownStderr: (text, scripted) =>
     scripted ? text.replace(/^\[claude-code:unrecognized_model\].*\n?/gm, '') : text,
-  // Faults are in the result; if there is none, the standard error explains best.
+  // Faults are in the result; if there is no result, the standard error explains best.
   faultOf: () => null,
 } satisfies Agent
 

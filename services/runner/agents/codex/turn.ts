@@ -9,7 +9,7 @@ export interface TurnReader {
   read(told: Told): readonly AgentEvent[]
   /** The planned changes of an edit that has started and is not over. */
   changesOf(itemId: string): readonly Change[] | undefined
-  /** What codex does without end, so that no more of the turn is kept; `undefined` while it keeps within bounds. */
+  /** What codex does without end, in which case no more of the turn is kept; `undefined` while it keeps within bounds. */
   excess(): string | undefined
   /** Ends what is still open. */
   end(): readonly AgentEvent[]

@@ -264,7 +264,9 @@ const interruptMs = 5_000
 interface TurnLimits {
   /** Called when the agent prints something. */
   onOutput(): void
-  /** Called when the agent starts or stops waiting for a person. While it waits, neither silence nor time counts, but a limit of its own. */
+  /**
+   * Called when the agent starts or stops waiting for a person. While it waits, the limits on silence and time do not apply, but a limit of its own.
+   */
   onWaiting(isWaiting: boolean): void
   stop(): void
 }

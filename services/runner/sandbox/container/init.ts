@@ -14,7 +14,7 @@ export function firstProcess(line: string, answers: string, staying: number): re
   return ['/usr/bin/perl', '-e', script, line, answers, String(staying)]
 }
 
-/** The beginning of its input: the length of the environment, and the environment. Everything after that is the command's input. */
+/** The beginning of the first process's input: the length of the environment, and the environment. Everything after that is the command's input. */
 export function opening(env: Readonly<Record<string, string>>): Buffer {
   const entries = Object.entries(env).map(([name, value]) => {
     if (`${name}${value}`.includes('\0')) throw new RangeError('a variable of the sandbox holds a NUL')

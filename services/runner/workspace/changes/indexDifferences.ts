@@ -28,7 +28,7 @@ export interface ScratchIndex {
   readonly file: string
   /** Makes the present copy the workspace's index. */
   keep(): Promise<void>
-  /** Does the same for a copy that was only refreshed, unless the workspace's index was replaced in the meantime. */
+  /** Makes a copy that was only refreshed the workspace's index, unless that index was replaced in the meantime. */
   keepRefreshed(): Promise<void>
 }
 

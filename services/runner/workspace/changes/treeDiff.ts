@@ -117,8 +117,8 @@ async function readFolder(reading: TreeComparison): Promise<TreeDiff> {
 }
 
 /**
- * Removes files that are listed as unread from the diff: there, a file taken out of the index looks deleted, and for a large one it only says that it
- * differs.
+ * Removes from the diff the files that are listed as unread: there, a file taken out of the index looks deleted, and a large one is only said to
+ * differ.
  */
 function withoutListed(files: readonly FileDiff[], unread: readonly ChangedFile[]): readonly FileDiff[] {
   const listed = new Set(unread.map(({ fileName }) => fileName))

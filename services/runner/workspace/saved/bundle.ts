@@ -169,7 +169,7 @@ export async function openBundle(
     }
     const [, work] = new RegExp(`^([0-9a-f]{40}) ${workRef}$`, 'm').exec(taken.stdout.toString('utf8')) ?? []
     if (work === undefined) return unreadable('it names no work')
-    // Not `unreadable`: a missing object may only be unreadable now, and git's message does not tell.
+    // This is not reported as `unreadable`: a missing object may only be unreadable now, and git's message does not tell.
     await gitOrThrow(git, { gitDir, args: ['rev-list', '--objects', '--quiet', work, '--not', '--all'] })
     const logged = await gitText(git, { gitDir, args: ['log', '-1', '--format=%P%n%B', work, '--'] })
     const [parents = '', ...text] = logged.split('\n')
