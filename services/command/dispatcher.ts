@@ -33,7 +33,7 @@ export async function startDispatcher(
   const { eventStore, jobs, log, logIdentity, commands, emit, logger } = engines
   const marks = dispatcherMarks(logIdentity)
   const [dispatched, erased] = [await jobs.marked(marks.dispatched), await jobs.marked(marks.erased)]
-  // Without a mark the queue is new or was lost: only those earlier requests become jobs that have no outcome yet.
+  // Without a mark, the queue is new or was lost. Of the requests in the log so far, only those without an outcome become jobs.
   const old = dispatched === null ? await eventStore.head() : null
   const isOpen = async (event: LogRecord) =>
     old === null || comparePositions(event.position, old) > 0 || (await hasNoEnd(event, commands))

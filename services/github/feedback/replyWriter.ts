@@ -42,7 +42,7 @@ const batch = 100
 const maxFailing = 2_000
 /** How long a document is skipped after an unexpected failure; doubles with each, up to an hour. */
 const failingMs = { first: 60_000, longest: 3_600_000 }
-/** At a start, the threads of earlier answers are resolved again: of answers that are not older than `withinMs`, and of at most `max` of them. */
+/** After a start, the threads of at most `max` earlier answers are resolved again, all of them from the last `withinMs`. */
 const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
 
 /** Writes replies when they are due, and retries failed ones every `intervalMs`, until it is stopped. */

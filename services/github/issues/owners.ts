@@ -97,8 +97,8 @@ export async function isElsewhere(deps: OwnerDeps, of: ProjectDocument, issueId:
     const wouldTake = isFirst && issues.rule.on
     if (document.status === 'inactive' || !(hasTaken || wouldTake)) continue
     const counts = await mayPush(deps, document.owner, document.githubRepoId).catch((fault: unknown) => {
-      // An accepted issue stays with the other project until its owner is known to have lost the permission. In all other cases, an owner whose limit
-      // is used up does not delay this project.
+      // While the code host does not answer about the owner, for example because a limit is used up, an accepted issue stays with the other project,
+      // but a project that only would accept the issue does not delay this one.
       if (isHostUnavailable(fault)) return hasTaken
       throw fault
     })

@@ -35,7 +35,7 @@ export async function startRevocations(
   times: HintTimes = usualTimes,
   max: number = maxHinted,
 ): Promise<RunningWork> {
-  /** Checks people who were named, by their user id. */
+  /** Checks the tokens of people whom deliveries name. */
   const looking = hintedWork({ times, max, workOn: (userId) => lookAt(engines, userId) })
   const reactor = await startReactor(engines, {
     marks: ['revocations'],

@@ -5,7 +5,7 @@ import { rounds } from '#platform/async/rounds.ts'
 export type Hint = 'soon' | 'now and then'
 
 export interface Hints {
-  /** Adds a hint. It is dropped if there is no room; the next reading of all then covers it. */
+  /** Adds a hint, or drops it if there is no room: the next reading of everything then covers its id. */
   add(id: string, hint: Hint, now: number): void
   /** Removes and returns the ids that are due; they count as read now. */
   take(now: number): readonly string[]

@@ -34,9 +34,7 @@ export interface ReadingTimes {
   readonly pollIntervalMs: number
   /** The time between a hint and the reading, so that a burst of hints causes one reading. */
   readonly burstPauseMs: number
-  /**
-   * The least time between two readings of all projects that hints cause. The same time is between two readings of a repository with frequent hints.
-   */
+  /** The least time between two readings of all projects that are caused by hints, and between two readings of a repository that has frequent hints. */
   readonly minIntervalMs: number
 }
 

@@ -48,7 +48,7 @@ export function sharingFaults(services: ReadonlySet<ServiceName>, values: Variab
   return faults
 }
 
-/** Faults because the operator has not configured who may sign in. Required as soon as other machines can reach the product. */
+/** Faults because the operator has not configured who may sign in, which is required as soon as other machines can reach the product. */
 export function entryFaults(services: ReadonlySet<ServiceName>, values: Variables): string[] {
   const isAsked = services.has('gateway') || services.has('runner')
   const isSaid =

@@ -338,10 +338,7 @@ async function anchorWrong(checks: LogChecks, { stream, data }: StoredEvent): Pr
   return named?.meta.hash === anchor.hash ? undefined : 'anchor'
 }
 
-/**
- * Finds an event about something that a user owns that does not come after the user's first event or, if it names a project, after the project's first
- * event.
- */
+/** Finds a task or project that begins before the first event of its owner or, for a task, of its project. */
 function referenceWrong(checks: LogChecks, { type, data }: StoredEvent): Wrong | undefined {
   const owners = type === 'TaskCreated' || type === 'ProjectCreated' ? Owners.safeParse(data).data : undefined
   const named = [

@@ -57,7 +57,7 @@ export function installedAgents(
   let told: readonly Omit<AgentState, 'models'>[] = []
   Promise.all(agentNames.map(async (name) => agentState(name, await found[name], backends[name]))).then(
     (states) => (told = states),
-    // No search rejects; a state that is not known is left out.
+    // This never happens, since no search rejects. A state that is not known is left out.
     () => undefined,
   )
   return {

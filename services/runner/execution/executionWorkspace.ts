@@ -72,8 +72,8 @@ export async function executionWorkspace(
         { taskId: document.id, signal, close: early?.close },
         async () => {
           const made = await makeOrRestore(deps, subject)
-          // The order matters: first restored, then complete on disk, then reported as prepared, which makes the log forget the merge. A run that
-          // ends earlier is repeated from the same state.
+          // The order matters: the work is restored, then the workspace is complete on disk, then it is reported as prepared, after which the task no
+          // longer counts as cleaned up after a merge. A run that ends earlier is repeated from the same state.
           if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
             await deps.workspaces.complete(made.workspace)
           return made

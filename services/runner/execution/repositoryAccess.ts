@@ -245,8 +245,8 @@ interface Checking {
 const cloneTimeoutMs = 600_000
 
 /**
- * Refreshes the mirror of a repository and checks that the person still has access: at the same time with the person's own token, but before fetching
- * with an installation's. Throws if the host cannot be asked, unless git's own failure says more.
+ * Refreshes the mirror of a repository and checks that the person still has access. With the person's own token, both happen at the same time; with an
+ * installation's token, the check comes first. Throws if the host cannot be asked, unless git's own failure says more.
  */
 export async function refreshReached(
   { mirrors, codeHost }: Checking & Pick<WorkspaceDeps, 'mirrors'>,

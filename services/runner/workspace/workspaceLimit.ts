@@ -125,7 +125,7 @@ async function openQuota(
   const limits = ['0', String(Math.ceil(bytes / 1024)), '0', String(Math.ceil(bytes / bytesPerFile))]
   const ids = new Map<string, number>()
 
-  /** Claims a number for a task. False when another task has it, as is possible in workspaces of earlier versions: those have no limit. */
+  /** Claims a number for a task. False when another task has the number, as in workspaces of earlier versions; the task then has no limit. */
   function claim(taskId: string, uid: number): boolean {
     if ([...ids].some(([other, id]) => id === uid && other !== taskId)) return false
     ids.set(taskId, uid)

@@ -24,7 +24,7 @@ export interface AcpEntry extends Pick<
   readonly installation: string
   /** Paths of programs in npm packages beside this one, the preferred one first; none by default. */
   packaged?(machine: Machine): readonly string[]
-  /** A file or folder that is beside the program only in a complete installation: then the whole folder is shown to the agent. */
+  /** A file or folder that a complete installation has beside the program. If it exists, the agent sees the whole folder of the program. */
   readonly part?: string
   /**
    * The API of the agent's model. With `null` the agent calls its model itself, with the key, and its configuration names the `hosts` that its

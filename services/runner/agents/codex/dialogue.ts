@@ -36,7 +36,7 @@ import { turnReader, type TurnReader } from './turn.ts'
 
 /** The number of lines outside of the protocol that are skipped before the turn ends with an error. */
 const toleratedLines = 20
-/** Turns of codex that may follow each other as one of ours: one for each plan and each message in between. */
+/** The most turns of codex that together are one of our turns: codex begins another for each plan and each message in between. */
 const mostJoined = 1_000
 
 type Asked =
