@@ -1,4 +1,5 @@
-/** Figures of tasks: what is counted per task, and how it is summed by project, agent, model, person or week. */
+/** Figures of tasks: what is counted per task, and how it is summed by project, agent, model, payer, person or week. */
+import type { Payer } from './agentKeys.ts'
 import type { AgentName } from './agents.ts'
 
 /** Everything that is counted. All measures are additive: the sums of the groups equal the total. Times are in milliseconds, costs in US dollars. */
@@ -21,16 +22,32 @@ export const noFigures = {
   pullRequests: 0,
   /** Merged pull requests, by the day of the merge. */
   mergedPullRequests: 0,
+  /** The parts of `costUsd` by payer; what keys of people and projects cost is not billed to the server. */
+  serverCostUsd: 0,
+  projectCostUsd: 0,
+  personCostUsd: 0,
 }
 export type Figures = Readonly<typeof noFigures>
 export type Measure = keyof Figures
 export const measures = Object.keys(noFigures) as readonly Measure[]
 
-/** Figures of one day in UTC, with their agent and model; `model` is `null` when unknown. */
+const costMeasures = {
+  server: 'serverCostUsd',
+  project: 'projectCostUsd',
+  person: 'personCostUsd',
+} as const satisfies Record<Payer, Measure>
+
+export const paidBy = (payer: Payer, costUsd: number): Partial<Figures> => ({
+  [costMeasures[payer]]: costUsd,
+})
+
+/** Figures of one day in UTC, with their agent, model and payer; `model` is `null` when unknown. */
 export interface DayFigures extends Partial<Figures> {
   readonly day: string
   readonly agent: AgentName
   readonly model: string | null
+  /** Absent in documents from before people had keys, when the server paid. */
+  readonly payer?: Payer
 }
 
 export function added(figures: Figures, more: Partial<Figures>): Figures {
@@ -39,7 +56,7 @@ export function added(figures: Figures, more: Partial<Figures>): Figures {
   return sums
 }
 
-export const groupings = ['week', 'project', 'agent', 'model', 'person'] as const
+export const groupings = ['week', 'project', 'agent', 'model', 'payer', 'person'] as const
 export type Grouping = (typeof groupings)[number]
 
 /** Days in UTC such as `2026-01-31`, both included. */
@@ -80,7 +97,7 @@ export function figuresSum(by: Grouping, { from, to }: Period) {
 function groupOf(
   by: Grouping,
   { owner, project }: Pick<TaskFigures, 'owner' | 'project'>,
-  { day, agent, model }: DayFigures,
+  { day, agent, model, payer = 'server' }: DayFigures,
 ): string | null {
   switch (by) {
     case 'week':
@@ -91,6 +108,8 @@ function groupOf(
       return agent
     case 'model':
       return model
+    case 'payer':
+      return payer
     case 'person':
       return owner
   }

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { executionId, messageId, projectId, taskId, userId } from '../../tests/domain/ids.ts'
 import { recorded } from '../../tests/domain/recorded.ts'
 import { lives, logOf } from '../../tests/domain/taskLives.ts'
+import type { Payer } from '../agentKeys.ts'
 import {
   added,
   figuresSum,
@@ -17,6 +18,7 @@ import {
   type Period,
 } from '../figures.ts'
 import {
+  AgentStarted,
   ExecutionCompleted,
   ExecutionFailed,
   ExecutionRequested,
@@ -57,6 +59,15 @@ const work = (n: number) => ({ executionId: executionId(n), messageId: messageId
 const requested = (n: number, kind: 'turn' | 'command' = 'turn') =>
   ExecutionRequested.of({ ...work(n), kind, reason: 'follow_up', agent: 'claude' })
 const started = (n: number, attempt = 1) => ExecutionStarted.of({ ...work(n), attempt, runnerId: 'runner' })
+const begun = (n: number, payer?: Payer) =>
+  AgentStarted.of({
+    executionId: executionId(n),
+    agent: 'claude',
+    version: '2.1',
+    sessionId: 's',
+    resumed: false,
+    ...(payer !== undefined && { payer }),
+  })
 const completed = (n: number) => ExecutionCompleted.of({ ...work(n), exitCode: 0, terminal: null })
 const failed = (n: number) =>
   ExecutionFailed.of(
@@ -108,6 +119,7 @@ describe('a turn', () => {
       cacheReadTokens: 10,
       cacheWriteTokens: 2,
       costUsd: 1.25,
+      serverCostUsd: 1.25,
     }))
 
   test('belongs to the day on which it was asked for, and to the model that it used most', () => {
@@ -143,6 +155,53 @@ describe('a turn', () => {
         ),
       ).total,
     ).toMatchObject({ turns: 1, failed: 1, waitingMs: 5_000, runningMs: 0 })
+  })
+})
+
+describe('who pays', () => {
+  const turn = (n: number, payer: Payer | undefined, costUsd: number) => {
+    const at = (second: number) => `2026-03-0${n}T00:00:0${second}.000Z`
+    return [
+      [at(0), requested(n)],
+      [at(1), started(n)],
+      [at(2), begun(n, payer)],
+      [at(3), used(n, 'opus', 10, costUsd)],
+      [at(4), completed(n)],
+    ] as const
+  }
+  const log = happened(
+    ['2026-03-01T00:00:00.000Z', created],
+    ...turn(1, 'person', 1),
+    ...turn(2, 'project', 2),
+    ...turn(3, 'server', 4),
+    // The scripted model, and events from before there were keys.
+    ...turn(4, undefined, 0),
+  )
+
+  test('is told apart in the costs, whatever they are grouped by', () => {
+    const costs = { costUsd: 7, serverCostUsd: 4, projectCostUsd: 2, personCostUsd: 1 }
+    expect(summed(folded(log)).total).toMatchObject(costs)
+    expect(summed(folded(log), 'person').groups.get(userId(1))).toMatchObject(costs)
+  })
+
+  test('has a group of its own, with tokens too', () => {
+    const { groups } = summed(folded(log), 'payer')
+    expect([...groups.keys()]).toEqual(['person', 'project', 'server'])
+    expect(groups.get('person')).toMatchObject({ tasks: 1, turns: 1, outputTokens: 10, personCostUsd: 1 })
+    expect(groups.get('project')).toMatchObject({ tasks: 0, turns: 1, outputTokens: 10, projectCostUsd: 2 })
+    expect(groups.get('server')).toMatchObject({ tasks: 0, turns: 2, outputTokens: 20, serverCostUsd: 4 })
+  })
+
+  test('paid also for what is counted after the end of the turn', () => {
+    const late = happened(
+      ['2026-03-01T00:00:00.000Z', created],
+      ...turn(1, 'person', 1),
+      ['2026-03-01T00:00:05.000Z', used(1, 'opus', 10, 8)],
+      ['2026-03-01T00:00:06.000Z', opened],
+    )
+    expect([...summed(folded(late), 'payer').groups]).toEqual([
+      ['person', expect.objectContaining({ personCostUsd: 9, outputTokens: 20, pullRequests: 1 })],
+    ])
   })
 })
 
@@ -217,6 +276,7 @@ describe('around the end of a week, counted by hand', () => {
     cacheReadTokens: 5,
     cacheWriteTokens: 1,
     costUsd: 0.5,
+    serverCostUsd: 0.5,
     mergedPullRequests: 1,
   }
   const after = {
@@ -277,6 +337,7 @@ describe('over any life of tasks', () => {
         usage.reduce((sum, { costUsd }) => sum + costUsd, 0),
         9,
       )
+      expect(total.serverCostUsd + total.projectCostUsd + total.personCostUsd).toBeCloseTo(total.costUsd, 9)
       expect(total.pullRequests).toBe(log.filter(({ type }) => type === 'PullRequestOpened').length)
     }))
 })

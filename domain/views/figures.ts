@@ -1,9 +1,10 @@
 /**
- * What is counted per task: one document per task, with a row for each day, agent and model. The figures of a period are summed from these on
- * request. A document has only ids and numbers. It stays when its task is deleted, because the costs still count.
+ * What is counted per task: one document per task, with a row for each day, agent, model and payer. The figures of a period are summed from
+ * these on request. A document has only ids and numbers. It stays when its task is deleted, because the costs still count.
  */
+import type { Payer } from '../agentKeys.ts'
 import type { AgentName } from '../agents.ts'
-import { added, noFigures, type DayFigures, type Figures } from '../figures.ts'
+import { added, noFigures, paidBy, type DayFigures, type Figures } from '../figures.ts'
 import { ownDocument, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
 type Use = Pick<
@@ -16,6 +17,8 @@ type Use = Pick<
 interface OpenTurn {
   readonly id: string
   readonly agent: AgentName
+  /** `server` until the agent has started. */
+  readonly payer: Payer
   readonly requestedAt: string
   readonly startedAt: string | null
   /** The usage of each model, in the order of first use. */
@@ -28,9 +31,11 @@ export interface FiguresDocument extends ViewDocument {
   readonly agent: AgentName
   /** The model that had the most usage in the last turn that had any. */
   readonly model: string | null
+  /** The payer of the last turn. */
+  readonly payer: Payer
   readonly createdAt: string
-  /** The agent that the task was created for, and the first model that this agent used. */
-  readonly first: { readonly agent: AgentName; readonly model: string | null }
+  /** The agent that the task was created for, and the first model that this agent used, with its payer. */
+  readonly first: { readonly agent: AgentName; readonly model: string | null; readonly payer: Payer }
   readonly turn: OpenTurn | null
   readonly days: readonly DayFigures[]
   /** The time of the merge that was counted last: the code host may report the same merge again. */
@@ -43,6 +48,7 @@ const counted = [
   'TaskCreated',
   'ExecutionRequested',
   'ExecutionStarted',
+  'AgentStarted',
   'UsageRecorded',
   'ExecutionCompleted',
   'ExecutionFailed',
@@ -53,7 +59,7 @@ const counted = [
 
 export const figuresView: View<FiguresDocument> = {
   collection: 'figures',
-  version: 2,
+  version: 3,
   readsFrom: 1,
   streams: ['task'],
   types: counted,
@@ -73,8 +79,9 @@ function created(event: Extract<AnyRecorded, { type: 'TaskCreated' }>, id: strin
     project: projectId,
     agent,
     model: null,
+    payer: 'server',
     createdAt: event.at,
-    first: { agent, model: null },
+    first: { agent, model: null, payer: 'server' },
     turn: null,
     days: [],
     last: event.at,
@@ -94,15 +101,19 @@ function count(document: FiguresDocument, event: AnyRecorded): FiguresDocument {
       return {
         ...seen,
         agent,
-        turn: { id: executionId, agent, requestedAt: event.at, startedAt: null, uses: [] },
+        turn: { id: executionId, agent, payer: 'server', requestedAt: event.at, startedAt: null, uses: [] },
       }
     }
     case 'ExecutionStarted':
       if (turn?.id !== event.data.executionId) return seen
       return { ...seen, turn: { ...turn, startedAt: turn.startedAt ?? event.at } }
+    case 'AgentStarted':
+      if (turn?.id !== event.data.executionId) return seen
+      return { ...seen, turn: { ...turn, payer: event.data.payer ?? 'server' } }
     case 'UsageRecorded': {
       const { executionId, ...use } = event.data
-      if (turn?.id !== executionId) return { ...seen, days: withRow(seen.days, rowOf(seen, event.at, use)) }
+      if (turn?.id !== executionId)
+        return { ...seen, days: withRow(seen.days, rowOf(seen, event.at, costing(seen.payer, use))) }
       return { ...seen, turn: { ...turn, uses: withUse(turn.uses, use) } }
     }
     case 'ExecutionCompleted':
@@ -149,7 +160,9 @@ function ended(
     ...document,
     turn: null,
     model: used ?? document.model,
-    first: { ...document.first, model: document.first.model ?? used },
+    payer: turn.payer,
+    first:
+      document.first.model === null ? { ...document.first, model: used, payer: turn.payer } : document.first,
     days: [...rowsOf(turn), { ...placeOf(turn), ...times }].reduce(withRow, document.days),
   }
 }
@@ -161,7 +174,7 @@ const dayOf = (at: string): string => at.slice(0, 10)
 
 /** The row in which a turn counts: the day on which it was requested, and the model that it used most. */
 function placeOf(turn: OpenTurn): DayFigures {
-  return { day: dayOf(turn.requestedAt), agent: turn.agent, model: mostUsed(turn) }
+  return { day: dayOf(turn.requestedAt), agent: turn.agent, model: mostUsed(turn), payer: turn.payer }
 }
 
 function mostUsed({ uses }: OpenTurn): string | null {
@@ -174,19 +187,26 @@ function mostUsed({ uses }: OpenTurn): string | null {
 
 function rowsOf(turn: OpenTurn): readonly DayFigures[] {
   const place = placeOf(turn)
-  return [{ ...place, turns: 1 }, ...turn.uses.map((use) => ({ ...place, ...use }))]
+  return [{ ...place, turns: 1 }, ...turn.uses.map((use) => ({ ...place, ...costing(turn.payer, use) }))]
 }
 
-function rowOf({ agent }: FiguresDocument, at: string, row: Omit<DayFigures, 'day' | 'agent'>): DayFigures {
-  return { ...row, day: dayOf(at), agent }
+const costing = (payer: Payer, use: Use) => ({ ...use, ...paidBy(payer, use.costUsd) })
+
+function rowOf(
+  { agent, payer }: FiguresDocument,
+  at: string,
+  row: Omit<DayFigures, 'day' | 'agent' | 'payer'>,
+): DayFigures {
+  return { ...row, day: dayOf(at), agent, payer }
 }
 
 function withRow(days: readonly DayFigures[], more: DayFigures): readonly DayFigures[] {
   const index = days.findIndex(
-    ({ day, agent, model }) => day === more.day && agent === more.agent && model === more.model,
+    ({ day, agent, model, payer }) =>
+      day === more.day && agent === more.agent && model === more.model && payer === more.payer,
   )
-  const { day, agent, model } = more
-  const row = { day, agent, model, ...added({ ...noFigures, ...days[index] }, more) }
+  const { day, agent, model, payer = 'server' } = more
+  const row = { day, agent, model, payer, ...added({ ...noFigures, ...days[index] }, more) }
   return index === -1 ? [...days, row] : days.with(index, row)
 }
 

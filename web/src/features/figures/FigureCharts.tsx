@@ -61,6 +61,15 @@ export function FigureCharts({ figures, isOld }: FigureChartsProps) {
             { name: texts.stats.perMerged, value: dollarsPer(total, total.mergedPullRequests) },
           ]}
         />
+        {total.projectCostUsd + total.personCostUsd > 0 && (
+          <p className="border-t border-line-soft px-4 py-3 text-meta text-muted md:px-5">
+            {texts.paid(
+              dollars(total.serverCostUsd),
+              dollars(total.projectCostUsd),
+              dollars(total.personCostUsd),
+            )}
+          </p>
+        )}
       </Panel>
       {charts.map((chart) => (
         <ChartPanel key={chart.id} chart={chart} by={by} rows={rows} />

@@ -11,7 +11,14 @@ export const texts = {
   from: 'From',
   to: 'To',
   grouping: 'Group by',
-  groupings: { week: 'Week', project: 'Project', agent: 'Agent', model: 'Model', person: 'Person' },
+  groupings: {
+    week: 'Week',
+    project: 'Project',
+    agent: 'Agent',
+    model: 'Model',
+    payer: 'Payer',
+    person: 'Person',
+  },
   scope: 'Whose tasks',
   scopes: { own: 'Mine', all: 'Everybody' },
   everybody: 'Tasks of everybody. This look is noted in the audit log.',
@@ -31,8 +38,13 @@ export const texts = {
     project: 'Deleted project',
     agent: 'Unknown',
     model: 'Unknown model',
+    payer: 'Unknown',
     person: 'Deleted account',
   },
+  payers: { server: 'This server', project: 'Keys of projects', person: 'Own keys' },
+  /** What was not paid with the server's key. */
+  paid: (server: string, project: string, person: string) =>
+    `This server's keys paid ${server}. The keys of projects cost ${project} and own keys ${person} by estimate, which is not billed to this server.`,
   others: (count: number) => (count === 1 ? '1 other' : `${count} others`),
   week: (day: string) => `Week of ${day}`,
   charts: {
@@ -62,7 +74,7 @@ export const texts = {
     turns: 'How the turns ended. Success is the share of those that completed.',
     time: 'On average: from when a turn was asked for until it started, and from then until it ended.',
     tokens: 'What models read and wrote. Cached is what they had read before.',
-    cost: 'In US dollars, as the agents report it. Models without a price cost nothing.',
+    cost: 'In US dollars, as the agents report it. Models without a price cost nothing. What the keys of projects and own keys cost is an estimate that is not billed to this server.',
   },
   chart: (name: string, by: string, most: string) =>
     `${name} by ${by}, at most ${most}. The table has each figure.`,

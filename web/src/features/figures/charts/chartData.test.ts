@@ -75,6 +75,18 @@ test('the times of turns are averages over those that have ended', () => {
   expect(time?.columns.map((column) => column.cell(noFigures))).toEqual([null, null])
 })
 
+test('costs are told apart by who paid', () => {
+  const figures = { ...noFigures, costUsd: 7, serverCostUsd: 4, projectCostUsd: 2, personCostUsd: 1 }
+  const cost = charts.find(({ id }) => id === 'cost')
+  expect(cost && stackOf(cost, figures)).toBe(7)
+  expect(cost?.columns.slice(0, 4).map((column) => [column.name, column.cell(figures)])).toEqual([
+    ['Cost', '$7.00'],
+    ['This server', '$4.00'],
+    ['Keys of projects', '$2.00'],
+    ['Own keys', '$1.00'],
+  ])
+})
+
 test('groups have names; those that were deleted or are not known say so', () => {
   const group = (key: string | null, name: string | null) => ({ key, name, figures: noFigures })
   const labels = (...args: Parameters<typeof rowsOf>) => rowsOf(...args).map(({ label }) => label)
@@ -88,6 +100,10 @@ test('groups have names; those that were deleted or are not known say so', () =>
   ])
   expect(labels('model', [group(null, null)], null)).toEqual(['Unknown model'])
   expect(labels('agent', [group('claude', 'claude')], null)).toEqual(['Claude'])
+  expect(labels('payer', [group('person', null), group('server', null)], null)).toEqual([
+    'Own keys',
+    'This server',
+  ])
   expect(labels('week', [group('2026-11-02', null)], null)).toEqual(['Week of Nov 2'])
 })
 

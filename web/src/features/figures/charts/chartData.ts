@@ -76,7 +76,7 @@ export function compact(count: number): string {
   return `${value >= 100 || size === 1 ? Math.round(value) : Number(value.toFixed(1))}${unit}`
 }
 
-const { series, charts: names, about } = texts
+const { series, charts: names, about, payers } = texts
 const counted = (name: string, value: (figures: Figures) => number): Column => ({
   name,
   cell: (figures) => grouped(value(figures)),
@@ -142,9 +142,16 @@ export const charts: readonly Chart[] = [
     id: 'cost',
     name: names.cost,
     about: about.cost,
-    series: [{ name: series.cost, fill: 'fill-accent bg-accent', value: ({ costUsd }) => costUsd }],
+    series: [
+      { name: payers.server, fill: 'fill-accent bg-accent', value: ({ serverCostUsd }) => serverCostUsd },
+      { name: payers.project, fill: 'fill-run bg-run', value: ({ projectCostUsd }) => projectCostUsd },
+      { name: payers.person, fill: 'fill-control bg-control', value: ({ personCostUsd }) => personCostUsd },
+    ],
     columns: [
       { name: series.cost, cell: ({ costUsd }) => dollars(costUsd) },
+      { name: payers.server, cell: ({ serverCostUsd }) => dollars(serverCostUsd) },
+      { name: payers.project, cell: ({ projectCostUsd }) => dollars(projectCostUsd) },
+      { name: payers.person, cell: ({ personCostUsd }) => dollars(personCostUsd) },
       counted(series.pullRequests, ({ pullRequests }) => pullRequests),
       { name: series.perPullRequest, cell: (figures) => dollarsPer(figures, figures.pullRequests) },
       counted(series.merged, ({ mergedPullRequests }) => mergedPullRequests),
@@ -174,10 +181,13 @@ export function rowsOf(
   return [...rows, { key: 'others', label, shortLabel: label, figures: others.figures }]
 }
 
+const payerNames: ReadonlyMap<string, string> = new Map(Object.entries(payers))
+
 function labelOf(by: Grouping, { key, name }: FiguresGroup): string {
   if (key === null) return texts.unnamed[by]
   if (by === 'week') return dayLabel(key)
   if (by === 'agent') return isAgentName(key) ? agentNamed(key).label : key
+  if (by === 'payer') return payerNames.get(key) ?? texts.unnamed.payer
   return name ?? texts.unnamed[by]
 }
 
