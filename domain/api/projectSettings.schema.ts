@@ -64,8 +64,8 @@ const ModelAddress = Text.trim()
   .max(agentKeyLimits.addressLength)
   .pipe(z.url({ protocol: /^https?$/, error: 'Enter an address such as https://gateway.example.org.' }))
   .refine((address) => !/[@?#]/.test(address), 'Enter the address without a password or parameters.')
-  // Requests append `/v1` themselves.
-  .transform((address) => address.replace(/\/+$/, '').replace(/\/v1$/, ''))
+  // Requests append `/v1`, or Google's `/v1beta`, themselves.
+  .transform((address) => address.replace(/\/+$/, '').replace(/\/v1(?:beta)?$/, ''))
 
 const Mode = z.enum(feedbackModes)
 const tries = (most: number) =>

@@ -54,14 +54,21 @@ const scripts: readonly Script[] = [
   { when: /^Say/, turns: [{ text: 'Said.' }] },
 ]
 
+const scriptsOfCodex: readonly Script[] = [
+  { when: /^Refuse/, turns: [{ fault: { status: 401, type: 'invalid_api_key' } }] },
+  { when: /./, turns: [{ text: 'Said by codex.' }] },
+]
+
 let scene: Scene
 let gateway: MessagesApi
 let responses: ResponsesApi
+let codexGateway: ResponsesApi
 let codex: Located
 let ada: Person
 beforeAll(async () => {
   gateway = await startMessagesApi(scripts)
-  responses = await startResponsesApi([{ when: /./, turns: [{ text: 'Said by codex.' }] }])
+  responses = await startResponsesApi(scriptsOfCodex)
+  codexGateway = await startResponsesApi(scriptsOfCodex)
   codex = await codexProgram()
   scene = await openScene(scripts, {
     env: {
@@ -79,6 +86,7 @@ afterAll(async () => {
   await scene?.close()
   await gateway?.close()
   await responses?.close()
+  await codexGateway?.close()
 })
 
 async function run(description: string): Promise<Task> {
@@ -204,6 +212,8 @@ test('a key that is refused when it is entered is not stored, and the one before
 test('a provider that is not reached: the key is stored, and not as checked', async () => {
   const { settings } = await setOfProject(keys.project, 'http://127.0.0.1:1/v1/')
   expect(settings.modelKeys).toMatchObject([{ baseUrl: 'http://127.0.0.1:1', checked: false }])
+  const google = await setOfProject(keys.project, 'http://127.0.0.1:1/gemini/v1beta')
+  expect(google.settings.modelKeys).toMatchObject([{ baseUrl: 'http://127.0.0.1:1/gemini' }])
   await setOfProject(null)
 })
 
@@ -255,9 +265,11 @@ test("an agent without a key of the server's runs for who has one", async (conte
 
   // By a project's key, the agent runs in that project.
   await ada.ask(setAgentKey, { body: { provider: 'openai', value: null } })
-  const modelKey = { provider: 'openai', baseUrl: responses.baseUrl, value: keys.project } as const
+  const baseUrl = `${codexGateway.baseUrl}/team/v1`
+  const modelKey = { provider: 'openai', baseUrl, value: keys.project } as const
   const params = { projectId: scene.projectId }
-  await ada.ask(updateProjectSettings, { params, body: { modelKey } })
+  const { settings } = await ada.ask(updateProjectSettings, { params, body: { modelKey } })
+  expect(settings.modelKeys).toMatchObject([{ baseUrl: `${codexGateway.baseUrl}/team`, checked: true }])
   expect(await stateOf(ada)).toBeNull()
   expect(await stateOf(grace)).toEqual(lacking)
   const { agents } = await ada.ask(getAgents, { query: { project: scene.projectId } })
@@ -265,6 +277,21 @@ test("an agent without a key of the server's runs for who has one", async (conte
   expect(await grace.refused(getAgents, { query: { project: scene.projectId } })).toMatchObject({
     status: 404,
   })
+
+  // The key is used at the project's own address alone.
+  const before = responses.requests.length
+  const second = (await ada.ask(createTask, { body })).task
+  expect(await ada.taskOnce(second.id, hasEnded)).toMatchObject({ status: 'completed' })
+  expect(await payerOf(second)).toBe('project')
+  expect(codexGateway.requests.length).toBeGreaterThan(0)
+  for (const { path, headers } of codexGateway.requests) {
+    expect(path).toBe('/team/v1/responses')
+    expect(headers.authorization).toBe(`Bearer ${keys.project}`)
+  }
+  const refused = (await ada.ask(createTask, { body: { ...body, description: 'Refuse' } })).task
+  const { failure } = await ada.taskOnce(refused.id, hasEnded)
+  expect(failure?.reason).toMatch(/^127\.0\.0\.1:\d+ refused the project's key\. Replace or remove it/)
+  expect(responses.requests).toHaveLength(before)
   await ada.ask(updateProjectSettings, { params, body: { modelKey: { ...modelKey, value: null } } })
 })
 

@@ -50,7 +50,7 @@ export async function startGeminiApi(scripts: readonly Script[]): Promise<Gemini
     return script?.turns[index] ?? (last?.fault === undefined ? { text: 'Done.' } : last)
   }
   const server = createServer((request, response) => {
-    if (request.method === 'GET' && request.url === '/v1beta/models') {
+    if (request.method === 'GET' && request.url?.endsWith('/v1beta/models')) {
       asked.push(request.headers)
       const isRefused = String(request.headers['x-goog-api-key']).includes('revoked')
       return isRefused ? answerFault(response, badKey) : answerJson(response, 200, { models: [] })
@@ -64,7 +64,7 @@ export async function startGeminiApi(scripts: readonly Script[]): Promise<Gemini
         seen.aborted = !response.writableFinished
       })
       const [, model = '', method] =
-        /^\/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent\?alt=sse|countTokens)$/.exec(
+        /\/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent\?alt=sse|countTokens)$/.exec(
           url,
         ) ?? []
       if (method === undefined) return answerFault(response, { status: 404, type: 'NOT_FOUND' })

@@ -125,7 +125,7 @@ export async function startMessagesApi(scripts: readonly Script[]): Promise<Mess
   }
 
   const server = createServer((request, response) => {
-    if (request.method === 'GET' && request.url === '/v1/models') {
+    if (request.method === 'GET' && request.url?.endsWith('/v1/models')) {
       asked.push(request.headers)
       return answerModels(request.headers, response)
     }

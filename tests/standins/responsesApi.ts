@@ -42,6 +42,11 @@ export async function startResponsesApi(scripts: readonly Script[]): Promise<Res
     return script?.turns[index] ?? (last?.fault === undefined ? { text: 'Done.' } : last)
   }
   const server = createServer((request, response) => {
+    if (request.method === 'GET' && request.url?.endsWith('/v1/models')) {
+      const isRefused = String(request.headers.authorization).includes('revoked')
+      response.writeHead(isRefused ? 401 : 200, { 'content-type': 'application/json' })
+      return void response.end(JSON.stringify({ data: [] }))
+    }
     void (async () => {
       const body: unknown = JSON.parse(await bodyOf(request))
       const seen: SeenRequest = { path: request.url ?? '', headers: request.headers, body, aborted: false }
