@@ -1,11 +1,15 @@
 /** Runs of agents that speak ACP, through the product: the real programs, each on its model's API as a script has it. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { setAgentKey } from '#domain/api/agentKeys.schema.ts'
 import { getChat, getCommands, getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import { uploadImage } from '#domain/api/images.schema.ts'
 import { answerQuestion, listQuestions } from '#domain/api/questions.schema.ts'
 import { setProjectMcpServers, type McpServerInput } from '#domain/api/mcpServers.schema.ts'
-import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
+import {
+  getProjectSettings,
+  setProjectSecret,
+  updateProjectSettings,
+} from '#domain/api/projectSettings.schema.ts'
 import { getAgents } from '#domain/api/server.schema.ts'
 import { cancelTask, createTask, getTaskDiff } from '#domain/api/tasks.schema.ts'
 import type { KeyProvider } from '#domain/agentKeys.ts'
@@ -17,7 +21,13 @@ import { opencodeProgram } from '../opencodeProgram.ts'
 import { apiKey } from '../product.ts'
 import { note } from '../report/notes.ts'
 import { startGeminiApi } from '../standins/geminiApi.ts'
-import { createGate, type Gate, type Script, type SeenRequest } from '../standins/messagesApi.ts'
+import {
+  createGate,
+  startMessagesApi,
+  type Gate,
+  type Script,
+  type SeenRequest,
+} from '../standins/messagesApi.ts'
 import { picture } from './pictures.ts'
 import { localServer } from '../standins/mcp/localServer.ts'
 import { startRemoteMcp } from '../standins/mcp/remoteServer.ts'
@@ -34,6 +44,9 @@ interface Case {
   readonly name: 'opencode' | 'gemini'
   program(): Promise<Located>
   open(program: string, scripts: readonly Script[]): Promise<Opened>
+  readonly start: typeof startMessagesApi
+  /** The last part of its API's address, which people may enter too. */
+  readonly version: string
   readonly key: { readonly variable: string; readonly header: string; readonly provider: KeyProvider }
   bash(command: string): Tool
   write(file: string): Tool
@@ -55,6 +68,8 @@ const cases: readonly Case[] = [
       const scene = await openScene(scripts, { env: { OPENCODE_BIN: program, PRIVATE_EGRESS: '1' } })
       return { scene, requests: scene.api.requests, close: () => scene.close() }
     },
+    start: startMessagesApi,
+    version: 'v1',
     key: { variable: 'ANTHROPIC_API_KEY', header: 'x-api-key', provider: 'anthropic' },
     bash: (command) => ({ name: 'bash', input: { command, description: 'Work' } }),
     write: (file) => ({
@@ -103,6 +118,8 @@ const cases: readonly Case[] = [
       const scene = await openScene([], { env: { ...env, PRIVATE_EGRESS: '1' } })
       return { scene, requests: api.requests, close: () => scene.close().finally(() => api.close()) }
     },
+    start: startGeminiApi,
+    version: 'v1beta',
     key: { variable: 'GEMINI_API_KEY', header: 'x-goog-api-key', provider: 'google' },
     bash: (command) => ({ name: 'Bash', input: { command, description: 'Work' } }),
     write: (file) => ({
@@ -159,6 +176,10 @@ const scriptsOf = ({ bash, write, mcp, todos, plugged }: Case, gate: Gate): read
   },
   { when: /^Plug in/, turns: [{ tools: [write(plugged.file)] }, { text: 'Plugged in.' }] },
   { when: /^Say/, turns: [{ text: 'Said.' }] },
+  {
+    when: /^Answer 429 once/,
+    turns: [{ fault: { status: 429, type: 'rate_limit_error' } }, { text: 'Said.' }],
+  },
   { when: /^Answer 401/, turns: [{ fault: { status: 401, type: 'authentication_error' } }] },
 ]
 
@@ -351,6 +372,15 @@ describe.each(tried)('$name', (agent) => {
     })
   })
 
+  test('a retry of a call to its model, of which it says nothing, is told', async () => {
+    const taskId = await begin('Answer 429 once')
+    expect(await ended(taskId)).toMatchObject({ status: 'completed' })
+    const { output } = await scene.ada.ask(getTerminal, of(taskId))
+    expect(output.map(({ content }) => content).join('')).toContain(
+      "The model's API answers 429. The agent may try again by itself.",
+    )
+  })
+
   test('what a repository has for it runs no programs', async () => {
     const taskId = await begin('Plug in')
     expect(await ended(taskId)).toMatchObject({ status: 'completed' })
@@ -368,6 +398,32 @@ describe.each(tried)('$name', (agent) => {
     expect(await ended(taskId)).toMatchObject({ status: 'completed' })
     expect(opened.requests.at(-1)?.headers[header]).toBe(own)
     await scene.ada.ask(setAgentKey, { body: { provider, value: null } })
+  })
+
+  test("a project's key pays, at the project's own address alone", async () => {
+    const { provider, header } = agent.key
+    const value = 'sk-of-the-gateway-which-no-sandbox-sees-0002'
+    const gateway = await agent.start(scriptsOf(agent, gate))
+    onTestFinished(() => gateway.close())
+    const params = { projectId: scene.projectId }
+    const modelKey = { provider, baseUrl: `${gateway.baseUrl}/team/${agent.version}/`, value }
+    const set = (change: object = {}) => ({ params, body: { modelKey: { ...modelKey, ...change } } })
+    const revoked = set({ value: 'sk-revoked-at-the-gateway-0002' })
+    expect(await scene.ada.refused(updateProjectSettings, revoked)).toMatchObject({ code: 'key_refused' })
+    await scene.ada.ask(updateProjectSettings, set())
+    const { settings } = await scene.ada.ask(getProjectSettings, { params })
+    expect(settings.modelKeys).toMatchObject([{ baseUrl: `${gateway.baseUrl}/team`, checked: true }])
+    const before = opened.requests.length
+    expect(await ended(await begin('Say'))).toMatchObject({ status: 'completed' })
+    expect(gateway.requests.length).toBeGreaterThan(0)
+    for (const { path, headers } of gateway.requests) {
+      expect(path.startsWith(`/team/${agent.version}/`)).toBe(true)
+      expect(headers).toMatchObject({ [header]: value, authorization: `Bearer ${value}` })
+    }
+    const { failure } = await ended(await begin('Answer 401'))
+    expect(failure?.reason).toMatch(/^127\.0\.0\.1:\d+ refused the project's key\. Replace or remove it/)
+    expect(opened.requests).toHaveLength(before)
+    await scene.ada.ask(updateProjectSettings, set({ value: null }))
   })
 
   test('it is told as installed, with its version', async () => {

@@ -23,6 +23,12 @@ export function passingFault({
   return code === 'api_error' && (httpStatus ?? 0) >= 500 ? code : undefined
 }
 
+/** The notice for a call to the model with this status, if the agent may repeat it. */
+export function retryNotice(status: number | 'broken_off'): string | undefined {
+  if (status === 'broken_off' || (status !== 429 && status < 500)) return undefined
+  return `The model's API answers ${status}. The agent may try again by itself.`
+}
+
 /** The sentence for a known fault; for any other, the agent's words without the parts that mean nothing here. */
 export function faultSentence(
   { code, httpStatus }: Pick<AgentError, 'code' | 'httpStatus'>,

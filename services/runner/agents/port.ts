@@ -348,6 +348,8 @@ export interface Agent {
   readonly mcpLimit?: string
   /** The models to choose from until the agent has reported its own. Others can be requested by their names. */
   readonly models: readonly AgentModel[]
+  /** Whether the agent repeats failed calls to its model without saying so: then the broker's count of them is told. */
+  readonly retriesSilently?: true
   /** Whether a running process can change its model and effort; `false` by default. */
   readonly choosesLive?: boolean
   /** The part of the agent's standard error that a person sees. */

@@ -24,6 +24,8 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
     // The built-in scripted model knows only the tools of `claude`.
     access: api === null ? { kind: 'key' } : { kind: 'loopback', api, scripted: false },
     usage: 'metered',
+    // ACP has no message for this.
+    retriesSilently: true,
     // The agent may wait for its own children after its input is closed.
     leavesByItself: false,
     async locate(where) {

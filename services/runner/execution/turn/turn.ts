@@ -6,7 +6,7 @@ import { ModelRetryScheduled } from '#domain/task/events.ts'
 import { AnswerDelivered } from '#domain/task/questionEvents.ts'
 import { retrySentence, timeInUtc, type PassingFault } from '#domain/task/modelRetry.ts'
 import { messageFor } from '../../agents/images.ts'
-import { passingFault, toldTo } from '../../agents/modelFaults.ts'
+import { passingFault, retryNotice, toldTo } from '../../agents/modelFaults.ts'
 import type { AgentError, AgentImage } from '../../agents/port.ts'
 import { anyAmount, type Budget } from '../../model/budget.ts'
 import type { SandboxExit } from '../../sandbox/port.ts'
@@ -240,8 +240,12 @@ function openTurn(
   let stderr = ''
   const listener: Omit<TurnListener, 'onOutput'> = {
     budget,
-    onModelCall: (call) =>
-      deps.emit({ kind: 'model_call', executionId: fence.executionId, agent: agent.name, ...call }),
+    onModelCall(call) {
+      deps.emit({ kind: 'model_call', executionId: fence.executionId, agent: agent.name, ...call })
+      const text = agent.retriesSilently === true ? retryNotice(call.status) : undefined
+      // The call may end after the turn; and a fault of recording is met by whatever is recorded next.
+      if (text !== undefined) recorder.record({ type: 'notice', text }).catch(() => undefined)
+    },
     onEvent(event) {
       // The usage of an agent without a key is metered by the broker, request by request.
       if (event.type === 'usage' && agent.access.kind === 'key') budget.spend(event)
