@@ -1,6 +1,6 @@
 /** Keeps the models that agents have reported on this runner, in a file for the next start. */
 import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { AgentName } from '#domain/agents.ts'
@@ -33,9 +33,15 @@ export function reportedModels(file: string, onFault: (fault: unknown) => void):
         .map(bounded)
       if (known.length === 0 || isDeepStrictEqual(known, kept[agent])) return
       kept = { ...kept, [agent]: known }
-      writing = writing.then(() => writeFile(file, JSON.stringify(kept))).catch(onFault)
+      writing = writing.then(() => write(file, JSON.stringify(kept))).catch(onFault)
     },
   }
+}
+
+/** A runner that is killed meanwhile leaves the earlier file whole. */
+async function write(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.half`, text, { flush: true })
+  await rename(`${file}.half`, file)
 }
 
 /** Reads the file. If it is missing or damaged, the agents report their models again. */
