@@ -195,6 +195,7 @@ describe('a sign-in', () => {
     delete behaviour.metadata
     delete behaviour.resource
     delete behaviour.iss
+    delete behaviour.revokedTogether
   })
 
   test('is renewed before it expires, once for all that wait', async () => {
@@ -246,6 +247,16 @@ describe('a sign-in', () => {
     await scene.ada.ask(endProjectMcpSignIn, { params: { ...params(), serverId } })
     expect(oauth.revoked.at(-1)).toMatch(/^swordfish-refresh/)
     expect(await signIns()).toEqual([])
+  })
+
+  test('is ended together with others, of which none waits for another', async () => {
+    await choose(...['one', 'two', 'three'].map((name) => tiny({ name })))
+    const { servers } = await scene.ada.ask(getProjectMcpServers, { params: params() })
+    for (const { id } of servers) await signIn(id)
+    const before = oauth.revoked.length
+    behaviour.revokedTogether = servers.length
+    await choose()
+    expect(oauth.revoked).toHaveLength(before + 3)
   })
 
   test('is made as a client that the person entered', async () => {

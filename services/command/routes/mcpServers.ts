@@ -92,12 +92,15 @@ async function chosen(services: CommandServices, inputs: readonly McpServerInput
     }
   }
   const executed = await choice.execute(servers)
-  for (const old of isNew ? before : []) {
-    const now = servers.find((server) => server.id === old.id)
-    if (hasHeader(old) && !hasHeader(now)) await services.mcpHeaders.remove(id, old.id)
-    const url = signInUrl(old)
-    if (url !== undefined && url !== signInUrl(now)) await services.mcpSignIns.end(id, old.id)
-  }
+  // All at once, since each may wait for its authorization server.
+  await Promise.all(
+    (isNew ? before : []).map(async (old) => {
+      const now = servers.find((server) => server.id === old.id)
+      if (hasHeader(old) && !hasHeader(now)) await services.mcpHeaders.remove(id, old.id)
+      const url = signInUrl(old)
+      if (url !== undefined && url !== signInUrl(now)) await services.mcpSignIns.end(id, old.id)
+    }),
+  )
   const placed = await written(executed.position, services)
   const document = await services.documents.asOf(mcpServersView, choice.stream, id, executed.head)
   return { servers: [...(document?.servers ?? [])], ...placed }

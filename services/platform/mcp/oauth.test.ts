@@ -1,29 +1,13 @@
 /** Finding out how to sign in, and getting tokens, at servers that answer in unusual ways. */
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import { afterEach, describe, expect, test } from 'vitest'
+import type { RequestListener } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { mcpScope } from '#platform/credentials/projectSecrets.ts'
 import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
+import { listening } from '../../../tests/listening.ts'
+import { createGate } from '../../../tests/standins/messagesApi.ts'
 import { mcpOAuth } from './oauth.ts'
 import { mcpSignIns } from './signIns.ts'
-
-let clean: (() => void)[] = []
-afterEach(() => {
-  for (const step of clean) step()
-  clean = []
-})
-
-async function listening(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  clean.push(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('It listens at no port.')
-  return `http://127.0.0.1:${address.port}`
-}
 
 const oidc = '/.well-known/openid-configuration'
 const token = { access_token: 'access-of-the-test', token_type: 'Bearer' }
@@ -90,21 +74,24 @@ test('an ID token, which is not used, is not checked', async () => {
   expect(await refresh(provider, 'refresh-of-the-test')).toMatchObject({ access: token.access_token })
 })
 
-test('consent is asked for when access is needed offline', async () => {
-  const origin = await issuer(notFound)
+function emptyVault() {
   const stored = new Map<string, string>()
-  const vault = {
+  return {
     getSecret: async (scope: string, name: string) => stored.get(`${scope} ${name}`),
     putSecret: async (scope: string, name: string, value: string) =>
       void stored.set(`${scope} ${name}`, value),
-    removeSecret: async () => undefined,
+    removeSecret: async (scope: string, name: string) => void stored.delete(`${scope} ${name}`),
   }
+}
+
+test('consent is asked for when access is needed offline', async () => {
+  const origin = await issuer(notFound)
   const leases = {
     hold: () => {
       throw new Error('Nothing is renewed.')
     },
   }
-  const { begin } = mcpSignIns({ vault, leases, clock }, network)
+  const { begin } = mcpSignIns({ vault: emptyVault(), leases, clock }, network)
   const place = { of: 'person', id: 'ada', serverId: 'tiny', name: 'tiny', url: `${origin}/mcp` } as const
   const page = new URL(await begin(place, { userId: 'ada', sessionId: 's' }, client))
   expect(page.searchParams.get('scope')).toBe('tools offline_access')
@@ -130,4 +117,49 @@ test('a server that does not answer is given up in time', async () => {
   const origin = await listening(() => undefined)
   const { discover } = mcpOAuth(network, clock.now, 50)
   await expect(discover(`${origin}/mcp`, client)).rejects.toThrow(/did not answer in time/)
+})
+
+test('tokens that a renewal brings after the sign-in was ended are revoked, and not kept', async () => {
+  const renewal = createGate()
+  const revoked: unknown[] = []
+  const origin = await listening(async (request, response) => {
+    const body = new URLSearchParams(await text(request))
+    if (request.url === '/revoke') {
+      revoked.push(body.get('token'))
+      return void response.writeHead(200).end()
+    }
+    renewal.arrive()
+    await renewal.released
+    response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ ...token, refresh_token: 'refresh-of-the-renewal' }))
+  })
+  const vault = emptyVault()
+  const provider = {
+    resource: `${origin}/mcp`,
+    server: {
+      issuer: origin,
+      authorization_endpoint: `${origin}/authorize`,
+      token_endpoint: `${origin}/token`,
+      revocation_endpoint: `${origin}/revoke`,
+    },
+    client: { client_id: 'entered', token_endpoint_auth_method: 'none' },
+  }
+  const tokens = { access: 'access-that-expired', refresh: 'refresh-of-the-sign-in', expiresAt: 0 }
+  const signIn = { url: `${origin}/mcp`, provider, since: '2026-11-20T10:00:00Z', tokens }
+  await vault.putSecret(mcpScope('ada'), 'sign-in:tiny', JSON.stringify(signIn))
+  const leases = {
+    hold: (_name: string, start: () => Promise<unknown>) => {
+      void start()
+      return { stop: async () => undefined }
+    },
+  }
+  const signIns = mcpSignIns({ vault, leases, clock }, network)
+  const renewed = signIns.token({ id: 'ada', serverId: 'tiny', name: 'tiny', url: `${origin}/mcp` })
+  await renewal.reached
+  await signIns.end('ada', 'tiny')
+  renewal.release()
+  await expect(renewed).rejects.toThrow('Sign in to tiny again.')
+  expect(revoked).toEqual(['refresh-of-the-sign-in', 'refresh-of-the-renewal'])
+  expect(await vault.getSecret(mcpScope('ada'), 'sign-in:tiny')).toBeUndefined()
 })

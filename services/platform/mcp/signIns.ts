@@ -6,6 +6,7 @@ import type { McpSignIn } from '#domain/api/mcpServers.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { McpServer } from '#domain/mcp/mcpServers.ts'
 import { alone } from '#platform/async/alone.ts'
+import { withinOr } from '#platform/async/timeLimit.ts'
 import { mcpScope } from '#platform/credentials/projectSecrets.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import { KeyDestroyed } from '#platform/ports/faults.ts'
@@ -98,7 +99,10 @@ const keptIn = (vault: Services['vault']) => ({
 })
 
 /** Returns tokens, and renews them. A refresh token may work only once, so one process uses it at a time. */
-function renewing({ vault, leases, clock }: Services, refresh: OAuth['refresh']): McpSignIns['token'] {
+function renewing(
+  { vault, leases, clock }: Services,
+  { refresh, revoke }: Pick<OAuth, 'refresh' | 'revoke'>,
+): McpSignIns['token'] {
   const kept = keptIn(vault)
   const running = new Map<string, Promise<string>>()
 
@@ -118,8 +122,12 @@ function renewing({ vault, leases, clock }: Services, refresh: OAuth['refresh'])
     if (token !== undefined) return token
     /** Stores the renewed tokens, unless a person signed in or out meanwhile, which does not wait for a renewal. */
     const replace = async (fresh: Tokens | null) => {
-      const isStill = (await kept.read(id, serverId))?.tokens?.access === tokens.access
-      if (isStill) await kept.write(id, serverId, { ...signIn, tokens: fresh })
+      const now = await kept.read(id, serverId)
+      if (now?.tokens?.access === tokens.access) await kept.write(id, serverId, { ...signIn, tokens: fresh })
+      else if (now === undefined && fresh !== null) {
+        await revoked(revoke, signIn.provider, fresh)
+        throw new McpFault(signInAgain(name))
+      }
     }
     try {
       if (tokens.refresh === null) throw new SignInEnded(signInAgain(name))
@@ -142,6 +150,17 @@ function renewing({ vault, leases, clock }: Services, refresh: OAuth['refresh'])
     return renewal.finally(() => running.delete(key))
   }
 }
+
+/** Less than the 30 seconds after which the request of the person who waits is cut off. */
+const revokeWithinMs = 5_000
+
+/** Revokes tokens that are no longer kept, whatever the authorization server answers. */
+const revoked = (revoke: OAuth['revoke'], provider: Provider, { refresh, access }: Tokens) =>
+  withinOr(
+    revokeWithinMs,
+    revoke(provider, refresh ?? access).catch(() => undefined),
+    undefined,
+  )
 
 export function mcpSignIns(services: Services, network: McpNetwork): McpSignIns {
   const { vault, clock } = services
@@ -207,15 +226,13 @@ export function mcpSignIns(services: Services, network: McpNetwork): McpSignIns 
       )
       return found.flat()
     },
-    token: renewing(services, refresh),
+    token: renewing(services, { refresh, revoke }),
     async end(owner, serverId) {
       const signIn = await kept.read(owner, serverId)
       if (signIn === undefined) return
       await vault.removeSecret(mcpScope(owner), nameOf(serverId))
       const { provider, tokens } = signIn
-      const revocable = tokens?.refresh ?? tokens?.access
-      // The tokens are deleted here, whatever the authorization server answers.
-      if (revocable !== undefined) await revoke(provider, revocable).catch(() => undefined)
+      if (tokens !== null) await revoked(revoke, provider, tokens)
     },
   }
 }

@@ -1,16 +1,10 @@
 /** The gateway to remote MCP servers, with servers that keep to the protocol and servers that break it. */
-import { once } from 'node:events'
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import sharp from 'sharp'
-import { afterEach, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { ruleOfCodeHost } from '#platform/http/egressRules.ts'
+import { listening } from '../../../tests/listening.ts'
 import { mcpGateway, type McpGateway } from './gateway.ts'
 import { readTools } from './readTools.ts'
 import type { RemoteServer } from '#platform/mcp/remoteRequest.ts'
@@ -18,24 +12,6 @@ import { serversIn } from './suggestedServers.ts'
 
 const value = 'Bearer swordfish-of-the-server'
 const codeHost = ruleOfCodeHost('http://127.0.0.1:1/ada/engine', [])
-let clean: (() => void)[] = []
-afterEach(() => {
-  for (const step of clean) step()
-  clean = []
-})
-
-async function listening(listener: RequestListener): Promise<string> {
-  const server: Server = createServer(listener)
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  clean.push(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-  const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('It listens at no port.')
-  return `http://127.0.0.1:${address.port}`
-}
 
 type Behave = (
   message: { id?: number; method: string },
@@ -79,7 +55,7 @@ async function opened(
     onFault: (_name, sentence) => told.push(sentence),
     callWithinMs,
   })
-  clean.push(() => gateway.close())
+  onTestFinished(() => gateway.close())
   const door = await listening((request, response) => void gateway.serve(request, response))
   let id = 0
   return {

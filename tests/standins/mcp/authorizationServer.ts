@@ -25,6 +25,8 @@ export interface Behaviour {
   resource?: (origin: string) => Readonly<Record<string, unknown>>
   /** The `iss` that comes with a code. */
   iss?: string
+  /** Revocations are answered once so many wait; by default each at once. */
+  revokedTogether?: number
   readonly paths?: Readonly<Record<string, Answer>>
 }
 
@@ -33,6 +35,7 @@ export async function startSignInServer(behaviour: Behaviour = {}): Promise<Sign
   const given: string[] = []
   const registrations: { readonly redirect_uris: readonly string[] }[] = []
   const revoked: string[] = []
+  let revoking: ServerResponse[] = []
   const codes = new Map<
     string,
     { challenge: string; redirectUri: string; client: string; resource: string }
@@ -120,7 +123,10 @@ export async function startSignInServer(behaviour: Behaviour = {}): Promise<Sign
       '/token': grant,
       '/revoke': (_request, response, body) => {
         revoked.push(new URLSearchParams(body).get('token') ?? '')
-        response.writeHead(200).end()
+        revoking.push(response)
+        if (revoking.length < (behaviour.revokedTogether ?? 1)) return
+        for (const one of revoking) one.writeHead(200).end()
+        revoking = []
       },
       ...behaviour.paths,
     },
