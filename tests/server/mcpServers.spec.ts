@@ -15,6 +15,7 @@ import {
 } from '#domain/api/mcpServers.schema.ts'
 import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
 import { mcpHeaders } from '#platform/credentials/projectSecrets.ts'
+import { getAgents } from '#domain/api/server.schema.ts'
 import { deleteProject } from '#domain/api/projects.schema.ts'
 import { localServer } from '../standins/mcp/localServer.ts'
 import { startRemoteMcp, type RemoteMcp } from '../standins/mcp/remoteServer.ts'
@@ -177,6 +178,11 @@ describe('a run', () => {
     expect(events.filter(({ type }) => type === 'MessageQueued')).toHaveLength(1)
     expect(remote.seen.some(({ headers }) => headers.authorization === credential)).toBe(true)
     expect(terminal).not.toContain(bare)
+    // The local server could have printed a list of models in the agent's place, so none is taken of this run.
+    const { agents } = await scene.ada.ask(getAgents)
+    const models = agents.find(({ name }) => name === 'claude')?.models ?? []
+    expect(models.map(({ name }) => name)).toContain('opus')
+    expect(models.filter(({ effortLevels }) => effortLevels !== undefined)).toEqual([])
   })
 
   test('gets no tool that is switched off', async () => {

@@ -488,3 +488,29 @@ describe('agents D1: what a result is for', () => {
     expect(end).not.toHaveProperty('answers')
   })
 })
+
+describe('a list of models', () => {
+  const list = (value: string) => ({
+    type: 'control_response',
+    response: {
+      subtype: 'success',
+      request_id: 'list_models',
+      response: {
+        models: [{ value, displayName: value, description: '', supportedEffortLevels: [] }],
+      },
+    },
+  })
+  const models = (...lines: readonly object[]) =>
+    parse(linesOf(lines)).flatMap((event) =>
+      event.type === 'models' ? [event.models.map(({ name }) => name)] : [],
+    )
+
+  test('counts once', () => expect(models(list('opus'), list('forged'))).toEqual([['opus']]))
+
+  test('no longer counts once the model has said something, as programs may run then', () => {
+    const said = { type: 'assistant', message: { id: 'a', content: [{ type: 'text', text: 'Hello' }] } }
+    expect(models({ ...said, parent_tool_use_id: null }, list('forged'))).toEqual([])
+    const begun = { type: 'stream_event', event: { type: 'message_start', message: { id: 'a' } } }
+    expect(models({ ...begun, parent_tool_use_id: null }, list('forged'))).toEqual([])
+  })
+})

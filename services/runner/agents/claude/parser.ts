@@ -38,7 +38,8 @@ interface State {
   streamedMessage: string
   /** The agent's requests that have no answer yet. */
   readonly requests: Map<string, ClaudeRequest>
-  hasToldModels: boolean
+  /** Whether a list of models still counts. */
+  takesModels: boolean
   /** The number of blocks of a message that came whole without having been streamed. */
   whole: { readonly messageId: string; readonly blocks: number }
 }
@@ -59,7 +60,7 @@ export function createClaudeParser(
     workspace: '/workspace',
     streamedMessage: '',
     requests,
-    hasToldModels: false,
+    takesModels: true,
     whole: { messageId: '', blocks: 0 },
   }
   const reader = {
@@ -75,8 +76,10 @@ function eventsOf(state: State, line: ClaudeLine): AgentEvent[] {
     case 'system':
       return systemEvents(state, line)
     case 'stream_event':
+      state.takesModels = false
       return line.parent_tool_use_id === null ? streamed(state, line.event) : []
     case 'assistant':
+      state.takesModels = false
       return said(state, line)
     case 'user':
       return toolResults(state, line)
@@ -107,12 +110,12 @@ function asked({ requests }: State, { request_id: requestId, request }: ControlR
   return [{ type: 'question', requestId, asked: questions }]
 }
 
-/** Only the first list of models counts: later lines might be printed by programs that the agent runs. */
+/** Only the first list of models counts, and only before the first answer: later lines might be printed by programs that the agent runs. */
 function answered(state: State, { request_id: id, error, response }: ControlResponse): AgentEvent[] {
   if (id === modelRequest && error !== undefined)
     return [{ type: 'notice', text: `The model could not be changed: ${error}` }]
-  if (id !== listRequest || response === undefined || state.hasToldModels) return []
-  state.hasToldModels = true
+  if (id !== listRequest || response === undefined || !state.takesModels) return []
+  state.takesModels = false
   return [{ type: 'models', models: modelsIn(response) }]
 }
 

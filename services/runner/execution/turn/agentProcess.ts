@@ -166,7 +166,16 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
         return agentProcess(
           start,
           child,
-          { secrets, mcp, mcpServers, onModels: (models) => deps.installed.report(start.agent.name, models) },
+          {
+            secrets,
+            mcp,
+            mcpServers,
+            onModels(models) {
+              // A local MCP server starts with the agent, and could print a list in its place.
+              if (mcpServers.every(({ kind }) => kind !== 'stdio'))
+                deps.installed.report(start.agent.name, models)
+            },
+          },
           {
             metered,
             admit: (budget, onCall) => broker?.admit(budget, onCall),
