@@ -5,7 +5,7 @@ import type { AgentName } from './agents.ts'
 /** Everything that is counted. All measures are additive: the sums of the groups equal the total. Times are in milliseconds, costs in US dollars. */
 export const noFigures = {
   tasks: 0,
-  /** Requested turns of an agent. Unfinished turns count in none of the next three. */
+  /** Requested turns of an agent. `completed`, `failed` and `cancelled` count only the finished ones. */
   turns: 0,
   completed: 0,
   failed: 0,

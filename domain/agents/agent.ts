@@ -15,7 +15,7 @@ export interface Agent {
   readonly logo: string
   /** What the agent supports; screens do not offer anything else. */
   readonly can: readonly Capability[]
-  /** People see it only where it is installed. */
+  /** Whether people see the agent only on servers where it is installed. */
   readonly isHiddenWhenMissing?: boolean
 }
 

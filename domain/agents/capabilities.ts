@@ -5,5 +5,5 @@ import type { Capability } from './agent.ts'
 export const canDo = (name: AgentName, what: Capability): boolean => agentNamed(name).can.includes(what)
 /** `plan`: the agent plans first and asks for approval. `free`: it works freely in the sandbox. `ask`: it asks before each change. */
 export const agentModes = ['plan', 'free', 'ask'] as const
-/** How freely it can be asked to work. */
+/** The modes in which the agent can be asked to work. */
 export const modesOf = (name: AgentName) => agentModes.filter((mode) => mode === 'free' || canDo(name, mode))

@@ -2,10 +2,10 @@
 import type { AgentName } from '../agents.ts'
 import { isModelName } from '../kernel/names.ts'
 
-/** For each agent, the names of models by other makers: a client may send a model that was chosen for another agent. */
+/** For each agent, a pattern for models that it does not have. Clients may send a model that was chosen for another agent. */
 const foreign: Readonly<Partial<Record<AgentName, RegExp>>> = {
   claude: /^(?:o\d|gpt|chatgpt|codex|gemini|grok|composer|kimi|deepseek|auto)(?:[-.]|$)/i,
-  // These are aliases that only `claude` knows.
+  // Cursor offers models of many makers, so only names that are aliases of other agents are foreign to it.
   cursor: /^(?:default|best|opus|opusplan|sonnet|haiku|o\d(?:-.*)?)(?:\[1m\])?$/i,
   codex: /^(?:claude|default|best|opus|sonnet|haiku|gemini|grok|composer|kimi|deepseek|auto)/i,
   opencode: /^(?!claude-)/i,

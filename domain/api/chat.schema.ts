@@ -94,7 +94,7 @@ export const TerminalOutput = z.object({
   type: z.enum(['stdout', 'stderr']),
   executionId: z.string(),
   position: Position,
-  /** Revision in the terminal's stream. Outputs and `chat_message_delta` together count its revisions without gaps. */
+  /** The revision in the terminal's stream. Each revision is sent either as output or as `chat_message_delta`, so that clients can detect a gap. */
   version: z.number(),
 })
 export type TerminalOutput = z.infer<typeof TerminalOutput>

@@ -6,11 +6,13 @@ export const cleanUpRoutes = {
 } as const satisfies Routes
 
 /**
- * The outcome for the branch at the code host. It is gone: we deleted it (`deleted`), or it had been deleted before (`gone`). It is still there:
- * somebody pushed to it after the pull request ended (`moved`), another task or pull request uses it or the task itself goes on (`in_use`), its work
- * was not merged and may exist nowhere else (`only_copy`), the code host refused to delete it, as for a protected branch (`refused`), or stopped
- * answering before the deletion (`unchecked`). It was left alone, perhaps without a check: it is a default or base branch, or we did not name it
- * (`not_ours`). Its state is unknown: the person cannot reach the repository (`no_access`), or the code host did not answer, perhaps only to the
+ * The outcome for the branch at the code host.
+ * The branch is gone: `deleted` by us, or `gone` because it had been deleted before.
+ * The branch is still there: somebody pushed to it after the pull request ended (`moved`), another task or pull request uses it or the task itself
+ * goes on (`in_use`), its work was not merged and may exist nowhere else (`only_copy`), the code host refused the deletion, as for a protected branch
+ * (`refused`), or the code host stopped answering before the deletion (`unchecked`).
+ * The branch was left alone, perhaps without a check: it is a default or base branch, or we did not name it (`not_ours`).
+ * The state of the branch is unknown: the person cannot reach the repository (`no_access`), or the code host did not answer, perhaps only to the
  * deletion (`unavailable`).
  */
 export const branchOutcomes = [
@@ -28,9 +30,11 @@ export const branchOutcomes = [
 export type BranchOutcome = (typeof branchOutcomes)[number]
 
 /**
- * The outcome for the workspace. It is gone: we removed it (`removed`), or there was none (`none`). It is still there: it contains work that is not
- * merged and could not be restored from what was saved (`not_saved`), or something runs in it (`in_use`). Its state is unknown: its runner, or the
- * code host that the runner has to ask, refused or did not answer in time (`unreachable`); in that case it may still be removed.
+ * The outcome for the workspace.
+ * The workspace is gone: `removed` by us, or there was `none`.
+ * The workspace is still there: its work is not merged and could not be restored from what was saved (`not_saved`), or something runs in it (`in_use`).
+ * The state of the workspace is unknown: its runner, or the code host that the runner has to ask, refused or did not answer in time (`unreachable`).
+ * In that case the workspace may still be removed later.
  */
 export const workspaceOutcomes = ['removed', 'none', 'not_saved', 'in_use', 'unreachable'] as const
 export type WorkspaceOutcome = (typeof workspaceOutcomes)[number]

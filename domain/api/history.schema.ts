@@ -72,7 +72,7 @@ export const getTaskHistory = defineRead(historyRoutes.getTaskHistory, {
   params,
   query: {
     limit: queryNumber(historyPageSize).default(historyPageSize),
-    /** `next` of the previous page: the next revisions of the task's stream and of its terminal's. */
+    /** `next` of the previous page: the next revision of the task's stream, a dot, and the next revision of the terminal's stream. */
     after: z
       .string()
       .regex(/^\d{1,15}\.\d{1,15}$/)

@@ -12,5 +12,5 @@ export const historyRoutes = {
 /** The most events that one page of a history has. */
 export const historyPageSize = 1_000
 
-/** For how many sizes of the log one audit bundle may be asked to include proofs. */
+/** The most sizes of the log for which one request can ask for proofs in an audit bundle. */
 export const mostSizesAsked = 50

@@ -64,7 +64,7 @@ const ModelAddress = Text.trim()
   .max(agentKeyLimits.addressLength)
   .pipe(z.url({ protocol: /^https?$/, error: 'Enter an address such as https://gateway.example.org.' }))
   .refine((address) => !/[@?#]/.test(address), 'Enter the address without a password or parameters.')
-  // Requests append `/v1`, or Google's `/v1beta`, themselves.
+  // Each request appends `/v1` to this address, or for Google `/v1beta`.
   .transform((address) => address.replace(/\/+$/, '').replace(/\/v1(?:beta)?$/, ''))
 
 const Mode = z.enum(feedbackModes)
@@ -155,8 +155,8 @@ export const ShownRepository = z.object({
       /** `owner/name` when the submodule is on the same code host, else its address. */
       repository: z.string(),
       /**
-       * `public` submodules are fetched, and others of this code host if the settings list them. `hidden`: the project's owner may not read it.
-       * `elsewhere`: on another host.
+       * `public` submodules are fetched, and others of this code host if the settings list them. `hidden`: the project's owner may not read the
+       * submodule. `elsewhere`: the submodule is on another host.
        */
       access: z.enum(['public', 'private', 'hidden', 'elsewhere', 'unknown']),
     }),

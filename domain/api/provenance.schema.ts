@@ -1,4 +1,4 @@
-/** Provenance of the lines of a file: the turn that wrote each of them, and the request to that turn. */
+/** Provenance of the lines of a file: the turn that wrote each of them, and the message that requested that turn. */
 import { z } from 'zod'
 import { TaskId } from '../kernel/ids.schema.ts'
 import { AgentName, ToolKind } from '../task/events.ts'
@@ -14,7 +14,7 @@ const Call = z.object({
   target: z.string().nullable(),
   additions: z.number().nullable(),
   deletions: z.number().nullable(),
-  /** The moment at which the turn ended. */
+  /** The revision of the task's stream at which the tool call ended, which links to it name. */
   moment: z.number(),
 })
 
@@ -38,17 +38,17 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
     ),
     turns: z.array(
       z.object({
-        /** The task of the turn. It differs from the requested task when that one was created from a turn of this one. */
+        /** The task of the turn: the requested task, or the task from whose turn the requested task was created. */
         taskId: z.string(),
         executionId: z.string(),
         kind: z.enum(['turn', 'command']),
         /** The turn's number among the turns and commands of its task, from 1; `null` for a turn of another task. */
         number: z.number().nullable(),
-        /** The moment at which the turn ended: a revision of its task's stream. `null` when its message is not in this task. */
+        /** The revision of the requested task's stream at which the turn ended; `null` for a turn of another task. */
         moment: z.number().nullable(),
         agent: AgentName.nullable(),
         messageId: z.string().nullable(),
-        /** The request, cut to 500 characters; `null` when it is not in this task or was erased. */
+        /** The message that requested the turn, cut to 500 characters; `null` for a turn of another task, and when the message was erased. */
         prompt: z.string().nullable(),
         at: Moment.nullable(),
         /** The turn's edits of this file, by the ids of their entries in the command log. A shell command may have written to the file as well. */

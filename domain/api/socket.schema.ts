@@ -15,7 +15,7 @@ import {
 import { ShownQuestion } from './questions.schema.ts'
 import { TaskStatus } from './tasks.schema.ts'
 
-/** The place of a message in the log, and the command that caused it. A chat message has the position and version of its first event. */
+/** The place in the log of the event that caused a message, and the id of the command that caused the event. */
 const placed = { position: Position, version: z.number(), commandId: z.string() }
 
 export const TaskStatusChanged = z.object({
@@ -104,7 +104,9 @@ export interface ServerEvents {
   question_asked: (change: QuestionChanged) => void
   question_answered: (change: QuestionChanged) => void
   question_withdrawn: (change: QuestionChanged) => void
-  /** An event of the task that no `chat_message` is sent for. Together, both count the revisions of the task without gaps. */
+  /**
+   * An event of the task that no `chat_message` is sent for. Each revision of the task is sent in one of the two, so that clients can detect a gap.
+   */
   task_event: (event: TaskEventMessage) => void
   /** Too many events were missed to be sent again: the client must read the history. */
   task_resync: (task: { readonly taskId: string }) => void

@@ -70,7 +70,7 @@ export function sinceEvent(moment: string): number {
   return 1_000 * Number(named.exec(moment)?.[3] ?? 0)
 }
 
-/** The index of the item that a moment names; `-1` when there is none, or when the name is invalid. */
+/** The index of the item whose moment has this name; `-1` when there is none, or when the name is invalid. */
 export function indexOfMoment(items: readonly HistoryItem[], moment: string): number {
   const [, terminal, digits] = named.exec(moment) ?? []
   if (digits === undefined) return -1

@@ -38,7 +38,7 @@ type Sentences = {
 
 /** The row of an event; `null` for events that mean nothing to a person, and for tool calls, for which `toolRow` makes the rows. */
 export function rowOf(event: TaskEventMessage, names: Names, around: Around): TimelineRow | null {
-  // `sentences` has, under each event type, a function that takes events of this type.
+  // The cast holds because `sentences` has, under each event type, a function that takes events of this type.
   const said = (sentences[event.type] as Sentence | undefined)?.(event, { ...names, ...around })
   if (!said) return null
   const knownAt = said.outcome === 'running' ? Infinity : event.revision
@@ -275,7 +275,7 @@ function named({
   return content ? `Pull request #${content.number}` : 'Pull request'
 }
 
-/** In words, which of branch and workspace are left or may be left; `null` when neither is. */
+/** Says whether a clean-up left the branch or the workspace, or may have left one of them; `null` when both are gone. */
 function leftBy(outcome: {
   readonly branch: BranchOutcome
   readonly workspace: WorkspaceOutcome

@@ -50,10 +50,11 @@ interface Reading {
   readonly tools: Map<string, { readonly draft: Draft; readonly at: number; readonly startedAt: string }>
   agent: string
   preparing: { readonly draft: Draft; readonly at: number; readonly since: string } | null
-  /** How many commits the work is ahead of the base according to the last recorded changes and the tool calls since then. */
+  /** How many commits the work was ahead of the base in the last recorded changes. */
   ahead: number
+  /** How many commits the tool calls have reported since then. */
   told: number
-  /** The last recorded changes that were not recorded while an agent was writing. */
+  /** The last changes that were recorded while no agent was writing. */
   changes: Changes | null
 }
 

@@ -31,7 +31,7 @@ export function toolRow(event: Event<'ToolStarted'>, agent: string): TimelineRow
   }
 }
 
-/** One row for both, if they have the same kind, that kind is grouped, and the first has not failed; otherwise `null`. */
+/** Groups two successive rows into one; `null` when their kinds differ, when rows of this kind are not grouped, or when the first row failed. */
 export function groupWith(row: TimelineRow, next: TimelineRow): TimelineRow | null {
   const isMany = row.kind === 'read' || row.kind === 'edit' || row.kind === 'search' || row.kind === 'fetch'
   if (!isMany || row.kind !== next.kind || row.outcome === 'failed') return null

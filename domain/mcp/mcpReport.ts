@@ -5,7 +5,9 @@ import { ExecutionId } from '../kernel/ids.schema.ts'
 
 export const McpServerReport = z.object({
   name: z.string(),
-  /** `given`: the agent was told about the server, and does not say how it is. `left_out`: the agent was not told about the server. */
+  /**
+   * `given`: the agent was told about the server, but does not report whether it could connect. `left_out`: the agent was not told about the server.
+   */
   status: z.enum(['connected', 'given', 'failed', 'left_out']),
   /** Why the server failed; `null` without a failure. */
   error: z.string().nullable(),

@@ -34,7 +34,7 @@ export interface TakenIssue {
   readonly words: EventContent<'ProjectIssueTaken'> | null
   readonly trigger: IssueTrigger
   readonly right: RepositoryRight
-  /** When an earlier attempt failed: labels that were set up to then start nothing. `null` when no attempt failed. ISO 8601. */
+  /** When an earlier attempt failed, in ISO 8601; `null` when none did. Labels that were set before that time start nothing. */
   readonly labelFailedAt: string | null
 }
 

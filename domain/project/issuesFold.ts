@@ -35,7 +35,7 @@ export function withIssues(before: ProjectIssues, event: RecordedOf<ProjectIssue
       if (content === null) return before
       const { reason } = event.data
       const others = [...before.passed].filter(([id]) => id !== content.issueId)
-      // Only activity on an unsure issue can change the decision. One that was waiting before keeps waiting.
+      // An `unsure` decision can only change by activity on the issue, so the issue waits only if it waited before.
       const waitsOn = reason === 'unsure' && isWaiting(before, content.issueId)
       const passed = { reason, isWaiting: isLimit(reason) || mayPassAway(reason) || waitsOn, words: content }
       return { ...before, passed: bounded([...others, [content.issueId, passed]]) }

@@ -56,13 +56,13 @@ export const BundleRecord = z.discriminatedUnion('kind', [
     links: z.array(z.string()),
     /** The signed checkpoint against which the proofs of events and of seals are checked. */
     checkpoint: z.string(),
-    /** The signed checkpoint over the last event of every stream, from the same moment. */
+    /** The signed checkpoint over the last event of every stream, for the same size of the log. */
     heads: z.string(),
   }),
   z.strictObject({ kind: z.literal('event'), event: Envelope, content: BundledContent }),
   /** A tlog-proof that the event is in the tree of the header's checkpoint. */
   z.strictObject({ kind: z.literal('proof'), stream: z.string(), revision: Revision, proof: z.string() }),
-  /** A tlog-proof, for the tree of the header's `heads`, that the stream ended with this revision when the log was sealed. */
+  /** A tlog-proof, for the tree of the header's `heads`, that this revision was the last of the stream when the log was sealed. */
   z.strictObject({ kind: z.literal('end'), stream: z.string(), revision: Revision, proof: z.string() }),
   /** An earlier seal of the epoch, with the hashes that prove its tree to be a prefix of the header's; all in base64. */
   z.strictObject({
@@ -82,7 +82,7 @@ export const BundleRecord = z.discriminatedUnion('kind', [
 export type BundleRecord = z.infer<typeof BundleRecord>
 export type BundleHeader = Extract<BundleRecord, { kind: 'header' }>
 
-/** A range of revisions in a stream: all its contents that were not withheld are missing for this reason. */
+/** A range of revisions in a stream whose contents, except withheld ones, are missing for the reason `kind`. */
 const UnopenedRun = z.strictObject({
   stream: z.string(),
   first: Revision,
@@ -95,7 +95,7 @@ const ListedBlob = z.strictObject({ hash: Sha256Hex, state: z.enum(blobStates) }
 export type ListedBlob = z.infer<typeof ListedBlob>
 
 const ListedSeals = z.strictObject({
-  /** The size from which on `sizes` is complete up to the header's checkpoint; 0: it has every seal of the epoch. */
+  /** `sizes` has every seal from this size up to the header's checkpoint; with 0, it has every seal of the epoch. */
   from: z.int().nonnegative(),
   /** The number of events under each of these seals. The bundle has a line for each of them. */
   sizes: z.array(z.int().positive()),

@@ -17,7 +17,7 @@ import type { TreeHead } from './merkleTree.ts'
 export interface SealNotes {
   /** A tlog-checkpoint over the log. */
   readonly checkpoint: string
-  /** A checkpoint over the last event of each stream, from the same moment. */
+  /** A checkpoint over the last event of each stream, for the same size of the log. */
   readonly heads: string
 }
 

@@ -43,7 +43,7 @@ export interface BundleSource {
   /** The signed checkpoint against which the proofs of events and of seals are checked. */
   readonly checkpoint: string
   readonly withheld: readonly ContentCategory[]
-  /** The signed checkpoint over the last events of all streams, from the same moment. */
+  /** The signed checkpoint over the last events of all streams, for the same size of the log. */
   readonly headsCheckpoint: string
   /** The events of each stream from revision 0 to its end, one stream after the other. */
   readonly events: AsyncIterable<BundledEvent> | Iterable<BundledEvent>

@@ -32,7 +32,7 @@ export type ExecutionOutcome =
       readonly code: string
       readonly reason: string
       readonly exitCode: number | null
-      /** The time until which the code host asked to wait, ISO 8601. */
+      /** Until when the code host asked to wait, in ISO 8601. */
       readonly retryAt?: string
     }
   | { readonly kind: 'cancelled' }
@@ -48,7 +48,7 @@ export type PullRequestOutcome =
       /** Why the provenance notes could not be published with the commits. */
       readonly notesRefused?: string | null
     }
-  /** `messageId` is set when nobody waits for the outcome: the chat then has a message about it. */
+  /** `messageId` is set when nobody waits for the outcome: the chat then gets a message about it. */
   | {
       readonly kind: 'failed'
       readonly code: string
@@ -184,7 +184,9 @@ export type TaskCommand =
       readonly questionId: string
       readonly answer: Answer
       readonly answeredBy: string
-      /** The id of a message with all answers since the run that asked; it starts the next turn if no agent waits for them. */
+      /**
+       * The id of the message that starts the next turn if no agent waits for the answer. The message contains all answers since the run that asked.
+       */
       readonly messageId: string
       readonly message: string
       readonly executionId: string
@@ -278,7 +280,7 @@ export type TaskCommand =
     }
   /** Repeats a reply that the code host refused, with the commit that the reply refers to. */
   | { readonly type: 'AnswerFeedback'; readonly feedbackId: string; readonly commit: string | null }
-  /** Retries an update that failed because the owner's connection to the code host was lost: the owner is connected again. */
+  /** Retries an update that failed because the owner's connection to the code host was lost. The owner is connected again. */
   | { readonly type: 'RetryUpdate'; readonly requestId: string }
   | { readonly type: 'RequestDraft'; readonly draft: boolean }
   | { readonly type: 'RequestCleanUp'; readonly requestId: string }
@@ -313,7 +315,7 @@ export type TaskCommand =
   | { readonly type: 'RemoveAlternative'; readonly taskId: string }
   /** Returns to the state before a turn, a command or an earlier undo. */
   | { readonly type: 'UndoTurn'; readonly undoId: string; readonly executionId: string }
-  /** The snapshot of the turn before an undo, which is taken later because that turn left none. */
+  /** Records a snapshot of the turn before an undo, since that turn left none. */
   | {
       readonly type: 'RecordSnapshot'
       readonly undoId: string

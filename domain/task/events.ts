@@ -106,7 +106,7 @@ export const MessageQueued = event('MessageQueued', 1, {
   /** `imageNames` has the file names of the images, in the same order. */
   content: z.object({ message: z.string(), imageNames: z.array(z.string()) }),
 })
-/** A person let the command that was just queued have the project's secrets. */
+/** A person allowed the command that was just queued to have the project's secrets. */
 export const SecretsGranted = fact('SecretsGranted', { messageId: MessageId })
 export const MessageWithdrawn = fact('MessageWithdrawn', { messageId: MessageId })
 /** A queued message was edited. */
@@ -277,12 +277,15 @@ export const PullRequestRequested = event('PullRequestRequested', 1, {
   data: z.object({
     requestId: z.string(),
     draft: z.boolean(),
-    /** Whether the end of a turn requested it rather than a person. */
+    /** Whether the end of a turn requested the publication, rather than a person. */
     automatic: z.boolean(),
     /** Whether title and body replace those of an open pull request. */
     rewrites: z.boolean(),
   }),
-  /** `tree` is the recorded tree. A request by a person may publish only this tree; an automatic update records what it publishes. */
+  /**
+   * `tree` is the recorded tree. A request by a person may publish only this tree; an automatic update may publish the changes that it records
+   * itself.
+   */
   content: z.object({ title: z.string(), body: z.string(), tree: Tree }),
 })
 /** Whether each successful turn updates the pull request. */

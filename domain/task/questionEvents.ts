@@ -34,7 +34,7 @@ export const FormField = z.object({
 })
 export type FormField = z.infer<typeof FormField>
 
-/** An answer. `choices` are values of options; `values` are those of a form, in which a box has `true` or `false`. */
+/** An answer. `choices` has the values of chosen options; `values` has those of a form's fields, where a box has `true` or `false`. */
 export const Answer = z.object({
   choices: z.array(z.string()),
   text: z.string(),

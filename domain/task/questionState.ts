@@ -14,7 +14,7 @@ export interface PendingQuestion {
 export interface TaskQuestions {
   readonly mode: AgentMode
   readonly pending: ReadonlyMap<string, PendingQuestion>
-  /** The outcomes of settled questions: answered, and delivered or told by a message; or withdrawn. */
+  /** Questions whose outcome is final: `answered` once the agent has the answer or a message tells it, otherwise `withdrawn`. */
   readonly settled: ReadonlyMap<string, 'answered' | 'withdrawn'>
 }
 
@@ -66,7 +66,7 @@ function settled(questions: TaskQuestions, id: string, as: 'answered' | 'withdra
   return { ...questions, pending: left, settled: new Map([...questions.settled, [id, as]]) }
 }
 
-/** The questions after an undo, which also undoes what was asked and answered. */
+/** The questions after an undo: none is pending, because the undo also covers what was asked and answered. */
 export function withoutPending(questions: TaskQuestions): TaskQuestions {
   return [...questions.pending].reduce((rest, [id]) => settled(rest, id, 'answered'), questions)
 }
@@ -76,7 +76,7 @@ export function isLastOpen({ pending: questions }: TaskQuestions, questionId: st
   return [...questions].every(([id, { status }]) => id === questionId || status !== 'open')
 }
 
-/** The ids of questions whose answer no agent has been given. */
+/** The ids of answered questions whose answer no agent has yet. */
 export function undelivered({ pending: questions }: TaskQuestions): readonly string[] {
   return [...questions].flatMap(([id, { status }]) => (status === 'answered' ? [id] : []))
 }

@@ -324,7 +324,7 @@ function endExecution(state: LiveTask, command: CommandOf<'EndExecution'>): Deci
   ]
   const next = state.queue[0]
   // A failed or cancelled turn stops the queue, because the waiting messages rely on a turn that succeeds. A cancellation that came too late for this
-  // turn also stops it, until the person sends another message.
+  // turn also stops the queue, until the person sends another message.
   const goesOn = execution.cancelRequested
     ? execution.sentSinceCancel.some((messageId) => isQueued(state, messageId))
     : command.outcome.kind === 'completed' ||

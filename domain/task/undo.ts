@@ -29,7 +29,7 @@ export function undoTurn(state: LiveTask, command: CommandOf<'UndoTurn'>): Decis
   return [TurnsUndone.of({ undoId, executionId, undone, redone }), ...withdrawQuestions(state)]
 }
 
-/** Records a late snapshot of a turn that ended without one. Taken before an undo replaces the files. */
+/** Records a late snapshot of a turn that ended without one, before an undo replaces the files. */
 export function recordSnapshot(state: LiveTask, command: CommandOf<'RecordSnapshot'>): Decision<TaskEvent> {
   return state.pendingRestore?.executionId === command.undoId ? [command.snapshot] : []
 }

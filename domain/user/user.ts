@@ -59,7 +59,7 @@ const started = ({ sessionId, expiresAt, client }: NewSession) =>
 
 /** The most open sessions of a person; the oldest is ended to make room for another. */
 export const maxSessions = 500
-/** The most sessions that may begin within one lifetime, since every request searches the ended ones, and the log keeps them all. */
+/** The most sessions that may begin within the lifetime of one session, since every request searches the ended ones, and the log keeps them all. */
 export const maxBegun = 5_000
 
 function begun(

@@ -99,7 +99,7 @@ export const chatView: View<MessageDocument> = {
         return message && { ...message, ...written, updatedAt: event.at, version: event.revision }
       }
       case 'MessageDelivered':
-        // The message of an execution has the status of that execution. A message that was still queued was sent to a running turn.
+        // Only a message that was sent to a running turn is still queued here; the message of an execution has the status of that execution.
         return message?.status === 'queued'
           ? {
               ...message,

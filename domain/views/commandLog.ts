@@ -16,7 +16,7 @@ export interface LogDocument extends Omit<LogEntry, 'images'> {
   readonly order: string
 }
 
-/** An event says where the bytes of an image are, and the server's answer gives its address. */
+/** An image of the log: `blob` comes from the event, and the server's answer adds `url`. */
 type LoggedImage = Omit<ShownImage, 'url'> & { readonly url?: string; readonly blob?: BlobRef }
 
 const ofTool = ['ToolStarted', 'ToolImagesKept', 'ToolFinished'] as const
@@ -159,7 +159,7 @@ function thought(
   return { ...entry, ...what, executionId, status: 'completed', output }
 }
 
-/** A thought that is being written, as the entry that it will be. */
+/** The entry that a thought will be, while it is still being written. */
 export function growingThought(
   {
     id: task,
@@ -174,7 +174,7 @@ export function growingThought(
   return { ...thought(entry, executionId, text), status: 'running' }
 }
 
-/** How long a thought took, and when it began: this long before it was recorded. */
+/** The duration of a thought, and when it began: its duration before it was recorded. */
 function thoughtFor({ at, data: { durationMs } }: Extract<Words, { type: 'ThinkingRecorded' }>) {
   return { durationMs, timestamp: new Date(Date.parse(at) - (durationMs ?? 0)).toISOString() }
 }

@@ -29,7 +29,7 @@ export interface FiguresDocument extends ViewDocument {
   readonly owner: string
   readonly project: string
   readonly agent: AgentName
-  /** The model that had the most usage in the last turn that had any. */
+  /** The model with the most usage in the last turn that used any model. */
   readonly model: string | null
   /** The payer of the last turn. */
   readonly payer: Payer

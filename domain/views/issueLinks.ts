@@ -20,7 +20,7 @@ export interface IssueLinkDocument extends ViewDocument {
   readonly repositoryId: string | null
   readonly number: number | null
   readonly isOnPull: boolean
-  /** Whether feedback was sent to the agent that the next turn may work on. */
+  /** Whether feedback was sent to the agent, so that the next turn may work on it. */
   readonly isAwaited: boolean
   readonly todos: readonly Todo[]
   readonly order: string
@@ -104,7 +104,7 @@ function changeBy(
     case 'ExecutionCompleted':
     case 'ExecutionFailed':
     case 'ExecutionCancelled':
-      // On a pull request, the reply makes a progress comment superfluous that was not written in time.
+      // On a pull request, the reply to the feedback replaces a progress comment that was not written in time.
       return { comment: isOnPull && comment === 'due' ? 'none' : comment }
     default:
       return { comment }

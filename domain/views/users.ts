@@ -102,7 +102,7 @@ export const usersView: View<UserDocument> = {
 const withoutKey = ({ agentKeys = [] }: UserDocument, provider: string): readonly AgentKey[] =>
   agentKeys.filter((known) => known.provider !== provider)
 
-/** The lifetime of a session: seven days. One that ended longer ago has expired anyway. */
+/** The lifetime of a session: seven days. A session that ended longer ago has expired anyway. */
 const sessionMs = 7 * 86_400_000
 
 function withEnded(

@@ -12,7 +12,7 @@ export interface ViewDocument {
   readonly version: number
 }
 
-/** A field that says to whom documents belong, and its value, for removing them together. */
+/** A field that names the owner of documents, and its value, for removing all documents of that owner. */
 export interface Belonging {
   readonly field: string
   readonly value: string

@@ -8,7 +8,7 @@ import type { TaskEvent } from '../events.ts'
 import { endOf } from './pullRequest.ts'
 import type { LiveTask } from '../state.ts'
 
-/** Requires a merged or closed pull request: as long as it is open, the next turn needs its branch and workspace. */
+/** Requires a merged or closed pull request: while it is open, the next turn needs the task's branch and workspace. */
 export function requestCleanUp(
   { pullRequest, phase, pullRequestRequest }: LiveTask,
   { requestId }: CommandOf<'RequestCleanUp'>,
@@ -43,7 +43,7 @@ export function settleCleanUp(
   { requestId, branch, workspace }: CommandOf<'SettleCleanUp'>,
 ): Decision<TaskEvent> {
   if (cleanUp.request !== requestId) return []
-  // As long as the branch exists at the code host, the next workspace starts from it. A turn that has begun is already making its workspace.
+  // The next workspace starts from the base branch only if the branch is gone at the code host, and if no turn is already making a workspace.
   const begins = cleanUp.work === 'merged' && isBranchGone(branch) && !('execution' in phase)
   return [TaskCleanedUp.of({ requestId, branch, workspace, startsAnew: begins })]
 }

@@ -135,7 +135,7 @@ export const FeedbackSent = event('FeedbackSent', 1, {
     /** The author's permission when the feedback was sent; `null` for checks. */
     right: RepositoryRight.nullable(),
   }),
-  /** The person who asked, the ids at the code host, and the text. */
+  /** The author of the feedback, its ids at the code host, and its text. */
   content: z.object({ author: Author.nullable(), hostIds: z.array(z.string()), text: z.string() }),
 })
 

@@ -5,7 +5,10 @@ import { z } from 'zod'
 import { issueTriggers } from '../../project/issueRule.ts'
 import { RepositoryRight } from './feedbackEvents.ts'
 
-/** The task was made from an issue by the project's rule. It records who asked and what permission they had then. The issue still gets a comment. */
+/**
+ * The task was made from an issue by the project's rule. The event records the author of the request and their permission at that time. A comment on
+ * the issue follows.
+ */
 export const TaskCreatedFromIssue = event('TaskCreatedFromIssue', 1, {
   data: z.object({ trigger: z.enum(issueTriggers), right: RepositoryRight }),
   content: z.object({

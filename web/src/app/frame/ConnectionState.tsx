@@ -40,7 +40,7 @@ const graceMs = 3_000
 export function OfflineBar() {
   const { since, refusal } = useSelector(selectConnection)
   const lost = useSelector(selectLost) ? since : null
-  // The start of the latest loss that outlasted the grace period; `null` until a loss has.
+  // The start of the latest loss that outlasted the grace period; `null` before the first one.
   const [overdue, setOverdue] = useState<number | null>(null)
   useEffect(() => {
     if (lost === null) return

@@ -24,7 +24,7 @@ export function RunningFavicon() {
     // Setting the same icon again makes the browser redraw it with a flicker.
     if (link !== null && link.getAttribute('href') !== icon) link.setAttribute('href', icon)
   }, [running, waiting])
-  // After signing out nothing is running.
+  // After sign-out, the tab has the plain icon, since nothing is running for the person.
   useEffect(() => () => document.querySelector('link[rel=icon]')?.setAttribute('href', plain), [])
   return null
 }

@@ -1,4 +1,4 @@
-/** The models of an agent, as the server tells them, and how hard each can think. */
+/** The models of an agent and their levels of effort, as the server reports them. */
 import type { AgentName } from '#domain/agents.ts'
 import type { AgentModel } from '#domain/api/server.schema.ts'
 import { defaultModel } from '#domain/kernel/names.ts'

@@ -165,7 +165,7 @@ function FirstTask({ projects, onSuggested }: FirstTaskProps) {
       </Step>
       {missing !== null && missing !== undefined && (
         <Note kind="warning" className="mt-3">
-          {/* When no agent is installed there is no runner, so commands would wait too. */}
+          {/* `noAgent` says that commands can still run. Without an installed agent there is no runner, so commands could not run either. */}
           {data?.agents.some(({ installed }) => installed) ? texts.task.noAgent(missing) : missing}
         </Note>
       )}

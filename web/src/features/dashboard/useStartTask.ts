@@ -12,11 +12,11 @@ type NewTask = Parameters<ReturnType<typeof useCreateTaskMutation>[0]>[0]
 type Preparation = Parameters<ReturnType<typeof usePrepareTaskMutation>[0]>[0]
 
 interface StartOptions {
-  /** `null` while something is missing. */
+  /** The task to create; `null` while a choice is missing. */
   readonly task: Pick<NewTask, 'projectId' | 'branch' | 'codexModel' | 'agent'> | null
   /** How hard the agent thinks; `null` leaves it to the agent. */
   readonly effort: string | null
-  /** How freely the agent works; `undefined` means freely. */
+  /** How freely the agent works; `undefined` means `free`. */
   readonly mode: NewTask['mode']
   readonly images: PendingImages
   /** Ends dictation, and returns the description. */

@@ -18,7 +18,7 @@ export function McpCallback() {
   const navigate = useNavigate()
   const dispatch = useDispatch()
   const [finish, { error }] = useFinishMcpSignInMutation()
-  // An answer is sent only once.
+  // The answer of the sign-in is sent to our server only once, even if the effect runs again.
   const isSent = useRef(false)
   const query = typeof state === 'string' ? state : ''
   useEffect(() => {

@@ -17,7 +17,7 @@ interface McpServerSignInProps {
   readonly signIn: McpSignIn | undefined
 }
 
-/** The order of the buttons in a row that wraps: these come before the row's other buttons. */
+/** Shows the sign-in's state on a line of its own, then its buttons, which precede the other buttons of the row. */
 export function McpServerSignIn({ of, name, signIn }: McpServerSignInProps) {
   const [begin, begun] = useBeginMcpSignInMutation()
   const [end, ended] = useEndMcpSignInMutation()

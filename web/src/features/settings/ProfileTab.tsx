@@ -28,7 +28,7 @@ export function ProfileTab({ user }: { readonly user: User }) {
       <PersonalInformation user={user} />
       <Appearance />
       <NotificationsPart />
-      {/* Above the parts that grow when they are read, as a click on a link that moves is lost. */}
+      {/* This part is above those that grow once they are loaded, because a link that moves under the pointer is easily missed. */}
       <AdministrationPart />
       <AgentsPart />
       <InstructionsPart />

@@ -45,7 +45,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
     if (panel === 'history') history.load()
   }
   const visiblePanel = split ? work : chosen
-  // On a narrow screen, the panel that was last used is shown.
+  // Remembers the panel that was used last side by side, since that panel is shown when the screen becomes narrow.
   const use = (panel: Panel) => split && setChosen(panel)
   const tabs = workTabs(task)
 

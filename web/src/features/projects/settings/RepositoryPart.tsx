@@ -106,7 +106,7 @@ function stateOf(
   return isChosen ? 'chosen' : access
 }
 
-/** The setting of which clean filters of the repository may go unapplied when work is published. */
+/** The setting of which clean filters of the repository may be left unapplied when work is published. */
 export function FiltersPart(part: ProjectSettingsProps) {
   const [filtersText, setFiltersText] = useState(() => part.settings.allowedFilters.join('\n'))
   const form = useSettingsForm(part, { allowedFilters: wordsOf(filtersText) })

@@ -70,7 +70,7 @@ export const projectSettingsApi = api.injectEndpoints({
   }),
 })
 
-/** When a page shows a repository that was read longer ago than this, in seconds, it is read again. */
+/** A page that shows a repository reads it again if the last read is longer ago than this, in seconds. */
 export const refreshAfterSeconds = 60
 
 export const {

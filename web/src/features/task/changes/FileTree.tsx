@@ -110,7 +110,7 @@ function useKeys({ rows, currentIndex, box, onScrollTo, onOpen }: KeysIn) {
   // The name of the row that arrow keys have selected; `null` when it is that of the current file.
   const [at, setAt] = useState<string | null>(null)
   const reachable = Math.max(0, at === null ? currentIndex : rows.findIndex((row) => nameOf(row) === at))
-  // A ref, because the row to focus may only be rendered next time.
+  // A ref, because the row to focus may not be rendered until the next render.
   const getsFocus = useRef(false)
   const walkTo = (index: number) => {
     const row = rows[index]

@@ -21,7 +21,7 @@ export function useEarlier(
 ) {
   const store = useAppStore()
   const dispatch = useAppDispatch()
-  // An entry, and how many entries above it are rendered; `null` while only the latest entries are.
+  // An entry, and how many entries above it are rendered; `null` while only the latest entries are rendered.
   const [reach, setReach] = useState<{ readonly key: string; readonly above: number } | null>(null)
   const [busy, setBusy] = useState(false)
   const [failed, setFailed] = useState(false)
@@ -44,7 +44,7 @@ export function useEarlier(
     toEnd.current = null
   })
 
-  /** Renders more entries; `all` also loads entries from the server, even if not all that are loaded have been rendered. */
+  /** Renders more loaded entries or, once all are rendered, loads more from the server; `all` loads more in any case, for a search. */
   const show = (all?: 'all') => {
     if (busy) return
     const further = first === undefined ? null : { key: first, above: pageSize }

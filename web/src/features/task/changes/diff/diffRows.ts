@@ -14,7 +14,7 @@ interface PlacedLine {
 export interface Gap {
   readonly from: number
   readonly to: number | null
-  /** Where in the file the gap is: lines above it allow it to be expanded downwards, and lines below it upwards. */
+  /** The place of the gap in the file. A gap at the top is only expanded upwards, one at the end only downwards, and one in the middle both ways. */
   readonly place: 'top' | 'middle' | 'end'
 }
 
@@ -158,7 +158,7 @@ function partsOf({ hunks, facts }: DiffFile, lines: KnownLines = nothingKnown): 
     else {
       const [above, below] = knownAround(lines, end, hunk.from)
       const isWhole = above !== null && above.to.before === hunk.from.before
-      // At the top of a file, lines are only expanded upwards, so a part further up is left out until the two meet.
+      // The gap at the top of a file is only expanded upwards, so loaded lines at its upper end are left out until the whole gap is loaded.
       if (above !== null && (index > 0 || isWhole)) add(above)
       if (!isWhole) {
         const from = index > 0 && above !== null ? above.to.before : end.before

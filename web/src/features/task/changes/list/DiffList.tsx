@@ -183,7 +183,7 @@ function useCommentInSight(
   const size = list.measurementsCache[commentIndex]?.size
   useEffect(() => {
     if (commentIndex !== -1) list.scrollToIndex(commentIndex, { align: 'auto' })
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- what is scrolled away by hand, or moved by other lines, stays there
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- scrolling, or changes of other lines, must not bring the box back into view
   }, [place, size, text])
 }
 

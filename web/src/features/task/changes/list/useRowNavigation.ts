@@ -66,7 +66,7 @@ export function useRowNavigation({ rows, heads, view, active, goTo, visible, onL
     }
     const line = rows.findIndex((row, index) => index > head && hasKey(row, fileName, key))
     if (line !== -1) list.scrollToIndex(line, { align: 'center' })
-    // oxlint-disable-next-line react-hooks/exhaustive-deps -- one is sent once, however the rows change later
+    // oxlint-disable-next-line react-hooks/exhaustive-deps -- the list goes to a destination once, however its rows change later
   }, [goTo])
 
   return {

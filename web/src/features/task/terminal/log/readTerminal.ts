@@ -19,7 +19,10 @@ export async function readTerminal(
   minPosition: Position | undefined,
   signal: AbortSignal,
 ): Promise<
-  | { readonly data: TerminalAnswer; /** Nothing was printed before it. */ readonly whole: boolean }
+  | {
+      readonly data: TerminalAnswer
+      /** Whether nothing was printed before this output. */ readonly whole: boolean
+    }
   | { readonly reason: string }
 > {
   const answer = await readPage(taskId, { minPosition }, signal)

@@ -25,8 +25,8 @@ export interface TerminalView {
 
 export interface TerminalLog extends Observed<TerminalView> {
   /**
-   * Starts over with the latest output. It is processed in parts, so that the page stays responsive, and the lines change at the end. `whole` says
-   * that there is no output before it.
+   * Starts over with the latest output. The output is processed in parts, so that the page stays responsive, and is shown once all of it is
+   * processed. `whole` says that there is no earlier output.
    */
   reset(history: readonly TerminalOutput[], whole?: boolean): Promise<void>
   append(output: readonly TerminalOutput[]): void
