@@ -79,7 +79,7 @@ export function acceptedPermissions(
 export const credentials = ['person', 'own_token', 'installation', 'app_key'] as const
 export type Credential = (typeof credentials)[number]
 
-/** What gives access to repositories, as sentences name it. */
+/** The name of each credential in sentences about access to repositories. */
 export const credentialNames = {
   person: 'your access',
   own_token: 'the token in GITHUB_TOKEN',

@@ -21,7 +21,7 @@ export type RepositoryAbility = z.infer<typeof RepositoryAbility>
 export const Ability = RepositoryAbility.extend({
   /** `agent`: the ability is built into the agent's program. */
   from: z.enum(['repository', 'person', 'agent']),
-  /** Where the ability of the same name comes from that this one replaces; `null` when there is none. */
+  /** The origin of the ability with the same name that this ability replaces; `null` when it replaces none. */
   replaces: z.enum(['person', 'agent']).nullable(),
 })
 export type Ability = z.infer<typeof Ability>

@@ -45,7 +45,7 @@ export const getFigures = defineRead(figuresRoutes.getFigures, {
     total: FiguresShown,
     groups: z.array(FiguresGroup),
     others: z.object({ groups: z.number(), figures: FiguresShown }).nullable(),
-    /** The same number as in `total`. */
+    /** Repeats `mergedPullRequests` of `total`; earlier versions sent `null` for an unknown number. */
     mergedPullRequests: z.number().nullable(),
   },
   faults: ['forbidden'],

@@ -64,8 +64,8 @@ interface Caused {
 export type TaskEventMessage = RecordedOf<TaskEvent>
 
 /**
- * How far a viewer has got in a task: the highest position, optionally with the number of messages of the task's room that carried it. An event is
- * sent as up to four messages at one position. A viewer that was cut off between them and gives the number gets the others, and nothing twice.
+ * How far a viewer has got in a task: the position of the last event that it received and, optionally, how many messages of the task's room it
+ * received for that event. An event is sent as up to four messages. A viewer that gives the number gets only those that it missed.
  */
 export const ResumeCursor = z.union([
   Position,

@@ -136,8 +136,8 @@ export const ProjectSecretRemoved = event('ProjectSecretRemoved', 1, {
   content: z.object({ name: z.string() }),
 })
 /**
- * The project's own key for a provider of models was set. `address` is where it is sent; `null`: to the provider. The key is in the vault only, never
- * in an event.
+ * The project's own key for a provider of models was set. Requests with the key go to `baseUrl`; `null` means the provider itself. The key is in the
+ * vault only, never in an event.
  */
 export const ProjectModelKeySet = event('ProjectModelKeySet', 1, {
   data: z.object({ provider: z.enum(keyProviders), checked: z.boolean() }),

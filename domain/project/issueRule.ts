@@ -31,9 +31,10 @@ export const issueTriggers = ['label', 'mention'] as const
 export type IssueTrigger = (typeof issueTriggers)[number]
 
 /**
- * Why an issue is not a task although one was requested: a limit is reached (`hour`, `day`); the person who asked has no account here or must sign in
- * again; the issue was edited later by somebody without permission; another project of the same repository takes it; the project's `owner` may not
- * write to the repository; too much happened on the issue to be sure; or the request was withdrawn while the issue waited.
+ * Why an issue is not a task although somebody requested one: a limit is reached (`hour`, `day`), the person who asked has no account here
+ * (`not_known`) or must sign in again (`sign_in`), somebody without permission edited the issue later (`edited`), another project of the same
+ * repository takes the issue (`elsewhere`), the project's owner may not write to the repository (`owner`), too much happened on the issue to be sure
+ * (`unsure`), or the request was withdrawn while the issue waited (`withdrawn`).
  */
 export const issuePasses = [
   'hour',
@@ -54,12 +55,13 @@ const passing: readonly IssuePass[] = ['not_known', 'sign_in', 'elsewhere', 'own
 /** Whether the issue waits for a limit and becomes a task afterwards. */
 export const isLimit = (pass: IssuePass): boolean => limits.includes(pass)
 
-/** Whether the decision can change without any activity on the issue, which is why it is repeated from time to time. */
+/** Whether the decision can change without any activity on the issue. Such decisions are repeated from time to time. */
 export const mayPassAway = (pass: IssuePass): boolean => passing.includes(pass)
 
 /**
- * Why an accepted issue did not become a task: its text was edited, it was closed, it no longer exists, the task was refused, the person who asked or
- * the project's owner may no longer write, the rule was switched off, or the label was removed in the meantime.
+ * Why an accepted issue did not become a task: its text was edited (`changed`), the issue was `closed` or no longer exists (`gone`), the task was
+ * `refused`, the person who asked or the project's owner may no longer write to the repository (`not_permitted`), the rule was switched off
+ * (`unwanted`), or the label was removed (`unlabelled`).
  */
 export const issueFailures = [
   'changed',

@@ -1,4 +1,4 @@
-/** Compares the contents and blobs of a bundle with its signed manifest, so that nobody can remove one and claim that it was erased. */
+/** Compares the contents and blobs of a bundle with its signed manifest, so that nobody can remove a content or blob and claim that it was erased. */
 import type { BundledContent, Envelope, Manifest, UnopenedRun, ListedBlob } from './auditBundle.schema.ts'
 import { withheldAs } from './auditBundle.ts'
 import type { BundledEvent, BundleFault } from './bundleParts.ts'

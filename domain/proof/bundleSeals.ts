@@ -18,7 +18,7 @@ import {
 import { isSame, verifyConsistency, type Hash } from './merkleTree.ts'
 import { headsOriginOf, identityIn, signedCheckpoint } from './sealNotes.ts'
 
-/** What a bundle proves about its log's tree at sizes other than its own. */
+/** What a bundle proves about the log's tree at sizes other than that of its checkpoint. */
 export interface ProvenSeals extends ListedSeals {
   readonly checkpoint: Checkpoint
   /** Roots of trees by their size, including the checkpoint's own. */

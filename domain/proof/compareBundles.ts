@@ -99,7 +99,7 @@ function leavesOf({ proofs }: Parts): ReadonlyMap<number, string> {
   )
 }
 
-/** Faults for seals of one bundle that contradict the other, or that the other lacks although it lists all seals from some size on. */
+/** Faults for seals of one bundle that contradict the other bundle, and for seals that the other bundle should list but does not. */
 function treeFaults(one: ProvenSeals, other: ProvenSeals): readonly BundleFault[] {
   return [...one.roots].flatMap(([size, root]): readonly BundleFault[] => {
     const there = rootIn(other, size)

@@ -180,7 +180,7 @@ function ofSystem(
   return { ...posted(event, messageId, message), executionId }
 }
 
-/** `null` when the text was erased. */
+/** The text of a message about actions that nobody requested; `null` when it was erased. */
 function unaskedWords(content: { readonly said: string } | null): string | null {
   if (content === null) return null
   const happened = 'The agent worked on its own between messages; nobody had asked it.'

@@ -42,7 +42,7 @@ export const texts = {
     person: 'Deleted account',
   },
   payers: { server: 'This server', project: 'Keys of projects', person: 'Own keys' },
-  /** What was not paid with the server's key. */
+  /** Says which costs this server's keys paid, and what other keys cost. */
   paid: (server: string, project: string, person: string) =>
     `This server's keys paid ${server}. The keys of projects cost ${project} and own keys ${person} by estimate, which is not billed to this server.`,
   others: (count: number) => (count === 1 ? '1 other' : `${count} others`),

@@ -7,7 +7,7 @@ export interface Match {
   readonly marks: readonly (readonly [from: number, to: number])[]
 }
 
-/** Letters that match one by one may be spread over this many times their number. */
+/** A word of n letters that match one by one may be spread over at most this many times n characters. */
 const maxSpread = 4
 
 /**

@@ -108,7 +108,7 @@ function Question({ count, open, onClose }: QuestionProps) {
   const store = useStore<WithDeletions>()
   const [endAll, { isLoading }] = useEndSessionsMutation()
   const onEnd = async () => {
-    // Sent while there is still a token.
+    // Deletions are sent first, while there is still a token.
     sendDeletions(store)
     const answer = await endAll()
     if (answer.error !== undefined) {

@@ -81,7 +81,7 @@ export function PullRequestDialog({
 
   const confirm = () => {
     onClose()
-    // The description may have been edited at the code host, so an update sends it only if it was changed here.
+    // The description may have been edited at the code host, so an update sends title and body only if the person changed one of them here.
     const isWritten = choice.title !== undefined || choice.body !== undefined
     const proposal = updates && !isWritten ? {} : { title: title.trim(), body }
     onConfirm({

@@ -36,7 +36,10 @@ export function TaskHeader({ task }: { readonly task: Task }) {
   const navigate = useNavigate()
   const actions = useTaskActions(task)
   const [deleting, setDeleting] = useState(false)
-  /** Whether the pull request dialog is open. `null` until it is first opened: its chunk is loaded then, and it stays mounted to keep the input. */
+  /**
+   * Whether the pull request dialog is open; `null` before it is first opened. From then on, its chunk is loaded and it stays mounted to keep the
+   * input.
+   */
   const [asking, setAsking] = useState<boolean | null>(null)
   const isReplayed = useReplayed() !== null
   // Nothing can be added to a damaged stream.

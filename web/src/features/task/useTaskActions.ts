@@ -41,7 +41,7 @@ export function useTaskActions(task: Task) {
       const title = updates ? texts.toasts.prUpdated : texts.toasts.prCreated
       dispatch(notified('success', title, texts.header.pullRequest(answer.data.pr.number)))
     } else if (isFault(answer.error, 'changes_moved')) {
-      // The page is about to receive the new changes.
+      // The page is about to receive the new changes, so this is only a warning.
       dispatch(notified('warning', texts.toasts.prMoved, reasonOf(answer.error, texts.toasts.prNotCreated)))
     } else {
       const title = updates ? texts.toasts.prNotUpdated : texts.toasts.prNotCreated

@@ -1,6 +1,6 @@
 /**
- * The state machine of a voice recording: the next state and the effects of each event. Pure; `voice.ts` performs the effects.
- * A browser's recogniser ends by itself after a silence or a minute, and is restarted until the person stops the recording.
+ * The state machine of a voice recording: the next state and the effects of each event. Pure; `voiceRecording.ts` performs the effects. A browser's
+ * recogniser ends by itself after a silence or a minute, and is restarted until the person stops the recording.
  */
 import { errorText, texts } from './texts.ts'
 

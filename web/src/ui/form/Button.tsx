@@ -51,7 +51,7 @@ export function Button({
   )
 }
 
-/** One of the two faces of a button, in the same place; the hidden one still takes up its width. */
+/** The normal or the busy face of a button, both in the same place; the hidden one still takes up its width. */
 function Face({
   icon,
   hidden = false,

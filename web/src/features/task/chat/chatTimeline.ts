@@ -282,7 +282,7 @@ function isWaiting(message: MessageDocument): boolean {
   return isPersons(message) && message.status === 'queued' && message.executionId === null
 }
 
-/** The sort key of an entry: where its turn is, its rank there, and its own order. The separator sorts before any text. */
+/** The sort key of an entry: the place of its turn, its rank in the turn, and its own order. The separator sorts before any text. */
 function placeIn(turn: string, rank: '0' | '1', own = ''): string {
   return [turn, rank, own].join('\0')
 }

@@ -234,7 +234,7 @@ function Piece({ piece, moment, isCurrent, onSeek }: PieceProps) {
   )
 }
 
-/** Terminal colours and cursor movements. */
+/** Matches terminal colours and cursor movements. */
 // oxlint-disable-next-line no-control-regex -- they begin with a control character
 const escapes = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007]{0,200}\u0007)/g
 

@@ -96,7 +96,7 @@ function Card({ question, children, ref }: CardProps) {
   const { questionId, kind, status, title, askedAt } = question
   const Icon = icons[kind]
   const isOpen = status === 'open'
-  // Every plan has the same title.
+  // The heading of a plan is its kind, since every plan has the same title.
   const heading = kind === 'plan' ? texts.kinds.plan : (title ?? texts.erased)
   return (
     // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- number keys choose an option from anywhere in the card

@@ -55,7 +55,7 @@ function openRecording(recording: Recording): HistorySession {
     openThere(session)
   })
   window.addEventListener('hashchange', () => openThere(session))
-  // There is no live task to return to.
+  // There is no live task to return to, so the replay is only paused.
   return { ...session, backToLive: session.pause }
 }
 

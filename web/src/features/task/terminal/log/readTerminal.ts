@@ -21,7 +21,8 @@ export async function readTerminal(
 ): Promise<
   | {
       readonly data: TerminalAnswer
-      /** Whether nothing was printed before this output. */ readonly whole: boolean
+      /** Whether nothing was printed before this output. */
+      readonly whole: boolean
     }
   | { readonly reason: string }
 > {
