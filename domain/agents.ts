@@ -1,6 +1,6 @@
 /**
- * The agents that can work on tasks: the one list from which the schemas, the server and the client derive theirs. It contains no schema, so that the
- * client can import it directly.
+ * The agents that can work on tasks. The schemas, the server and the client all derive their lists of agents from this one. It contains no schema, so
+ * that the client can import it directly.
  */
 import type { Agent } from './agents/agent.ts'
 import { claude } from './agents/claude.ts'

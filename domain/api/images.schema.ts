@@ -6,7 +6,7 @@ import { defineWrite } from './call.schema.ts'
 import { Text } from './fields.schema.ts'
 import { imageRoutes, imageTexts } from './images.ts'
 
-/** An image as the answer of a message contains it. `url` is valid for some minutes, for anybody who has it. */
+/** An image in an answer of the API. `url` is valid for some minutes, for anybody who has it. */
 export const ShownImage = z.object({
   id: z.string(),
   url: z.string(),

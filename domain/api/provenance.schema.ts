@@ -14,7 +14,7 @@ const Call = z.object({
   target: z.string().nullable(),
   additions: z.number().nullable(),
   deletions: z.number().nullable(),
-  /** The revision of the task's stream at which the tool call ended, which links to it name. */
+  /** The revision of the task's stream at which the tool call ended. Links to the call name this revision. */
   moment: z.number(),
 })
 
@@ -32,7 +32,10 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         to: z.number(),
         /** The turn that wrote the lines; `null` when they are older than the task or somebody else wrote them. */
         executionId: z.string().nullable(),
-        /** The tool call that wrote the lines, from the `calls` of its turn; `null` when several calls may have, or when none is recorded. */
+        /**
+         * The tool call that wrote the lines, from the `calls` of its turn; `null` when several calls may have written them, or when no call is
+         * recorded.
+         */
         callId: z.string().nullable(),
       }),
     ),
@@ -55,7 +58,7 @@ export const getProvenance = defineRead(provenanceRoutes.getProvenance, {
         edits: z.array(z.string()),
         /** How many of the turn's tool calls could have written any file: shell commands, and tools of which only the name is known. */
         otherCalls: z.number(),
-        /** The tool call that wrote all of the turn's lines in this file; `null` when there are several, or when the call is unknown. */
+        /** The tool call that wrote all of the turn's lines in this file; `null` when several calls wrote them, or when the call is unknown. */
         call: Call.nullable(),
         calls: z.array(Call),
       }),

@@ -29,7 +29,7 @@ interface EditableWords extends Words {
   readonly edit: Edit | null
 }
 
-/** The fields of an issue at the code host in which requests are looked for. */
+/** The fields of an issue at the code host that are searched for requests. */
 export interface IssueFields extends EditableWords {
   readonly createdAt: string
   readonly labels: readonly string[]
@@ -44,7 +44,7 @@ export interface LabelEvent {
   readonly isByOurApp: boolean
 }
 
-/** A comment as lists of comments have it, without who edited it. */
+/** A comment from a list of comments, which does not say who edited it. */
 export interface ListedComment extends Words {
   readonly id: string
   readonly writtenAt: string

@@ -18,8 +18,8 @@ export const issueLimits = {
   /** How many of the latest decisions a project's settings show. */
   decisions: 10,
   /**
-   * How many issues that did not become tasks a project remembers: this many that wait for something other than a limit, and as many that do not
-   * wait. All that wait for a limit are remembered.
+   * Of the issues that did not become tasks, a project remembers all that wait for a limit, this many that wait for something else, and this many
+   * that do not wait.
    */
   passed: 200,
   /** How many issues can wait for a limit; further issues are read when fewer wait. */

@@ -311,7 +311,10 @@ export function isByLabel(
   return trigger === 'label' && since.label !== null && Date.parse(at) >= Date.parse(since.label)
 }
 
-/** Whether the request for this issue stopped counting after it was accepted: the rule was switched off, or mentions were and the request was a mention. */
+/**
+ * Whether the request for this issue stopped counting after it was accepted: the rule was switched off, or the request was a mention and mentions
+ * were switched off.
+ */
 export function isNoLongerCovered(
   { rule, since }: Pick<ProjectIssues, 'rule' | 'since'>,
   { at, trigger }: Pick<TakenIssue, 'at' | 'trigger'>,

@@ -67,7 +67,10 @@ function withRule(before: ProjectIssues, rule: IssueRule, at: string): ProjectIs
   }
 }
 
-/** Keeps all issues that wait for a limit, and of the others only the latest: a number of those that wait, and as many that do not. */
+/**
+ * Keeps all issues that wait for a limit. Of the others, keeps the latest `issueLimits.passed` that wait for something else, and as many that do not
+ * wait.
+ */
 function bounded(passed: readonly (readonly [string, PassedIssue])[]): ReadonlyMap<string, PassedIssue> {
   const others = passed.filter(([, { reason }]) => !isLimit(reason))
   const latest = [true, false].flatMap((waits) =>

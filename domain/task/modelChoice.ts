@@ -4,7 +4,9 @@ import type { CommandOf } from './commands.ts'
 import { ModelChosen, type TaskEvent } from './events.ts'
 import type { LiveTask, ModelChoice } from './state.ts'
 
-/** The events of a choice at the creation: the creation itself contains the model, so only the effort has an event. */
+/**
+ * The events that record the choice for a new task: the event of its creation already contains the model, so only the effort has an event of its own.
+ */
 export function effortOfNew({
   agent,
   codexModel,

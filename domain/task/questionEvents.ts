@@ -62,7 +62,10 @@ export const QuestionAsked = event('QuestionAsked', 1, {
   }),
 })
 
-/** A person answered. `delivery` says how the agent gets the answer: as the agent that waits, or with the message that starts the next turn. */
+/**
+ * A person answered. `delivery` says how the agent gets the answer: at once, since an agent waits (`agent`), or with the message that starts the next
+ * turn.
+ */
 export const QuestionAnswered = event('QuestionAnswered', 1, {
   data: z.object({
     questionId: QuestionId,

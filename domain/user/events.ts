@@ -53,7 +53,7 @@ export const PersonMcpServersChosen = event('PersonMcpServersChosen', 1, {
   data: z.object({}),
   content: z.object({ servers: z.array(McpServer) }),
 })
-/** The person set an own key for the models of agents. The key is in the vault only, never in an event. */
+/** The person set a key of their own for the models of agents. The key is in the vault only, never in an event. */
 export const AgentKeySet = event('AgentKeySet', 1, {
   data: z.object({ provider: z.enum(keyProviders), kind: z.enum(keyKinds), checked: z.boolean() }),
   /** The last characters of the key. */

@@ -79,7 +79,10 @@ export const projectsView: View<ProjectDocument> = {
 /** Reasons for a failed sync that block all tasks until the reason changes: the repository is gone, not accessible, or read-only. */
 const outOfReach = new Set(['not_found', 'unauthorized', 'github_not_connected', 'archived'])
 
-/** The longest time of a sync, in milliseconds. The request of a sync has a shorter timeout, so a sync that began earlier ended with a crash of its server. */
+/**
+ * The longest time of a sync, in milliseconds. The request of a sync has a shorter timeout, so a crash of the server must have ended a sync that
+ * began longer ago.
+ */
 const longestSyncMs = 90_000
 
 /** A project document in the form of the API; `login` is the person's own account name at the code host. */

@@ -25,7 +25,7 @@ export interface FeedbackItem {
 
 export interface TaskFeedback {
   readonly items: ReadonlyMap<string, FeedbackItem>
-  /** Keys, as `keysOf` makes them from ids of the code host, of everything that was read there. */
+  /** The keys, made by `keysOf`, of everything that was read at the code host. */
   readonly known: ReadonlySet<string>
 }
 

@@ -19,7 +19,7 @@ const personalText = (key: string): Persisted<string> => ({
   read: (stored) => stored,
   write: (value) => value,
 })
-/** Texts by the id of what each belongs to. */
+/** Several texts, each under the id of what it belongs to. */
 const personalTexts = (key: string): Persisted<Readonly<Record<string, string>>> => ({
   key,
   initial: {},

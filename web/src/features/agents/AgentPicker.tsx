@@ -34,7 +34,10 @@ export function AgentPicker({ label, agent, onChoose, shrinks = false }: AgentPi
   )
 }
 
-/** Every agent can be chosen unless the server has said that it cannot run; some are shown only where they are installed, or `chosen`. */
+/**
+ * Every agent can be chosen unless the server has said that it cannot run. Some agents are shown only where they are installed, or when they are
+ * `chosen`.
+ */
 export function useAgentOptions(chosen: AgentName) {
   const { data } = useAgentsQuery(undefined, {
     pollingInterval: pollIntervalMs,

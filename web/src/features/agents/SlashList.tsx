@@ -40,7 +40,7 @@ interface SlashListProps {
 
 export function SlashList(props: SlashListProps) {
   const { id, text, typing, begins, onChoose, ref, onActive } = props
-  /** The text at which the list was closed: it opens again when the text changes. */
+  /** The text when the list was closed; the list opens again once the text differs. */
   const [closedAt, setClosedAt] = useState<string | null>(null)
   const [moved, setMoved] = useState({ text: '', at: 0 })
   const found = useSuggestions(props)

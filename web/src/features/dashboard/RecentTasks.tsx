@@ -46,7 +46,7 @@ export function RecentTasks() {
   )
 }
 
-/** The next steps offer people without projects to create one; this note does when the steps are hidden. */
+/** The first steps offer people without a project to create one. When the steps are hidden, this note does. */
 function NoTask() {
   const projects = useProjectsQuery().data?.projects
   const [putAway] = usePersisted(firstStepsPutAway)

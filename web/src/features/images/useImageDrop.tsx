@@ -41,7 +41,7 @@ export function useImageDrop(onFiles: (files: readonly File[]) => void) {
   }
 }
 
-/** A file dropped elsewhere would replace the page, and everything typed in the page would be lost. */
+/** Refuses a file that is dropped elsewhere, because it would replace the page, and everything typed in the page would be lost. */
 function refuseDrop(event: globalThis.DragEvent): void {
   if (event.dataTransfer === null || !hasFiles(event.dataTransfer) || event.defaultPrevented) return
   event.preventDefault()

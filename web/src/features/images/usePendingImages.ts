@@ -21,7 +21,7 @@ export interface PendingImages {
   readonly remove: (id: string) => void
   /** The uploaded images, in the order in which they were attached. */
   readonly completed: () => readonly ShownImage[]
-  /** Resolves when no upload is under way, to whether all succeeded. */
+  /** Waits until no upload is under way. Resolves to whether all uploads succeeded. */
   readonly settled: () => Promise<boolean>
   /** Releases all images, after they were sent. */
   readonly clear: () => void

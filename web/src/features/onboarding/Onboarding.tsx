@@ -53,7 +53,7 @@ function Steps({ user }: { readonly user: User }) {
         <Progress percent={percent} label={texts.progress} className="mt-2 mb-8 bg-line" />
         <h1 className="mb-6 text-page font-semibold">{step === 1 ? texts.you : texts.team}</h1>
         <form onSubmit={(event) => void form.submit(event)} className="flex flex-1 flex-col md:flex-none">
-          {/* Both steps have the same height, so that the buttons stay in place. On a phone they are at the bottom. */}
+          {/* Both steps have the same height, so that the buttons stay in place. On a phone the buttons are at the bottom. */}
           <div className="grid content-start gap-5 md:min-h-66">
             {step === 1 ? <AboutYou user={user} {...form} /> : <AboutTeam {...form} />}
           </div>

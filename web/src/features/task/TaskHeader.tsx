@@ -99,7 +99,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
           className="absolute inset-x-0 -bottom-px"
         />
       )}
-      {/* The key: a draft belongs to one task, and either to its first pull request or to an update. */}
+      {/* The key keeps drafts apart: a draft belongs to one task, and either to its first pull request or to an update. */}
       {asking !== null && (
         <Suspense fallback={null}>
           <PullRequestDialog

@@ -57,7 +57,7 @@ export function fold<D extends ViewDocument>(
   return { ...folded, at, documents }
 }
 
-/** Applies a message that was received in place of its event to the document with its id. */
+/** Applies a message, which the client receives in place of an event, to the document with the message's id. */
 export function withMessageIn<D extends ViewDocument>(
   folded: Folded<D>,
   { id, version, isVisible, isEdited }: MessageDocument,

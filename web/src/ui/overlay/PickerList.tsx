@@ -104,7 +104,7 @@ function usePopover(anchor: RefObject<HTMLButtonElement | null>, onClose: () => 
   useEffect(() => {
     const popover = box.current
     const closeOutside = ({ target }: Event) => {
-      // The button toggles its own list; closing it here too would open it again.
+      // The button toggles its own list: if the list were closed here too, the button would open it again.
       if (target instanceof Node && !popover?.contains(target) && !anchor.current?.contains(target)) close()
     }
     const closeByKey = (event: globalThis.KeyboardEvent) => {

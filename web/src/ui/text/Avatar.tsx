@@ -35,7 +35,7 @@ export function Avatar({ name, src, size = 24 }: AvatarProps) {
   )
 }
 
-/** Two letters: of the first and the last word, or the first two of the only one. */
+/** The first letters of the first and the last word, or the first two letters of a single word. */
 function initials(name: string): string {
   const words = name.trim().split(/\s+/).filter(Boolean)
   const first = words.at(0) ?? ''

@@ -18,7 +18,7 @@ interface FileTreeProps {
 }
 
 const rowHeight = 28
-/** Up to this many rows, all are rendered; of a longer tree, only the visible rows are. */
+/** A tree with up to this many rows is rendered as a whole; of a longer tree, only the visible rows are rendered. */
 const wholeUpTo = 60
 
 export const FileTree = memo(function FileTree({ files, viewed, current, onChoose }: FileTreeProps) {

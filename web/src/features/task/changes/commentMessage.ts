@@ -15,7 +15,7 @@ export function commentMessage(fileName: string, lines: readonly DiffLine[], com
   return `${quoteOf(fileName, lines)}\n\n${comment.trim()}`
 }
 
-/** The quotation without the comment. From its length follows how long the comment may be. */
+/** The quotation without the comment. Its length limits how long the comment may be. */
 export function quoteOf(fileName: string, lines: readonly DiffLine[]): string {
   const { place, isBefore } = placeOf(lines)
   const quoted: string[] = []

@@ -83,7 +83,7 @@ export function chatTimeline(material: ChatMaterial): ChatTimeline {
   const parts = { logs, questions, moreLogs: moreLogs ?? false, writing }
   const turns = turnsOf({ task, messages: visible, ...parts, running })
   const waiting = visible.filter(isWaiting).toSorted(byPlaceInQueue)
-  // While a turn is requested, it will begin with the first waiting message.
+  // A requested turn will begin with the first waiting message.
   const beginning = task.status === 'queued' ? waiting.at(0) : undefined
   const queue = waiting.filter((message) => message !== beginning)
 

@@ -89,7 +89,9 @@ export function withPieces(
   return [...byId.values()]
 }
 
-/** A thought after a piece of it was said. A piece that does not continue the thought replaces it: its beginning was missed, or is written again. */
+/**
+ * A thought with a further piece. A piece that does not continue the thought replaces it: the thought's beginning was missed, or is written again.
+ */
 function thoughtWith(
   before: WrittenMessage | undefined,
   { messageId, executionId, offset, text }: LiveWords,

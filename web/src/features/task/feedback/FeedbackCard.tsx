@@ -178,7 +178,7 @@ function Check({ check }: { readonly check: NonNullable<ShownFeedback['check']> 
   )
 }
 
-/** The message that is being edited; `null` when there is none. An edited message outlives leaving the page and dismissing the card. */
+/** The message that is being edited; `null` when there is none. An edited message is kept when the person leaves the page or dismisses the card. */
 function useEdited(place: string) {
   const [text, setText, now] = useDraft(feedbackDrafts, place)
   const [editing, setEditing] = useState(text !== '')

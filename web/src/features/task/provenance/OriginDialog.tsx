@@ -1,4 +1,4 @@
-/** Lists for each line of a changed file the turn that wrote it, and the request to that turn. */
+/** Lists for each line of a changed file the turn that wrote it, and the message that requested that turn. */
 import { Link, useParams } from 'react-router-dom'
 import { reasonOf } from '../../../api/fault.ts'
 import { Button } from '../../../ui/form/Button.tsx'

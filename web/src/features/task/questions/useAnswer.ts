@@ -15,7 +15,7 @@ import { texts } from './texts.ts'
 
 export type Answering = ReturnType<typeof useAnswer>
 
-/** `onSent` is called before the card changes, so that it can keep the focus. */
+/** `onSent` is called before the card changes, so that the card can take the focus. */
 export function useAnswer({ task: taskId, questionId }: QuestionDocument, onSent: () => void) {
   const dispatch = useAppDispatch()
   const [stored, store] = useDraft(answerDrafts, `${taskId} ${questionId}`)

@@ -84,7 +84,7 @@ function onKeyDown(event: KeyboardEvent, session: HistorySession): void {
 interface BarsProps {
   readonly axis: TimeAxis
   readonly className: string
-  /** How much of the bars is shown, in percent of the width; all of them when left out. */
+  /** How much of the bars is shown, in percent of the width; the whole width when left out. */
   readonly shownTo?: number
 }
 

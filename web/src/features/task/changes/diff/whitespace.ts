@@ -3,7 +3,9 @@ import { longestCommon } from './longestCommon.ts'
 import { paired, type DiffLine, type Hunk } from './parseDiff.ts'
 import type { DiffFile } from './readDiffs.ts'
 
-/** Longer runs are compared in order, line by line, because finding the longest common sequence takes time quadratic in the length. */
+/**
+ * Runs of more lines than this are compared in order, line by line, because finding the longest common sequence takes time quadratic in the length.
+ */
 const linesCompared = 400
 
 /**

@@ -10,7 +10,7 @@ export interface Mark {
 
 /** Lines with more words than this are not compared, because that takes time quadratic in their number. */
 const wordsCompared = 300
-/** If a smaller share of the line than this is equal, nearly everything would be marked, so nothing is. */
+/** If a smaller share of the line than this is equal, nothing is marked, because nearly everything would be. */
 const leastInCommon = 0.3
 
 /** The parts of `line` that are not in `counterpart`; empty when the two have too little in common. */

@@ -60,7 +60,7 @@ export function createCommandBlocks(
       const late = last.until === id && last.endedAt !== null && channel === 'stderr'
       if (late && last.executionId === executionId) all[all.length - 1] = { ...last, until: id + 1 }
     },
-    /** Called when the running command has ended; the next line has this id. */
+    /** Called when the running command has ended. `nextId` is the id of the line after its output. */
     ended(executionId: string, nextId: number, at: string, exitCode: number | null): void {
       const last = all.at(-1)
       if (last === undefined) cutOff ??= { executionId, until: nextId, endedAt: at, exitCode }
