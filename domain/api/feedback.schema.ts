@@ -63,7 +63,7 @@ export const listFeedback = defineRead(feedbackRoutes.listFeedback, {
   params: z.object({ taskId: TaskId }),
   answer: {
     feedback: z.array(ShownFeedback),
-    /** The revision of the task's stream up to which this answer is current. */
+    /** The revision of the task's stream up to which the list of feedback is current. */
     version: z.number(),
   },
   faults: ['not_found'],

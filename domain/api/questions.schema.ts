@@ -60,7 +60,7 @@ export const listQuestions = defineRead(questionRoutes.listQuestions, {
   params: z.object({ taskId: TaskId }),
   answer: {
     questions: z.array(ShownQuestion),
-    /** The revision of the task's stream up to which this answer is current. */
+    /** The revision of the task's stream up to which the list of questions is current. */
     version: z.number(),
   },
   faults: ['not_found'],

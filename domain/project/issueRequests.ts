@@ -35,7 +35,7 @@ export interface IssueFields extends EditableWords {
   readonly labels: readonly string[]
 }
 
-/** A label was added to or removed from the issue. Lists of these are oldest first. */
+/** A label was added to or removed from the issue. In lists of these events, the oldest comes first. */
 export interface LabelEvent {
   readonly label: string
   readonly isSet: boolean
@@ -139,7 +139,9 @@ function labelAsk(
 const lastOf = (label: string, events: readonly LabelEvent[]): LabelEvent | undefined =>
   events.findLast((one) => isSameLabel(one.label, label))
 
-/** Whether the event that set the label may be missing. The list has only the latest events, and `isCut` says that there are more. */
+/**
+ * Whether the event that set the label may be missing from the list. The list has only the latest events, and `isCut` says that it does not have all.
+ */
 export function isUnsure(
   { issue, labelEvents }: Pick<SearchedIssue, 'issue' | 'labelEvents'>,
   isCut: boolean,

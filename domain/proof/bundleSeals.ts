@@ -230,7 +230,7 @@ function signedSeal(
   bundle: SealedBundle,
   cryptography: Cryptography,
 ): { readonly heads: Checkpoint | undefined; readonly areHeadsSigned: boolean } | string {
-  // A log uses the same key under a different name in each epoch.
+  // A log uses the same key under a different name in each epoch, so the keys are named after the epoch of the seal.
   const keys = bundle.keys.map(({ publicKey }) => verifierKey(cryptography.sha256, claimed.origin, publicKey))
   if (signedCheckpoint(cryptography, note, keys) === undefined) {
     const ids = (parseNote(note)?.signatures ?? []).filter(({ name }) => name === claimed.origin)

@@ -216,7 +216,6 @@ function executionStarted(task: LiveTask, { attempt, runnerId }: DataOf<'Executi
   if (!('execution' in task.phase)) return task
   const execution = { ...task.phase.execution, attempt }
   const restorePoints = started(task.restorePoints, execution)
-  // A retried message was already delivered.
   const feedback = workedOn(task.feedback, execution.messageId, execution.executionId)
   return { ...task, phase: { status: 'running', execution }, lastRunnerId: runnerId, restorePoints, feedback }
 }

@@ -205,7 +205,7 @@ function Find({ search: { typed, setTyped, words, matchCount, step, close } }: S
 
 interface HeaderProps {
   readonly agent: AgentName
-  /** `null` when no message can be written. */
+  /** Called when another agent is chosen; `null` when no message can be written. */
   readonly onAgent: ((agent: AgentName) => void) | null
   readonly children: ReactNode
 }
