@@ -95,6 +95,6 @@ test('github gap 9: the to-do list of the agent is told of, without what was don
   })
   expect(linkAfter(...kept, list, past.succeeded(1), past.started(2))?.todos).toEqual([
     { text: 'Read', state: 'gone' },
-    { text: 'Fix', state: 'open' },
+    { text: 'Fix', state: 'doing' },
   ])
 })
