@@ -324,7 +324,8 @@ test('every agent is there, each with its version and what people should know of
         version: codex.found ? codex.version : null,
         missing: codex.found ? null : codex.reason,
         keyInSandbox: false,
-        models: expect.arrayContaining([{ name: 'gpt-5', label: 'GPT-5' }]),
+        // codexTalks.spec.ts looks at what it reports.
+        models: expect.any(Array),
         ownKey: 'openai',
       },
       // acpRuns.spec.ts looks at those that speak ACP.

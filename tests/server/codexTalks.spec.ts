@@ -1,6 +1,7 @@
 /** What people and `codex` say to each other while it works: the real CLI, through the product, on a scripted Responses API. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { getChat, getCommands, getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { getAgents } from '#domain/api/server.schema.ts'
 import { answerQuestion, listQuestions, type ShownQuestion } from '#domain/api/questions.schema.ts'
 import { cancelTask, createTask, getTaskDiff, retryTask, updateTask } from '#domain/api/tasks.schema.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
@@ -263,4 +264,37 @@ test('a model that its catalogue lacks is used without a word about that', async
   expect(responses.requests.at(-1)?.body).toMatchObject({ model: 'o4-mini' })
   const { output } = await scene.ada.ask(getTerminal, { params: { taskId } })
   expect(output.map(({ content }) => content).join('')).not.toMatch(/metadata/i)
+})
+
+test('its models and efforts are reported, and changed between turns without a restart', async () => {
+  const taskId = await begin('And then whichever')
+  await ended(taskId)
+  const models = async () => {
+    const { agents } = await scene.ada.ask(getAgents)
+    return agents.find(({ name }) => name === 'codex')?.models ?? []
+  }
+  await expect.poll(async () => (await models()).length).toBeGreaterThan(1)
+  const own = (await models()).find(({ isDefault }) => isDefault)
+  const other = (await models()).find(({ isDefault }) => isDefault === undefined)
+  expect(other).toMatchObject({
+    label: expect.any(String),
+    description: expect.any(String),
+    effortLevels: expect.arrayContaining(['low', 'high']),
+  })
+  const before = await agentPids()
+  const next = async (turn: number, choice: { codexModel: string | null; effort: string | null }) => {
+    await scene.ada.ask(updateTask, { params: { taskId }, body: choice })
+    await say(taskId, 'And then so')
+    expect(await ended(taskId, turn)).toMatchObject({ status: 'completed' })
+    expect(before).toEqual(expect.arrayContaining(await agentPids()))
+    return responses.requests.at(-1)?.body
+  }
+  expect(await next(2, { codexModel: other?.name ?? '', effort: 'high' })).toMatchObject({
+    model: other?.name,
+    reasoning: { effort: 'high' },
+  })
+  expect(await next(3, { codexModel: null, effort: 'low' })).toMatchObject({
+    model: own?.name,
+    reasoning: { effort: 'low' },
+  })
 })

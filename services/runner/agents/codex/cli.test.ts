@@ -398,7 +398,7 @@ describe('with a scripted Responses API', () => {
     const { events } = await turn(scene, 'Hello', { model: 'o4-mini' })
     expect(scene.api.requests[0]?.body).toMatchObject({ model: 'o4-mini' })
     expect(events.filter((event) => event.type === 'notice')).toEqual([])
-    expect(events[0]).toMatchObject({ type: 'session', model: 'o4-mini' })
+    expect(events.find(({ type }) => type === 'session')).toMatchObject({ model: 'o4-mini' })
   })
 
   test('a repository cannot lead it elsewhere, nor have it run anything', async () => {

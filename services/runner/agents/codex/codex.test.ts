@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { DialogueRequest } from '../port.ts'
+import type { DialogueRequest, ModelUse } from '../port.ts'
 import { codex } from './codex.ts'
 import { codexHome } from './home.ts'
 
@@ -20,11 +20,17 @@ test('it is started as a server, and reaches the broker alone', () => {
   expect(argv).toContain('model_providers.flightdeck.base_url="http://127.0.0.1:31281/v1"')
 })
 
+const openingLines = [
+  '{"id":1,"result":{}}',
+  '{"id":2,"result":{"thread":{"id":"thread-1"},"model":"m"}}',
+  '{"id":"models","result":{"data":[{"model":"own","displayName":"Own","isDefault":true}]}}',
+]
+
 /** What it is written when it is first sent a message, up to the message itself. */
 function opening(asked: DialogueRequest): readonly string[] {
   const dialogue = codex.dialogue(asked)
   const first = dialogue.message({ text: 'Go', images: [], id: 'a' })
-  const written = ['{"id":1,"result":{}}', '{"id":2,"result":{"thread":{"id":"thread-1"},"model":"m"}}']
+  const written = openingLines
     .flatMap((line) => dialogue.push(`${line}\n`))
     .flatMap((event) => (event.type === 'write' ? [event.text] : []))
   return [first, ...written].join('').trim().split('\n')
@@ -72,6 +78,7 @@ test('a message is sent once every server has started or failed, also if codex d
       .flatMap((event) => (event.type === 'write' ? [event.text] : []))
   dialogue.message({ text: 'Go', images: [], id: 'm' })
   told({ id: 1, result: {} })
+  told({ id: 'models', error: { message: 'Unknown method' } })
   expect(told({ id: 2, result: { thread: { id: 'thread-1' }, model: 'm' } })).toHaveLength(2)
   const listed = { name: 'a', runtimeStatus: 'connected', tools: { add: {} } }
   expect(told({ id: 3, result: { data: [listed] } })).toEqual([])
@@ -115,6 +122,23 @@ test.each([
       collaborationMode: { mode: collaboration },
     },
   })
+})
+
+test('each turn uses the model and effort that are chosen by then, or its own default', () => {
+  const dialogue = codex.dialogue({ ...asked, session: 'thread-1' })
+  const settings = (line: string) => JSON.parse(line).params.collaborationMode.settings
+  dialogue.message({ text: 'Go', images: [], id: 'a' })
+  const opened = openingLines.flatMap((line) => dialogue.push(`${line}\n`)).at(-1)
+  expect(settings(opened?.type === 'write' ? opened.text : '')).toMatchObject({
+    model: 'own',
+    reasoning_effort: null,
+  })
+  const next = (use: ModelUse) => {
+    expect(dialogue.choose?.(use)).toBe('')
+    return settings(dialogue.message({ text: 'Go on', images: [], id: 'b' }))
+  }
+  expect(next({ model: 'gpt-5', effort: 'high' })).toMatchObject({ model: 'gpt-5', reasoning_effort: 'high' })
+  expect(next({ model: 'opus', effort: null })).toMatchObject({ model: 'own', reasoning_effort: null })
 })
 
 test('a real key is not handed to it', () => {

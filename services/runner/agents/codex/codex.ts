@@ -2,20 +2,12 @@
 import { createRequire } from 'node:module'
 import { basename, dirname, join } from 'node:path'
 import { codexConfiguration } from '#domain/agents/codex.ts'
-import { takesModel } from '#domain/agents/models.ts'
 import { locateProgram, withParts, type Located, type Machine, type WhereToLook } from '../locate.ts'
 import type { Agent } from '../port.ts'
 import { codexDialogue } from './dialogue.ts'
 import { faultOf } from './fault.ts'
 import { codexHome, codexRules, codexSkills, tokenVariable } from './home.ts'
 import { mcpArguments } from './mcp.ts'
-
-/** Some of codex's models; others can be requested by their names. */
-const models = [
-  { name: 'gpt-6.1-sol', label: 'GPT-6.1 Sol' },
-  { name: 'gpt-5.1-codex', label: 'GPT-5.1 Codex' },
-  { name: 'gpt-5', label: 'GPT-5' },
-]
 
 export const codex = {
   name: 'codex',
@@ -31,7 +23,9 @@ export const codex = {
   leavesByItself: true,
   home: codexHome,
   ownFolders: [codexSkills, codexRules],
-  models,
+  // codex renames its models with every version.
+  models: [],
+  choosesLive: true,
   launch({ binary, access, mcpServers = [] }) {
     if (access.kind !== 'loopback') throw new Error("codex reaches its model over the broker's port only.")
     return {
@@ -48,10 +42,7 @@ export const codex = {
       env: { [tokenVariable]: access.runToken, NO_COLOR: '1' },
     }
   },
-  dialogue: (request) => {
-    const { model } = request
-    return codexDialogue({ ...request, model: model !== null && takesModel('codex', model) ? model : null })
-  },
+  dialogue: (request) => codexDialogue(request),
   shownStderr: (text) => text.replace(/^(?:warning: .*|.* ERROR (?:codex_core|rmcp)::.*)\n?/gim, ''),
   faultOf,
 } satisfies Agent

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { permissionOptions, planOptions, type Answer } from '#domain/task/questionEvents.ts'
+import type { AgentModel } from '#domain/api/server.schema.ts'
 import type { AgentEvent } from '../port.ts'
 import { turnMessages } from '../../execution/turn/turnMessages.ts'
 import { codexDialogue } from './dialogue.ts'
@@ -8,7 +9,9 @@ import { commandOf } from './tools.ts'
 
 /** What the real CLI printed, one scenario a file. */
 const folder = new URL('../../../../tests/data/codex/', import.meta.url)
-const sample = (scenario: string) => readFileSync(new URL(`${scenario}.jsonl`, folder), 'utf8')
+const printedIn = (scenario: string) => readFileSync(new URL(`${scenario}.jsonl`, folder), 'utf8')
+/** A scenario, with codex' list of models after its first line. */
+const sample = (scenario: string) => printedIn(scenario).replace('\n', () => `\n${printedIn('models')}`)
 
 const answer = (...choices: string[]): Answer => ({ choices, text: '', values: [] })
 
@@ -25,11 +28,13 @@ function talk(printed: string, { answers = [], chunk, ...request }: Talk = {}) {
   let at = 0
   const dialogue = codexDialogue({ model: null, mode: 'free', ...request }, () => (at += 1_000))
   const events: AgentEvent[] = []
+  const models: AgentModel[] = []
   const written: string[] = [dialogue.message({ text: 'Go', images: [], id: 'the-message' })]
   const left = [...answers]
   const take = (more: readonly AgentEvent[]) => {
     for (const event of more) {
       if (event.type === 'write') written.push(event.text)
+      else if (event.type === 'models') models.push(...event.models)
       else events.push(event)
       const given = event.type === 'question' ? left.shift() : undefined
       if (event.type === 'question' && given) written.push(dialogue.answer(event.requestId, given))
@@ -38,7 +43,7 @@ function talk(printed: string, { answers = [], chunk, ...request }: Talk = {}) {
   const parts = chunk === undefined ? printed.split(/(?<=\n)/) : cut(printed, chunk)
   for (const part of parts) take(dialogue.push(part))
   take(dialogue.end())
-  return { events, written: written.join('').trim().split('\n') }
+  return { events, models, written: written.join('').trim().split('\n') }
 }
 
 const cut = (text: string, size: number): readonly string[] =>
@@ -78,6 +83,14 @@ test('a command is told with its exit code and what it printed, between what the
     { ok: false, exitCode: 3, summary: 'exit code 3', output: 'hi' },
   ])
   expect(events.at(-1)).toMatchObject({ ok: true, answers: ['the-message'], durationMs: expect.any(Number) })
+})
+
+test('its models are told with their efforts, and which is its own choice', () => {
+  const { models } = talk(sample('command'))
+  expect(models.filter(({ isDefault }) => isDefault)).toMatchObject([
+    { name: 'gpt-6.1-sol', label: 'GPT-6.1-Sol', effortLevels: expect.arrayContaining(['low', 'high']) },
+  ])
+  expect(models.length).toBeGreaterThan(1)
 })
 
 test('edits are told by their paths in the workspace, with what they change', () => {
@@ -300,8 +313,8 @@ test('a question for a secret is refused, since its answer would be recorded', (
 })
 
 describe('a protocol that is broken ends the turn with a sentence', () => {
-  const opened = sample('command').split('\n').slice(0, 2).join('\n')
-  const begun = sample('command').split('\n').slice(0, 7).join('\n')
+  const opened = sample('command').split('\n').slice(0, 3).join('\n')
+  const begun = sample('command').split('\n').slice(0, 8).join('\n')
   const threadId = /"thread":\{"id":"([^"]+)"/.exec(opened)?.[1]
   const line = (said: object) => `${JSON.stringify(said)}\n`
   const told = (method: string, params: object) => line({ method, params: { threadId, ...params } })

@@ -12,8 +12,9 @@ import type {
   AgentEvent,
   AgentMessage,
   DialogueRequest,
-  McpServerForAgent,
   FoundMcpServer,
+  McpServerForAgent,
+  ModelUse,
 } from '../port.ts'
 import { firstLine } from '../shorten.ts'
 import { errorAfter, errorOf } from './fault.ts'
@@ -30,6 +31,7 @@ import {
   type Told,
 } from './lines.ts'
 import { serverIn } from './mcp.ts'
+import { modelsIn, taken } from './models.ts'
 import { initialization, inputOf, textInput, threadParams, turnParams } from './params.ts'
 import { afterPlan, askedIn, editRule, requestOf, resultOf, type CodexRequest } from './requests.ts'
 import { turnReader, type TurnReader } from './turn.ts'
@@ -40,7 +42,7 @@ const toleratedLines = 20
 const mostJoined = 1_000
 
 type Asked =
-  | { readonly kind: 'initialize' | 'thread' | 'continue' | 'other' }
+  | { readonly kind: 'initialize' | 'models' | 'thread' | 'continue' | 'other' }
   | { readonly kind: 'server'; readonly name: string }
   | { readonly kind: 'turn'; readonly messageId: string }
 
@@ -64,14 +66,16 @@ interface State {
   readonly workspace: string
   readonly resumed: string | null
   readonly now: () => number
-  readonly wantedModel: string | null
+  /** The chosen model and effort. */
+  use: ModelUse
   readonly mcpServers: readonly McpServerForAgent[]
   /** What codex has told about its MCP servers. */
   readonly found: Map<string, FoundMcpServer>
   mode: AgentMode
   phase: 'new' | 'opening' | 'ready' | 'broken'
   thread: string
-  model: string
+  /** The model that codex uses by default. */
+  defaultModel: string
   /** Our requests that wait for their answers. */
   readonly asked: Map<RequestId, Asked>
   lastId: number
@@ -104,13 +108,13 @@ export function codexDialogue(
     workspace,
     resumed: session,
     now,
-    wantedModel: model,
+    use: { model: taken(model), effort: null },
     mcpServers,
     found: new Map(),
     mode,
     phase: 'new',
     thread: '',
-    model: '',
+    defaultModel: '',
     asked: new Map(),
     lastId: 0,
     held: [],
@@ -134,6 +138,10 @@ export function codexDialogue(
       if (state.phase !== 'new') return ''
       state.phase = 'opening'
       return asking(state, { kind: 'initialize' }, 'initialize', initialization)
+    },
+    choose(use) {
+      state.use = { ...use, model: taken(use.model) }
+      return ''
     },
     interrupt() {
       const { turn, thread } = state
@@ -168,8 +176,11 @@ function turnLine(state: State, message: AgentMessage): string {
 
 function beginLine(state: State, asked: Asked, input: readonly object[]): string {
   const named = asked.kind === 'turn' && { clientUserMessageId: asked.messageId }
-  return asking(state, asked, 'turn/start', { ...turnParams(state, input), ...named })
+  const params = turnParams({ ...state, model: modelOf(state), effort: state.use.effort }, input)
+  return asking(state, asked, 'turn/start', { ...params, ...named })
 }
+
+const modelOf = ({ use, defaultModel }: State): string => use.model ?? defaultModel
 
 function eventsOf(state: State, line: CodexLine | typeof strange): readonly AgentEvent[] {
   switch (line.type) {
@@ -192,12 +203,17 @@ function eventsOf(state: State, line: CodexLine | typeof strange): readonly Agen
 function done(state: State, asked: Asked, result: unknown): readonly AgentEvent[] {
   switch (asked.kind) {
     case 'initialize':
-      return [{ type: 'write', text: `${noticeLine('initialized')}${threadLine(state)}` }]
+      return [{ type: 'write', text: `${noticeLine('initialized')}${threadLine(state)}${modelsLine(state)}` }]
+    case 'models': {
+      const models = modelsIn(result)
+      state.defaultModel = models.find(({ isDefault }) => isDefault)?.name ?? state.defaultModel
+      return [...(models.length === 0 ? [] : [{ type: 'models', models } as const]), ...opened(state)]
+    }
     case 'thread': {
       const { data } = ThreadOpened.safeParse(result)
       if (data === undefined) return broken(state, 'it opened no thread')
       state.thread = data.thread.id
-      state.model = data.model
+      state.defaultModel ||= data.model
       return [...state.mcpServers.map(({ name }) => serverAsked(state, name)), ...opened(state)]
     }
     case 'server':
@@ -223,13 +239,20 @@ function serverAsked(state: State, name: string): AgentEvent {
   return { type: 'write', text: asking(state, { kind: 'server', name }, 'mcpServerStatus/list', params) }
 }
 
+const isOpening: ReadonlySet<Asked['kind']> = new Set(['models', 'thread', 'server'])
+
 /** Sends the messages once codex has a thread and its servers have started, for which codex itself waits in a turn. */
 function opened(state: State): readonly AgentEvent[] {
-  if ([...state.asked.values()].some(({ kind }) => kind === 'server')) return []
+  if (state.thread === '' || [...state.asked.values()].some(({ kind }) => isOpening.has(kind))) return []
   const { held } = state
   state.phase = 'ready'
   state.held = []
   return held.map((message) => ({ type: 'write', text: turnLine(state, message) }))
+}
+
+function modelsLine({ asked }: State): string {
+  asked.set('models', { kind: 'models' })
+  return requestLine('models', 'model/list', { limit: 50 })
 }
 
 /** The request that resumes a thread or starts a new one. */
@@ -249,6 +272,7 @@ function refused(state: State, asked: Asked, message: string): readonly AgentEve
       state.held = []
       return [errorOf(message), endOf(state, false, answers, 0)]
     }
+    case 'models':
     case 'server':
       return done(state, asked, undefined)
     case 'turn':
@@ -332,7 +356,7 @@ function takeUp(state: State, turn: Turn, messageIds: readonly string[]): readon
 }
 
 function begun(state: State, id: string): readonly AgentEvent[] {
-  const { turn, thread, model, found, mcpServers } = state
+  const { turn, thread, found, mcpServers } = state
   const reader = turnReader(id, state.workspace)
   if (turn === undefined) {
     state.turn = {
@@ -345,7 +369,7 @@ function begun(state: State, id: string): readonly AgentEvent[] {
       planQuestion: undefined,
       asksPlans: true,
     }
-    const session = { type: 'session', sessionId: thread, model } as const
+    const session = { type: 'session', sessionId: thread, model: modelOf(state) } as const
     const servers = mcpServers.flatMap(({ name }) => found.get(name) ?? [])
     return servers.length === 0 ? [session] : [{ type: 'mcp_servers', servers }, session]
   }

@@ -1,6 +1,6 @@
 /** What our requests to `codex app-server` say. */
 import type { AgentMode } from '#domain/task/questionEvents.ts'
-import type { AgentMessage } from '../port.ts'
+import type { AgentMessage, ModelUse } from '../port.ts'
 
 export const initialization = {
   clientInfo: { name: 'flightdeck', title: 'Flightdeck', version: '1' },
@@ -14,30 +14,31 @@ const approvalPolicy = (mode: AgentMode) => (mode === 'free' ? 'never' : 'untrus
 interface Thread {
   readonly workspace: string
   readonly mode: AgentMode
-  readonly wantedModel: string | null
+  readonly use: ModelUse
 }
 
-export const threadParams = ({ workspace, mode, wantedModel }: Thread) => ({
+export const threadParams = ({ workspace, mode, use }: Thread) => ({
   cwd: workspace,
   approvalPolicy: approvalPolicy(mode),
   // Our own sandbox confines codex.
   sandbox: 'danger-full-access',
-  ...(wantedModel !== null && { model: wantedModel }),
+  ...(use.model !== null && { model: use.model }),
 })
 
 interface Turn {
   readonly thread: string
   readonly mode: AgentMode
   readonly model: string
+  readonly effort: string | null
 }
 
-export const turnParams = ({ thread: threadId, mode, model }: Turn, input: readonly object[]) => ({
+export const turnParams = ({ thread: threadId, mode, model, effort }: Turn, input: readonly object[]) => ({
   threadId,
   input,
   approvalPolicy: approvalPolicy(mode),
   collaborationMode: {
     mode: mode === 'plan' ? 'plan' : 'default',
-    settings: { model, reasoning_effort: null, developer_instructions: null },
+    settings: { model, reasoning_effort: effort, developer_instructions: null },
   },
 })
 
