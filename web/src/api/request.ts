@@ -1,7 +1,7 @@
 /** One call to `/api`: JSON in and out, a bearer token if there is one, a time-out of 30 s. Never throws. */
 import type { Method } from '#domain/api/route.ts'
 import { type Answer, callTimeoutMs } from './prefetched.ts'
-import { attempt } from './attempt.ts'
+import { tryOr } from '../state/tryOr.ts'
 import type { ApiFault } from './fault.ts'
 import { textOf } from './memberOf.ts'
 import { newId } from './newId.ts'
@@ -65,7 +65,7 @@ export async function request(
 /** The result for this status and body; `fallback` is the message when the server gives no reason. */
 export function answerOf(status: number, text: string, fallback: string): ApiAnswer {
   // Without a body the answer is `null`; it is `undefined` for invalid JSON.
-  const answer = text === '' ? null : attempt<unknown>(() => JSON.parse(text), undefined)
+  const answer = text === '' ? null : tryOr<unknown>(() => JSON.parse(text), undefined)
   if (status < 200 || status > 299) return { error: faultOf(status, answer, fallback) }
   if (answer !== undefined) return { data: answer }
   return { error: { status, code: 'unreadable', message: fallback, field: null } }

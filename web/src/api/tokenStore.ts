@@ -1,5 +1,5 @@
 /** The bearer token in the browser's storage, under the key that the product has always had. */
-import { attempt } from './attempt.ts'
+import { tryOr } from '../state/tryOr.ts'
 
 export const tokenKey = 'authToken'
 
@@ -7,14 +7,14 @@ export const tokenKey = 'authToken'
 export type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 export function readToken(storage: TokenStorage = localStorage): string | null {
-  return attempt(() => storage.getItem(tokenKey), null)
+  return tryOr(() => storage.getItem(tokenKey), null)
 }
 
 /** A browser without storage cannot stay signed in. */
 export function keepToken(token: string, storage: TokenStorage = localStorage): void {
-  attempt(() => storage.setItem(tokenKey, token), undefined)
+  tryOr(() => storage.setItem(tokenKey, token), undefined)
 }
 
 export function dropToken(storage: TokenStorage = localStorage): void {
-  attempt(() => storage.removeItem(tokenKey), undefined)
+  tryOr(() => storage.removeItem(tokenKey), undefined)
 }

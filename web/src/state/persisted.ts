@@ -3,7 +3,7 @@ import { defaultAgent, isAgentName, type AgentName } from '#domain/agents.ts'
 import { defaultModel, isModelName } from '#domain/kernel/names.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import { useCallback, useEffect, useState } from 'react'
-import { attempt } from '../api/attempt.ts'
+import { tryOr } from './tryOr.ts'
 
 /** A remembered value: its key, and how to parse it; `read` returns `null` for an invalid text. */
 export interface Persisted<Value> {
@@ -112,7 +112,7 @@ export function recall<Value>(
   thing: Persisted<Value>,
   storage: Pick<Storage, 'getItem'> = localStorage,
 ): Value {
-  return attempt(() => {
+  return tryOr(() => {
     const stored = storage.getItem(thing.key)
     return (stored === null ? null : thing.read(stored)) ?? thing.initial
   }, thing.initial)
@@ -124,7 +124,7 @@ export function remember<Value>(
   value: Value,
   storage: Pick<Storage, 'setItem'> = localStorage,
 ): void {
-  attempt(() => storage.setItem(thing.key, thing.write(value)), undefined)
+  tryOr(() => storage.setItem(thing.key, thing.write(value)), undefined)
 }
 
 /** Claims the personal values for this person: those of somebody else are removed. */
@@ -135,7 +135,7 @@ export function keepFor(userId: string): void {
 
 /** Removes the personal values when the person leaves. */
 export function forgetPersonal(storage: Pick<Storage, 'removeItem'> = localStorage): void {
-  attempt(() => {
+  tryOr(() => {
     for (const { key } of personal) storage.removeItem(key)
   }, undefined)
 }

@@ -1,6 +1,6 @@
 /** The light, dark or system theme. `public/theme.js` does the same before the first paint. */
 import { useSyncExternalStore } from 'react'
-import { attempt } from '../api/attempt.ts'
+import { tryOr } from './tryOr.ts'
 
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
@@ -10,13 +10,13 @@ const key = 'theme'
 const themeChosen = 'flightdeck:theme'
 
 function chosenTheme(): Theme {
-  const stored = attempt(() => localStorage.getItem(key), null)
+  const stored = tryOr(() => localStorage.getItem(key), null)
   return themes.find((theme) => theme === stored) ?? 'system'
 }
 
 /** Applies and stores a theme; for `system` the stored value is removed. Without storage, it lasts until the page is closed. */
 export function chooseTheme(theme: Theme): void {
-  attempt(
+  tryOr(
     () => (theme === 'system' ? localStorage.removeItem(key) : localStorage.setItem(key, theme)),
     undefined,
   )

@@ -1,7 +1,7 @@
 /** Checks an audit bundle in the browser, with the verifier of `domain/proof`. The bundle does not leave the page. */
 import type { Cryptography } from '#domain/proof/bundleHashes.ts'
 import { verifyBundle, type BundleReport } from '#domain/proof/verifyBundle.ts'
-import { attempt } from '../api/attempt.ts'
+import { tryOr } from '../state/tryOr.ts'
 import { sha256 } from './sha256.ts'
 
 /** The browser cannot check signatures: it does not support Ed25519, or the page was not loaded over HTTPS. */
@@ -48,7 +48,7 @@ function cryptographyOf(
 
 /** The text of bytes in UTF-8; `undefined` when they are invalid. */
 export function textOf(bytes: Uint8Array): string | undefined {
-  return attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), undefined)
+  return tryOr(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes), undefined)
 }
 
 async function isSigned(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): Promise<boolean> {

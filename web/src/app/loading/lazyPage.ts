@@ -1,6 +1,6 @@
 /** Pages as separate chunks; a chunk that fails to load is an error shown to the person, not an endless wait. */
 import { createElement, lazy, type ComponentType, type ReactNode } from 'react'
-import { attempt } from '../../api/attempt.ts'
+import { tryOr } from '../../state/tryOr.ts'
 
 /** The time limit for loading a chunk, in milliseconds (contract, section 9). */
 const chunkTimeoutMs = 120_000
@@ -89,7 +89,7 @@ export async function reloadOnMissingChunk(
 ): Promise<void> {
   const page = `${build} ${location.pathname}`
   // Without storage we could not tell next time that we have already reloaded.
-  if (!attempt(() => sessionStorage.getItem(reloadedKey) !== page, false)) return
+  if (!tryOr(() => sessionStorage.getItem(reloadedKey) !== page, false)) return
   for (let delay = firstDelayMs; !signal.aborted; delay = Math.min(delay * 2, maxDelayMs)) {
     const answers = await fetch('/', { method: 'HEAD', cache: 'no-store', signal }).then(
       ({ ok }) => ok,
@@ -97,7 +97,7 @@ export async function reloadOnMissingChunk(
     )
     if (signal.aborted) return
     if (answers) {
-      const isNoted = attempt(() => {
+      const isNoted = tryOr(() => {
         sessionStorage.setItem(reloadedKey, page)
         return true
       }, false)

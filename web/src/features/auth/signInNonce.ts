@@ -1,6 +1,6 @@
 /** The nonce of a sign-in that this tab began: only such a sign-in may bring the tab a token. */
 import { authRoutes } from '#domain/api/auth.ts'
-import { attempt } from '../../api/attempt.ts'
+import { tryOr } from '../../state/tryOr.ts'
 
 export type NonceStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
@@ -23,7 +23,7 @@ export function beginSignIn(
 
 /** Whether the tab began the sign-in that brought this nonce. A nonce is valid once. */
 export function takeNonce(nonce: string | null, storage: NonceStorage): boolean {
-  return attempt(() => {
+  return tryOr(() => {
     const kept = storage.getItem(nonceKey)
     if (kept === null || kept !== nonce) return false
     storage.removeItem(nonceKey)
@@ -33,7 +33,7 @@ export function takeNonce(nonce: string | null, storage: NonceStorage): boolean 
 
 /** Whether the nonce could be stored; without it, the person has to confirm the account at the end. */
 function keepNonce(nonce: string, storage: NonceStorage): boolean {
-  return attempt(() => {
+  return tryOr(() => {
     storage.setItem(nonceKey, nonce)
     return true
   }, false)

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState, type FormEvent } from 'react'
 import { useSelector } from 'react-redux'
 import { useSearchParams } from 'react-router-dom'
 import { longestAppName, setupErrors, setupRoutes } from '#domain/api/setup.ts'
-import { attempt } from '../../api/attempt.ts'
+import { tryOr } from '../../state/tryOr.ts'
 import { messageFor, reasonOf } from '../../api/fault.ts'
 import { selectSignedIn } from '../../api/session.ts'
 import { Button, ButtonLink, buttonStyle } from '../../ui/form/Button.tsx'
@@ -108,11 +108,11 @@ const keptName = 'setupName'
 
 /** A value that this tab has kept; `null` if there is none, or without storage. */
 function keptIn(key: string): string | null {
-  return attempt(() => sessionStorage.getItem(key), null)
+  return tryOr(() => sessionStorage.getItem(key), null)
 }
 
 function keep(key: string, value: string): void {
-  attempt(() => sessionStorage.setItem(key, value), undefined)
+  tryOr(() => sessionStorage.setItem(key, value), undefined)
 }
 
 /** Removes the code from the address and keeps it in this tab, because GitHub returns to the page without it. */

@@ -1,6 +1,6 @@
 /** An answer that is being written. It is stored as a text between visits, and turned into the answer that is sent. Pure. */
 import type { FormField } from '#domain/task/questionEvents.ts'
-import { attempt } from '../../../api/attempt.ts'
+import { tryOr } from '../../../state/tryOr.ts'
 import { isRecord } from '../readUncached.ts'
 import { texts } from './texts.ts'
 
@@ -24,7 +24,7 @@ export const emptyDraft: AnswerDraft = { choices: [], text: '', values: {}, comm
 
 /** The draft in a stored text; an empty draft when the text has another form. */
 export function readDraft(stored: string): AnswerDraft {
-  const value = stored === '' ? null : attempt<unknown>(() => JSON.parse(stored), null)
+  const value = stored === '' ? null : tryOr<unknown>(() => JSON.parse(stored), null)
   if (!isRecord(value)) return emptyDraft
   const { choices, text, values, comments, open } = value
   return {
