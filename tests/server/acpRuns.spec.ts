@@ -138,6 +138,7 @@ const cases: readonly Case[] = [
   },
 ]
 
+const colour = { question: 'Which colour?', options: [{ label: 'Red' }, { label: 'Blue' }] }
 const scriptsOf = ({ bash, write, mcp, todos, plugged }: Case, gate: Gate): readonly Script[] => [
   {
     when: /^Write note\.txt/,
@@ -162,7 +163,7 @@ const scriptsOf = ({ bash, write, mcp, todos, plugged }: Case, gate: Gate): read
   {
     when: /^Use both/,
     turns: [
-      { tools: [mcp('tiny', 'add', { a: 20, b: 22 })] },
+      { tools: [mcp('tiny', 'pretend', {})] },
       { tools: [mcp('local', 'whoami', {})] },
       {
         tools: [
@@ -174,6 +175,11 @@ const scriptsOf = ({ bash, write, mcp, todos, plugged }: Case, gate: Gate): read
       { text: 'Used both.' },
     ],
   },
+  {
+    when: /^(?:Paint it|Ask and be killed)/,
+    turns: [{ tools: [mcp('flightdeck', 'ask_person', colour)] }, { text: 'Painted.' }],
+  },
+  { when: /Which colour\?\s+Blue/, turns: [{ text: 'Blue it is.' }] },
   { when: /^Plug in/, turns: [{ tools: [write(plugged.file)] }, { text: 'Plugged in.' }] },
   { when: /^Say/, turns: [{ text: 'Said.' }] },
   {
@@ -328,6 +334,37 @@ describe.each(tried)('$name', (agent) => {
     expect((await running()).filter((pid) => pids.includes(pid))).toEqual([])
   })
 
+  const open = async (taskId: string) => {
+    const find = async () =>
+      (await scene.ada.ask(listQuestions, of(taskId))).questions.find(({ status }) => status === 'open')
+    await expect.poll(find, { timeout: 40_000 }).toBeDefined()
+    return (await find())?.id ?? ''
+  }
+
+  test('its question waits in sight, and the answer reaches it', async () => {
+    const taskId = await begin('Paint it')
+    const params = { taskId, questionId: await open(taskId) }
+    const answered = await scene.ada.ask(answerQuestion, { params, body: { answer: 'Blue' } })
+    expect(answered.question).toMatchObject({ status: 'answered', delivery: 'agent', title: 'Which colour?' })
+    expect(await ended(taskId)).toMatchObject({ status: 'completed', waitingFor: null })
+    expect(await answersOf(taskId)).toEqual(['Painted.'])
+    const [question] = (await scene.ada.ask(listQuestions, of(taskId))).questions
+    expect(question).toMatchObject({ isDelivered: true })
+    // Only the question itself is shown.
+    expect((await scene.ada.ask(getCommands, of(taskId))).logs).toEqual([])
+  })
+
+  test('its question of a run that a crash ended is answered with the next turn', async () => {
+    const taskId = await begin('Ask and be killed')
+    const params = { taskId, questionId: await open(taskId) }
+    await scene.product.kill9()
+    await scene.product.restart()
+    expect(await ended(taskId)).toMatchObject({ status: 'failed', waitingFor: 'question' })
+    await scene.ada.ask(answerQuestion, { params, body: { answer: 'Blue' } })
+    expect(await ended(taskId, 2)).toMatchObject({ status: 'completed', waitingFor: null })
+    expect(await answersOf(taskId)).toContain('Blue it is.')
+  })
+
   test('it uses a local and a remote MCP server, and the credential is nowhere in its sandbox', async () => {
     const credential = 'Bearer swordfish-of-the-remote-server'
     const remote = await startRemoteMcp({ accepts: (authorization) => authorization === credential })
@@ -349,7 +386,7 @@ describe.each(tried)('$name', (agent) => {
       ])
       const taskId = await begin('Use both')
       expect(await ended(taskId)).toMatchObject({ status: 'completed' })
-      expect(earlier()).toContain('42')
+      expect(earlier()).toContain('I am the user')
       expect(earlier()).toContain('variable of 11')
       expect(earlier()).not.toContain('swordfish-of-the')
       const { output } = await ada.ask(getTerminal, of(taskId))

@@ -12,6 +12,7 @@ import type { ModelApiName } from '../model/apis.ts'
 import type { ModelUsage } from '../model/meter.ts'
 import type { AbilityFile } from '../workspace/git/abilityFiles.ts'
 import type { Located, WhereToLook } from './locate.ts'
+import type { OwnTool } from './ownTools.ts'
 
 /** The reports of an agent, in the order in which they happen. */
 export type AgentEvent =
@@ -342,6 +343,8 @@ export interface Agent {
    * start if one of them exists.
    */
   readonly refusedFiles?: readonly string[]
+  /** The tools of our own MCP server that the agent is given, because it has none of the kind; none by default. */
+  readonly ownTools?: readonly OwnTool[]
   /** `false` when single tools of a local MCP server cannot be kept from the agent. */
   readonly hidesTools?: false
   /** When the agent connects to no MCP server, as a sentence; absent if it always does. */

@@ -14,6 +14,7 @@ import {
   type Remote,
   type RemoteServer,
 } from '#platform/mcp/remoteRequest.ts'
+import { ownServerPath } from '../agents/ownTools.ts'
 import { dataOf, eventsIn, Message } from './messages.ts'
 import { shownTools, type ShownTools } from './shownTools.ts'
 
@@ -45,6 +46,8 @@ interface Served {
 
 export interface GatewayOptions {
   readonly servers: readonly RemoteServer[]
+  /** Our own server. Its calls wait for a person, so they do not count as requests to others. */
+  readonly own?: Pick<McpGateway, 'serve'>
   /** Called for each fault, with a sentence that contains nothing from the server. */
   readonly onFault: (name: string, sentence: string) => void
   readonly callWithinMs?: number
@@ -80,6 +83,8 @@ export function mcpGateway(options: GatewayOptions): McpGateway {
   return {
     isFor: ({ url = '' }) => url.startsWith(prefix),
     async serve(request, response) {
+      if (options.own !== undefined && request.url === ownServerPath)
+        return options.own.serve(request, response)
       const one = served.get((request.url ?? '').slice(prefix.length))
       const { method } = request
       if (one === undefined) return refuse(response, 404, 'There is no such MCP server in this run.')

@@ -2,14 +2,16 @@
 import { canDo } from '#domain/agents/capabilities.ts'
 import type { McpServerReport } from '#domain/mcp/mcpReport.ts'
 import type { Logger } from '#platform/log.ts'
+import { ownServerName } from '../agents/ownTools.ts'
 import type { Agent, McpServerForAgent } from '../agents/port.ts'
 import { modelPort } from '../egress/relay.ts'
 import type { Sandbox } from '../sandbox/port.ts'
 import { mcpGateway } from './gateway.ts'
-import type { LocalServer, ServersOfRun } from './serversOfRun.ts'
+import { ownServer, type OwnServer } from './ownServer.ts'
+import type { ServersOfRun } from './serversOfRun.ts'
 
 interface Start {
-  readonly agent: Pick<Agent, 'name' | 'hidesTools' | 'mcpLimit'>
+  readonly agent: Pick<Agent, 'name' | 'ownTools' | 'hidesTools' | 'mcpLimit'>
   readonly backend: { readonly kind: 'broker' | 'key' }
   readonly sandbox: Pick<Sandbox, 'kind'>
   readonly workspace: { readonly taskId: string }
@@ -22,6 +24,8 @@ export interface McpOfAgent {
   faults(): ReadonlyMap<string, string>
   /** What is known of the servers of an agent that does not report them. */
   seen(): readonly McpServerReport[]
+  /** Our own server, for an agent that is given tools of it. */
+  readonly own?: OwnServer
 }
 
 /** The broker's address on the loopback of an agent; `port` is the broker's port for an agent without a sandbox. */
@@ -33,53 +37,67 @@ export function hasRemoteServers({ agent, backend, sandboxEnv: { mcp } }: Start)
 }
 
 export function mcpOf({ logger }: { readonly logger: Pick<Logger, 'warn'> }, start: Start) {
-  const { local = [], remote = [], leftOut = [] } = start.sandboxEnv.mcp ?? {}
+  const { agent, backend } = start
   const { taskId } = start.workspace
-  const gateway = hasRemoteServers(start)
-    ? mcpGateway({
-        servers: remote,
-        onFault: (server, message) => logger.warn({ server, message, taskId }, 'MCP server'),
-      })
-    : undefined
-  const { agent } = start
-  const refused = canDo(agent.name, 'mcp')
-    ? local.filter((server) => !isGiven(agent, server)).map(({ name }) => leftOutOf(name, notHidden))
-    : [...local, ...remote].map(({ name }) => leftOutOf(name, 'This agent takes no MCP servers here.'))
+  const { local, remote, refused } = chosen(start)
+  const own = agent.ownTools && backend.kind === 'broker' ? ownServer(agent.ownTools) : undefined
+  const gateway =
+    own !== undefined || hasRemoteServers(start)
+      ? mcpGateway({
+          servers: remote,
+          ...(own && { own }),
+          onFault: (server, message) => logger.warn({ server, message, taskId }, 'MCP server'),
+        })
+      : undefined
   const faults = () => gateway?.faults() ?? new Map<string, string>()
   const notListed = ['The agent got no list of its tools.', agent.mcpLimit ?? ''].join(' ').trimEnd()
   return {
     gateway,
-    leftOut: [...leftOut, ...refused],
+    ...(own && { own }),
+    leftOut: refused,
     faults,
     seen: (): readonly McpServerReport[] => [
-      ...givenLocal(start).map(({ name }) => ({ name, status: 'given' as const, error: null, tools: [] })),
+      ...local.map(({ name }) =>
+        own?.isListed() === false ? reportOf(name, 'failed', notListed) : reportOf(name, 'given', null),
+      ),
       ...(gateway === undefined ? [] : remote).map(({ id, name }) => {
         const tools = gateway?.listed(id)
         const error = faults().get(name) ?? null
         return tools === undefined
-          ? { name, status: 'failed' as const, error: error ?? notListed, tools: [] }
-          : { name, status: 'connected' as const, error, tools: [...tools] }
+          ? reportOf(name, 'failed', error ?? notListed)
+          : reportOf(name, 'connected', error, tools)
       }),
     ],
     secrets: remote.flatMap(({ header }) => (header === null ? [] : [header.value])),
   }
 }
 
-/** Whether the agent gets a local server: not when it could use tools that are switched off. */
-const isGiven = ({ hidesTools }: Start['agent'], { toolsOff }: LocalServer): boolean =>
-  hidesTools !== false || toolsOff.length === 0
+/** The servers that the agent gets, and those that it does not get, with the reasons. */
+function chosen({ agent, sandboxEnv: { mcp } }: Start) {
+  const { local = [], remote = [], leftOut = [] } = mcp ?? {}
+  const refusalOf = (name: string, toolsOff: readonly string[] = []): string | undefined => {
+    if (!canDo(agent.name, 'mcp')) return 'This agent takes no MCP servers here.'
+    if (agent.ownTools && name.toLowerCase() === ownServerName)
+      return "Its name is that of Flightdeck's own server. Give it another one."
+    if (toolsOff.length > 0 && agent.hidesTools === false)
+      return 'Some of its tools are off, which this agent could use nevertheless.'
+    return undefined
+  }
+  const refused = [
+    ...local.map(({ name, toolsOff }) => ({ name, why: refusalOf(name, toolsOff) })),
+    // The gateway hides tools of remote servers.
+    ...remote.map(({ name }) => ({ name, why: refusalOf(name) })),
+  ].flatMap(({ name, why }) => (why === undefined ? [] : [reportOf(name, 'left_out', why)]))
+  const isGiven = ({ name }: { readonly name: string }) => !refused.some((one) => one.name === name)
+  return { local: local.filter(isGiven), remote: remote.filter(isGiven), refused: [...leftOut, ...refused] }
+}
 
-const notHidden = 'Some of its tools are off, which this agent could use nevertheless.'
-
-const leftOutOf = (name: string, error: string): McpServerReport => ({
-  name,
-  status: 'left_out',
-  error,
-  tools: [],
-})
-
-const givenLocal = ({ agent, sandboxEnv: { mcp } }: Start): readonly LocalServer[] =>
-  canDo(agent.name, 'mcp') ? (mcp?.local ?? []).filter((server) => isGiven(agent, server)) : []
+const reportOf = (
+  name: string,
+  status: McpServerReport['status'],
+  error: string | null,
+  tools: readonly string[] = [],
+): McpServerReport => ({ name, status, error, tools: [...tools] })
 
 /** The servers for an agent. `port` is the broker's port on the loopback, for an agent without a sandbox. */
 export function mcpServersFor(
@@ -87,10 +105,14 @@ export function mcpServersFor(
   { runToken, port }: { readonly runToken: string; readonly port: number },
 ): readonly McpServerForAgent[] {
   const origin = brokerOrigin(start.sandbox, port)
-  const remote = canDo(start.agent.name, 'mcp') ? start.sandboxEnv.mcp?.remote : undefined
+  const { local, remote } = chosen(start)
+  const own =
+    start.agent.ownTools && start.backend.kind === 'broker'
+      ? [{ id: ownServerName, name: ownServerName, toolsOff: [] }]
+      : []
   return [
-    ...givenLocal(start).map((server) => ({ ...server, kind: 'stdio' as const })),
-    ...(remote ?? []).map(({ id, name, toolsOff }) => ({
+    ...local.map((server) => ({ ...server, kind: 'stdio' as const })),
+    ...[...own, ...remote].map(({ id, name, toolsOff }) => ({
       name,
       toolsOff,
       kind: 'http' as const,

@@ -6,6 +6,7 @@ import { takesModel } from '#domain/agents/models.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { instructionFiles } from '../home.ts'
 import { locateProgram, withParts } from '../locate.ts'
+import { ownServerName } from '../ownTools.ts'
 import type { Agent } from '../port.ts'
 import { acpDialogue } from './dialogue.ts'
 import type { AcpEntry } from './entry.ts'
@@ -53,8 +54,13 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
       } = entry.launch({ origin, token, model: wanted(model), mode, mcpServers })
       return { argv: [...starter, binary, ...rest], env: { NO_COLOR: '1', ...environment } }
     },
-    dialogue: (request) =>
-      acpDialogue({ ...request, model: wanted(request.model), keyVariable: variables.key }),
+    dialogue: ({ mcpServers = [], ...request }) =>
+      acpDialogue({
+        ...request,
+        mcpServers: mcpServers.filter(({ name }) => entry.setsOwnServer !== true || name !== ownServerName),
+        model: wanted(request.model),
+        keyVariable: variables.key,
+      }),
     // Such agents print on standard error what their client refuses, with pages of their own source.
     shownStderr: () => '',
     // Faults are in the agent's answers; if there is no answer, its standard error explains best.

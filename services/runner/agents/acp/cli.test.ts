@@ -38,6 +38,7 @@ const cases = [
     told: 'plugh',
     tool: (server: string, name: string) => `${server}_${name}`,
     hides: true,
+    todos: [],
     unknown: { status: 404, type: 'not_found_error', message: 'model: claude-none-9' },
   },
   {
@@ -51,6 +52,12 @@ const cases = [
     told: '/workspace/AGENTS.md and GEMINI.md',
     tool: (server: string, name: string) => `mcp_${server}_${name}`,
     hides: false,
+    todos: [
+      {
+        name: 'mcp_flightdeck_update_todo_list',
+        input: { todos: [{ content: 'Ask first', status: 'in_progress' }] },
+      },
+    ],
     unknown: { status: 404, type: 'NOT_FOUND', message: 'models/gemini-none-9 is not found for v1beta' },
   },
 ] as const
@@ -155,6 +162,13 @@ async function turn(
   })
   const dialogue = agent.dialogue({ model, mode: 'free', workspace, mcpServers })
   const events: AgentEvent[] = []
+  mcp.own?.follow(async (event) => {
+    events.push(event)
+    if (event.type !== 'question') return
+    expect(mcp.own?.answer(event.requestId, [{ choices: ['Blue'], text: 'and not red', values: [] }])).toBe(
+      true,
+    )
+  })
   const exited = once(child, 'close')
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
     for (const event of dialogue.push(chunk)) {
@@ -199,7 +213,7 @@ async function someServers(): Promise<ServersOfRun> {
 const usesServers = ({ tool }: Case) => [
   {
     turns: [
-      { tools: [{ name: tool('tiny', 'add'), input: { a: 20, b: 22 } }] },
+      { tools: [{ name: tool('tiny', 'pretend'), input: {} }] },
       { tools: [{ name: tool('local', 'whoami'), input: {} }] },
       { text: 'Used.' },
     ],
@@ -241,7 +255,7 @@ describe.each(cases)('$name', (agent) => {
       })
       expect(texts(events)).toEqual(['Used.'])
       const asked = JSON.stringify(api.requests.at(-1)?.body)
-      expect(asked).toContain('42')
+      expect(asked).toContain('I am the user')
       expect(asked).toContain('variable of 5')
       expect(asked).toContain(agent.tool('tiny', 'pretend'))
       expect(asked).not.toContain(agent.tool('tiny', 'multiply'))
@@ -256,6 +270,37 @@ describe.each(cases)('$name', (agent) => {
         })),
         { name: 'tiny', status: 'connected', error: null, tools: ['add', 'pretend'] },
       ])
+      expect(faults).toEqual([])
+    },
+    patienceMs,
+  )
+
+  // Shows gemini: todos.
+  // Shows opencode, gemini: questions.
+  test(
+    'it asks a person with our own server, which tells of its to-do list as well if it has none to tell of',
+    async () => {
+      const options = [{ label: 'Red' }, { label: 'Blue', description: 'As the sky.' }]
+      const input = { question: 'Which <b>colour</b>?', options }
+      const ask = { name: agent.tool('flightdeck', 'ask_person'), input }
+      const tools = [...agent.todos.map((tool) => ({ tools: [tool] })), { tools: [ask] }]
+      const { events, api, faults } = await turn(agent, [{ turns: [...tools, { text: 'Painted.' }] }])
+      expect(events.filter(({ type }) => type === 'question')).toMatchObject([
+        {
+          asked: [
+            {
+              kind: 'question',
+              title: 'Which <b>colour</b>?',
+              options: [{ value: 'Red' }, { value: 'Blue', description: 'As the sky.' }],
+            },
+          ],
+        },
+      ])
+      expect(JSON.stringify(api.requests.at(-1)?.body)).toContain('Blue, and not red')
+      expect(events.filter(({ type }) => type === 'tool_started')).toMatchObject(
+        agent.todos.map(() => ({ kind: 'todo', input: expect.stringContaining('Ask first') })),
+      )
+      expect(texts(events)).toEqual(['Painted.'])
       expect(faults).toEqual([])
     },
     patienceMs,

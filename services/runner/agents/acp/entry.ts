@@ -17,6 +17,7 @@ export interface AcpEntry extends Pick<
   | 'ownFolders'
   | 'refusedFiles'
   | 'heededFiles'
+  | 'ownTools'
   | 'hidesTools'
   | 'mcpLimit'
 > {
@@ -26,6 +27,8 @@ export interface AcpEntry extends Pick<
   packaged?(machine: Machine): readonly string[]
   /** A file or folder that a complete installation has beside the program. If it exists, the agent sees the whole folder of the program. */
   readonly part?: string
+  /** Whether the agent gets our own MCP server from its settings in the home: then its sessions are not told about it. */
+  readonly setsOwnServer?: true
   /**
    * The API of the agent's model. With `null` the agent calls its model itself, with the key, and its configuration names the `hosts` that its
    * sandbox may reach.

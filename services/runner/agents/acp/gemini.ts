@@ -1,4 +1,5 @@
 /** `gemini`: Google's open-source agent, with Google's models. */
+import { ownServerName, ownServerPath, ownToolWithinMs } from '../ownTools.ts'
 import type { AcpEntry } from './entry.ts'
 
 /**
@@ -28,6 +29,8 @@ export const gemini: AcpEntry = {
   ],
   sessionFolders: ['.gemini/tmp'],
   heededFiles: [settingsFolder],
+  ownTools: ['ask_person', 'update_todo_list'],
+  setsOwnServer: true,
   hidesTools: false,
   mcpLimit: `Gemini connects to none in a repository that has a folder ${settingsFolder}.`,
   home: (instructions, own, { workspace, heeded }) => [
@@ -69,8 +72,18 @@ const settings = {
   skills: { enabled: false },
   privacy: { usageStatisticsEnabled: false },
   telemetry: { enabled: false },
-  // gemini does not report its to-do list over ACP.
+  // gemini does not report its to-do list over ACP, but keeps one with our own server.
   useWriteTodos: false,
+  mcpServers: {
+    [ownServerName]: {
+      httpUrl: `\${GOOGLE_GEMINI_BASE_URL}${ownServerPath}`,
+      headers: { Authorization: 'Bearer ${GEMINI_API_KEY}' },
+      // A session's servers get 10 minutes for a call.
+      timeout: ownToolWithinMs,
+      // It needs no permission in any mode.
+      trust: true,
+    },
+  },
   // The tool fetches from the sandbox, so it only reaches hosts that the project allows.
   experimental: { directWebFetch: true },
 }

@@ -1,5 +1,6 @@
 /** `opencode`: the open-source agent, with Anthropic's models. */
 import type { McpServerForAgent } from '../port.ts'
+import { ownServerName, ownServerPath, ownToolWithinMs } from '../ownTools.ts'
 import type { AcpEntry } from './entry.ts'
 
 const initialModel = 'claude-sonnet-5'
@@ -25,6 +26,7 @@ export const opencode: AcpEntry = {
   sessionFolders: ['.local/share/opencode'],
   ownFolders: ['.config/opencode', '.opencode'],
   // opencode loads the plugins in these files and folders whatever its settings say.
+  ownTools: ['ask_person'],
   refusedFiles: ['.opencode', 'opencode.json', 'opencode.jsonc'],
   home: (instructions, own) => [
     { path: '.config/opencode/opencode.json', content: JSON.stringify({ instructions }), onlyOnce: false },
@@ -45,9 +47,19 @@ export const opencode: AcpEntry = {
         bash: onAsking,
         webfetch: onAsking,
         ...Object.fromEntries(mcpServers.map(({ name }) => [`${name}_*`, onAsking])),
+        [`${ownServerName}_*`]: 'allow',
         ...Object.fromEntries(mcpServers.flatMap(toolsOff)),
       },
       experimental: { mcp_timeout: callWithinMs },
+      // The session connects our own server. Only its settings can say how long to wait for it.
+      mcp: {
+        [ownServerName]: {
+          type: 'remote',
+          url: `${origin}${ownServerPath}`,
+          enabled: false,
+          timeout: ownToolWithinMs,
+        },
+      },
       share: 'disabled',
       // Flightdeck itself keeps snapshots of the files.
       snapshot: false,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { ToolKind } from '#domain/task/events.ts'
 import { marked } from '../asked.ts'
 import type { ToolFinished, ToolStarted } from '../port.ts'
+import { ownServerName, ownTools } from '../ownTools.ts'
 import { firstLine, shortened, shortJson } from '../shorten.ts'
 import { finishedTool, outputLimit, targetOf, withinWorkspace, type Targets } from '../tools.ts'
 import type { Tool, ToolContent } from './lines.ts'
@@ -36,6 +37,12 @@ export function mergedTool(before: Tool, { title: _renamed, ...now }: Tool): Too
   const said = Object.entries(now).filter(([, value]) => value !== undefined && value !== null)
   return { ...before, ...Object.fromEntries(said) }
 }
+
+/** Whether it is a tool of our own MCP server, which itself reports what the tool does. */
+export const isOwn = ({ title }: Tool): boolean =>
+  ownTools.some(
+    (name) => title === `${ownServerName}_${name}` || title === `${name} (${ownServerName} MCP Server)`,
+  )
 
 export function kindOf({ kind, rawInput }: Tool): ToolKind {
   return Array.isArray(rawInput?.['todos']) ? 'todo' : (kinds[kind ?? ''] ?? 'other')

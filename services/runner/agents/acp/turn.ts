@@ -2,7 +2,7 @@
 import type { AgentEvent } from '../port.ts'
 import { mostTools, openTools } from '../parser.ts'
 import type { Tool, Update } from './lines.ts'
-import { mergedTool, toolFinished, toolStarted } from './tools.ts'
+import { isOwn, mergedTool, toolFinished, toolStarted } from './tools.ts'
 
 type Writing = {
   readonly kind: 'text' | 'thinking'
@@ -58,6 +58,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
     if (finished.has(toolId) || (before === undefined && finished.size + known.size >= mostTools)) return []
     const tool = before === undefined ? told : mergedTool(before, told)
     known.set(toolId, tool)
+    if (isOwn(tool)) return []
     const isOver = tool.status === 'completed' || tool.status === 'failed'
     // A pending tool is not reported yet, since its target may still be unknown.
     const begins = isWanted || tool.status !== 'pending' ? start(toolId, tool) : []

@@ -301,10 +301,6 @@ function agentProcess(
   const readEvents = eventReader(dialogue, { child, write, metered, onModels })
   if (dialogue.opening !== undefined) write(dialogue.opening)
   const isScripted = backend.kind === 'broker' && backend.model.kind === 'scripted'
-  const listenTo = (listener: TurnListener) => {
-    stderr.forwardTo(listener.onStderr)
-    broker.admit(listener.budget, listener.onModelCall)
-  }
 
   return {
     agent,
@@ -315,9 +311,12 @@ function agentProcess(
     resumed: session !== null,
     exited: child.exited,
     isAlive: () => isAlive,
-    async turn(message, use, listener) {
+    async turn(message, use, told) {
+      const listener = inOrder(told)
       child.thaw()
-      listenTo(listener)
+      stderr.forwardTo(listener.onStderr)
+      broker.admit(listener.budget, listener.onModelCall)
+      mcp.own?.follow(listener.onEvent)
       isInTurn = true
       try {
         // Only the scripted model answers here, so the requested model is ignored.
@@ -327,6 +326,7 @@ function agentProcess(
         return await readEvents(listener, listener.isOver)
       } finally {
         isInTurn = false
+        mcp.own?.follow(null)
         broker.admit(null)
         await stderr.pause()
       }
@@ -334,7 +334,7 @@ function agentProcess(
     steer: (message) => isInTurn && canDo(agent.name, 'steering') && write(dialogue.message(message)),
     answer(requestId, answers) {
       const line = dialogue.answer(requestId, answers)
-      return line !== '' && write(line)
+      return line === '' ? mcp.own?.answer(requestId, answers) === true : write(line)
     },
     interrupt() {
       const line = dialogue.interrupt()
@@ -361,6 +361,12 @@ function agentProcess(
       return child.exited
     },
   }
+}
+
+/** Makes the listener hear one event after the other, as calls of our own MCP server come beside the agent's output. */
+function inOrder(listener: TurnListener): TurnListener {
+  let told = Promise.resolve()
+  return { ...listener, onEvent: (event) => (told = told.then(() => listener.onEvent(event))) }
 }
 
 const nobody: TurnListener = {
