@@ -28,6 +28,8 @@ export const auditActions = {
   ProjectFiltersAllowed: 'filters_allowed',
   ProjectDraftsChanged: 'drafts_changed',
   ProjectSubmodulesChosen: 'submodules_chosen',
+  ProjectHooksAllowed: 'hooks_allowed',
+  ProjectHooksForbidden: 'hooks_forbidden',
   ProjectSecretSet: 'secret_set',
   ProjectSecretRemoved: 'secret_removed',
   ProjectModelKeySet: 'project_key_set',

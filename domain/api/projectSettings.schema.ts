@@ -1,7 +1,7 @@
 /** The settings for a project's tasks, such as setup, variables, secrets and hosts. */
 import { z } from 'zod'
 import { saying } from '../kernel/readInput.ts'
-import { ProjectId } from '../kernel/ids.schema.ts'
+import { ProjectId, Sha256 } from '../kernel/ids.schema.ts'
 import { feedbackLimits, feedbackModes } from '../task/codeHost/feedbackRule.ts'
 import { issueFailures, issueLimits, issuePasses, issueTriggers } from '../project/issueRule.ts'
 import { agentKeyLimits, keyProviders } from '../agentKeys.ts'
@@ -133,6 +133,8 @@ export const ShownSettings = z.object({
   draftPullRequests: z.boolean(),
   /** Repositories of the code host, as `owner/name`, that are fetched as submodules with the permissions of the person who runs the task. */
   submodules: z.array(z.string()),
+  /** The version of `.claude/settings.json` whose hooks run, by its SHA-256; `null`: none. */
+  allowedHooks: z.object({ hash: z.string(), since: Moment }).nullable(),
   feedback: ShownRule,
   issues: ShownIssueRule,
   /** Recent outcomes for issues, latest first. */
@@ -145,6 +147,40 @@ export type ShownSettings = z.infer<typeof ShownSettings>
 /** A host from a package manager's configuration, and where it is configured. */
 export const HostSuggestion = z.object({ host: z.string(), from: z.string() })
 export type HostSuggestion = z.infer<typeof HostSuggestion>
+
+const hookOption = z.string().max(500).exactOptional()
+
+/** A hook of a repository for `claude`. Hooks of other kinds, or with other options, are refused, so that what is shown is all that runs. */
+export const RepositoryHook = z.object({
+  /** The kind of moment at which it runs, such as `PostToolUse`. */
+  event: z.string().regex(/^[A-Za-z]{1,50}$/),
+  /** For which tools, or the like, it runs; left out when for all. */
+  matcher: hookOption,
+  hook: z.strictObject({
+    type: z.literal('command'),
+    command: z.string().min(1).max(settingsLimits.hookCommandLength),
+    /** A rule that narrows when it runs, such as `Bash(git *)`. */
+    if: hookOption,
+    timeout: z.number().positive().exactOptional(),
+    statusMessage: hookOption,
+    async: z.boolean().exactOptional(),
+    once: z.boolean().exactOptional(),
+  }),
+})
+export type RepositoryHook = z.infer<typeof RepositoryHook>
+
+/** The hooks in the repository's `.claude/settings.json`. */
+export const RepositoryHooks = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('shown'),
+    /** The SHA-256 of the file, in hex. */
+    hash: z.string(),
+    hooks: z.array(RepositoryHook),
+  }),
+  /** They cannot be allowed. */
+  z.object({ kind: z.literal('refused'), reason: z.string() }),
+])
+export type RepositoryHooks = z.infer<typeof RepositoryHooks>
 
 /** How a repository differs from a plain clone, according to its default branch as last fetched. */
 export const ShownRepository = z.object({
@@ -166,11 +202,14 @@ export const ShownRepository = z.object({
   filters: z.array(z.string()),
   /** Whether only the end of the history is fetched. */
   isShallow: z.boolean(),
+  /** `null` when there are none. */
+  hooks: RepositoryHooks.nullable(),
 })
 export type ShownRepository = z.infer<typeof ShownRepository>
 
 export const getProjectRepository = defineRead(projectSettingsRoutes.getProjectRepository, {
-  summary: 'What of the repository is not as in a plain clone: submodules, filters, a shallow history.',
+  summary:
+    'What of the repository is not as in a plain clone: submodules, filters, a shallow history; and its hooks for agents.',
   params,
   /** `null` until a runner has fetched the repository. */
   answer: { repository: ShownRepository.nullable() },
@@ -190,7 +229,7 @@ export const getProjectSettings = defineRead(projectSettingsRoutes.getProjectSet
 
 export const updateProjectSettings = defineWrite(projectSettingsRoutes.updateProjectSettings, {
   summary:
-    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, all filters that may go unapplied, all repositories of submodules, whether turns open drafts of pull requests, a key for models, web access through the model provider, or parts of the rules for feedback and for issues.',
+    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, all filters that may go unapplied, all repositories of submodules, the version of hooks of the repository that may run, whether turns open drafts of pull requests, a key for models, web access through the model provider, or parts of the rules for feedback and for issues.',
   params,
   body: z.object({
     setupCommand: Text.max(settingsLimits.setupCommandLength).optional(),
@@ -218,6 +257,7 @@ export const updateProjectSettings = defineWrite(projectSettingsRoutes.updatePro
         error: saying(`can have at most ${settingsLimits.submodules} repositories.`),
       })
       .optional(),
+    allowedHooks: z.object({ hash: Sha256 }).nullable().optional(),
     feedback: ShownRule.partial().optional(),
     issues: ShownIssueRule.partial().optional(),
     /**

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { keyProviders } from '../agentKeys.ts'
 import { event, fact, type EventOf } from '../kernel/event.schema.ts'
-import { ProjectId, UserId, TaskId } from '../kernel/ids.schema.ts'
+import { ProjectId, Sha256, UserId, TaskId } from '../kernel/ids.schema.ts'
 import { feedbackModes } from '../task/codeHost/feedbackRule.ts'
 import { RepositoryRight } from '../task/codeHost/feedbackEvents.ts'
 import { McpServer } from '../mcp/mcpServers.ts'
@@ -121,6 +121,9 @@ export const ProjectSubmodulesChosen = event('ProjectSubmodulesChosen', 1, {
   data: z.object({}),
   content: z.object({ repositories: z.array(z.string()) }),
 })
+/** The hooks in this version of the repository's `.claude/settings.json` were allowed, in place of any other version. The hash is a SHA-256. */
+export const ProjectHooksAllowed = fact('ProjectHooksAllowed', { hash: Sha256 })
+export const ProjectHooksForbidden = fact('ProjectHooksForbidden', {})
 /** The MCP servers of the project's agents changed; the event has all of them. */
 export const ProjectMcpServersChosen = event('ProjectMcpServersChosen', 1, {
   data: z.object({}),
@@ -164,6 +167,8 @@ export const projectEvents = [
   ProjectFiltersAllowed,
   ProjectDraftsChanged,
   ProjectSubmodulesChosen,
+  ProjectHooksAllowed,
+  ProjectHooksForbidden,
   ProjectSecretSet,
   ProjectSecretRemoved,
   ProjectModelKeySet,

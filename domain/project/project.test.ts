@@ -11,6 +11,8 @@ import {
   ProjectSecretSet,
   ProjectDraftsChanged,
   ProjectFiltersAllowed,
+  ProjectHooksAllowed,
+  ProjectHooksForbidden,
   ProjectSettingsChanged,
   ProjectSubmodulesChosen,
   ProjectSyncStarted,
@@ -134,6 +136,21 @@ describe('its settings', () => {
     given(projectDecider, created, allowed, chosen)
       .when({ type: 'AllowFilters', filters: ['lfs'] })
       .thenNothing()
+  })
+  test('name one version of the hooks that may run, until they are forbidden again', () => {
+    const [first, second] = ['a'.repeat(64), 'b'.repeat(64)]
+    const allowed = ProjectHooksAllowed.of({ hash: first })
+    const allow = (hash: string | null) => ({ type: 'AllowHooks', hash }) as const
+    given(projectDecider, created).when(allow(null)).thenNothing()
+    given(projectDecider, created).when(allow(first)).then([allowed])
+    given(projectDecider, created, allowed, changed).when(allow(first)).thenNothing()
+    given(projectDecider, created, allowed)
+      .when(allow(second))
+      .then([ProjectHooksAllowed.of({ hash: second })])
+    given(projectDecider, created, allowed)
+      .when(allow(null))
+      .then([ProjectHooksForbidden.of({})])
+    given(projectDecider, created, allowed, ProjectHooksForbidden.of({})).when(allow(first)).then([allowed])
   })
   test('to what is true already are nothing', () =>
     given(projectDecider, created, changed)

@@ -10,6 +10,8 @@ import {
   ProjectDraftsChanged,
   ProjectFeedbackRuleChanged,
   ProjectFiltersAllowed,
+  ProjectHooksAllowed,
+  ProjectHooksForbidden,
   ProjectMcpServersChosen,
   ProjectModelKeyRemoved,
   ProjectModelKeySet,
@@ -65,12 +67,17 @@ export type ProjectCommand =
   | { readonly type: 'RecordSyncFailure'; readonly code: string; readonly reason: string }
   | ({ readonly type: 'ChangeSettings' } & {
       readonly [
-        Name in Exclude<keyof ProjectSettings, 'allowedFilters' | 'draftPullRequests' | 'submodules'>
+        Name in Exclude<
+          keyof ProjectSettings,
+          'allowedFilters' | 'allowedHooks' | 'draftPullRequests' | 'submodules'
+        >
       ]?: ProjectSettings[Name]
     })
   | { readonly type: 'AllowFilters'; readonly filters: readonly string[] }
   | { readonly type: 'ChangeDrafts'; readonly on: boolean }
   | { readonly type: 'ChooseSubmodules'; readonly repositories: readonly string[] }
+  /** `null` forbids them again. */
+  | { readonly type: 'AllowHooks'; readonly hash: string | null }
   | { readonly type: 'SetSecret'; readonly name: string; readonly forAgent: boolean }
   | { readonly type: 'RemoveSecret'; readonly name: string }
   | {
@@ -118,19 +125,21 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
       return changeSettings(command, state)
     case 'AllowFilters': {
       const filters = [...new Set(command.filters)]
-      return canonicalJson(filters) === canonicalJson(state.settings.allowedFilters)
-        ? []
-        : [ProjectFiltersAllowed.of({}, { filters })]
+      return ifChanged(filters, state.settings.allowedFilters, ProjectFiltersAllowed.of({}, { filters }))
     }
-    case 'ChangeDrafts':
-      return command.on === state.settings.draftPullRequests
-        ? []
-        : [ProjectDraftsChanged.of({ on: command.on })]
+    case 'ChangeDrafts': {
+      const { on } = command
+      return ifChanged(on, state.settings.draftPullRequests, ProjectDraftsChanged.of({ on }))
+    }
+    case 'AllowHooks': {
+      const { hash } = command
+      const event = hash === null ? ProjectHooksForbidden.of({}) : ProjectHooksAllowed.of({ hash })
+      return ifChanged(hash, state.settings.allowedHooks?.hash ?? null, event)
+    }
     case 'ChooseSubmodules': {
       const repositories = [...new Set(command.repositories)]
-      return canonicalJson(repositories) === canonicalJson(state.settings.submodules)
-        ? []
-        : [ProjectSubmodulesChosen.of({}, { repositories })]
+      const event = ProjectSubmodulesChosen.of({}, { repositories })
+      return ifChanged(repositories, state.settings.submodules, event)
     }
     case 'SetSecret': {
       const { name, forAgent } = command
@@ -151,15 +160,11 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
     case 'ChangeFeedbackRule': {
       const { type: _type, ...named } = command
       const changed = { ...state.feedback, ...named }
-      return canonicalJson(changed) === canonicalJson(state.feedback)
-        ? []
-        : [ProjectFeedbackRuleChanged.of(changed)]
+      return ifChanged(changed, state.feedback, ProjectFeedbackRuleChanged.of(changed))
     }
     case 'ChooseMcpServers': {
       const servers = [...command.servers]
-      return canonicalJson(servers) === canonicalJson(state.mcpServers)
-        ? []
-        : [ProjectMcpServersChosen.of({}, { servers })]
+      return ifChanged(servers, state.mcpServers, ProjectMcpServersChosen.of({}, { servers }))
     }
     case 'DeleteProject':
       return [ProjectDeleted.of({})]
@@ -167,6 +172,9 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
       return onModelKey(command, state.modelKeys)
   }
 }
+
+const ifChanged = (now: unknown, before: unknown, event: ProjectEvent): readonly ProjectEvent[] =>
+  canonicalJson(now) === canonicalJson(before) ? [] : [event]
 
 type Living = Extract<ProjectState, { kind: 'project' }>
 
@@ -197,9 +205,7 @@ function changeSettings(
       'variables',
     )
   const changed = { setupCommand, variables, egress, modelFetches }
-  return canonicalJson({ ...settings, ...changed }) === canonicalJson(settings)
-    ? []
-    : [ProjectSettingsChanged.of({}, changed)]
+  return ifChanged({ ...settings, ...changed }, settings, ProjectSettingsChanged.of({}, changed))
 }
 
 function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectState {
@@ -236,6 +242,12 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
     case 'ProjectSubmodulesChosen': {
       const submodules = event.content?.repositories ?? []
       return state.kind === 'project' ? { ...state, settings: { ...state.settings, submodules } } : state
+    }
+    case 'ProjectHooksAllowed':
+    case 'ProjectHooksForbidden': {
+      const allowedHooks =
+        event.type === 'ProjectHooksAllowed' ? { hash: event.data.hash, since: event.at } : null
+      return state.kind === 'project' ? { ...state, settings: { ...state.settings, allowedHooks } } : state
     }
     case 'ProjectSecretSet':
       return state.kind === 'project' && event.content !== null

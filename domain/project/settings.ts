@@ -18,6 +18,9 @@ export const settingsLimits = {
   egress: 200,
   filters: 20,
   submodules: 50,
+  hooks: 50,
+  /** The most characters of a hook's command. */
+  hookCommandLength: 4_000,
 } as const
 
 export interface ProjectSettings {
@@ -40,6 +43,11 @@ export interface ProjectSettings {
    * task.
    */
   readonly submodules: readonly string[]
+  /**
+   * The version of the repository's `.claude/settings.json` whose hooks run; `null`: none. The hash is the SHA-256 of the whole file, so that anybody
+   * can compute it, and no rule about which hooks count as equal can be wrong.
+   */
+  readonly allowedHooks: { readonly hash: string; readonly since: string } | null
 }
 
 export const noSettings: ProjectSettings = {
@@ -50,6 +58,7 @@ export const noSettings: ProjectSettings = {
   allowedFilters: [],
   draftPullRequests: false,
   submodules: [],
+  allowedHooks: null,
 }
 
 const reservedNames = new Set([

@@ -28,6 +28,8 @@ const changing = [
   'ProjectFiltersAllowed',
   'ProjectDraftsChanged',
   'ProjectSubmodulesChosen',
+  'ProjectHooksAllowed',
+  'ProjectHooksForbidden',
   'ProjectSecretSet',
   'ProjectSecretRemoved',
   'ProjectModelKeySet',
@@ -66,6 +68,10 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
         return { ...seen, draftPullRequests: event.data.on }
       case 'ProjectSubmodulesChosen':
         return { ...seen, submodules: event.content?.repositories ?? [] }
+      case 'ProjectHooksAllowed':
+        return { ...seen, allowedHooks: { hash: event.data.hash, since: event.at } }
+      case 'ProjectHooksForbidden':
+        return { ...seen, allowedHooks: null }
       case 'ProjectSecretSet': {
         if (event.content === null) return seen
         const set = { name: event.content.name, forAgent: event.data.forAgent, updatedAt: event.at }
@@ -132,10 +138,9 @@ function decisionsAfter(before: readonly KeptDecision[], event: DecisionEvent): 
 }
 
 export function settingsOf(document: ProjectSettingsDocument | undefined): ShownSettings {
-  const { setupCommand, variables, egress, modelFetches, allowedFilters, draftPullRequests, submodules } = {
-    ...noSettings,
-    ...document,
-  }
+  const known = { ...noSettings, ...document }
+  const { setupCommand, variables, egress, modelFetches, allowedFilters, draftPullRequests, submodules } =
+    known
   return {
     setupCommand,
     variables: [...variables],
@@ -146,6 +151,7 @@ export function settingsOf(document: ProjectSettingsDocument | undefined): Shown
     allowedFilters: [...allowedFilters],
     draftPullRequests,
     submodules: [...submodules],
+    allowedHooks: known.allowedHooks,
     feedback: document?.feedback ?? defaultRule,
     issues: document?.issues ?? defaultIssueRule,
     issueDecisions: (document?.issueDecisions ?? [])

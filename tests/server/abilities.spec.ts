@@ -16,7 +16,6 @@ import { commit, git, gitDone } from '../contracts/codeHost.fixture.ts'
 import { bareRepository } from './pushing.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
-const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: 'touch /workspace/hooked' }] }] }
 const ofRepository = {
   '.claude/skills/greet/SKILL.md':
     '---\nname: greet\ndescription: Greets people\n---\nSay hello to $ARGUMENTS.',
@@ -24,7 +23,6 @@ const ofRepository = {
     '---\ndescription: "Tells <b>how</b> it stands"\nargument-hint: "[part]"\n---\nSay how $ARGUMENTS stands.',
   '.claude/commands/ship.md': 'Ship as the repository does.',
   '.claude/agents/checker.md': '---\nname: checker\ndescription: Checks the work\n---\nYou check.',
-  '.claude/settings.json': JSON.stringify({ hooks }),
   'src/deep/greeting.ts': 'export {}\n',
 }
 
@@ -80,9 +78,7 @@ describe('a task with a skill, commands and a subagent of its repository, and co
     expect(asked()).not.toContain('Ship as the person does.')
   })
 
-  test('runs none of its hooks, and follows none of its links, of which the terminal tells', async () => {
-    const { files } = await scene.ada.ask(findTaskFiles, { params: params(), query: { search: 'hooked' } })
-    expect(files).toEqual([])
+  test('follows none of its links, of which the terminal tells', async () => {
     const { output } = await scene.ada.ask(getTerminal, { params: params() })
     expect(output.map(({ content }) => content).join('')).toContain(
       'The agent does not get these files of the repository, since they are no plain files: .claude/commands/leak.md.',

@@ -100,6 +100,7 @@ test('repository F2: the project tells what its repository is, and private submo
     submoduleCount: 4,
     filters: ['sops'],
     isShallow: false,
+    hooks: null,
   })
 
   const params = { projectId }

@@ -90,6 +90,7 @@ function rulesIn(
   body: BodyOf<typeof updateProjectSettings>,
 ): readonly (readonly [name: string, command: ProjectCommand])[] {
   const { allowedFilters: filters, draftPullRequests: on, submodules: repositories, feedback, issues } = body
+  const { allowedHooks: hooks } = body
   const given = <Rule extends object>(rule: Rule) =>
     Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== undefined))
   return [
@@ -97,6 +98,7 @@ function rulesIn(
     ...(issues ? [['issues', { type: 'ChangeIssueRule', ...given(issues) }] as const] : []),
     ...(filters ? [['filters', { type: 'AllowFilters', filters }] as const] : []),
     ...(on === undefined ? [] : [['drafts', { type: 'ChangeDrafts', on }] as const]),
+    ...(hooks === undefined ? [] : [['hooks', { type: 'AllowHooks', hash: hooks?.hash ?? null }] as const]),
     ...(repositories ? [['submodules', { type: 'ChooseSubmodules', repositories }] as const] : []),
   ]
 }

@@ -2,6 +2,7 @@
  * What the runner knows of a coding agent's CLI: how it is started, sent messages and interrupted, and one set of events for what it reports,
  * whichever agent it is. The tests beside each agent check this contract.
  */
+import type { RepositoryHook } from '#domain/api/projectSettings.schema.ts'
 import type { AgentModel } from '#domain/api/server.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { EventOf } from '#domain/kernel/event.schema.ts'
@@ -296,6 +297,8 @@ export interface HomeFile {
 export interface Brought extends OwnInstructions {
   /** The files as they are in the commit that the work began from. */
   readonly files: readonly AbilityFile[]
+  /** The hooks of the repository that the project's owner allowed; none by default. */
+  readonly hooks?: readonly RepositoryHook[]
 }
 
 /** How an agent reaches its model: through the broker, over a unix socket or the loopback, with the named API; or directly with its key. */

@@ -149,6 +149,7 @@ async function runMessage(
     allowedRules: await allowedRules(deps, task),
     ...modelUseFor(document, agent),
     sandboxEnv: envs.forAgent,
+    allowedHooks: envs.allowedHooks,
     ownerId: document.owner,
     projectId: document.projectId,
   })

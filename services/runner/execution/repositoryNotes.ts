@@ -1,6 +1,7 @@
 /** Before the first run in a workspace, reports how its repository differs from a clone, and fetches the submodules that may be read. */
 import { chmod, mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { hooksNote } from '../agents/hooks.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { removeFolder } from '../workspace/agentFiles.ts'
 import { endedWell, gitOrThrow, gitText, lastWords } from '../workspace/git/git.ts'
@@ -28,11 +29,15 @@ export async function tellOfRepository(deps: Deps, prepared: PreparedRun): Promi
   const surveying = surveyOf(deps, { gitDir, commit, url: envs.repositoryUrl }).catch((fault: unknown) =>
     deps.logger.warn({ err: fault, taskId: workspace.taskId }, 'failed to look at what the repository is'),
   )
-  const [survey, { notes }] = await Promise.all([surveying, deps.abilities.of(workspace)])
+  const [survey, found] = await Promise.all([surveying, deps.abilities.of(workspace)])
   if (!survey) return
   const onHost = survey.submodules.filter(({ isOnHost }) => isOnHost).slice(0, maxFetched)
   const submodules = survey.submodules.filter((one) => !onHost.includes(one))
-  const lines = [...notesOf({ ...survey, submodules }), ...notes]
+  const lines = [
+    ...notesOf({ ...survey, submodules }),
+    ...found.notes,
+    ...hooksNote(found, envs.allowedHooks),
+  ]
   if (lines.length > 0) await run.output.note(lines.map((line) => `${line}\n`).join(''))
   const chosen = onHost.filter(({ repository }) => envs.submodules.includes(repository.toLowerCase()))
   const open = onHost.filter((one) => !chosen.includes(one))

@@ -30,6 +30,8 @@ export interface SandboxEnvs {
   withFile(file: Bind): SandboxEnv
   /** Repositories, as `owner/name` in lower case, that the project fetches as submodules with the access of whoever runs the task. */
   readonly submodules: readonly string[]
+  /** The hash of the version of the repository's hooks that may run; `null`: none. */
+  readonly allowedHooks: string | null
   /** The project's setup command; empty when it has none. */
   readonly setupCommand: string
   /** The environment for the setup, and for commands for which a person grants the secrets. */
@@ -91,6 +93,7 @@ export async function sandboxEnvsOf(
   return {
     repositoryUrl: of.repositoryUrl,
     submodules: settings.submodules,
+    allowedHooks: settings.allowedHooks?.hash ?? null,
     reading: (others) => onlyHost(others.map((name) => name.toLowerCase())),
     withFile: (file) => onlyHost([], [file]),
     setupCommand: settings.setupCommand,

@@ -183,10 +183,13 @@ async function make(
   if (prepared.kind === 'failed' || signal.aborted) return undefined
   const { workspace } = prepared
   const repositoryUrl = refreshed.access.url
-  const { forAgent } = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl })
+  const envs = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl })
   const own = await ownInstructionsOf(deps, ownerId)
   const by = { ownerId, projectId }
-  await startWarmAgent(deps, { ...freeMode, ...by, workspace, agent, model, sandboxEnv: forAgent, own })
+  // A hook may run as soon as an agent starts, and must not before there is a task.
+  const { forAgent: sandboxEnv, allowedHooks } = envs
+  if (allowedHooks === null)
+    await startWarmAgent(deps, { ...freeMode, ...by, workspace, agent, model, sandboxEnv, own, allowedHooks })
   return workspace
 }
 

@@ -1,9 +1,10 @@
-/** Answers facts about a project's repository from the mirror as last fetched: submodules, filters, a shallow history. */
+/** Answers facts about a project's repository from the mirror as last fetched: submodules, filters, a shallow history, hooks for agents. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
-import type { WorkspaceDeps } from '../deps.ts'
+import { hooksIn } from '../agents/hooks.ts'
+import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import { commitOf, type Git } from '../workspace/git/git.ts'
 import { surveyOf, type Submodule } from '../workspace/git/cloneDifferences.ts'
@@ -11,7 +12,8 @@ import { surveyOf, type Submodule } from '../workspace/git/cloneDifferences.ts'
 type Deps = Pick<
   WorkspaceDeps,
   'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'mirrors' | 'scratch' | 'logger'
->
+> &
+  Pick<AgentDeps, 'abilities'>
 
 /** Fetches the mirror of a project's repository. Never rejects. */
 export type FetchMirror = (of: { readonly owner: string; readonly projectId: string }) => Promise<unknown>
@@ -25,7 +27,7 @@ const maxAccessChecks = 20
 
 /** The repository of a project on this runner, if the person may still read it. Throws the code host's refusal. */
 export async function fetchedRepository(
-  deps: Omit<Deps, 'scratch' | 'logger'>,
+  deps: Omit<Deps, 'scratch' | 'logger' | 'abilities'>,
   { projectId, ownerId }: RpcRequest<'repository'>,
 ): Promise<
   { readonly gitDir: string; readonly tree: string; readonly url: string; readonly token: string } | undefined
@@ -63,8 +65,11 @@ export async function repositoryFacts(
     const git: Git = (call) => deps.git({ timeoutMs: gitTimeoutMs, ...call })
     const commit = await commitOf(git, gitDir, tree)
     if (commit === null)
-      return { repository: { submodules: [], submoduleCount: 0, filters: [], isShallow: false } }
-    const { submodules, filters, isCut } = await surveyOf({ ...deps, git }, { gitDir, commit, url })
+      return { repository: { submodules: [], submoduleCount: 0, filters: [], isShallow: false, hooks: null } }
+    const [{ submodules, filters, isCut }, files] = await Promise.all([
+      surveyOf({ ...deps, git }, { gitDir, commit, url }),
+      deps.abilities.at(gitDir, commit),
+    ])
     const listed = submodules.slice(0, maxSubmodules).map(async ({ path, repository, isOnHost }, index) => ({
       path,
       repository,
@@ -80,6 +85,7 @@ export async function repositoryFacts(
         submoduleCount: submodules.length,
         filters: [...filters],
         isShallow: isCut,
+        hooks: hooksIn(files),
       },
     }
   } catch (fault) {

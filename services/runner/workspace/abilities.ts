@@ -38,7 +38,7 @@ export function openAbilities({
         return commit === null ? noAbilityFiles : await at(privateGitDir, commit)
       } catch (fault) {
         logger.warn({ err: fault, taskId }, 'failed to read what a repository has for its agent')
-        return { files: [], notes: [unread] }
+        return { ...noAbilityFiles, notes: [unread] }
       }
     },
   }

@@ -20,7 +20,7 @@ export function claudeHome(
     .map((file) => `@${workspace}/${file}\n`)
   return [
     { path: '.claude/CLAUDE.md', content: `${own}${includes.join('')}`, onlyOnce: false },
-    { path: '.claude/settings.json', content: `${JSON.stringify(settings, null, 2)}\n`, onlyOnce: false },
+    { path: '.claude/settings.json', content: settingsWith(brought.hooks), onlyOnce: false },
     { path: '.claude.json', content: `${JSON.stringify(state, null, 2)}\n`, onlyOnce: true },
     ...brought.files
       .filter(({ path }) => claudeFolders.some((folder) => path.startsWith(`${folder}/`)))
@@ -45,6 +45,14 @@ function nestedRules(brought: Brought): readonly HomeFile[] {
 
 /** The path as a glob pattern that matches only this path. */
 const literally = (path: string): string => path.replaceAll(/[*?[\]{}()!+@,"]/g, '?')
+
+/** Our settings with the hooks that the project's owner allowed. */
+function settingsWith(hooks: Brought['hooks'] = []): string {
+  const groups = new Map(hooks.map(({ event }) => [event, [] as object[]]))
+  for (const { event, hook, ...group } of hooks) groups.get(event)?.push({ ...group, hooks: [hook] })
+  const all = hooks.length === 0 ? settings : { ...settings, hooks: Object.fromEntries(groups) }
+  return `${JSON.stringify(all, null, 2)}\n`
+}
 
 const settings = {
   // A task's commits belong to the person, who decides whom to credit.

@@ -9,6 +9,7 @@ import type { OwnInstructions } from '#domain/user/instructions.ts'
 import type { Paying } from '#platform/credentials/modelKeys.ts'
 import { accountOf, type Account } from '../../agents/account.ts'
 import { agents } from '../../agents/registry.ts'
+import { allowedHooks } from '../../agents/hooks.ts'
 import { instructionFiles, writeHome } from '../../agents/home.ts'
 import type { Found } from '../../agents/locate.ts'
 import type { Agent, HomeFile } from '../../agents/port.ts'
@@ -38,6 +39,8 @@ export const freeMode = { mode: 'free', allowedRules: [] } as const
 export interface EquippedRequest extends AgentRequest {
   /** The person's own instructions and commands. */
   readonly own: OwnInstructions
+  /** The hash of the version of the repository's hooks that may run; `null`: none. */
+  readonly allowedHooks: string | null
 }
 
 /** An agent that can be started. */
@@ -104,12 +107,16 @@ const isIn = ({ dir }: Workspace, file: string): boolean =>
 export async function homeFilesFor(
   { abilities }: Pick<AgentDeps, 'abilities'>,
   { agent, sandbox }: AgentSetup,
-  { workspace, own }: EquippedRequest,
+  { workspace, own, allowedHooks: allowed }: EquippedRequest,
 ): Promise<readonly HomeFile[]> {
-  const { files } = await abilities.of(workspace)
+  const found = await abilities.of(workspace)
   const heeded = [...instructionFiles, ...(agent.heededFiles ?? [])]
   const present = new Set(heeded.filter((file) => isIn(workspace, file)))
-  return agent.home(present, sandbox.paths(workspace).tree, { files, ...own })
+  return agent.home(present, sandbox.paths(workspace).tree, {
+    files: found.files,
+    hooks: allowedHooks(found, allowed),
+    ...own,
+  })
 }
 
 /** Starts an agent in its sandbox. The workspace must be ready. */

@@ -38,6 +38,7 @@ test('what is for agents is read, byte for byte, and nothing else', async () => 
     '.claude/commands/ship.md': [],
     '.claude/agents/checker.md': [...Buffer.from('Check.')],
     '.claude/rules/always.md': [...Buffer.from('Always.')],
+    '.claude/settings.json': [...Buffer.from('{"hooks":{}}')],
     'packages/a/CLAUDE.md': [...Buffer.from('A.')],
     'packages/b/AGENTS.md': [...Buffer.from('B.')],
   })
@@ -80,7 +81,8 @@ describe('a hostile repository', () => {
       ['100644', 'back\\slash.md'],
       ['100644', `${'long'.repeat(60)}.md`],
     ])
-    const { files, notes } = await read(commit)
+    const { files, notes, leftOut } = await read(commit)
+    expect(leftOut).toHaveLength(6)
     expect(files.map(({ path }) => path)).toEqual(['.claude/commands/fine.md'])
     expect(notes).toEqual([
       expect.stringMatching(/^The agent does not get .*no plain files: .*link\.md, .*module\.md\.$/),
@@ -153,6 +155,7 @@ describe('of a task', () => {
     })
     expect(await opened.of(workspace)).toEqual({
       files: [],
+      leftOut: [],
       notes: ['The skills and commands of the repository could not be read.'],
     })
     fails = false

@@ -1,6 +1,6 @@
 /**
- * Reads the files of a repository that are for agents: skills, commands, subagents, rules and instructions. They are read from a commit, and never
- * from a tree that an agent may have written to.
+ * Reads the files of a repository that are for agents: skills, commands, subagents, rules, instructions and settings. They are read from a commit,
+ * and never from a tree that an agent may have written to.
  */
 import { splitNul } from '../changes/indexDifferences.ts'
 import { namedOf } from '../names.ts'
@@ -18,13 +18,19 @@ export interface AbilityFiles {
   readonly files: readonly AbilityFile[]
   /** Sentences about files that were left out, one per kind. */
   readonly notes: readonly string[]
+  /** The paths of the files that were left out. */
+  readonly leftOut: readonly string[]
 }
 
-export const noAbilityFiles: AbilityFiles = { files: [], notes: [] }
+export const noAbilityFiles: AbilityFiles = { files: [], notes: [], leftOut: [] }
 
 export const abilityLimits = { files: 500, fileBytes: 256 * 1024, allBytes: 4 * 1024 * 1024 }
 
-const wanted = /^\.claude\/(?:skills|commands|agents|rules)\/|^(?!\.claude\/).*\/(?:CLAUDE|AGENTS)\.md$/s
+/** The settings of `claude`. Only hooks that the project's owner allowed are ever taken from them. */
+export const settingsFile = '.claude/settings.json'
+
+const wanted =
+  /^\.claude\/(?:(?:skills|commands|agents|rules)\/|settings\.json$)|^(?!\.claude\/).*\/(?:CLAUDE|AGENTS)\.md$/s
 const longestPath = 500
 const longestName = 200
 /** The limit for the names of all files of a repository, in bytes. */
@@ -60,6 +66,7 @@ export async function readAbilityFiles(
       ...sentence('are larger than 256 KiB', tooLarge),
       ...sentence('are more than 500 files or 4 MiB', tooMany),
     ],
+    leftOut: [...links, ...odd, ...tooLarge, ...tooMany].map(({ path }) => path),
   }
 }
 

@@ -43,7 +43,7 @@ export function SlashList(props: SlashListProps) {
   /** The text when the list was closed; the list opens again once the text differs. */
   const [closedAt, setClosedAt] = useState<string | null>(null)
   const [moved, setMoved] = useState({ text: '', at: 0 })
-  const found = useSuggestions(props)
+  const { found, notes } = useSuggestions(props)
   const suggestions = closedAt === text ? [] : found
   const at = moved.text === text ? Math.min(moved.at, suggestions.length - 1) : 0
   const active = suggestions[at]
@@ -111,6 +111,11 @@ export function SlashList(props: SlashListProps) {
               {texts.whileWorking}
             </p>
           )}
+          {notes.length > 0 && (
+            <div className="flex-none border-t border-line-soft px-3 py-1.5 text-meta text-muted wrap-anywhere">
+              <p className="line-clamp-4">{notes.join(' ')}</p>
+            </div>
+          )}
         </div>
       )}
     </>
@@ -120,7 +125,11 @@ export function SlashList(props: SlashListProps) {
 /** How long typing must pause before files are searched for, in milliseconds. */
 const restMs = 150
 
-function useSuggestions({ agent, place, typing, begins }: SlashListProps): readonly Suggestion[] {
+function useSuggestions({ agent, place, typing, begins }: SlashListProps): {
+  readonly found: readonly Suggestion[]
+  /** Sentences about files for agents that were left out. */
+  readonly notes: readonly string[]
+} {
   const { kind, typed } = typing
   const abilities = useAbilitiesQuery(place === null ? skipToken : { place, agent })
   const [search, setSearch] = useState(typed)
@@ -129,9 +138,11 @@ function useSuggestions({ agent, place, typing, begins }: SlashListProps): reado
     return () => clearTimeout(timer)
   }, [typed])
   const files = useFoundFilesQuery(place === null || kind === 'command' ? skipToken : { place, search })
-  return kind === 'command'
-    ? commandSuggestions(agent, abilities.data?.abilities, { typed, begins })
-    : mentionSuggestions(abilities.data?.abilities ?? [], files.data?.files ?? [], typed)
+  const found =
+    kind === 'command'
+      ? commandSuggestions(agent, abilities.data?.abilities, { typed, begins })
+      : mentionSuggestions(abilities.data?.abilities ?? [], files.data?.files ?? [], typed)
+  return { found, notes: abilities.data?.notes ?? [] }
 }
 
 interface OptionProps {

@@ -51,6 +51,8 @@ export const texts = {
     drafts_changed: 'Changed whether turns open drafts',
     filters_allowed: 'Changed which filters may go unapplied',
     submodules_chosen: 'Changed which submodules are fetched',
+    hooks_allowed: 'Allowed hooks of a repository',
+    hooks_forbidden: 'Forbade hooks of a repository',
     secret_set: 'Set a secret',
     secret_removed: 'Removed a secret',
     project_key_set: 'Set a project’s key for models',

@@ -28,6 +28,7 @@ const settings = {
   allowedFilters: [],
   draftPullRequests: false,
   submodules: [],
+  allowedHooks: null,
   feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
   issues: { on: false, label: 'flightdeck', mentions: true },
   issuesUnread: null,

@@ -239,7 +239,7 @@ describe('a project', () => {
   test.each([
     [null, 'What the repository holds is not known yet. The next task will show it.'],
     [
-      { submodules: [], submoduleCount: 2, filters: ['lfs', 'sops'], isShallow: true },
+      { submodules: [], submoduleCount: 2, filters: ['lfs', 'sops'], isShallow: true, hooks: null },
       '2 submodules, Git LFS, filters: sops, a shallow history Details',
     ],
   ])('repository F2: says in a line what its repository is (%#)', async (repository, said) => {

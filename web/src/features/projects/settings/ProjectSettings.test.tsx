@@ -18,6 +18,7 @@ const settings: ShownSettings = {
   allowedFilters: ['lfs'],
   draftPullRequests: false,
   submodules: ['ada/lib'],
+  allowedHooks: null,
   feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
   issues: { on: false, label: 'flightdeck', mentions: true },
   issuesUnread: null,
@@ -256,7 +257,14 @@ describe('the repository', () => {
   const of = (repository: Partial<ShownRepository>) => ({
     ...answers,
     [`GET ${path}/repository`]: {
-      repository: { submodules: [], submoduleCount: 0, filters: [], isShallow: false, ...repository },
+      repository: {
+        submodules: [],
+        submoduleCount: 0,
+        filters: [],
+        isShallow: false,
+        hooks: null,
+        ...repository,
+      },
     },
   })
   const opened = async (repository: Partial<ShownRepository>) => {
@@ -318,5 +326,46 @@ describe('the repository', () => {
       /^Shallow: /,
     ]
     for (const fact of facts) expect(part.getByText(fact)).toBeTruthy()
+  })
+
+  const stop = { event: 'Stop', hook: { type: 'command', command: 'npm test' } } as const
+  const shown = { kind: 'shown' as const, hash: 'b'.repeat(64), hooks: [stop] }
+  const hooksPart = async (hooks: ShownRepository['hooks'], allowed: string | null) => {
+    const allowedHooks = allowed === null ? null : { hash: allowed, since: project.createdAt }
+    const server = openPage(`${path}/settings`, {
+      answers: {
+        ...of({ hooks }),
+        [`GET ${path}/settings`]: { settings: { ...settings, allowedHooks }, suggestions },
+      },
+    })
+    const part = within(await screen.findByRole('region', { name: 'Hooks' }))
+    const sent = async () => {
+      await waitFor(() => expect(server.of(`PUT ${path}/settings`)).toHaveLength(1))
+      return server.of(`PUT ${path}/settings`)[0]?.body
+    }
+    return { part, sent }
+  }
+
+  test('hooks that have changed since they were allowed ask again', async () => {
+    const { part, sent } = await hooksPart(shown, 'a'.repeat(64))
+    await part.findByText(/The file has changed/)
+    part.getByText('npm test')
+    part.getByText(/You allowed version aaaaaaaaaaaa/)
+    fireEvent.click(part.getByText('Allow These Hooks'))
+    expect(await sent()).toEqual({ allowedHooks: { hash: shown.hash } })
+  })
+
+  test('allowed hooks can be forbidden when the default branch has none any more', async () => {
+    const { part, sent } = await hooksPart(null, 'a'.repeat(64))
+    await part.findByText('The default branch has no hooks now.')
+    expect(part.queryByText('Allow These Hooks')).toBeNull()
+    fireEvent.click(part.getByText('Forbid Again'))
+    expect(await sent()).toEqual({ allowedHooks: null })
+  })
+
+  test('hooks that cannot be allowed say why', async () => {
+    const { part } = await hooksPart({ kind: 'refused', reason: 'they are more than 50' }, null)
+    part.getByText("The hooks of the default branch can't be allowed: they are more than 50.")
+    expect(part.queryAllByRole('button')).toEqual([])
   })
 })

@@ -13,6 +13,7 @@ import { useProjectQuery } from '../projectsApi.ts'
 import { DraftsPart, FeedbackPart } from './PullRequestParts.tsx'
 import { faults, useProjectSettingsQuery } from './projectSettingsApi.ts'
 import { FiltersPart, RepositoryPart } from './RepositoryPart.tsx'
+import { HooksPart } from './HooksPart.tsx'
 import { HostsPart } from './HostsPart.tsx'
 import { IssuesPart } from './IssuesPart.tsx'
 import { SecretsPart } from './SecretsPart.tsx'
@@ -74,6 +75,7 @@ function Parts({ suggestions, ...part }: ComponentProps<typeof HostsPart>) {
       <FeedbackPart {...part} />
       <IssuesPart {...part} />
       <RepositoryPart {...part} />
+      <HooksPart {...part} />
       <FiltersPart {...part} />
       <HostsPart {...part} suggestions={suggestions} />
     </>

@@ -131,6 +131,19 @@ export const texts = {
       `Files go through a filter that is not run here (${names}): they are as they are stored, and new content of them is published only if you allow it below.`,
     shallow: 'Shallow: only the end of the history is here.',
   },
+  hooks: {
+    title: 'Hooks',
+    why: "Commands in the repository's .claude/settings.json that Claude runs by itself, such as after each edit. They stay off until you allow them, and you are asked again when the file changes. They run in the sandbox, and may approve what Claude would otherwise ask before. You allow the commands only: scripts that they call come from the workspace, where the agent can change them.",
+    onlyIf: (rule: string) => `only for ${rule}`,
+    hash: 'SHA-256 of the file:',
+    refused: (reason: string) => `The hooks of the default branch can't be allowed: ${reason}.`,
+    none: 'The default branch has no hooks now.',
+    changed: 'The file has changed since you allowed its hooks. These are off until you allow them.',
+    allowed: (hash: string, age: string) =>
+      `You allowed version ${hash} ${age === 'Just now' ? 'just now' : age}. Claude runs its hooks in tasks that begin from it.`,
+    allow: 'Allow These Hooks',
+    forbid: 'Forbid Again',
+  },
   filters: {
     title: 'Unfiltered Files',
     why: "Files that the repository's attributes give to a filter, such as git-crypt or sops, are not published, because Flightdeck does not run filters: what is encrypted by one would be pushed as plain text. Only Git LFS is supported: its files are uploaded where the code host has it. Filters listed here may go unapplied, and their files are published as the agent wrote them. One name per line.",

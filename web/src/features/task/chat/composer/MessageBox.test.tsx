@@ -403,6 +403,17 @@ describe('a message that begins with a slash', () => {
     expect(await composer()).toHaveProperty('value', '/docs:check ')
   })
 
+  test.each(['/', 'Look at @'])('says after %s which files were left out', async (typed) => {
+    const notes = ['The agent does not get these files: .claude/commands/leak.md.']
+    await open(
+      {},
+      { ...offers, [`GET ${at}/abilities`]: { abilities, notes }, [`GET ${at}/files`]: { files: [] } },
+    )
+    await begin(typed, true)
+    await screen.findByRole('listbox')
+    expect(await screen.findByText(notes[0] ?? '')).toBeTruthy()
+  })
+
   test('names a skill as the agent takes it', async () => {
     await open({ agent: 'codex' }, offers)
     await begin('/ship', true)
