@@ -1,14 +1,11 @@
 /** The agents of this server, what is missing for each of them, and the person's own keys for their models. */
-import { lazy, Suspense } from 'react'
 import { agentNamed } from '#domain/agents.ts'
 import type { AgentState } from '#domain/api/server.schema.ts'
 import { useAgentsQuery } from '../../api/serverApi.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
-import { Skeleton } from '../../ui/status/Loading.tsx'
+import { OwnKeys } from './OwnKeys.tsx'
 import { agentKeyTexts as texts } from './texts.ts'
-
-const OwnKeys = lazy(async () => ({ default: (await import('./OwnKeys.tsx')).OwnKeys }))
 
 export function AgentsPart() {
   const { data } = useAgentsQuery()
@@ -22,9 +19,7 @@ export function AgentsPart() {
           ))}
         </Panel>
       )}
-      <Suspense fallback={<Skeleton className="mt-4 h-40 w-full" />}>
-        <OwnKeys />
-      </Suspense>
+      <OwnKeys />
     </section>
   )
 }

@@ -4,7 +4,6 @@ import { isSubscriptionToken, type KeyKind } from '#domain/agentKeys.ts'
 import { Segmented } from '../../ui/form/Segmented.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { RetryNote } from '../../ui/layout/RetryNote.tsx'
-import { Skeleton } from '../../ui/status/Loading.tsx'
 import { KeySlot } from '../agents/KeySlot.tsx'
 import { keyTexts, providers } from '../agents/keyTexts.ts'
 import { useAgentKeysQuery, useSetAgentKeyMutation } from './agentKeysApi.ts'
@@ -12,7 +11,7 @@ import { agentKeyTexts as texts } from './texts.ts'
 
 export function OwnKeys() {
   const read = useAgentKeysQuery()
-  const { data, isError } = read
+  const { data } = read
   return (
     <Panel label={texts.keys} className="mt-4 px-5 py-4">
       <h3 className="font-semibold">{texts.keys}</h3>
@@ -21,8 +20,7 @@ export function OwnKeys() {
           {sentences}
         </p>
       ))}
-      {data === undefined && !isError && <Skeleton className="mt-4 h-10 w-full" />}
-      {data === undefined && isError && <RetryNote read={read}>{texts.notFetched}</RetryNote>}
+      {data === undefined && <RetryNote read={read}>{texts.notFetched}</RetryNote>}
       {data !== undefined && (
         <div className="mt-2 divide-y divide-line-soft">
           {providers.map((provider) => (

@@ -10,17 +10,11 @@ import { Panel } from '../../ui/layout/Panel.tsx'
 import { Segmented } from '../../ui/form/Segmented.tsx'
 import { notifiedOutcome } from '../notifications/notifications.ts'
 import { NotificationsPart } from '../notifications/NotificationsPart.tsx'
-import { AgentsPart } from './AgentsPart.tsx'
-import { DeleteAccountPart } from './DeleteAccountPart.tsx'
-import { InstructionsPart } from './InstructionsPart.tsx'
-import { SessionsPart } from './SessionsPart.tsx'
 import { useUpdateProfileMutation } from './settingsApi.ts'
 import { adminTexts, texts } from './texts.ts'
 import { useMeQuery } from '../auth/authApi.ts'
 
-const McpServersPart = lazy(async () => ({
-  default: (await import('../mcp/McpServersPart.tsx')).McpServersPart,
-}))
+const ReadParts = lazy(async () => ({ default: (await import('./ReadParts.tsx')).ReadParts }))
 
 export function ProfileTab({ user }: { readonly user: User }) {
   return (
@@ -28,17 +22,10 @@ export function ProfileTab({ user }: { readonly user: User }) {
       <PersonalInformation user={user} />
       <Appearance />
       <NotificationsPart />
-      {/* This part is above those that grow once they are loaded, because a link that moves under the pointer is easily missed. */}
       <AdministrationPart />
-      <AgentsPart />
-      <InstructionsPart />
-      <div className="mt-8">
-        <Suspense fallback={null}>
-          <McpServersPart owner={null} />
-        </Suspense>
-      </div>
-      <SessionsPart />
-      <DeleteAccountPart user={user} />
+      <Suspense fallback={null}>
+        <ReadParts user={user} />
+      </Suspense>
     </>
   )
 }

@@ -9,7 +9,6 @@ import { Button } from '../../ui/form/Button.tsx'
 import { ConfirmDialog } from '../../ui/overlay/ConfirmDialog.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
-import { Skeleton } from '../../ui/status/Loading.tsx'
 import { useNow } from '../../ui/hooks.ts'
 import type { WithDeletions } from '../deletions/deletions.ts'
 import { sendDeletions } from '../deletions/sendDeletions.ts'
@@ -18,9 +17,7 @@ import { sessionTexts as texts } from './texts.ts'
 import { useEndSessionMutation, useEndSessionsMutation, useSessionsQuery } from './settingsApi.ts'
 
 export function SessionsPart() {
-  const { data, isError, isFetching, refetch } = useSessionsQuery(undefined, {
-    refetchOnMountOrArgChange: true,
-  })
+  const { data, isFetching, refetch } = useSessionsQuery()
   const [isConfirming, setConfirming] = useState(false)
   return (
     <section className="mt-8">
@@ -36,13 +33,7 @@ export function SessionsPart() {
         {data?.sessions.map((session) => (
           <Row key={session.id} session={session} />
         ))}
-        {data === undefined && !isError && (
-          <div className="grid gap-2 px-5 py-3.5">
-            <Skeleton className="h-4 w-40" />
-            <Skeleton className="h-3.5 w-28" />
-          </div>
-        )}
-        {data === undefined && isError && (
+        {data === undefined && (
           <div className="p-5">
             <Note
               kind="error"

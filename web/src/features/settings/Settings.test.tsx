@@ -93,6 +93,20 @@ describe('instructions and commands', () => {
   })
 })
 
+test('nothing stands below a part that is still being read, where it would move', async () => {
+  let answer = (_read: unknown) => {}
+  const instructions = new Promise((resolve) => (answer = resolve))
+  const server = openPage('/settings', { answers: { 'GET /profile/instructions': () => instructions } })
+  await screen.findByRole('textbox', { name: 'Full Name' })
+  await waitFor(() => expect(server.of('GET /auth/sessions')).toHaveLength(1))
+  await waitFor(() => expect(server.of('GET /profile/mcp-servers')).toHaveLength(1))
+  expect(screen.queryByRole('region', { name: 'Sessions' })).toBeNull()
+  expect(screen.queryByRole('button', { name: 'Delete Account...' })).toBeNull()
+  answer({ instructions: 'Be short.', commands: [] })
+  expect(await screen.findByRole('button', { name: 'Delete Account...' })).toBeTruthy()
+  expect(screen.getByRole('textbox', { name: 'Instructions' })).toHaveProperty('value', 'Be short.')
+})
+
 describe('the account', () => {
   const question = async () => {
     fireEvent.click(await screen.findByRole('button', { name: 'Delete Account...' }))

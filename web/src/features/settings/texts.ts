@@ -5,6 +5,7 @@ import { signInError } from '../auth/texts.ts'
 
 export const texts = {
   pageTitle: 'Settings',
+  loadingParts: 'Loading your settings',
   tabs: { label: 'Settings', profile: 'Profile', github: 'GitHub' },
   personal: 'Personal Information',
   fullName: 'Full Name',

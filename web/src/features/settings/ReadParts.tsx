@@ -1,0 +1,46 @@
+/**
+ * The parts of the profile that are read from the server. They appear together, once each of them is read or could not be: what stands below a part
+ * moves when the part grows, and a click would miss it.
+ */
+import { useState } from 'react'
+import type { User } from '#domain/api/auth.schema.ts'
+import { useAgentsQuery } from '../../api/serverApi.ts'
+import { Skeletons } from '../../ui/status/Loading.tsx'
+import { McpServersPart } from '../mcp/McpServersPart.tsx'
+import { useMcpServersQuery } from '../mcp/mcpApi.ts'
+import { AgentsPart } from './AgentsPart.tsx'
+import { useAgentKeysQuery } from './agentKeysApi.ts'
+import { DeleteAccountPart } from './DeleteAccountPart.tsx'
+import { InstructionsPart } from './InstructionsPart.tsx'
+import { useInstructionsQuery } from './instructionsApi.ts'
+import { SessionsPart } from './SessionsPart.tsx'
+import { useSessionsQuery } from './settingsApi.ts'
+import { texts } from './texts.ts'
+
+export function ReadParts({ user }: { readonly user: User }) {
+  const reads = [
+    useAgentsQuery(),
+    useAgentKeysQuery(),
+    useInstructionsQuery(),
+    useMcpServersQuery(null),
+    useSessionsQuery(undefined, { refetchOnMountOrArgChange: true }),
+  ]
+  // What could not be read is read again when its part appears, and the other parts stay meanwhile.
+  const [areShown, setShown] = useState(false)
+  if (!areShown && reads.every(({ isLoading }) => !isLoading)) setShown(true)
+  if (!areShown)
+    return (
+      <Skeletons label={texts.loadingParts} className="mt-8" each={['h-40 w-full', 'mt-8 h-40 w-full']} />
+    )
+  return (
+    <>
+      <AgentsPart />
+      <InstructionsPart />
+      <div className="mt-8">
+        <McpServersPart owner={null} />
+      </div>
+      <SessionsPart />
+      <DeleteAccountPart user={user} />
+    </>
+  )
+}
