@@ -84,6 +84,12 @@ describe('the figures', () => {
     await expect(page.getByRole('region', { name: 'Cost by person' }).getByRole('rowheader')).toHaveText([
       'Ada Lovelace',
     ])
+    await page.getByRole('group', { name: 'Group by' }).getByRole('button', { name: 'Payer' }).click()
+    await expect(page.getByRole('region', { name: 'Cost by payer' }).getByRole('rowheader')).toHaveText([
+      'This server',
+    ])
+    expect(await violations(page)).toEqual([])
+    expect(await overflowAt(page, 320)).toEqual([])
     const hers = await visiting(stage, { as: grace, reducedMotion: true })
     await hers.page.goto('/figures')
     await expect(hers.page.getByRole('heading', { name: 'Nothing in this period' })).toBeVisible()

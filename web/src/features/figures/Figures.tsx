@@ -106,7 +106,7 @@ function LabelledChoice<Value extends string>(props: ComponentProps<typeof Segme
         {props.label}
       </p>
       <div className="flex items-center md:h-8">
-        <Segmented {...props} />
+        <Segmented {...props} className="max-w-full flex-wrap" />
       </div>
     </div>
   )
