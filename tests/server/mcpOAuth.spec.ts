@@ -250,13 +250,13 @@ describe('a sign-in', () => {
   })
 
   test('is ended together with others, of which none waits for another', async () => {
-    await choose(...['one', 'two', 'three'].map((name) => tiny({ name })))
+    await choose(...['one', 'two', 'three', 'four'].map((name) => tiny({ name })))
     const { servers } = await scene.ada.ask(getProjectMcpServers, { params: params() })
     for (const { id } of servers) await signIn(id)
     const before = oauth.revoked.length
     behaviour.revokedTogether = servers.length
     await choose()
-    expect(oauth.revoked).toHaveLength(before + 3)
+    expect(oauth.revoked).toHaveLength(before + 4)
   })
 
   test('is made as a client that the person entered', async () => {
