@@ -1,4 +1,4 @@
-/** The entry point: reads the configuration, opens the engines, starts the services, and stops them in the opposite order. */
+/** The entry point: reads the configuration, opens the engines (databases, vault, code host), starts the services, and stops them in the opposite order. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -66,7 +66,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     }
     if (engines.localCodeHost && services.has('codehost'))
       running.push(await startLocalCodeHost(config, repos, engines, engines.localCodeHost))
-    // Only one process projects, and only one dispatches; others stand by.
+    // Only one process at a time updates the read models, and only one dispatches jobs. Other processes with these services stand by.
     if (services.has('query')) {
       const [{ startProjector }, { onThreads }] = await Promise.all([
         import('./query/projection/projector.ts'),
@@ -197,7 +197,7 @@ function modelPlaces({ agents, privateEgress }: Config) {
   return { addresses, mayReachPrivate: privateEgress }
 }
 
-/** Starts the server on the process's port: the whole product if this process has the gateway, else its services for other services. */
+/** Starts the server on the process's port. With the gateway it serves the whole product, without it only the calls of other Flightdeck processes. */
 async function startDoor(
   config: Config,
   { agents, ...engines }: Engines & { readonly agents: Agents },
@@ -339,7 +339,7 @@ async function main(): Promise<void> {
   process.exit(0)
 }
 
-/** Resolves when all read models can be read, or after a time limit. While a long log is being projected, each request then waits by itself. */
+/** Resolves when all read models can be read, or after `readableWithinMs`. If a rebuild takes longer, says so: reads are refused until it is done. */
 async function readableSoon({ readStore }: Engines, asked: Promise<void>): Promise<void> {
   const stopping = new AbortController()
   void asked.then(() => stopping.abort())
@@ -382,7 +382,7 @@ async function readyLines(config: Config, engines: Engines): Promise<readonly st
   return [`Flightdeck is ready: ${address}`, ...lines.filter((line) => line !== null)]
 }
 
-/** Records the creation of an App at `/setup`, if the record is missing. */
+/** Records in the audit log that an App was created at `/setup`, if that record is missing. */
 async function recordApp({ services, codeHost }: Config, engines: Engines): Promise<void> {
   if (!services.has('gateway') || codeHost.kind !== 'github' || codeHost.app !== null) return
   const { recordUnrecordedApp } = await import('./gateway/setup/registerApp.ts')
@@ -391,7 +391,7 @@ async function recordApp({ services, codeHost }: Config, engines: Engines): Prom
   )
 }
 
-/** Resolves at the first SIGTERM or Ctrl-C. From then on, the process has a limited time. */
+/** Resolves at the first SIGTERM or Ctrl-C. From then on, the process has `drainMs` to end in order. */
 function askedToStop(): Promise<void> {
   return new Promise((resolve) => {
     const stop = () => {

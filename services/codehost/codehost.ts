@@ -15,7 +15,7 @@ export interface RunningCodeHost {
   /** The address for browsers, which names `localhost` when the server listens on loopback. */
   readonly url: string
   readonly port: number
-  /** Waits up to 3 s for running requests, and ends all processes. */
+  /** Waits up to 3 s for running requests, and ends all git processes. */
   stop(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ export async function startCodeHost(options: CodeHostOptions): Promise<RunningCo
   // Long enough for a large push; a client that stalls is cut off after that.
   server.requestTimeout = 600_000
   server.maxConnections = 1_000
-  // This is longer than clients keep idle connections open, so that a client ends a connection and not the server while a request is on its way.
+  // Longer than clients keep idle connections open. Otherwise the server could close a connection while a request is on its way.
   server.keepAliveTimeout = 75_000
   const stop = () => stopServer(server, git)
   try {

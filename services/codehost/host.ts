@@ -1,4 +1,4 @@
-/** What the routes of the code host work with, and the extension by which tests add to them. */
+/** What the routes of the code host work with, and the extension by which tests add to the code host. */
 import type { Router } from '@koa/router'
 import type { Context, Middleware } from 'koa'
 import type { Clock } from '#platform/ports/clock.ts'

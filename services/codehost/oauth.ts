@@ -56,7 +56,7 @@ export function oauthRoutes(host: Host): Router {
       request.success ? await issueTokens(host, codes, request.data) : faults.incorrect_client_credentials,
     )
   })
-  // The app ends tokens and grants below this address.
+  // The addresses at which the app ends tokens and grants begin with this one.
   const ofClient = '/api/v3/applications/:client_id'
   router.delete(`${ofClient}/grant`, (ctx) => endGrants(ctx, host, 'all of the person'))
   router.delete(`${ofClient}/token`, (ctx) => endGrants(ctx, host, 'this one'))

@@ -81,7 +81,10 @@ function factsOf({ imageId, mediaType, width, height, blob, uploadedAt, name }: 
   return { imageId, mediaType, width, height, blob, uploadedAt, name }
 }
 
-/** Records that the images are attached. The message is recorded already: if this fails, an image only counts as waiting until it is discarded. */
+/**
+ * Records that the images are attached. If this fails, the message still has its images; their uploads only count as not attached until they are
+ * discarded.
+ */
 async function note(
   { commands }: Services,
   { taskId, messageId, imageIds, request: { actor, commandId } }: Attaching,

@@ -258,7 +258,7 @@ const agentRoutes = (agents: GatewayOptions['agents']): readonly Route<GatewaySe
   }),
 ]
 
-/** The limit for one address; no reader views more pages. */
+/** The most page views a minute from one address. No reader views more pages. */
 const viewsAMinute = 240
 
 /** Counts page views by route. Nothing else is recorded, in particular no person. */

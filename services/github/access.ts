@@ -1,6 +1,6 @@
 /**
  * Chooses the access by which a task's pull request is read at the code host: an installation of the App if the task's owner may read the same
- * repository, else the owner's.
+ * repository, else the owner's own access.
  */
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -60,7 +60,7 @@ export interface Read {
 /** Chooses the access for a task's pull request. */
 export type TokenFor = (of: Read) => Promise<ReadAccess>
 
-/** The engines that a person's own access needs. */
+/** What a person's own access needs. */
 interface OwnAccessDeps {
   readonly access: Pick<HostAccess, 'tokenOf'>
   readonly codeHost: Pick<CodeHost, 'allowance'>

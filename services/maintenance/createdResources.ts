@@ -1,6 +1,6 @@
 /**
- * Lists everything that was ever created, from the log. After a deletion, nothing else leads from a person or a project to everything they had. Keeps
- * only ids, and later calls only read new events.
+ * Lists from the log every task that was ever created, and every request that creates a repository. After a deletion, nothing else leads from a
+ * person or a project to everything they had. Keeps only ids, and later calls only read new events.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
@@ -19,7 +19,7 @@ export type Made =
     }
   | { readonly kind: 'request'; readonly stream: string; readonly ownerId: string }
 
-/** Returns everything that was created, the oldest first. */
+/** Returns all created tasks and requests, the oldest first. */
 export type MadeInLog = () => Promise<readonly Made[]>
 
 const readBatch = 250

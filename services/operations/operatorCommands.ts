@@ -41,7 +41,7 @@ export interface Operating extends Pick<
   readonly progress: (line: string) => void
 }
 
-/** A command of an operator that needs the engines. */
+/** An operator's command that needs the opened engines, such as the event store and the job queue. */
 export type Operation = (engines: Operating) => Promise<OperationResult>
 
 /**

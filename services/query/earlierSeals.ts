@@ -1,4 +1,4 @@
-/** The seals before the one that a bundle is made under, with proofs that each tree is the beginning of the next. */
+/** The seals before the one that a bundle is made under, each with a proof that the log it sealed is the beginning of the log of that newer seal. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { toBase64 } from '#domain/kernel/base64.ts'
 import { sealStream } from '#domain/kernel/streams.ts'
@@ -25,7 +25,7 @@ const provenAtOnce = 20
 
 type Proof = BundleSource['seals']['proofs'][number]
 
-/** The newest seals of the epoch before the given one, as far back as each can be proven, and proofs for the requested sizes. */
+/** The seals of this epoch that come before the given one, back to the first that cannot be proven; and proofs for the requested sizes. */
 export async function earlierSeals(
   { eventStore, readStore, logIdentity: { epoch } }: SealSources,
   { revision: last, seal: newest }: RecordedSeal,

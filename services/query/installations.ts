@@ -6,7 +6,7 @@ import type { Installation, InstallationRequest } from '#platform/ports/codeHost
 import type { QueryServices } from './services.ts'
 
 /**
- * All requests to install the App, cached for half a minute; `null` when the code host does not say. The list is the same for everybody, since each
+ * All requests to install the App, cached for half a minute; `null` when the code host does not say. Everybody gets the same cached list, since each
  * reading uses the App's own rate limit. Throws Fault without a key.
  */
 export async function installationRequestsOf({

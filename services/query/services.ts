@@ -83,7 +83,7 @@ export async function ownProject(
   return { project }
 }
 
-/** The answer of a runner; `undefined` when none answers, or when the engine is unavailable. */
+/** The answer of a runner; `undefined` when none answers, or when runners cannot be called for now. */
 export async function ifAny<Answer>(asking: Promise<Answer | undefined>): Promise<Answer | undefined> {
   try {
     return await asking

@@ -86,7 +86,7 @@ async function* inLines(lines: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const line of lines) yield `${line}\n`
 }
 
-/** Both streams up to their proven last events, as the log has them, readable or not. */
+/** The events of the task's two streams up to their proven last events, as the log has them, readable or not. */
 async function* events(
   sources: AuditSources,
   heads: Proven['heads'],

@@ -32,7 +32,7 @@ export interface HistoryPage {
 
 type Log = Pick<EventLog, 'read' | 'headOf'>
 
-/** A page of both streams from a cursor on, merged into their common order. */
+/** A page of the task's two streams from a cursor on, merged into their common order. */
 export async function historyPage(
   log: Log,
   taskId: string,

@@ -1,4 +1,4 @@
-/** Git LFS: the batch API with the transfer `basic`, and the objects, which are stored beside the repository's own. */
+/** Git LFS: the batch API with the transfer `basic`, and the objects, which are stored in the folder `lfs` of the repository. */
 import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream, createWriteStream } from 'node:fs'
 import { mkdir, rename, rm, stat } from 'node:fs/promises'

@@ -204,7 +204,7 @@ function stateForms(repository: Repository, pull: PullRequest): Html {
   </div>`
 }
 
-/** Where comments on lines are sent. */
+/** What the rows of a diff need to link to the form for a comment, and to show it below the line `commented`. */
 interface Commenting {
   readonly address: string
   readonly pull: PullRequest
@@ -242,7 +242,7 @@ const row = (line: DiffLine, numbers: Record<'oldLine' | 'newLine', Html | numbe
     <td>${visible(line.text)}</td>
   </tr>`
 
-/** The line of the file that a comment refers to: a line of the new file, or of the old file if it was deleted. */
+/** The place to which a comment on this line refers: for a deleted line its number in the old file, otherwise its number in the new file. */
 const spotOf = (path: string, { kind, oldLine, newLine }: DiffLine): Spot | undefined => {
   if (kind === 'deleted' && oldLine !== undefined) return { path, side: 'LEFT', line: oldLine }
   return newLine === undefined ? undefined : { path, side: 'RIGHT', line: newLine }

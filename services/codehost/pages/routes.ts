@@ -219,10 +219,10 @@ async function changePull(
   ctx.redirect(`/${repository.owner}/${repository.name}/pull/${pull.number}`)
 }
 
-/** Background colours of avatars: initials of people and organisations. */
+/** The background colours of avatars. */
 const colours = ['#4a45c9', '#0a6670', '#8a4600']
 
-/** An avatar as an SVG of 96 pixels. */
+/** An avatar with the initials of a person or an organisation, as an SVG of 96 pixels. */
 function avatar(owner: Owner): string {
   const initials = owner.name
     .split(' ')

@@ -55,7 +55,7 @@ export interface PullRequests {
   edit(repository: Repository, number: number, by: Account, edit: PullRequestEdit): Promise<PullRequest>
   /** Makes the pull request a draft, or ready for review. Throws Refusal 403, 404, and 422 when it is closed. */
   setDraft(repository: Repository, number: number, by: Account, draft: boolean): Promise<PullRequest>
-  /** Merges with `by` as the author and returns the commit. Throws Refusal 405 when merging is impossible, 409 when the head has changed since. */
+  /** Merges as `by` and returns the commit. Throws Refusal 405 when merging is impossible, 409 when the head is no longer `expectedHead`. */
   merge(repository: Repository, number: number, by: Account, request: MergeRequest): Promise<string>
   figures(repository: Repository, pull: PullRequest): Promise<PullRequestFigures>
   standing(repository: Repository, pull: PullRequest): MergeRequirements

@@ -11,7 +11,7 @@ export type Move =
 /** The ref that keeps the commits of a pull request even if its branch is deleted. */
 export const headRef = (number: number): string => `refs/pull/${number}/head`
 
-/** Compares the open pull requests of one repository with its branches, and keeps their commits. */
+/** Compares the open pull requests of one repository with its branches, and updates the refs that keep the commits of pull requests. */
 export async function follow(
   bare: Bare,
   open: readonly PullRequest[],

@@ -45,7 +45,7 @@ export function repositoryRoutes(router: Router, host: Host): void {
     ctx.body = asked(ctx, host).answer
   })
 
-  // Only an extension has branch rules, so there are none here.
+  // The local code host has no branch rules. Only tests add some, by an extension (see host.ts).
   router.get('/repos/:owner/:repo/rules/branches/*branch', (ctx) => {
     asked(ctx, host)
     ctx.body = []

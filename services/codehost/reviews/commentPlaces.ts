@@ -114,7 +114,7 @@ function hunkIn(file: DiffFile, { side, line: wanted }: Spot): Hunk | undefined 
   return undefined
 }
 
-/** A range of lines that was replaced. If it is empty, `start` is the line before the insertion. */
+/** A range of lines that was replaced. If `oldCount` is 0, lines were only inserted, and `oldStart` is the line before them. */
 interface Change {
   readonly oldStart: number
   readonly oldCount: number

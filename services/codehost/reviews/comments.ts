@@ -11,7 +11,7 @@ import type { HostEvent } from '../state/events.ts'
 import { mostTexts, type IssueComment } from '../state/reviewRecords.ts'
 
 export interface Comments {
-  /** The comments on one pull request or issue, or all of the repository. */
+  /** The comments on one pull request or issue or, without `number`, on all of the repository's. */
   of(repository: Repository, number?: number): readonly IssueComment[]
   /** Returns a comment. Throws Refusal 404. */
   get(repository: Repository, id: number): IssueComment

@@ -40,9 +40,9 @@ export interface Reviews {
   of(repository: Repository, number: number): readonly Review[]
   /** Returns a review. Throws Refusal 404. */
   get(repository: Repository, number: number, id: number): Review
-  /** Adds a review. Throws Refusal 404, and 422 for lines outside the diff, for the author's own pull request, and for an empty review. */
+  /** Adds a review. Throws Refusal 404, and 422 for lines outside the diff, for a verdict on one's own pull request, and for an empty review. */
   submit(repository: Repository, number: number, by: Actor, request: NewReview): Promise<Review>
-  /** The comments on lines of one pull request, or of all. */
+  /** The comments on lines of one pull request or, without `number`, of all pull requests of the repository. */
   comments(repository: Repository, number?: number): readonly ReviewComment[]
   /** Returns a comment on lines. Throws Refusal 404. */
   comment(repository: Repository, id: number): ReviewComment

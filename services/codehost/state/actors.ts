@@ -9,7 +9,7 @@ export interface Actor {
   readonly viaApp: number | null
 }
 
-/** The number of the only App that the code host knows without an extension. */
+/** The number of the only App that the local code host knows. Tests add others by an extension (see host.ts). */
 export const clientAppId = 1
 
 /** The holder of the token of an API request. */

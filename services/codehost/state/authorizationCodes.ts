@@ -8,7 +8,7 @@ const mostCodes = 1_000
 export interface PendingCode {
   readonly clientId: string
   readonly login: string
-  /** `undefined` when the person came from an installation: then the App may name any of its addresses. */
+  /** `undefined` when the person came from an installation: then the App may name any of its redirect addresses. */
   readonly redirectUri: string | undefined
   readonly challenge: string | undefined
   readonly expires: number

@@ -48,7 +48,7 @@ export const ReviewComment = z.object({
   commitId: Sha,
   /** The commit at which the branch had forked from its base when the comment was written. */
   baseId: Sha,
-  /** The diff from the header of its hunk to the line. */
+  /** The diff from the header of the hunk to the commented line. */
   diffHunk: z.string(),
 })
 

@@ -1,6 +1,6 @@
 /**
- * Finds commands of a repository or a person whose names would otherwise be refused. The agent reads a message that begins with such a name as that
- * command.
+ * Recognises messages that begin with the name of a command which the repository or the person defines. An own command may have the name of one that
+ * is otherwise refused; the agent then runs the own command.
  */
 import type { AgentName } from '#domain/agents.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -43,7 +43,7 @@ export async function isOwnCommand(
   return found?.abilities.some((ability) => ability.kind !== 'subagent' && ability.name === name) ?? false
 }
 
-/** Whether a message to an existing task begins with the name of such a command. If `agent` is `null`, the message is for the task's agent. */
+/** Like `isOwnCommand`, for a message to an existing task. If `agent` is `null`, the message is for the task's agent. */
 export async function isOwnCommandInTask(
   services: Services,
   taskId: string,

@@ -1,7 +1,7 @@
 /**
  * Sends the events of tasks to viewers, in the order of the log. All rooms of this gateway share one subscription to the log, so that a single
- * position says what a viewer has seen. A viewer who joins enters the room at once. Its history is read up to that moment while new messages are held
- * back for it, so that it misses nothing, gets nothing twice, and delays nobody else.
+ * position says what a viewer has seen. A viewer who joins enters the room at once. What the viewer has missed is read up to that moment, and new
+ * messages are held back for this viewer meanwhile, so that the viewer misses nothing, gets nothing twice, and delays nobody else.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { ResumeCursor } from '#domain/api/socket.schema.ts'

@@ -19,7 +19,7 @@ export interface Around {
   readonly after: TaskDocument | undefined
   /** Whether the event belongs to an execution that runs a command. */
   readonly isCommand: boolean
-  /** The message that the event edited, or the message that the event withdrew, as it was before. */
+  /** The message that the event edited (`edited`), or the message that the event withdrew, as it was before (`ended`). */
   readonly edited?: MessageDocument | undefined
   readonly ended?: MessageDocument | undefined
   /** The question that the event is about, as it is after the event. */

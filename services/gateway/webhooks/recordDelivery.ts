@@ -34,7 +34,7 @@ const Payload = z.object({
     .object({ number, head: z.object({ sha: commit }).nullish().catch(null) })
     .nullish()
     .catch(null),
-  /** The issue, with `pull_request` if it is one. */
+  /** The issue; a pull request comes as an issue with the field `pull_request`. */
   issue: z.object({ number, pull_request: z.unknown().optional() }).nullish().catch(null),
   review: WithId,
   comment: WithId,

@@ -91,7 +91,10 @@ async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest)
 
 const freshMs = 3_000
 
-/** Discards what was seen if there was a hint since. Returns in how many ms the next reading is due; 0 for at once, or when there was no hint. */
+/**
+ * After a new hint, forgets what the last reading saw, so that everything is read. Returns the ms to wait if hints did that less than `hintedMs` ago,
+ * else 0.
+ */
 function followHint({ hints, seen }: Reader, taskId: string): number {
   const hint = hints.get(taskId)
   if (!hint?.isNew) return 0

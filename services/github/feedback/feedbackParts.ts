@@ -17,8 +17,8 @@ export interface Piece {
 }
 
 /**
- * All pieces, oldest first, without texts by bots, our App or ourselves, and without empty reviews. Line comments whose keys are `known` are left
- * out. Only a limited number of a piece's new comments have their text, the others only ids and places.
+ * All pieces, oldest first, without texts by bots, by our App and by this server in a person's name, and without empty reviews. Line comments whose
+ * keys are `known` are left out. Only a limited number of a piece's new comments have their text, the others only ids and places.
  */
 export function piecesOf(
   feedback: HostFeedback,
@@ -81,7 +81,7 @@ export function piecesOf(
   )
 }
 
-/** The first comments with their text, the others with their places only. These are recorded so that they count as known and do not start a turn. */
+/** The first comments with their text, and the places of the others, which are recorded so that they count as known and start no turn later. */
 const linesOf = (comments: readonly HostLineComment[]) =>
   comments.map((one, index) =>
     index < feedbackLimits.comments ? lineOf(one) : lineOf({ ...one, body: '', hunk: '' }),

@@ -41,7 +41,7 @@ export interface Reader extends FeedbackDeps {
   readonly gatherMs: number
   /** For each task, the state that its pull request had when everything on it was read. */
   readonly seen: LRUCache<string, string>
-  /** By repository and account; `at` is in ms of the monotonic clock. */
+  /** Permissions that are known from earlier requests, by repository and account. `at` is the time of the request, in ms of the monotonic clock. */
   readonly rights: LRUCache<string, { readonly right: RepositoryRight; readonly at: number }>
   /** When an incomplete piece was first seen. */
   readonly waiting: LRUCache<string, number>

@@ -1,6 +1,7 @@
 /**
- * Writes replies on the pull request about the work on its feedback, in the name of the task's owner. The log records that a reply is due. Before a
- * reply is written, the code host is searched for its marker, so that a crash in between does not lead to a second reply.
+ * Writes replies to feedback on a pull request, in the name of the task's owner, after the agent has worked on the feedback. The log records which
+ * replies are due. Each reply contains a hidden marker. Before a reply is written, the code host is searched for that marker, so that a crash in
+ * between does not lead to a second reply.
  */
 import { LRUCache } from 'lru-cache'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -42,7 +43,7 @@ const batch = 100
 const maxFailing = 2_000
 /** How long a document is skipped after an unexpected failure; doubles with each, up to an hour. */
 const failingMs = { first: 60_000, longest: 3_600_000 }
-/** After a start, the threads of at most `max` earlier answers are resolved again, all of them from the last `withinMs`. */
+/** After a start, the threads of earlier answers are resolved again: of at most `max` answers, none of them older than `withinMs`. */
 const leftBehind = { withinMs: 24 * 3_600_000, max: 200 }
 
 /** Writes replies when they are due, and retries failed ones every `intervalMs`, until it is stopped. */

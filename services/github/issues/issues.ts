@@ -1,6 +1,7 @@
 /**
- * Makes tasks from issues, for projects whose rule says so. Issues that a delivery hints at are read within seconds, all such projects from time to
- * time with conditional requests. Runs in only one process. The log records accepted issues, so that each task is made once.
+ * Makes tasks from issues, for projects whose rule says so. After a delivery about an issue, the issues of its project are read within seconds.
+ * Otherwise they are read from time to time with conditional requests. Runs in only one process. The log records accepted issues, so that each task
+ * is made once.
  */
 import { projectIssuesView } from '#domain/views/projectIssues.ts'
 import { projectsView } from '#domain/views/projects.ts'
@@ -14,11 +15,11 @@ export type IssueEngines = RoundDeps & ReadingEngines
 
 /** The intervals of reading and writing issues, in milliseconds. */
 export interface IssueTimes extends Omit<ReadingTimes, 'firstMs'> {
-  /** The time between two checks of an issue that waits for a missing account or permission. */
+  /** The time between two checks of an issue that waits because an account or a permission is missing. */
   readonly passingMs: number
 }
 
-/** The times that suit a given poll interval for pull requests whose page is open. */
+/** The times for `everyMs`, the interval at which a pull request is read while somebody has its page open. Issues are read half as often. */
 export const issueTimes = (everyMs: number): IssueTimes => ({
   pollIntervalMs: everyMs * 2,
   burstPauseMs: 1_000,

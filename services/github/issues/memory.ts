@@ -79,7 +79,7 @@ export function noteOutcome(
   else if (!unasked.has(id)) unasked.set(id, issue)
 }
 
-/** The time up to which all issues are done. Issues that wait only in this memory are not, so that they are read again after a restart. */
+/** The time up to which all issues are done. Issues that wait only in this memory count as not done, so that a restart reads them again. */
 export function readUpTo({ since, unasked }: Pick<Memory, 'since' | 'unasked'>): string {
   const times = [...unasked.values()].map(({ updatedAt }) => updatedAt ?? since)
   return times.reduce((first, time) => (Date.parse(time) < Date.parse(first) ? time : first), since)

@@ -56,7 +56,7 @@ export async function mentionsOf<Comment extends ListedComment>(
   }
 }
 
-/** Searches the last comment of each person, then the one before it, and so on until each person has one. Returns the people who had to be left out. */
+/** Searches each person's last comment for a mention, then the one before it, and so on until one is found. Returns the people who had to be left out. */
 async function readThrough<Comment extends ListedComment>(
   people: readonly Naming<Comment>[],
   slug: string,

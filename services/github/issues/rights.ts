@@ -40,7 +40,7 @@ export async function mayAnyWrite(
   return false
 }
 
-/** Whether somebody with this permission uses this server. `unasked` when that is unknown for now, so that others do not have to wait. */
+/** Whether somebody with this permission uses this server. `unasked` when that is unknown for now, so that other issues do not have to wait. */
 export async function standingNow(
   deps: RightsDeps,
   right: RepositoryRight,

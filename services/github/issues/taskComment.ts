@@ -1,7 +1,7 @@
 /**
- * Writes one comment about a task: on the issue that the task was made from, or on the pull request of any other task whose agent works on feedback.
- * The App writes it if there is one, otherwise the task's owner, and it is kept up to date. The log records that the comment is due. Before it is
- * written, the code host is searched for its marker, so that a crash in between does not lead to a second comment.
+ * Writes one comment about a task: on the issue that the task was made from or, if there is none, on the task's pull request while its agent works on
+ * feedback. The App writes it if there is one, otherwise the task's owner, and it is kept up to date. The log records that the comment is due. Before
+ * it is written, the code host is searched for its marker, so that a crash in between does not lead to a second comment.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'

@@ -35,7 +35,7 @@ export async function taskCommentText(
   })
 }
 
-/** The most pieces of feedback, and messages, among which the turn's work is looked for. */
+/** The feedback that a turn works on is searched for among this many of the task's pieces of feedback, and this many of the turn's messages. */
 const maxRead = 50
 
 async function feedbackOf(

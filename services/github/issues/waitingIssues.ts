@@ -97,7 +97,7 @@ export async function readWaiting(
 
 /**
  * Issues that were accepted because of a mention that is no longer wanted. They are read once more, since a label that requests them may have been
- * set before `since`.
+ * set before the time from which changed issues are read.
  */
 function unwantedOf({ reconsidered, unasked }: Memory, issues: ProjectIssues) {
   const isDue = (id: string) => !reconsidered.has(id) && !unasked.has(id) && !issues.passed.has(id)

@@ -95,7 +95,7 @@ export async function startFollower(engines: FollowerEngines, times: FollowerTim
   }
   const reactor = await startReactor(engines, {
     marks: ['followed'],
-    // No mark is needed: the first reading of all pull requests covers every earlier hint.
+    // Without an earlier mark, it starts at the end of the log: the first reading of all pull requests covers every earlier hint.
     from: 'head',
     filter: {
       streams: ['task-', 'delivery-'],
@@ -277,7 +277,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
   queue.done(taken)
 }
 
-/** The requests that this holder still reads. The others are queued for the access that they have now. */
+/** The requests that are still read with the access of this holder. Requests that now need another access are queued again with that access. */
 async function stillOf(
   { queue }: Follower,
   holder: string,

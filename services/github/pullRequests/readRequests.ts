@@ -14,7 +14,7 @@ export interface RequestDeps extends Pick<Engines, 'documents' | 'clock'> {
 }
 
 const page = 200
-/** How many of their newest tasks are read for a person who is looking: as many as lists show. */
+/** For a person who is looking, the pull requests of this many newest tasks are read: as many as lists show. */
 const newestTasks = 50
 /** The most tasks with one pull request: several people may each have a task with it. */
 const tasksOfOne = 20

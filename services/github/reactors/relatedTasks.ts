@@ -1,6 +1,7 @@
 /**
- * Completes records between related tasks: a task that was created from another is recorded there, and the place of an alternative that was not
- * created is freed. Usually the requests do that; this catches up for requests that were cut short by a crash.
+ * Completes records between related tasks. A task that was created from another one is recorded on that other task. An alternative that got a place
+ * on its original task and was then not created loses the place. Usually the requests do both; this does it for requests that were cut short by a
+ * crash.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { v5 as uuidv5 } from 'uuid'

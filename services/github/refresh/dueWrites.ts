@@ -1,4 +1,4 @@
-/** Writes at the code host what is due according to the log: at once after an event, and again from time to time what had to wait. */
+/** Writes at the code host what is due according to the log, at once after an event. Writes that had to wait are tried again from time to time. */
 import { LRUCache } from 'lru-cache'
 import { rounds } from '#platform/async/rounds.ts'
 import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
@@ -18,7 +18,7 @@ export interface Writing {
   readonly filter: EventFilter
   /** How long to wait after these events, so that several changes go into one comment. */
   readonly delayMs?: (events: readonly LogRecord[]) => number
-  /** The time between two rounds without such an event. */
+  /** The time between two rounds when no event of the filter comes. */
   readonly intervalMs: number
   /** Runs one round, which ends early when `isStopped` returns true. */
   readonly round: (isStopped: () => boolean) => Promise<void>

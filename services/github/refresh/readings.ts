@@ -29,7 +29,7 @@ export interface ReadingEngines extends ReactorEngines {
 
 /** The intervals of readings, in milliseconds. */
 export interface ReadingTimes {
-  /** The time from the start to the first reading of all projects, and between readings of all. */
+  /** The time from the start to the first reading of all projects, and from the end of each such reading to the next. */
   readonly firstMs: number
   readonly pollIntervalMs: number
   /** The time between a hint and the reading, so that a burst of hints causes one reading. */
@@ -88,11 +88,11 @@ interface Running<Project extends OrderedDocument> {
   /** Runs the readings of hinted projects, and of those that have to be read again. */
   readonly ofHinted: Rounds
   readonly ofAll: Rounds
-  /** The earliest time at which hints may cause a reading of all, in ms of `performance.now`. */
+  /** The earliest time at which hints may cause a reading of all projects, in ms of `performance.now`. */
   allAgainAt: number
-  /** Where the last reading of all stopped because the code host or an engine was unavailable. The next one continues there. */
+  /** Where the last reading of all projects stopped because the code host or an engine was unavailable. The next such reading continues there. */
   stoppedAt: Behind
-  /** Counts hints at all projects. A reading of all that begins after such a hint begins with the first project. */
+  /** Counts the hints that concern all projects. A reading of all projects that begins after such a hint begins with the first project. */
   hintedAll: number
   /** The position of the last heard hint. The read models must have reached it before a hint is followed. */
   heard: Position | null
@@ -234,7 +234,7 @@ async function readHinted<Project extends OrderedDocument>(running: Running<Proj
   }
 }
 
-/** Reads one project. `laterMs` is the pause before another attempt after a temporary failure; `null` when the next reading of all is early enough. */
+/** Reads one project. `laterMs` is the pause before a second try after a temporary failure; `null`: the next reading of all projects is early enough. */
 async function readOne<Project extends OrderedDocument>(
   { again }: Running<Project>,
   round: Round<Project>,
@@ -263,7 +263,7 @@ async function readAll<Project extends OrderedDocument>(running: Running<Project
     for await (const page of of.pages(pageSize, stoppedAt))
       for (const one of page) {
         if (round.isOver()) return stop(after)
-        // Hinted projects come first, since nobody waits for a reading of all. Their faults do not end that reading.
+        // Hinted projects come first, since nobody waits for a reading of all projects. A fault at hinted projects does not end that reading.
         if (nextOf(running) <= performance.now())
           await readHinted(running).catch((fault: unknown) => logFault(running, fault))
         underWay = { value: one.order, id: one.id }

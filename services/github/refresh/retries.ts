@@ -1,7 +1,7 @@
 /** Ids to be read again after a pause. The pause doubles with each failure in a row. Pure except for its own map; times are in ms. */
 
 export interface Retries {
-  /** Records a failure. The first pause is `pauseMs`. An id is dropped when its pause would last beyond the next reading of all. */
+  /** Records a failure. The first pause is `pauseMs`. An id whose pause would be longer than `allMs` is dropped, since it is read before that anyway. */
   put(id: string, pauseMs: number, now: number): void
   /** Puts back an id that was not tried. It is due after the same pause again, or after `pauseMs` if it had none. */
   keep(id: string, pauseMs: number, now: number): void
@@ -18,7 +18,7 @@ interface Waiting {
   readonly pauseMs: number
 }
 
-/** Keeps at most `max` ids, and no pause longer than `allMs`, the time between two readings of all. */
+/** Keeps at most `max` ids, and no pause longer than `allMs`, the interval at which every id is read anyway. */
 export function retries(allMs: number, max: number): Retries {
   const waiting = new Map<string, Waiting>()
   const wait = (id: string, now: number, pauseMs: number) => {

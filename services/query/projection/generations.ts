@@ -1,4 +1,4 @@
-/** Changes of the catalog: which generations may be read, and which have to be built. Has no side effects. */
+/** Changes of the catalog, which says for each read model which stored copy (generation) may be read, and which is being built. Has no side effects. */
 import type { LogIdentity } from '#domain/log.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import { generationName, type Build, type Catalog, type Generation } from '#platform/ports/readStore.ts'

@@ -112,8 +112,8 @@ async function projectBatch(
 }
 
 /**
- * The position, but not beyond the head of the log: an engine may have searched further, among events of others. A checkpoint beyond the head would
- * mean that the log was replaced by an older copy.
+ * The position, but not beyond the head of the log: an event store that other products use too may have searched further, among their events. A
+ * checkpoint beyond the head would mean that the log was replaced by an older copy.
  */
 async function withinLog(projector: Projector, position: Position): Promise<Position | null> {
   return earliest([position, await projector.eventStore.head()])

@@ -56,7 +56,7 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
   }),
 ]
 
-/** A sentence about the differences between a pull request and the shown changes: what it has beyond them, and what it leaves out. */
+/** A sentence on how a pull request differs from the shown changes: the files that it has in addition, and the files that it leaves out. */
 function beyondShown(files: readonly ChangedFile[], total: number, truncated: boolean): string | undefined {
   const unlisted = total - files.length
   const leftOut = files.flatMap((file) => (file.leftOut ? [file.fileName] : []))
@@ -163,9 +163,9 @@ function cut(files: readonly ChangedFile[], most: number): ChangedFile[] {
 }
 
 /**
- * Lines of a file around its recorded changes, as they were before. What is read is the content that git names in the recorded diff, never a path. So
- * the lines fit the diff even if the work has continued, and no name or link leads to another file. Throws `Fault`: not_found for a file without
- * changes or without earlier content, not_initialized when no runner has the workspace.
+ * Lines of a file around its recorded changes, as they were before the changes. What is read is the content that git names in the recorded diff,
+ * never a path. So the lines fit the diff even if the work has continued, and no name or link leads to another file. Throws `Fault`: not_found for a
+ * file without changes or without earlier content, not_initialized when no runner has the workspace.
  */
 export async function fileLines(
   task: TaskDocument,
