@@ -1,4 +1,7 @@
-/** Chooses the adapter behind each port; no other file knows them. The drivers of the shared engines are large, and loaded only when they are used. */
+/**
+ * Chooses the adapter behind each port (an interface in `ports/`); no other file knows the adapters. The drivers for a shared MongoDB, EventStoreDB
+ * or NATS are large, so they are loaded only when they are used.
+ */
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -86,7 +89,10 @@ export interface Engines extends Omit<Ports, 'blobs'>, Pick<Telemetry, 'emit' | 
   readonly logger: Logger
   readonly log: EventLog
   readonly logIdentity: LogIdentity
-  /** Why the log's own stream cannot be read, in a sentence; `null` when it can. The identity is otherwise taken from the copy outside of the log. */
+  /**
+   * Why the stream that holds the log's identity cannot be read, in a sentence; `null` when it can. If it cannot, `logIdentity` comes from a copy
+   * outside of the log.
+   */
   readonly logDamage: string | null
   readonly commands: Commands
   readonly idempotency: Idempotency
@@ -128,9 +134,9 @@ interface Opening {
 }
 
 /**
- * Opens the engines that the configuration names. Shared ones are at their addresses, and waited for if they are not available yet, which `onWaiting`
- * reports in a line; the others are embedded, in the data folder. Throws sentences: the folder is in use, a newer format, a wrong master key, an
- * address or credentials that are refused.
+ * Opens the engines that the configuration names. A shared engine has an address; if it is not available yet, this waits for it and says so with
+ * `onWaiting`. All others are embedded and store their data in the data folder. Throws a sentence, for example when the folder is in use, the data
+ * has a newer format, or the master key, an address or credentials are wrong.
  */
 export async function openEngines(
   config: Config,
@@ -156,7 +162,7 @@ export async function openEngines(
       },
       at: (name) => join(config.dataDir, name),
     })
-    // An operation ends before it could need the ballast.
+    // A process without services, such as one that makes a backup, ends too soon to need a reserve of disk space.
     const ballast = needsFolder(config) && config.services.size > 0 ? keepBallast(config, logger) : noBallast
     opened.push(ballast)
     return await onPorts(ports, { config, clock, logger, ballast, close })

@@ -114,7 +114,7 @@ function unknown(name: AgentName): AgentState {
 }
 
 export interface Notices {
-  /** Returns each notice once; when no runner is connected, a sentence about that. */
+  /** The notices of all connected runners, each text only once. When no runner is connected, a sentence that says so. */
   read(): readonly string[]
   stop(): void
 }

@@ -1,4 +1,7 @@
-/** The dependencies of the runner's parts, in three sets. Each function takes the smallest that it needs. */
+/**
+ * The dependencies of the runner's parts, in three sets: for recording, for workspaces and for agents. Each function takes the smallest set that it
+ * needs.
+ */
 import type { RunLimits } from '#platform/config/config.ts'
 import type { LogIdentity } from '#domain/log.ts'
 import type { Commands } from '#platform/commands/execute.ts'

@@ -3,8 +3,8 @@ import type { Logger } from '../log.ts'
 import { EngineUnavailable } from '../ports/faults.ts'
 
 /**
- * Works on the items one after the other. A failure is logged with the item's name, and the next item follows. Throws when an engine is unavailable,
- * because then all items would fail.
+ * Works on the items one after the other. A failure is logged with the item's name, and the next item follows. Throws when an engine, such as the
+ * database, is unavailable, because then all items would fail.
  */
 export async function eachAlone<T>(
   all: Iterable<T> | AsyncIterable<T>,

@@ -81,7 +81,7 @@ async function write(blobs: FileBlobs, hash: string, bytes: Uint8Array): Promise
     await rm(draft, { force: true })
     throw fault
   }
-  // The new name must survive a power cut too, and its folders may be new.
+  // A power cut must not undo the renaming, nor the creation of the folders above the file.
   await syncFolder(dirname(file))
   await syncFolder(dirname(dirname(file)))
   await syncFolder(blobs.folder)

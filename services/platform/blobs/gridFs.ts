@@ -129,7 +129,7 @@ async function check(blobs: GridFs, hash: string): Promise<'whole' | 'changed' |
   return (await blobs.mongo.ask((db) => fileOf(db, hash))) === null ? 'missing' : 'changed'
 }
 
-/** Lists blobs, oldest first. Uses pages of our own, because a server cursor expires when it is not used for a while. */
+/** Lists blobs, oldest first. Each page is a new query, because MongoDB drops a cursor that is not used for a while. */
 async function* list(blobs: GridFs, putBefore: Date): AsyncGenerator<string> {
   for (let last: StoredFile | undefined; ;) {
     const after: Filter<StoredFile> = last

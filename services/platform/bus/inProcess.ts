@@ -1,4 +1,4 @@
-/** The bus within a single process: messages sent in one turn are delivered in the next. */
+/** The bus within a single process: messages that are sent in one turn of the event loop are delivered in the next turn. */
 import type { Bus } from '../ports/bus.ts'
 import type { ReportFault } from '../ports/faults.ts'
 import { openListeners } from './listeners.ts'

@@ -69,7 +69,9 @@ function reportLost(bus: NatsBus): void {
   bus.lost = 0
 }
 
-/** Flushes, because the driver buffers without limit what the server does not accept: the reply confirms everything sent before. */
+/**
+ * Asks the server to confirm that it has received everything sent so far. The driver itself buffers without limit what the server does not accept.
+ */
 async function askHowFar(bus: NatsBus): Promise<void> {
   if (bus.isAsking) return
   bus.isAsking = true
@@ -79,7 +81,7 @@ async function askHowFar(bus: NatsBus): Promise<void> {
     bus.waitingBytes = Math.max(0, bus.waitingBytes - flushedBytes)
     reportLost(bus)
   } catch {
-    // If the server is unavailable, buffered messages are lost, and counting starts again when it returns.
+    // If the server is unavailable, the buffered messages are lost. Counting starts again when the server returns.
   } finally {
     bus.isAsking = false
   }

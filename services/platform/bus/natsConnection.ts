@@ -20,8 +20,8 @@ export interface Nats {
   /** The maximum message size in bytes, as last reported by the server. */
   maxBytes(): number
   /**
-   * Calls the server; the call gets the remaining time. If JetStream refuses with a code in `refusals`, returns the value given there; any other
-   * fault, or no answer within `timeoutMs` (5,000), becomes `EngineUnavailable`.
+   * Calls the server, after waiting for the connection if it is down; `call` gets the time that is left of `timeoutMs` (5,000). If JetStream refuses
+   * with a code in `refusals`, returns the value given there. Any other fault, or no answer in time, becomes `EngineUnavailable`.
    */
   ask<T, R = never>(
     call: (leftMs: number) => Promise<T>,

@@ -1,4 +1,7 @@
-/** Reviews, comments and checks of a pull request, from REST; threads and drafts from GraphQL, since REST has no calls for them. */
+/**
+ * Reads the reviews, comments and checks of a pull request and writes comments, with REST. Resolving threads and changing the draft state need
+ * GraphQL, since REST has no calls for them.
+ */
 import type { Octokit } from '@octokit/rest'
 import { z } from 'zod'
 import type { RepositoryRight } from '#domain/task/codeHost/feedbackEvents.ts'
@@ -17,7 +20,7 @@ import { endOfStream } from './jobLog.ts'
 import { pages } from './pagedLists.ts'
 import { ask, faultOf, ifHidden, sentences, type TokenCalls } from './request.ts'
 
-/** An account, in the form that all of these answers use. */
+/** An account, in the form that all answers in this file use. */
 export const Author = z
   .object({ id: z.number(), login: z.string(), type: z.string().default('User') })
   .nullish()

@@ -119,7 +119,7 @@ function signInCalls(host: Host): Pick<CodeHost, 'authorizeUrl' | 'exchangeCode'
       return tokensFrom(await options.requests.postForm(`${serverUrl}/login/oauth/access_token`, form), clock)
     },
     revoke: async (accessToken) => {
-      // A personal access token can only be revoked by its owner, so it is left.
+      // A personal access token can only be revoked by its owner, so it is not revoked here.
       if (options.ownToken !== undefined) return
       const { clientId, clientSecret } = await host.app()
       const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
@@ -235,7 +235,7 @@ function branchCalls({
       ])
       const names = found.items.map((branch) => branch.name)
       const others = names.filter((name) => name !== first)
-      // If the list was cut, the default branch may be missing in it.
+      // If there were too many branches to list them all, the default branch may not be among the listed ones.
       return names.includes(first) || found.cut ? [first, ...others] : others
     },
     branch: async (accessToken, repository, branch) => {

@@ -28,8 +28,8 @@ type Auth = ReturnType<typeof createAppAuth>
 const tokenTimeoutMs = 20_000
 
 /**
- * Creates the calls about the App. One process must create them only once: octokit shares running token requests by the installation's id alone,
- * whatever the host.
+ * Creates the calls about the App. A process must do this only once: octokit keeps running token requests by the id of the installation alone, so it
+ * would mix up two hosts.
  */
 export function githubApps({ serverUrl: url, app, requests }: GitHubAppsOptions): CodeHostApps {
   const serverUrl = trimmed(url)
@@ -115,7 +115,10 @@ async function isPublic(requests: Requests, app: AppRegistration | undefined): P
   }
 }
 
-/** The most pages of these lists, with a hundred items each. The lists are for people: further items are counted but not read. */
+/**
+ * How many pages are read of a list of installations or of repositories, with a hundred items per page. People read these lists, so further items are
+ * only counted.
+ */
 const maxPages = { installations: 2, repositories: 3 }
 
 function repositoryCalls(requests: Requests): Pick<CodeHostApps, 'repositoriesOf' | 'repositoryCount'> {
@@ -211,7 +214,7 @@ function knownOfApp({
   }
 }
 
-/** The calls about failed deliveries, which the code host keeps for three days. */
+/** The calls about failed webhook deliveries. The code host keeps deliveries for three days. */
 function failedCalls(
   asApp: SigningHost['asApp'],
 ): Pick<CodeHostApps, 'failedDeliveries' | 'deliveryPayload'> {
@@ -243,7 +246,10 @@ function nextCursor(link: string | undefined): string | null {
   return next !== undefined && URL.canParse(next) ? new URL(next).searchParams.get('cursor') : null
 }
 
-/** Authenticates as the App, and caches installation tokens; recreated when the App changes. `undefined` without a key. */
+/**
+ * Returns a function that makes octokit's authentication for an App: `undefined` for an App without a private key. It caches installation tokens, and
+ * is made again when the App changes.
+ */
 function authOfCurrent(requests: Requests): (app: AppRegistration) => Auth | undefined {
   let made: { readonly appId: string; readonly privateKey: string; readonly auth: Auth } | undefined
   return ({ appId, privateKey }) => {

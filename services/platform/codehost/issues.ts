@@ -123,7 +123,7 @@ export function issueCalls({ octokit, on, app }: IssuesHost): CodeHostIssues {
     },
     mentionName: async () => {
       const registered = await app()
-      // The name may come from an OAuth client without an App, in which case nobody has confirmed it.
+      // An OAuth client without an App may be configured with any name, which the code host has not confirmed.
       return registered === undefined || registered.appId === null ? null : registered.slug
     },
   }

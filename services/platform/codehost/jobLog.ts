@@ -32,11 +32,14 @@ export async function endOfStream(stream: AsyncIterable<Uint8Array>, shown: Show
 
 const stamp = /^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /gm
 
-/** The text from the failed step on, without the time before each line; `isCut` says whether `text` is only the end of the log. */
+/**
+ * The part of the log's text from the failed step on, without the timestamps before the lines. The parameter `isCut` says that `text` is only the end
+ * of the log.
+ */
 export function endOfLog(text: string, isCut: boolean, shown: Shown): HostLog {
   const whole = isCut ? fromWholeLine(text) : text
   const raw = whole.replaceAll('\r\n', '\n').replaceAll(stamp, '')
-  // Secrets are removed before the second cut, because a secret that is cut in two could no longer be recognized.
+  // Secrets are removed before the text is cut at the failed step and to the maximum length, because half of a secret could not be recognized.
   const lines = shown(raw)
   const error = lines.lastIndexOf('##[error]')
   const group = error === -1 ? -1 : lines.lastIndexOf('##[group]', error)

@@ -396,7 +396,7 @@ export function limited(waitMs: number | undefined, cause?: unknown, now = Date.
     return new CodeHostFault('rate_limited', sentences.rate_limited, cause, untoldWaitMs)
   // Rounds up to a full minute, so that nobody tries again too early.
   const until = Math.ceil((now + waitMs) / 60_000) * 60_000
-  // A wait of less than a day ends at the next occurrence of a time of day, so that time suffices.
+  // For a wait of less than a day, a time such as `14:30 UTC` is unambiguous without a date.
   const words =
     until - now < longestWaitMs
       ? `until ${new Date(until).toISOString().slice(11, 16)} UTC`

@@ -67,7 +67,7 @@ export const Refusal = z.object({
 })
 
 const Level = z.enum(['read', 'write', 'admin'])
-/** Permissions by name. A level that is none of the three is left out. */
+/** Permissions by name. A permission with any other level than read, write or admin is left out. */
 const Permissions = z.record(z.string(), z.unknown()).transform((all) =>
   Object.fromEntries(
     Object.entries(all).flatMap(([name, level]) => {

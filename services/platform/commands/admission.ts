@@ -10,8 +10,8 @@ import { serializeByKey } from '#platform/async/queue.ts'
 export interface Admission {
   /**
    * Admits one more task of the person. Throws `too_many_tasks`, or `disk_full` while the server's disk is too full. Tasks that this process admits
-   * count at once; those of other processes count when they are projected. The returned function must be called with the result of the append, or
-   * with `null` when it failed.
+   * count at once; those that other processes admit count as soon as the read models include them. The returned function must be called with the
+   * result of the append, or with `null` when the append failed.
    */
   admit(userId: string): Promise<(result: Appended | null) => void>
 }
@@ -45,7 +45,7 @@ export function admission({ documents, projected, ballast, tasksAtOnce }: Admiss
   return {
     admit: (userId) =>
       new Promise((resolve, reject) => {
-        // Only after the documents include this task may another one be admitted, so that each task is counted exactly once.
+        // The next task of the person is admitted only after the read models include this one, so that each task is counted exactly once.
         void serialized(userId, async () => {
           await requireFree(userId)
           const result = await new Promise<Appended | null>((settle) => resolve(settle))

@@ -37,7 +37,7 @@ export function isUsedUp({ free, size, isThere }: DiskState): boolean {
   return free < leastFreeBytes + (isThere ? 0 : size)
 }
 
-/** Whether to delete or create the ballast. It is created only if as much space again stays free. Has no side effects. */
+/** Whether to delete or create the ballast. It is created only if, after that, as much space as it takes is still free. Has no side effects. */
 export function nextStep(state: DiskState): 'release' | 'make' | 'none' {
   if (state.isThere) return isUsedUp(state) ? 'release' : 'none'
   return state.free >= leastFreeBytes + 2 * state.size ? 'make' : 'none'

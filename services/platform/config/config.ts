@@ -105,14 +105,16 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     following: {
       webhookSecret: values.GITHUB_WEBHOOK_SECRET ?? null,
       webhookSecretBefore: values.GITHUB_WEBHOOK_SECRET_BEFORE ?? null,
-      /** The poll interval for pull requests whose page is open. */
+      /**
+       * How often, in milliseconds, a pull request is read from the code host while a person has its page open. All others are read a tenth as often.
+       */
       everyMs: values.GITHUB_POLL_SECONDS * 1_000,
-      /** How long to wait until a review is complete. */
+      /** How long to wait, after the first part of a review was read, for the rest of that review. */
       gatherMs: values.FEEDBACK_GATHER_SECONDS * 1_000,
     },
     agents,
     path: env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
-    /** The operator's own environment, for programs that act on the operator's behalf, such as cloning `--repo`. */
+    /** The operator's own environment, for programs that act on the operator's behalf, such as git when it clones the repository of `--repo`. */
     environment: env,
     /** `auto`: bubblewrap or, if that is not available, a container engine. */
     sandbox: values.SANDBOX,

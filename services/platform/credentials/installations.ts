@@ -56,8 +56,8 @@ type Apps = Pick<CodeHostApps, 'hasKey' | 'installations' | 'installationToken'>
 
 const listLifeMs = 30_000
 /**
- * The longest age of a list that is believed to lack an installation, since one may have been created meanwhile. Many calls at once still share one
- * request.
+ * If an installation is missing in a cached list that is older than this, the list is read again, since the installation may be new. Simultaneous
+ * calls share one request.
  */
 const missingLifeMs = 2_000
 

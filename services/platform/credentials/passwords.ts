@@ -57,7 +57,7 @@ export function passwords({ cost = usualCost, atOnce = 2, waiting = 60 } = {}): 
 function derived(password: string, salt: Uint8Array, cost: ScryptCost, length: number): Promise<Buffer> {
   const { ln, r, p } = cost
   const N = 2 ** ln
-  // The limit is twice the size of the table, because Node counts other memory too.
+  // scrypt needs `128 * N * r` bytes. The limit is twice that, because Node counts other memory too.
   const options = { N, r, p, maxmem: 256 * N * r }
   return new Promise((resolve, reject) => {
     // The password is normalized, so that the same characters match in whatever way the keyboard composed them.

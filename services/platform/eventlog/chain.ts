@@ -1,4 +1,7 @@
-/** The hash chain of a stream, and the digests that prove a content without its key: version 1 of the format in `docs/log-format.md`. */
+/**
+ * The hash chain of a stream, and the digests with which a recorded content can be verified without its key. This is version 1 of the format in
+ * `docs/log-format.md`.
+ */
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
 import { canonicalJson } from '#domain/kernel/canonicalJson.ts'

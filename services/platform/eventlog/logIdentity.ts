@@ -28,7 +28,10 @@ const page = 1_000
 /** Stands for the identity of a log that is stored nowhere any more. No real log has this identity. */
 const unknownLog: LogIdentity = { logId: '00000000-0000-0000-0000-000000000000', epoch: 1 }
 
-/** The log's identity, even if its own stream is damaged, which `logDamage` then describes. Throws `OlderData` like `openLog`. */
+/**
+ * The log's identity. If the stream that holds the identity is damaged, the identity comes from a copy outside of the log, and `logDamage` describes
+ * the damage. Throws `OlderData` like `openLog`.
+ */
 export async function openKnownLog(
   opening: OpeningLog & KnowsIdentity & { readonly setAside: (fault: UnreadableEvent) => void },
 ): Promise<{ readonly logIdentity: LogIdentity; readonly logDamage: string | null }> {
@@ -41,7 +44,7 @@ export async function openKnownLog(
   }
 }
 
-/** The log's identity, even if its own stream is damaged or missing; `undefined` when it is stored nowhere. */
+/** The log's identity, even if the stream that holds it is damaged or missing; `undefined` when it is stored nowhere. */
 export async function knownIdentity(
   opened: Parameters<typeof identityOf>[0] & KnowsIdentity,
 ): Promise<LogIdentity | undefined> {
@@ -52,13 +55,16 @@ export async function knownIdentity(
   }
 }
 
-/** The identity of a log whose own stream is damaged according to the fault. Throws every other fault again. */
+/**
+ * If `fault` says that the stream with the log's identity is damaged, returns the identity from a copy outside of the log. Throws any other fault
+ * again.
+ */
 async function knownWithout(
   fault: unknown,
   beside: KnowsIdentity,
 ): Promise<{ readonly logIdentity: LogIdentity; readonly damage: UnreadableEvent }> {
   const known = await identityBeside(beside)
-  // A log whose identity is stored elsewhere is not in an older format: its own stream was deleted.
+  // If a copy of the identity exists, the log is not in an older format: the stream with the identity was deleted.
   const damage =
     fault instanceof OlderData && known
       ? new UnreadableEvent({ stream: logStream, revision: 0, type: 'LogBegun' }, 'deleted', fault)

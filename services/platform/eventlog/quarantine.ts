@@ -14,7 +14,7 @@ import { intact, isDamaged, type EventStore, type LogRecord } from '#platform/po
 import { chainFaultOf } from './chain.ts'
 import { UnreadableEvent, unreadableSentences, type EventLog } from './eventLog.ts'
 
-/** One document per quarantined stream, with the first event that is not folded. */
+/** One document per quarantined stream, with the first event that the read models do not include. */
 export const quarantine: Collection = { name: 'quarantine', indexes: [] }
 
 const Flawed = z.object({

@@ -28,7 +28,7 @@ export interface Reaction {
 }
 
 const usualBatch = 500
-/** Marks are stored in the background, so that nobody waits for them. */
+/** The mark is stored at most this long after a batch. This happens in the background, so that no handler waits for it. */
 const noteTimeoutMs = 1_000
 /** After this many batches without any event, the mark is stored too. An older mark would only mean more events to look through after a start. */
 const emptyBatches = 1_000

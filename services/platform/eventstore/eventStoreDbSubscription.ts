@@ -22,13 +22,16 @@ export interface FeedSource {
   readonly options: BaseOptions
   /** How long the server may take to confirm a subscription, in milliseconds. */
   readonly limitMs: number
-  /** What the node that the client uses is known to have of the log. */
+  /** How much of the log the node behind `client` is known to have. */
   readonly shown: Shown
 }
 
 /** How much of the log one node of a cluster is known to have. The node can answer only questions about that part. */
 export interface Shown {
-  /** For a subscription at the node: returns the function to call with each delivered position, which has no effect after `lost`. */
+  /**
+   * Call this for each subscription at the node. The returned function must be called with each position that the subscription delivers; after `lost`
+   * it has no effect.
+   */
   hear(): (position: Position) => void
   has(position: Position): boolean
   /** Call this when something broke, perhaps the connection: from now on, another node that is further behind may answer. */

@@ -92,8 +92,8 @@ function isAmbiguous(text: string, value: unknown): boolean {
 }
 
 /**
- * Throws `RangeError` unless the revisions continue the stream. A gap or an additional event in a stream could never be repaired, so revisions by the
- * caller are checked here.
+ * Throws `RangeError` unless the revisions of the events continue the stream. A gap or an additional event in a stream could never be repaired, so
+ * the revisions that the caller has set are checked here.
  */
 export function checkRevisions(
   stream: string,

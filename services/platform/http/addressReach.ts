@@ -41,7 +41,10 @@ export const publicLookup: LookupFunction = (hostname, options, done) => {
   })
 }
 
-/** Whether an address leads to this machine, by loopback or by one of its own addresses, even if it is contained in another address. */
+/**
+ * Whether an address leads to this machine, by loopback or by one of its own addresses. An IPv6 address that contains such an IPv4 address counts
+ * too.
+ */
 export function leadsBack(address: string): boolean {
   const family = isIP(address)
   if (family === 0) return false

@@ -31,8 +31,8 @@ const mebibyte = 1_048_576
 /** Bodies up to this announced size have a budget of their own, so that large ones cannot keep them out. */
 const smallBytes = 256 * 1_024
 /**
- * The budgets by kind of sender. A sender is an address (for IPv6, a network) or, once signed in, a person. An address may send the largest webhook
- * delivery, a person five images.
+ * The budgets by kind of sender. A sender is an address (for IPv6, a network) or, once signed in, a person. The budgets are large enough for the
+ * largest webhook delivery from an address, and for five images from a person.
  */
 const roomsOf: Readonly<Record<'strangers' | 'people', Rooms>> = {
   strangers: {

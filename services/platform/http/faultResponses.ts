@@ -76,7 +76,7 @@ function faultOf(thrown: unknown): Fault {
   return new Fault('internal')
 }
 
-/** Turns a refusal of the code host into a fault, with the wrong input field if there is one. */
+/** Turns a refusal of the code host into a fault. `field` is the input field that caused the refusal, if there is one. */
 export const faultOfHost = ({ kind, message, retryAfterMs }: CodeHostFault, field?: string): Fault =>
   new Fault(
     codeOfHost[kind],

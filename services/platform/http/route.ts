@@ -34,7 +34,7 @@ export type Guard<S, Needs, Gives> = (request: Needs, services: S) => Promise<Gi
 
 export interface Route<S> {
   readonly call: AnyCall
-  /** Throws when the person may not make the call with any input. */
+  /** Throws when the person may not make the call at all, whatever its input is. */
   authorize(request: Pick<CallRequest<AnyCall>, 'identity' | 'query'>, services: S): Promise<unknown>
   /** Handles a request. `accept` records a write that may be repeated, after the guards have let it pass. */
   serve(request: CallRequest<AnyCall>, services: S, accept: Accept): Promise<unknown>

@@ -28,8 +28,8 @@ export interface FairShare {
 }
 
 /**
- * The time between the offers of two jobs of one person that were put back, so that a slot is free for at most this long. The delays have no maximum:
- * otherwise, all jobs beyond it would be offered at once, again and again.
+ * Jobs of one person that were put back are offered again one by one, this long after each other. So a free slot gets a job after at most this time.
+ * There is no maximum for the delay of a job: all jobs with the maximum would be offered at once, again and again.
  */
 const stepMs = 100
 /** How long a free slot searches the queue for a person with a higher priority than the known ones. */

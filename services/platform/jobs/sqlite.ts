@@ -353,11 +353,11 @@ async function deliver({ queue, kind, handle }: RunningWorker, delivery: Deliver
   }
 }
 
-/** Looks for jobs in `ms` milliseconds, or at the scheduled time if that is earlier. */
+/** Makes the worker look for jobs in `ms` milliseconds, unless its timer already fires earlier. */
 function wakeIn(worker: RunningWorker, ms: number): void {
   const waitMs = Math.min(Math.max(ms, 0), longestTimerMs)
   const at = performance.now() + waitMs
-  // Keeps an earlier timer: if it were postponed repeatedly, it would never fire.
+  // The earlier timer stays: if it were postponed repeatedly, it would never fire.
   if (worker.isStopped || worker.timerAt <= at) return
   clearTimeout(worker.timer)
   worker.timerAt = at

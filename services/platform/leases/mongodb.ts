@@ -124,7 +124,7 @@ async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: Abo
       const found = await ask(
         leases,
         (leases) => leases.updateOne({ _id, holder, term }, { $inc: { beat: 1 } }),
-        // An answer after that time would be too late.
+        // An answer after `left` milliseconds would be too late, since the lease is no longer trusted then.
         Math.min(callTimeoutMs, left),
       )
       if (found.matchedCount === 0) return

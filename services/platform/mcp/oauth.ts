@@ -237,7 +237,7 @@ function guardedFetch(network: McpNetwork, limit?: AbortSignal): Ask {
   }
 }
 
-/** Throws for an address without TLS, also that of the page to which a browser is sent, which must not be a script. */
+/** Throws for an address without TLS. Also checks the address of the sign-in page, to which a browser is sent: that address must not be a script. */
 function refuseInsecure(address: string): void {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && isInNumbers(address))) return

@@ -24,7 +24,7 @@ const Place = z.object({
   /** The only address to which the tokens are sent. */
   url: z.string(),
 })
-/** A server that needs a sign-in. */
+/** An MCP server with which a project or a person signs in. */
 export type Place = z.infer<typeof Place>
 
 const SignIn = z.object({
@@ -64,8 +64,8 @@ export interface McpSignIns {
     client: { readonly clientId: string | null; readonly redirectUri: string },
   ): Promise<string>
   /**
-   * The sign-in that the person started in this session and that the page's answer, a query, belongs to. It is returned once. Throws
-   * `mcp_sign_in_failed`.
+   * The sign-in that the person started in this session, found by the `query` with which the authorization server sent the browser back. It is
+   * returned only once. Throws `mcp_sign_in_failed`.
    */
   begun(by: By, query: URLSearchParams): Promise<Begun>
   /** Gets the tokens, and stores them. Throws `mcp_sign_in_failed`. */

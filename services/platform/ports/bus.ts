@@ -17,7 +17,7 @@ export const messages = {
     isThought: z.literal(true).optional(),
     sealed: z.base64(),
   }),
-  /** A projection has folded everything up to and including this position. */
+  /** A projection, which computes read models, has applied all events up to and including this position. */
   projected: z.object({ projection: z.string(), position: Position }),
   /**
    * A runner's heartbeat, sent every second: notices about how agents run on it, the agents that it can run (empty while it is still finding out),
@@ -35,7 +35,7 @@ export const messages = {
   installations: z.object({ changed: z.literal(true) }),
   /** The code host asked a token holder to wait until this time, in milliseconds since 1970. The holder's name is no secret. */
   hostWait: z.object({ holder: z.string(), until: z.number() }),
-  /** A stream was quarantined or released. Its documents already show that. */
+  /** A stream was quarantined or released. The read models already show that. */
   quarantine: z.object({ stream: z.string() }),
 }
 export type Topic = keyof typeof messages

@@ -72,7 +72,7 @@ export interface InstalledRepositories {
   readonly isCut: boolean
 }
 
-/** The first of the installations that a person can see, and their total number. */
+/** At most 200 of the installations that a person can see; `count` is the number of all of them. */
 export interface InstallationsOfPerson {
   readonly installations: readonly Installation[]
   readonly count: number

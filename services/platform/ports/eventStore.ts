@@ -80,7 +80,7 @@ export function matches(
   )
 }
 
-/** Handles records. Those that match the filter are complete up to the position. */
+/** Handles records. No record that matches the filter is missing up to the position `upTo`. */
 export type HandleEvents = (events: readonly LogRecord[], upTo: Position) => Promise<void>
 
 /** A running subscription. `stop` resolves once no handler is running. */

@@ -3,7 +3,7 @@
 /** Reports a fault from which an adapter has recovered: a sentence that says what happened, and the fault. */
 export type ReportFault = (what: string, fault: unknown) => void
 
-/** The engine behind a port cannot be reached or did not respond in time. The outcome of a write is unknown. */
+/** The engine behind a port, such as a database, cannot be reached or did not respond in time. The outcome of a write is unknown. */
 export class EngineUnavailable extends Error {
   override readonly name = 'EngineUnavailable'
   readonly engine: string
@@ -21,7 +21,7 @@ export function isDiskFull(fault: unknown): boolean {
   return isSqlites || isSystems || isDiskFull(fault.cause)
 }
 
-/** The documents are still being folded from the log, and cannot be read yet. */
+/** The read models are still being computed from the log, so their documents cannot be read yet. */
 export class NotFolded extends EngineUnavailable {
   constructor(collection: string) {
     super(`The read model of ${collection}`)

@@ -12,8 +12,8 @@ export interface Leases {
   /**
    * Waits for the lease of `name`, starts the work when it is held, stops the work when the lease is lost, and waits again, until stopped. If a
    * holder dies, the next one follows within 5 seconds; if it stops, within 1 second. If `start` throws, the lease is given up for a moment. A holder
-   * that was suspended may run for a while at the same time as the next one: its writes must be fenced, by a position as in the read store, or by an
-   * id as in the job queue.
+   * that was suspended may run for a while at the same time as the next one. Its late writes must do no harm: the read store ignores a write with an
+   * older position, and the job queue ignores a job whose id it has.
    */
   hold(name: string, start: () => Promise<RunningWork>): RunningWork
   ready(): Promise<void>

@@ -28,7 +28,7 @@ export const rpcCalls = {
         behind: z.int(),
         truncated: z.boolean(),
         files: z.int(),
-        /** The changed files, sealed under the task's key; `null` when there are none. The caller removes them. */
+        /** The blob with the changed files, sealed under the task's key; `null` when no file has changed. The caller removes the blob. */
         blob: BlobRef.nullable(),
       }),
       z.object({ kind: z.literal('base_not_found') }),
@@ -132,7 +132,10 @@ export const rpcCalls = {
     request: z.object({ of: z.enum(['project', 'person']), id: z.string(), serverId: z.string() }),
     response: z.object({ test: McpTest }),
   },
-  /** A seal over the present log, made now if there is none, by its revision in its stream. Answered by the process that seals. */
+  /**
+   * A seal that covers the present log; if there is none, it is made now. The response is the seal's revision in the stream of seals. Answered by the
+   * process that seals.
+   */
   seal: { request: z.object({}), response: z.object({ revision: z.int().nonnegative() }) },
 }
 export type RpcName = keyof typeof rpcCalls

@@ -33,8 +33,8 @@ export function proposedMessage(document: FeedbackDocument): string | null {
 const shownLogLength = 8_000
 
 /**
- * Whether the turn of the feedback led to nothing, according to the task's state: the message was withdrawn, or the turn was cancelled or failed.
- * None of these events names the feedback, so its document does not have this.
+ * Whether the turn that got the feedback led to nothing, according to the task's state: the message was withdrawn, or the turn was cancelled or
+ * failed. The events about that do not name the feedback, so the feedback's document does not show it.
  */
 function isReturned({ status, feedbackId }: FeedbackDocument, state: TaskState | null): boolean {
   return (

@@ -1,4 +1,4 @@
-/** Waits until a projection has folded a position, so that a read after a write shows it. */
+/** Waits until the read models include the events up to a position, so that a read after a write shows it. */
 import { comparePositions, type Position } from '#domain/kernel/event.ts'
 import type { Bus } from '#platform/ports/bus.ts'
 import type { EventStore } from '#platform/ports/eventStore.ts'

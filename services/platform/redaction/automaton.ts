@@ -126,7 +126,7 @@ export function childOf(
   }
 }
 
-/** The node after one more letter: it stands for the longest beginning of a word with which the text so far ends. */
+/** The node after one more letter. It stands for the longest text that is both the beginning of a word and the end of what was read so far. */
 export function moved(automaton: Automaton, from: number, label: number): number {
   let node = from
   for (;;) {

@@ -38,7 +38,7 @@ export interface Scan {
   prefixes: number[]
   jwt: {
     starts: number[]
-    /** A header that ended with a dot, and how many characters of `eyJ` have followed. */
+    /** A possible header of a web token that ended with a dot, and how many characters of the following `eyJ` were read. */
     awaiting: { readonly from: number; seen: number } | null
     /** The start of a confirmed token whose end was not reached yet; `null` when there is none. */
     run: number | null
@@ -203,7 +203,7 @@ function goOnWithWebToken(scan: Scan, code: number, place: number): void {
 const dot = 0x2e
 const dash = 0x2d
 
-/** Drops headers that are already too long to end with a dot at `place` or later. */
+/** Drops possible headers of web tokens that are already too long to end with a dot at `place` or later. */
 function dropLongHeaders(jwt: Scan['jwt'], place: number): void {
   const isShort = (from: number) => place - from <= webToken.longestHeader
   const first = jwt.starts[0]

@@ -27,9 +27,9 @@ const actor = { kind: 'system', service: 'log' } as const
 const { sha256, utf8, isSignedBy } = cryptography
 
 /**
- * Begins the next epoch. Must be called before the restored log is used, and while nobody appends to it: everything that is known from beyond the
- * copy then belongs to an earlier epoch. `above` is an epoch that is known outside of the log. Throws `OlderData` for something that is not a log,
- * and `UnreadableEvent` when the log's own stream is damaged.
+ * Begins the next epoch. Must be called before the restored log is used, and while nobody appends to it: seals and read models from after the copy
+ * was made then belong to an earlier epoch. `above` is an epoch that something outside of the log names; the new epoch is higher. Throws `OlderData`
+ * for something that is not a log, and `UnreadableEvent` when the log's own stream is damaged.
  */
 export async function restoreLog(restoring: Restoring, above = 0): Promise<LogIdentity> {
   const { commands, eventStore, vault, clock } = restoring

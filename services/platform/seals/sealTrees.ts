@@ -70,10 +70,10 @@ export interface SealTrees {
   readonly log: TiledTree
   readonly ends: TiledTree
   readonly heads: Map<string, StreamHead>
-  /** Streams whose new last event is not in the tree `ends` yet. */
+  /** Streams whose latest event is not in the tree `ends` (the tree over the last events) yet. */
   readonly touched: Set<string>
   last: z.infer<typeof Last> | null
-  /** The number of events that no seal covers, according to the log. This includes seals that have other unsealed events before them. */
+  /** The number of events that no seal covers. The events that record seals count too, if other events before them are not sealed. */
   unsealed: number
   /** A newer epoch that the log has entered, whose events this process must not seal. */
   newerEpoch: number | null

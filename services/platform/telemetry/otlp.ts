@@ -36,7 +36,7 @@ export function openSpanSink({
     maxQueueSize: maxQueued,
     maxExportBatchSize: batch,
     scheduledDelayMillis: delayMs,
-    // This is longer than the limit of the exporter, which reports the reason.
+    // Longer than the exporter's own limit, so that the exporter gives up first and reports the reason.
     exportTimeoutMillis: exportMs + 1_000,
   })
   return {

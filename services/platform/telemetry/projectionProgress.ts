@@ -10,7 +10,7 @@ import { EngineUnavailable, NotFolded } from '#platform/ports/faults.ts'
 import type { ReadStore } from '#platform/ports/readStore.ts'
 import type { Lag } from './telemetry.ts'
 
-/** An event that is younger than this may simply not be folded yet. */
+/** An event that is younger than this may simply not be in the read models yet. */
 const maxWaitMs = 15_000
 /** A projector that is catching up advances its checkpoint within this time. `checkTimeoutMs` limits the whole check. */
 const advanceTimeoutMs = 1_500

@@ -14,9 +14,9 @@ export interface Period {
 }
 
 export interface Lag {
-  /** The number of events that are not folded yet, counted up to 1,000. */
+  /** The number of events that are not in the read models yet, counted up to 1,000. */
   readonly events: number
-  /** The age of the oldest event that is not folded; 0 when there is none. */
+  /** The age of the oldest event that is not in the read models yet; 0 when there is none. */
   readonly seconds: number
 }
 

@@ -6,7 +6,7 @@ import type { VerifierKey } from '#domain/proof/checkpoint.ts'
 import { isRestoreSigned } from '#platform/seals/restoreLog.ts'
 import type { Claim } from './sealClaims.ts'
 
-/** A restore, and the log before it as it was read. */
+/** A restore, with the number and the root of the events that the log has before it. */
 export interface Restore {
   readonly epoch: number
   readonly revision: number
@@ -50,7 +50,7 @@ export interface RestoreReport {
 
 /**
  * The report on all restores. An unsigned restore is not a fault if a later one is signed, since the owner of the key then confirmed the log
- * including it. `lost` are the seals beyond the restores that follow them.
+ * including it. `lost` are seals that cover events which a later restore cut off.
  */
 export async function restoreReport(
   restores: readonly Restore[],

@@ -159,7 +159,7 @@ function hasBeginningOfSeal(text: string): boolean {
   return !text.endsWith('}') && '{"revision":0,"at":"","checkpoint":"","heads":""}'.startsWith(form)
 }
 
-/** The seal in the log; `undefined` when the log has none there. */
+/** The seal with this epoch and revision in the log; `undefined` when the log has none. */
 async function sealOf(
   lines: Lines,
   { epoch, revision }: { readonly epoch: number; readonly revision: number },

@@ -1,4 +1,7 @@
-/** Finds the records that differ from what was sealed. Compares the log with the stored leaves, which match a seal. */
+/**
+ * Finds the records of the log that differ from what was sealed. Compares the log with the stored leaves of the hash tree, after checking that these
+ * match a seal.
+ */
 import { comparePositions } from '#domain/kernel/event.ts'
 import { hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
 import { leafHash } from '#domain/proof/merkleTree.ts'

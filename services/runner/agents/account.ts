@@ -45,7 +45,7 @@ export async function accountOf(
   const { payer, key } = own
   if (key.kind === 'subscription' && (access.kind === 'key' || access.subscriptions !== true))
     return { kind: 'none', code: 'no_key', why: subscriptionRefused(name) }
-  // The operator may have changed which addresses are allowed since this one was entered.
+  // Since this key's address was entered, the operator may have changed which addresses are allowed.
   const why = key.baseUrl === null ? undefined : addressFault(key.baseUrl, egress)
   if (why !== undefined) return { kind: 'none', code: 'no_key', why: `The project's key is not used. ${why}` }
   const service = key.baseUrl === null ? providerLabels[provider] : new URL(key.baseUrl).host

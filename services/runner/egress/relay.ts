@@ -73,8 +73,8 @@ type Command = readonly [string, ...string[]]
 export type Begins = 'reachable' | 'on_first_line'
 
 /**
- * The command together with a relay, which is started at once. The command's process is the first of the sandbox. With the path of the broker's
- * socket in the sandbox, the relay also connects `modelPort` to the broker.
+ * The command together with a relay, which is started at once. The command becomes the first process of the sandbox. If `model`, the path of the
+ * broker's socket in the sandbox, is given, the relay also connects `modelPort` to the broker.
  */
 export function besideRelay(place: RelayPlace, command: Command, begins: Begins, model = ''): Command {
   const ports = [relayPort, ...place.ports].join(' ')

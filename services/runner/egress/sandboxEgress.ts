@@ -13,15 +13,15 @@ export interface SandboxEgress {
   readonly readOnly: readonly Bind[]
   readonly sockets: readonly Bind[]
   /**
-   * The command that starts the sandbox together with the processes that run beside the given one. If the sandbox has the broker's socket (`model`),
-   * the broker can be reached on the loopback as well.
+   * The command line for the sandbox: it starts the given command and the relay beside it, if one is needed. With `model`, the path of the broker's
+   * socket, the relay also makes the broker reachable on the loopback.
    */
   command(
     command: readonly [string, ...string[]],
     begins: Begins,
     model?: string,
   ): readonly [string, ...string[]]
-  /** The number of processes that run beside a command that waits for a signal to start. */
+  /** How many relays `command` starts beside the given command: 1, or 0 without a sandbox. */
   readonly beside: number
   /** Ends all connections, and returns their traffic. */
   close(): Promise<Traffic>

@@ -25,7 +25,7 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
     // The built-in scripted model knows only the tools of `claude`.
     access: api === null ? { kind: 'key' } : { kind: 'loopback', api, scripted: false },
     usage: 'metered',
-    // ACP has no message for this.
+    // ACP has no message by which an agent could report that it repeats a call to its model.
     retriesSilently: true,
     // The agent may wait for its own children after its input is closed.
     leavesByItself: false,
@@ -61,7 +61,7 @@ export function acpAgent(name: AgentName, entry: AcpEntry): Agent {
         model: wanted(request.model),
         keyVariable: variables.key,
       }),
-    // Such agents print on standard error what their client refuses, with pages of their own source.
+    // Agents that speak ACP print each refusal of a request, with pages of their own source, on standard error. A person needs none of that.
     shownStderr: () => '',
     // Faults are in the agent's answers; if there is no answer, its standard error explains best.
     faultOf: () => null,

@@ -35,8 +35,8 @@ export interface AcpEntry extends Pick<
    */
   readonly api: ModelApiName | null
   /**
-   * The files of the agent's home. `instructions` are the paths in the sandbox of those instruction files that the repository has, `heeded` are those
-   * of the `heededFiles`; `own` is the person's text.
+   * The files of the agent's home. `instructions` are the paths in the sandbox of the repository's instruction files, and `heeded` are the paths of
+   * those `heededFiles` that the repository has. `own` has the person's own instructions.
    */
   home(
     instructions: readonly string[],
@@ -48,7 +48,7 @@ export interface AcpEntry extends Pick<
    * works.
    */
   launch(start: AcpStart): {
-    /** The program that starts this one, which is its argument; none by default. */
+    /** A command that starts the agent and gets the agent's own command line as further arguments; none by default. */
     readonly starter?: readonly string[]
     readonly arguments: readonly string[]
     readonly environment: Readonly<Record<string, string>>

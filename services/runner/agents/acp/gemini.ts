@@ -12,8 +12,8 @@ done 2>/dev/null
 exec "$0" "$@"`
 
 /**
- * The folder of a repository with settings, hooks, servers and policies for gemini. They are off in a folder that gemini does not trust, but so are
- * all MCP servers: it trusts a repository that has none of them.
+ * The folder of a repository with settings, hooks, servers and policies for gemini. gemini ignores the folder only in a repository that it does not
+ * trust, and there it uses no MCP servers at all. So a repository is trusted if it has no such folder.
  */
 const settingsFolder = '.gemini'
 

@@ -4,7 +4,7 @@ import { ownServerName, ownServerPath, ownToolWithinMs } from '../ownTools.ts'
 import type { AcpEntry } from './entry.ts'
 
 const initialModel = 'claude-sonnet-5'
-/** Longer than the gateway waits for a call, which then reports the reason. */
+/** Longer than our MCP gateway waits for a call, so that the gateway gives up first and can report the reason. */
 const callWithinMs = 620_000
 
 /** The settings that hide tools of a server, by the names that opencode gives them. */

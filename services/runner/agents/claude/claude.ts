@@ -145,10 +145,10 @@ const tokenVariable = 'FLIGHTDECK_MCP_TOKEN'
 
 const mcpEnvironment = (runToken: string) => ({
   [tokenVariable]: runToken,
-  // claude negotiates for 5 s how the server speaks, and then opens a session. The gateway ends that after 10 s with a reason, so claude must wait
-  // longer than both together.
+  // claude negotiates for 5 s how the server speaks, and then opens a session. Our MCP gateway gives up on that after 10 s and reports the reason, so
+  // claude must wait longer than both times together.
   MCP_TIMEOUT: '25000',
-  // The gateway waits less long than this, and then reports the reason.
+  // Longer than our MCP gateway waits for a call, so that the gateway gives up first and can report the reason.
   MCP_TOOL_TIMEOUT: '620000',
 })
 

@@ -69,7 +69,10 @@ const triples: Readonly<Record<string, string>> = {
   'darwin-arm64': 'aarch64-apple-darwin',
 }
 
-/** The program in the package for the platform, which is found from `by` and also holds the program's other files. */
+/**
+ * The path of the program in the npm package for this platform, which also has the program's other files. Looks for the package as a module in the
+ * file `by` would.
+ */
 function installed({ platform, arch }: Machine, by: string): readonly string[] {
   const name = `${platform}-${arch}`
   try {

@@ -233,7 +233,7 @@ function done(state: State, asked: Asked, result: unknown): readonly AgentEvent[
   }
 }
 
-/** Asks for one server of the thread, since for a list of all codex would start each once more. */
+/** Asks about one MCP server at a time: for a list of all servers, codex would start each of them once more. */
 function serverAsked(state: State, name: string): AgentEvent {
   const params = { threadId: state.thread, serverName: name, detail: 'toolsAndAuthOnly' }
   return { type: 'write', text: asking(state, { kind: 'server', name }, 'mcpServerStatus/list', params) }
@@ -241,7 +241,10 @@ function serverAsked(state: State, name: string): AgentEvent {
 
 const isOpening: ReadonlySet<Asked['kind']> = new Set(['models', 'thread', 'server'])
 
-/** Sends the messages once codex has a thread and its servers have started, for which codex itself waits in a turn. */
+/**
+ * Sends the held messages once codex has a thread and its MCP servers have started. Without this wait, codex would wait for the servers within the
+ * turn.
+ */
 function opened(state: State): readonly AgentEvent[] {
   if (state.thread === '' || [...state.asked.values()].some(({ kind }) => isOpening.has(kind))) return []
   const { held } = state

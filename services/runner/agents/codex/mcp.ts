@@ -22,7 +22,8 @@ export function mcpArguments(servers: readonly McpServerForAgent[]): readonly st
         ? {
             url: server.url,
             bearer_token_env_var: tokenVariable,
-            // The gateway ends the start after 10 s with a reason. codex must wait longer, and would then try twice more.
+            // Our MCP gateway gives up on a start after 10 s and reports the reason. codex must wait longer than that; if its own limit ended the
+            // start, codex would try twice more.
             startup_timeout_sec: 15,
           }
         : {
@@ -34,7 +35,7 @@ export function mcpArguments(servers: readonly McpServerForAgent[]): readonly st
       disabled_tools: toolsOff,
       // Where codex asks at all, it asks before each use of a tool.
       default_tools_approval_mode: 'prompt',
-      // Longer than the gateway waits, which then reports the reason.
+      // Longer than our MCP gateway waits for a call, so that the gateway gives up first and can report the reason.
       tool_timeout_sec: 620,
     }
     return ['--config', `mcp_servers.${name}=${toml(entry)}`]
