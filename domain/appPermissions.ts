@@ -73,8 +73,8 @@ export function acceptedPermissions(
 }
 
 /**
- * The credentials for requests to the code host. `own_token` is `GITHUB_TOKEN`; a token of a `person` is issued through the App and limited by its
- * permissions.
+ * The credentials for requests to the code host. `own_token` is `GITHUB_TOKEN`; a token of a `person` is issued through the App, and the App's
+ * permissions limit it.
  */
 export const credentials = ['person', 'own_token', 'installation', 'app_key'] as const
 export type Credential = (typeof credentials)[number]

@@ -89,7 +89,7 @@ export type LogEntry = z.infer<typeof LogEntry>
 export const TerminalOutput = z.object({
   taskId: z.string(),
   timestamp: Moment,
-  /** A part of the message's text; `''` when it was erased. */
+  /** A piece of the output; `''` when it was erased. */
   content: z.string(),
   type: z.enum(['stdout', 'stderr']),
   executionId: z.string(),

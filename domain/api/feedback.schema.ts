@@ -26,7 +26,7 @@ export const ShownFeedback = z.object({
   verdict: ReviewVerdict.nullable(),
   writtenAt: Moment,
   receivedAt: Moment,
-  /** This field and those below are `null` when the content was erased. */
+  /** This field and the next six are `null` when the content was erased. */
   number: z.number().nullable(),
   author: z.object({ id: z.string(), login: z.string() }).nullable(),
   url: z.string().nullable(),

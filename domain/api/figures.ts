@@ -1,4 +1,4 @@
-/** Figures of tasks: their routes, and the measures that there are. */
+/** Figures of tasks: routes, limits and scopes. */
 import type { Routes } from './route.ts'
 
 export const figuresRoutes = {
@@ -7,7 +7,7 @@ export const figuresRoutes = {
 } as const satisfies Routes
 
 export const figuresLimits = {
-  /** The most groups that are shown; the others are summed up in one. All weeks are always shown. */
+  /** The most groups that an answer shows; the others are summed up in one. Of figures by week, every week is shown. */
   groups: 50,
   /** The most days that a period can have. */
   days: 1_830,

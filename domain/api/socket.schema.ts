@@ -88,7 +88,7 @@ export interface ServerEvents {
   terminal_output: (output: TerminalOutput & Caused) => void
   /** A message is new, edited or withdrawn. It has the position and revision of the event that changed it. */
   chat_message: (message: ChatMessage & Caused) => void
-  /** Sent immediately and without guarantee: these pieces have no place in the log, and resuming does not depend on them. */
+  /** Pieces of a message that is being written, sent at once and without guarantee. They have no place in the log, and resuming does not depend on them. */
   chat_message_words: (words: MessageWords) => void
   /** Like `chat_message_words`, for a thought: its `messageId` is that of the entry that the command log gets once the thought is complete. */
   thought_words: (words: MessageWords) => void

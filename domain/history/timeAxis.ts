@@ -1,6 +1,6 @@
 /** The time axis of a replay: real time, with idle stretches shortened. Positions on the axis are in milliseconds from the beginning of the axis. */
 
-/** A longer stretch without events is idle, in milliseconds. */
+/** A stretch without events is idle if it lasts longer than this, in milliseconds. */
 export const idleMs = 5_000
 /** The length of an idle stretch on the axis, in milliseconds. */
 export const squeezedMs = 2_000

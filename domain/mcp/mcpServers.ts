@@ -27,7 +27,7 @@ const RemoteServer = z.object({
   auth: z.discriminatedUnion('kind', [
     z.object({ kind: z.literal('none') }),
     z.object({ kind: z.literal('header'), name: z.string() }),
-    /** A person signs in at the server. `clientId` is the client to use; if absent, one is registered for the server. */
+    /** A person signs in at the server. `clientId` is the client to use; `null` when one is registered for the server. */
     z.object({ kind: z.literal('oauth'), clientId: z.string().nullable() }),
   ]),
 })

@@ -87,8 +87,8 @@ const holdsName = (body: string, slug: string): boolean =>
   beginningOf(body).toLowerCase().includes(`@${slug.toLowerCase()}`)
 
 /**
- * The requests that were made after the rule began to apply: those by label, then those by mentions, each oldest first. Texts by bots, by ourselves,
- * and texts that somebody else edited do not count. `slug` is the App's name; `null` when there is no App.
+ * The requests that were made after the rule began to apply: those by label, then those by mentions, each oldest first. Texts by bots, by this
+ * server, and texts that somebody else edited do not count. `slug` is the App's name; `null` when there is no App.
  */
 export function requestsOf(
   { issue, labelEvents, comments }: SearchedIssue,

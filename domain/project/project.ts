@@ -76,7 +76,7 @@ export type ProjectCommand =
   | { readonly type: 'AllowFilters'; readonly filters: readonly string[] }
   | { readonly type: 'ChangeDrafts'; readonly on: boolean }
   | { readonly type: 'ChooseSubmodules'; readonly repositories: readonly string[] }
-  /** `null` forbids them again. */
+  /** `null` forbids the hooks again. */
   | { readonly type: 'AllowHooks'; readonly hash: string | null }
   | { readonly type: 'SetSecret'; readonly name: string; readonly forAgent: boolean }
   | { readonly type: 'RemoveSecret'; readonly name: string }

@@ -66,7 +66,7 @@ export function rootOf(sha256: Sha256, { hashes }: Frontier): Hash {
   return folded(sha256, hashes) ?? sha256(new Uint8Array(0))
 }
 
-/** The complete subtrees from `start` to `end`, from the left. A subtree of that length must be able to begin at `start`. */
+/** The complete subtrees from `start` to `end`, from the left. `start` must be a multiple of the length of the first, which is the longest. */
 export function nodesOf(start: number, end: number): readonly Node[] {
   const nodes: Node[] = []
   for (let at = start; at < end;) {

@@ -62,7 +62,7 @@ export interface LiveTask {
   readonly openTools: ReadonlySet<string>
   /** The number of files that differ from the merge base, as last recorded. */
   readonly changedFiles: number
-  /** The tree of these files, from which a pull request is made; `null` when there is none, for example while an agent is writing. */
+  /** The git tree with the task's changes, from which a pull request is made; `null` when there is none, for example while an agent is writing. */
   readonly changedTree: string | null
   /** The value of `changedTree` when the last execution was requested; `null` when it was unknown. */
   readonly treeBefore: string | null

@@ -174,7 +174,7 @@ export function growingThought(
   return { ...thought(entry, executionId, text), status: 'running' }
 }
 
-/** The duration of a thought, and when it began: its duration before it was recorded. */
+/** The duration of a thought, and when it began. A thought is recorded at its end, so it began that much earlier. */
 function thoughtFor({ at, data: { durationMs } }: Extract<Words, { type: 'ThinkingRecorded' }>) {
   return { durationMs, timestamp: new Date(Date.parse(at) - (durationMs ?? 0)).toISOString() }
 }

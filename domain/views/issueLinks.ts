@@ -14,8 +14,8 @@ export interface IssueLinkDocument extends ViewDocument {
   /** The revision of the latest event that the comment should show. */
   readonly changedAt: number
   /**
-   * The repository of the issue from which the task was created; `null` when there is no issue. This and the members below are also `null` when the
-   * content was erased.
+   * The repository of the issue from which the task was created; `null` when there is no issue. This and `number` are also `null` when the content
+   * was erased.
    */
   readonly repositoryId: string | null
   readonly number: number | null

@@ -72,7 +72,7 @@ function cut(text: string, length: number): string {
   return `${beginning.trimEnd()}…`
 }
 
-/** A rule and an HTML comment that mark where the template's part begins. */
+/** The HTML comment that marks where the template's part begins. */
 const mark = '<!-- Template of the repository -->'
 
 /** The maximum length of a body on GitHub, in characters. */
