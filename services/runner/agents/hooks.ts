@@ -1,4 +1,7 @@
-/** Reads the hooks in a repository's settings of `claude`. Nothing of the file is run here, and nothing else in it is used. */
+/**
+ * The hooks in a repository's settings of `claude`: reads them, decides whether they may run, and says why they stay off. No hook is run here, and
+ * nothing else of the settings is used.
+ */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { RepositoryHook, type RepositoryHooks } from '#domain/api/projectSettings.schema.ts'
@@ -31,7 +34,7 @@ export function hooksIn({ files, leftOut }: Omit<AbilityFiles, 'notes'>): Reposi
 
 const refused = (reason: string) => ({ kind: 'refused' as const, reason })
 
-/** The hooks that run: those of the version whose hash is allowed. */
+/** All hooks in the settings file if the file's hash is the allowed one; otherwise none. */
 export function allowedHooks(found: AbilityFiles, allowed: string | null): readonly RepositoryHook[] {
   const hooks = hooksIn(found)
   return hooks?.kind === 'shown' && hooks.hash === allowed ? hooks.hooks : []

@@ -147,7 +147,8 @@ async function makeOrRestore(deps: Deps, subject: ExecutionSubject): Promise<Sta
   const booting = runOutput(terminal, { fence, kind: 'turn', redaction: deps.redaction([]) })
   const make = () =>
     readyWorkspace(deps, {
-      // The start commit of an alternative, and the earlier base commit, no longer count after the work was merged.
+      // After the work was merged, the task begins at the present base branch: neither at the commit that it shares with the task to which it is
+      // compared, nor at its earlier base commit.
       task: facts.isMerged ? { ...document, startCommit: null } : { ...document, lastBase: task.baseCommit },
       user,
       executionId: fence.executionId,

@@ -25,7 +25,9 @@ export type WorkspacePlan =
   | 'reuse'
   /** The workspace exists, and gets the files of the snapshot to which an undo goes back. */
   | 'restore_in_place'
-  /** The workspace exists but cannot be used, because a fork has restored its files only partly. */
+  /**
+   * The workspace exists but cannot be used: the task was created from a turn of another task, and the files of that turn were restored only partly.
+   */
   | 'recreate'
   /** Workspace and task are new. */
   | 'create'
@@ -33,7 +35,10 @@ export type WorkspacePlan =
   | 'continue_from_branch'
   /** The workspace is new and at the base branch, since the work was merged. */
   | 'start_after_merge'
-  /** The workspace is new, and gets the files of the snapshot that a fork or an undo asks for; if that is impossible, the run fails. */
+  /**
+   * The workspace is new, and gets the files from the end of the turn that an undo goes back to, or that the task was created from; if that is
+   * impossible, the run fails.
+   */
   | 'restore_moment'
   /** The workspace is new, and gets the work of the last snapshot, if there is one. */
   | 'restore_snapshot'

@@ -22,7 +22,10 @@ interface Making {
   remove(): Promise<void>
 }
 
-/** Prepares a workspace. If the person has no access, leaves nothing of it. All work that this starts has ended when it resolves. */
+/**
+ * Prepares a workspace. If the person has no access, a workspace that was just made is removed again. When this resolves, all work that it started
+ * has ended.
+ */
 export async function prepareConcurrently(
   refreshing: Promise<{ readonly kind: 'ready'; readonly mirror: Mirror } | Failed>,
   { find, make, ground, close, remove }: Making,

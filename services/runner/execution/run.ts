@@ -8,7 +8,7 @@ import type { RunOutput } from './recording/terminalOutput.ts'
 import type { TerminalWriter } from './recording/terminalWriter.ts'
 import type { Control, DeliveryQueue, Stopping } from './control.ts'
 
-/** The dependencies of an execution: all three sets, and prewarmed agents and workspaces. */
+/** The dependencies of an execution: the three sets of `deps.ts`, and the prewarmed agents and workspaces. */
 export interface ExecutionDeps extends RecordingDeps, WorkspaceDeps, AgentDeps {
   readonly prewarm: Prewarm
 }

@@ -36,7 +36,7 @@ export interface SandboxEnvs {
   readonly setupCommand: string
   /** The environment for the setup, and for commands for which a person grants the secrets. */
   readonly withSecrets: SandboxEnv
-  /** The environment for commands of people without secrets. */
+  /** The environment without secrets, for commands of people. */
   readonly forCommands: SandboxEnv
   readonly forAgent: SandboxEnv
   /** All secrets of the project. Nothing that is recorded may contain them. */

@@ -18,7 +18,9 @@ import type { Message } from './messages.ts'
 export interface OwnServer {
   /** Answers a request, whose token was checked before. */
   serve(request: IncomingMessage, response: ServerResponse): Promise<void>
-  /** Sends the events of calls to the turn that begins; with `null` it is over, and nobody is left to answer. */
+  /**
+   * Passes the events of calls to `hear`, from the beginning of a turn. With `null` the turn is over, and its open questions are answered with that.
+   */
   follow(hear: Hear | null): void
   /** Gives the agent the answers to its question; returns `false` when it no longer waits for them. */
   answer(requestId: string, answers: readonly Answer[]): boolean
@@ -208,7 +210,7 @@ const resultOf = (text: string, isError = false) => ({
 function inWords([given]: readonly Answer[]): string | undefined {
   if (given === undefined) return undefined
   const words = [...given.choices, given.text].filter((word) => word.trim() !== '').join(', ')
-  // gemini takes a text that is JSON, such as a number, for something else.
+  // gemini misreads a text that is JSON, such as a number, so the answer begins with words.
   return `The person answers: ${words}`
 }
 

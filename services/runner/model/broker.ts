@@ -112,7 +112,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
   }
 }
 
-/** Forwards those requests to the upstream that have the token, belong to the API, and are within the budget and the limits. */
+/** Forwards a request to the upstream only if it has the token, belongs to the API, and is within the budget and the limits. */
 function admission(
   options: BrokerOptions & { readonly concurrency: number },
   upstream: Upstream,

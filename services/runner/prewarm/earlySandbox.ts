@@ -1,6 +1,6 @@
 /**
- * Opens the sandbox of an agent while its workspace is still being made, so that neither waits for the other. It is closed unused if the workspace
- * was not made, or if it does not match the turn.
+ * Opens the sandbox of an agent while its workspace is still being made, so that neither waits for the other. If the workspace cannot be made, or if
+ * the turn needs another agent, the sandbox is closed unused.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { AgentName } from '#domain/agents.ts'
@@ -14,7 +14,7 @@ import type { Workspace } from '../workspace/workspace.ts'
 export interface EarlySandbox {
   /** Opens the sandbox for a workspace whose folders exist, and closes one that was opened before. A fault is logged; the turn then opens its own. */
   open(workspace: Workspace, repositoryUrl: string): void
-  /** Returns the sandbox if it was opened for such an agent; otherwise closes it. */
+  /** Returns the sandbox if it was opened for the agent that `needed` describes; otherwise closes it. */
   take(needed: OpenedFor): Promise<OpenedAgent | undefined>
   /** Closes the sandbox. Nothing of it is left when this resolves. */
   close(): Promise<void>

@@ -54,8 +54,8 @@ interface Preparation {
 
 const unusedMs = 60_000
 /**
- * How long an agent waits at most, which is longer than a prepared workspace usually lives. The agent is ended with its workspace, which every
- * repeated request keeps for longer.
+ * The longest time that a prepared agent waits. Usually it ends earlier, together with its workspace. But each repeated request keeps the workspace
+ * for another minute, so the agent needs a limit of its own.
  */
 const agentMs = 60 * 60_000
 /** The most people with a prepared workspace at the same time. */

@@ -133,7 +133,7 @@ function renewLease(delivery: Delivery, stop: Stopping): NodeJS.Timeout {
   const renewal = setInterval(() => {
     delivery.working().catch(() => {
       clearInterval(renewal)
-      // The log fences what an execution reports, but nothing fences what a pull request does at the code host.
+      // The log refuses what an execution reports without a valid lease, but nothing at the code host refuses what a pull request does without one.
       if (delivery.job.kind === 'pull_request') stop.stop('evicted')
     })
   }, renewMs)
@@ -234,7 +234,7 @@ function watchTask(
       answers.offer(undelivered(state.questions))
     } catch (fault) {
       if (fault instanceof UnreadableEvent && !isOfLaterVersion(fault)) return stopUnrecorded(fault)
-      // The next check may succeed; reports in the meantime are fenced.
+      // The next check may succeed. If another runner has taken over in the meantime, the log refuses this run's reports.
       logger.warn({ err: fault }, 'failed to read the task')
     }
   }

@@ -97,7 +97,10 @@ const repositoryFiles: ReadonlyMap<string, Format> = new Map([
 
 const maxHosts = 20
 
-/** The hosts in such a file, without duplicates and in the form of an allow-list. Loopback and private addresses are left out. */
+/**
+ * The hosts in a configuration file of this format, without duplicates, each as it is written in a project's list of allowed hosts. Loopback and
+ * private addresses are left out.
+ */
 export function hostsIn(format: Format, text: string): readonly string[] {
   const found = new Set<string>()
   const meant = format === 'maven' ? withoutComments(text) : text

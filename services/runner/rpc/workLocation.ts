@@ -36,7 +36,7 @@ type HostPlace = Pick<RepositoryAccess['access'], 'url' | 'authorization'>
 
 export const repositoryOf = ({ ownerId: owner, projectId }: LiveTask): Repository => ({ owner, projectId })
 
-/** A part of the time that the caller waits. */
+/** How long to wait for the code host. The caller of this runner waits longer, so that time is left for its answer. */
 const hostTimeoutMs = 5_000
 
 /**

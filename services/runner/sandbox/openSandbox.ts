@@ -17,7 +17,7 @@ export interface OpenedSandbox {
   readonly notice: string | null
   /** Why only the scripted model may run in the sandbox, in a sentence; `null` when real models may run. */
   readonly onlyScripted: string | null
-  /** Sentences about what the sandbox lacks of the guarantees of sandboxes. */
+  /** A sentence for each guarantee of a sandbox that this one does not give. */
   readonly shortcomings: readonly string[]
   /** A sentence about how memory is counted, if there is a sandbox. */
   readonly memory: readonly string[]

@@ -100,14 +100,14 @@ async function makeWorkspace(
 ): Promise<void> {
   const task = taskFolder(request.root, request.taskId)
   const { kept } = await removeIncomplete(request.root, request.taskId, request.path)
-  // The server may have begun or stopped using sandboxes since then.
+  // The server may have begun or stopped using sandboxes since the home was made, so the home may need another owner.
   if (workspace.owner && kept.includes('home'))
     await giveTo(workspace.owner, [workspace.homeDir], request.path)
   await makeFolders(request.root, task, workspace)
   if (workspace.owner)
     await request.limit?.hold(request.taskId, workspace.owner, [workspace.dir, workspace.homeDir])
   request.onPlace?.(workspace)
-  // The two are independent. Both have ended when this fails.
+  // Makes both git directories at the same time. If one fails, the other is awaited too, so that nothing runs on after the fault.
   const made = await Promise.allSettled([
     makePrivateGit(request.git, workspace, commits),
     makeAgentGit(workspace, request, commits),

@@ -2,7 +2,7 @@
 
 /**
  * Thresholds of free space, in bytes. Below `stop`, the run that grew most is ended; below `begin`, no run begins; below `end`, all runs are ended if
- * ending one does not help. So the free space does not depend on how many runs are tried.
+ * ending one does not help.
  */
 export interface DiskFloors {
   readonly stop: number
@@ -15,21 +15,24 @@ export function floorsOf(leastFree: number): DiskFloors {
 }
 
 /**
- * Whether a run must be ended: free space is below the floor and, if a run was ended because of that before, has fallen by another tenth of the floor
- * since (`settled` was free then). So what that run left behind is not blamed on the others.
+ * Whether a run must be ended because free space is below the floor. If a run was ended for that already and `settled` bytes were free afterwards,
+ * free space must also have fallen by another tenth of the floor since: otherwise other runs would be blamed for what that one left on the disk.
  */
 export function isFalling(free: number, floors: DiskFloors, settled: number | undefined): boolean {
   return free < (settled === undefined ? floors.stop : settled - floors.stop / 10)
 }
 
-/** Whether all runs must be ended: free space has fallen by a tenth of the floor although a run is being ended; `from` was free when that began. */
+/**
+ * Whether all runs must be ended: free space is below `end`, and has fallen by a tenth of `stop` while one run is being ended. `from` bytes were free
+ * when that began.
+ */
 export function isOutOfHand(free: number, floors: DiskFloors, from: number): boolean {
   return free < floors.end && free < from - floors.stop / 10
 }
 
 /**
- * Whether a run is over its limit. A run that was over the limit at its first count (`first`) may continue, so that its workspace can be made
- * smaller; the 1 MiB that it may write at its beginning is no growth. All in bytes.
+ * Whether a run is over its limit, in bytes. A run whose workspace was over the limit at its first count (`first`) may continue and may write 1 MiB
+ * more, so that it can make the workspace smaller.
  */
 export const isOver = (size: number, first: number, limit: number): boolean =>
   size > (first > limit ? first + 1024 ** 2 : limit)

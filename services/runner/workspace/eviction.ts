@@ -39,7 +39,10 @@ export interface WorkspaceEviction {
   counted(taskId: string, bytes: number): void
   /** Measures, and evicts if the budget is exceeded. Only one call runs at a time. */
   clear(): Promise<Cleared>
-  /** Removes mirrors that are no longer needed according to their folders below the root, unless a workspace uses one or it was used within `idleMs`. */
+  /**
+   * Removes each mirror for whose folder (relative to the root) `isOfUse` returns false, unless a workspace uses the mirror or it was used within
+   * `idleMs`.
+   */
   removeMirrors(options: {
     readonly idleMs: number
     readonly isOfUse: (path: string) => boolean

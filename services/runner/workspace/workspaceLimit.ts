@@ -132,7 +132,7 @@ async function openQuota(
     return true
   }
 
-  /** Adds all files of a workspace that was made without a limit. */
+  /** Puts all files of a workspace that was made without a limit into the quota project `id`. */
   async function takeIn(folder: string, id: string): Promise<void> {
     const names = (await readdir(folder)).filter((name) => ['tree', 'home', 'command-home'].includes(name))
     const folders = names.map((name) => join(folder, name))

@@ -78,9 +78,9 @@ const settings = {
     [ownServerName]: {
       httpUrl: `\${GOOGLE_GEMINI_BASE_URL}${ownServerPath}`,
       headers: { Authorization: 'Bearer ${GEMINI_API_KEY}' },
-      // A session's servers get 10 minutes for a call.
+      // gemini gives MCP servers that a session names only 10 minutes for a call, so our own server is in these settings.
       timeout: ownToolWithinMs,
-      // It needs no permission in any mode.
+      // Our own server needs no permission in any mode.
       trust: true,
     },
   },

@@ -25,8 +25,8 @@ export const opencode: AcpEntry = {
   // The folder of the database; the log and other state are elsewhere.
   sessionFolders: ['.local/share/opencode'],
   ownFolders: ['.config/opencode', '.opencode'],
-  // opencode loads the plugins in these files and folders whatever its settings say.
   ownTools: ['ask_person'],
+  // opencode loads the plugins in these files and folders whatever its settings say.
   refusedFiles: ['.opencode', 'opencode.json', 'opencode.jsonc'],
   home: (instructions, own) => [
     { path: '.config/opencode/opencode.json', content: JSON.stringify({ instructions }), onlyOnce: false },
@@ -51,7 +51,7 @@ export const opencode: AcpEntry = {
         ...Object.fromEntries(mcpServers.flatMap(toolsOff)),
       },
       experimental: { mcp_timeout: callWithinMs },
-      // The session connects our own server. Only its settings can say how long to wait for it.
+      // The session connects our own MCP server, but only these settings can say how long opencode waits for an answer of it.
       mcp: {
         [ownServerName]: {
           type: 'remote',

@@ -65,7 +65,10 @@ export interface Snapshots {
   restoreInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>
   /** Returns what `restoreInPlace` would do, without changing anything. */
   previewInPlace(snapshot: Fetched, workspace: Workspace): Promise<RestoreInPlaceResult>
-  /** The snapshots that count, oldest first, including that of the turn from which the task was created. Those whose files no longer exist are left out. */
+  /**
+   * The snapshots of all turns that were not undone, oldest first, including that of the turn from which the task was created. Those whose files no
+   * longer exist are left out.
+   */
   counting(
     task: Pick<LiveTask, 'restorePoints' | 'origin'>,
     workspace: Workspace,

@@ -171,7 +171,8 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
             mcp,
             mcpServers,
             onModels(models) {
-              // A local MCP server starts with the agent, and could print a list in its place.
+              // The list of models counts only without a local MCP server: such a server starts with the agent, and could print a list in the agent's
+              // place.
               if (mcpServers.every(({ kind }) => kind !== 'stdio'))
                 deps.installed.report(start.agent.name, models)
             },

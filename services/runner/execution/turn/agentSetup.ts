@@ -99,7 +99,8 @@ export function refusalIn({ agent }: AgentSetup, workspace: Workspace): Failed |
   return failed('no_agent', sentence)
 }
 
-// The checks are synchronous: they take microseconds, while the thread pool waited 8 ms for a core as a frozen agent woke.
+// The checks are synchronous because they take microseconds. Asynchronous ones were measured to wait 8 ms for a thread, while a frozen agent was
+// waking.
 const isIn = ({ dir }: Workspace, file: string): boolean =>
   lstatSync(join(dir, file), { throwIfNoEntry: false }) !== undefined
 

@@ -243,7 +243,7 @@ function openTurn(
     onModelCall(call) {
       deps.emit({ kind: 'model_call', executionId: fence.executionId, agent: agent.name, ...call })
       const text = agent.retriesSilently === true ? retryNotice(call.status) : undefined
-      // The call may end after the turn; and a fault of recording is met by whatever is recorded next.
+      // The call may end after the turn, so nobody waits here. If this record fails, the next record fails too and reports the fault.
       if (text !== undefined) recorder.record({ type: 'notice', text }).catch(() => undefined)
     },
     onEvent(event) {
@@ -269,7 +269,8 @@ interface TurnLimits {
   /** Called when the agent prints something. */
   onOutput(): void
   /**
-   * Called when the agent starts or stops waiting for a person. While it waits, the limits on silence and time do not apply, but a limit of its own.
+   * Called when the agent starts or stops waiting for a person. While it waits, the limits on its silence and its time pause, and the limit on the
+   * wait for an answer applies instead.
    */
   onWaiting(isWaiting: boolean): void
   stop(): void

@@ -80,7 +80,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): readonly string[] {
 function identityArguments(identity: SandboxIdentity): readonly string[] {
   switch (identity.kind) {
     case 'host_user':
-      // Only what is needed to become that user; root would keep every capability that is not dropped.
+      // Keeps only the capabilities that are needed to become that user: without `--cap-drop`, root would keep all.
       return [
         '--cap-drop',
         'ALL',

@@ -138,7 +138,8 @@ function runIn(
   { making, words, files }: SandboxInputs,
 ): SandboxedProcess {
   const [argumentPipe, wordPipe, filterPipe, infoPipe, ...filePipes] = child.pipes
-  // bubblewrap starts nothing before it has read these, so everything that it starts is counted.
+  // bubblewrap waits for its filter and its arguments. They are sent only once the sandbox is in its control group, so that everything that
+  // bubblewrap starts is counted.
   let group: SandboxGroup | undefined
   const begin = async (): Promise<void> => {
     group = await holding

@@ -90,7 +90,7 @@ export function groupSettings(
         { file: 'memory.max', content: bytes },
         { file: 'memory.swap.max', content: '0', isOptional: true },
         { file: 'memory.oom.group', content: '1', isOptional: true },
-        // The sandbox's own processes, and those that start it.
+        // The processes of the sandbox itself, and up to four that start it.
         { file: 'pids.max', content: String(processes + 4), isOptional: true },
       ]
     : [

@@ -55,8 +55,9 @@ export function thaw(staying: readonly Known[]): void {
 }
 
 /**
- * The processes below `root` that are alive, or that were when their parent's children were listed, since one that has ended meanwhile may have
- * started another. A dead process counts until it is in `dead`, which has those that earlier searches found dead; this search adds its own.
+ * Lists the processes below `root` that may have children or still run, except those in `staying`; `one_is_gone` when one in `staying` has ended. A
+ * process that has died also counts the first time that it is found dead, since it may have started another before. `dead` has those that earlier
+ * searches found dead, and this search adds its own.
  */
 export async function othersBelow(
   root: number,

@@ -5,7 +5,7 @@
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
 import type { HostSystem } from './arguments.ts'
 
-/** Finds these parts on this host. What the host does not have is left out. */
+/** Finds the files and folders of this host that a sandbox can see. What the host does not have is left out. */
 export async function hostSystem(): Promise<HostSystem> {
   const readOnly: string[] = []
   const symlinks: { path: string; to: string }[] = []

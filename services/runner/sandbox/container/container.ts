@@ -19,7 +19,7 @@ export function containerSandbox(options: ContainerOptions): ContainerSandbox {
     kind: 'container',
     run: (spec) => startSandbox(options, spec),
     paths: () => sandboxPaths,
-    // What the engine does not have at a path is in the image, at the same path as here.
+    // A path that the engine cannot see on its machine is in the image, under the path that it has here.
     seenAs: ({ source, target }) => (engineSees(options.shared, source) === undefined ? source : target),
     gitFor: git.for,
     close: git.close,

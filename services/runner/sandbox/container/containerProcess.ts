@@ -219,7 +219,7 @@ async function freeze(container: Container, exited: Promise<number>): Promise<bo
 /** Reads what the first process of a container says. */
 function hearAnswers() {
   const waiting = new Map<string, () => void>()
-  /** Resolves when the first process says this from now on. Only the latest waiter of several is notified. */
+  /** Resolves when the first process says `answer`, from now on. If several callers wait for the same answer, only the latest one is notified. */
   const of = (answer: Answer) => new Promise<void>((resolve) => waiting.set(answer, resolve))
   let socket: Socket | undefined
   return {
@@ -237,8 +237,8 @@ function hearAnswers() {
 }
 
 /**
- * Opens the pipe to the container. We open both ends, so that it can be opened before anybody reads. Inside it is only readable, even for a process
- * with our own user id.
+ * Opens the pipe to the container. We open both ends, so that this does not wait for a reader. Inside the container, the pipe can only be read, even
+ * by a process with our own user id.
  */
 async function openLine(path: string, searchPath: string): Promise<FileHandle> {
   await makePipe(path, searchPath)

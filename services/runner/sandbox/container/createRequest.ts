@@ -74,7 +74,8 @@ export function containerBody(plan: ContainerPlan): object {
       OomScoreAdj: 500,
       ShmSize: temporaryBytes,
       Tmpfs: {
-        // Otherwise the engine would make a volume for each container. The user may enter these folders, since mounts may be below them.
+        // Covers the folders that the image declares as volumes: the engine would make a new volume for each of them. The user may enter these
+        // folders, since mounts may be below them.
         ...Object.fromEntries(image.volumes.map((path) => [path, coverFor(user)])),
         '/tmp': `rw,nosuid,nodev,exec,size=${temporaryBytes},mode=1777`,
       },

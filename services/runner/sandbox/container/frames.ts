@@ -1,9 +1,15 @@
-/** Several outputs in one stream, as container engines send them: frames with a header of eight bytes, which has the output and the length. */
+/**
+ * Splits one stream into the outputs that it carries, as container engines send them: in frames, each with eight bytes in front that say to which
+ * output the frame belongs and how long it is.
+ */
 import type { Readable, Writable } from 'node:stream'
 
 const headBytes = 8
 
-/** The parts of frames as they arrive, so that no large frame is held in memory. Throws what the stream throws, and for an incomplete frame at its end. */
+/**
+ * The content of frames, piece by piece as it arrives, so that no large frame is held in memory. `kind` is the number of the output. Throws what the
+ * stream throws, and throws when the stream ends within a frame.
+ */
 export async function* partsOf(
   stream: Readable,
 ): AsyncGenerator<{ readonly kind: number; readonly bytes: Buffer }> {
@@ -31,8 +37,8 @@ export async function* partsOf(
 }
 
 /**
- * Writes each output to its sink, as fast as the sink takes it, until the stream or the sink ends; then the sinks are ended. A broken stream ends
- * them too, since the reason is reported elsewhere. Outputs without a sink go to `rest`.
+ * Writes each output to its sink (`sinks` has them by the output's number), as fast as the sink takes it, until the stream or a sink ends; then all
+ * sinks are ended. A broken stream ends them too, since the reason is reported elsewhere. Outputs without a sink go to `rest`.
  */
 export async function pour(
   stream: Readable,

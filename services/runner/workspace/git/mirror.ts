@@ -125,7 +125,10 @@ export function openMirrors({
   }
 }
 
-/** Whether a new clone of a mirror's repository might have a shallow history. Old objects in the mirror only add to its size. */
+/**
+ * Whether a new clone of a mirror's repository might have a shallow history, because the repository has too many objects. The mirror may have old
+ * objects in addition to those of the repository, so this may be true without need.
+ */
 export async function mayBeCut(git: Git, mirrorDir: string, large = largeRepositories): Promise<boolean> {
   if (await isCut(mirrorDir)) return true
   const counts = await gitText(git, { gitDir: mirrorDir, args: ['count-objects', '-v'] })

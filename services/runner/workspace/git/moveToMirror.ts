@@ -62,7 +62,8 @@ async function isBroughtAlong(
   try {
     const head = await commitOf(git, workspace.privateGitDir, 'HEAD')
     stands = [workspace.mirrorObjects, ...former, head ?? ''].join('\n')
-    // The ends of the shallow history are needed even if the move fails: without them, git takes these ends for damage.
+    // Adds the ends of the former mirrors' shallow histories, even if the move fails later: unless git knows these ends, it takes the missing commits
+    // behind them for damage.
     for (const objects of former)
       await addEndsOfHistory(workspace.privateGitDir, await endsOf(dirname(objects)))
     if (await isFresh(note, stands)) return false
@@ -133,7 +134,7 @@ const lines = (text: string): readonly string[] => (text === '' ? [] : text.spli
 const revisions = (commits: readonly string[], had: readonly string[]): string =>
   [...commits, ...had.map((commit) => `^${commit}`)].map((line) => `${line}\n`).join('')
 
-/** Adds ends of the shallow history, so that git does not take them for damage. */
+/** Adds ends of a shallow history to the git directory: unless git knows them, it takes the missing commits behind them for damage. */
 async function addEndsOfHistory(gitDir: string, ends: readonly string[]): Promise<void> {
   const own = await endsOf(gitDir)
   const all = [...new Set([...own, ...ends])]

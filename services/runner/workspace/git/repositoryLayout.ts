@@ -52,7 +52,7 @@ export async function alternatesOf(gitDir: string): Promise<readonly string[]> {
   return (written ?? '').split('\n').filter((folder) => folder !== '')
 }
 
-/** Copies the ends of the history from a shallow mirror, so that git does not take them for damage. */
+/** Copies the ends of the shallow history from a mirror: unless git knows them, it takes the missing commits behind them for damage. */
 export async function copyShallow(mirrorDir: string, gitDir: string): Promise<void> {
   const half = join(gitDir, 'shallow.half')
   const isCopied = await copyFile(join(mirrorDir, 'shallow'), half).then(() => true, ifAbsent)

@@ -12,8 +12,8 @@ export interface AddedSecret {
 }
 
 /**
- * The first secret in a line of `to` that no file of `from` contains: secrets that are already in the repository are known to everybody who can read
- * it. Both are trees or commits. Throws `GitFault`.
+ * The first secret that a line of `to` contains and no file of `from` does; both are trees or commits. A secret that is already in the repository
+ * does not count, since everybody who can read the repository knows it. Throws `GitFault`.
  */
 export async function addedSecret(
   git: Git,
