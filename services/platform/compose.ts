@@ -181,7 +181,7 @@ export interface OwnStores {
   close(): Promise<void>
 }
 
-/** Opens these stores a second time, in addition to those of `openEngines`, which stay open. */
+/** Opens the stores of `OwnStores` a second time; those that `openEngines` has opened stay open. */
 export async function openStores(config: StoresConfig, logger: Logger): Promise<OwnStores> {
   const opened: { close(): Promise<void> }[] = []
   const close = async () => {

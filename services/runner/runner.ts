@@ -51,7 +51,7 @@ import { openWorkspaces } from './workspace/workspaces.ts'
 export interface RunningRunner {
   /** Stops taking jobs, ends running ones and records that. Nothing that it started is left. */
   stop(): Promise<void>
-  /** Sentences about what its sandboxes lack, and how their memory is counted. */
+  /** Sentences about what the runner's sandboxes lack, and how their memory is counted. */
   readonly ofSandboxes: readonly string[]
   /** A sentence about what limits workspaces, and to which size. */
   readonly workspaceLimit: string
@@ -317,7 +317,7 @@ function forget({ locks, prewarm, root, path }: ExecutionDeps, taskId: string): 
   })
 }
 
-/** Takes jobs of both kinds. `stop` of the result stops that and resolves when running jobs have ended. */
+/** Takes jobs of both kinds, executions and pull requests. The returned function stops that, and resolves when running jobs have ended. */
 function takeJobs(config: Config, { jobs }: RunnerEngines, work: Work<ExecutionDeps>): () => Promise<void> {
   const options = { concurrency: config.runs.atOnce, leaseMs }
   const executions = jobs.work('execution', options, (delivery) =>

@@ -1,4 +1,7 @@
-/** Records events that are only in the audit log. Actions that other streams record appear there automatically. */
+/**
+ * Records events that no other stream has, such as refused sign-ins, for the audit log. Actions that other streams record are shown in the audit log
+ * without this.
+ */
 import { audit, SignInRefused, type AuditEvent } from '#domain/audit.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor, Position } from '#domain/kernel/event.ts'

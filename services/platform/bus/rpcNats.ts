@@ -15,7 +15,7 @@ const schemas: {
   }
 } = rpcCalls
 
-/** Remote calls on a connection that may be shared; closing them leaves it open. `namespace` separates products on one server. */
+/** Remote calls on a connection that may be shared: closing the calls leaves the connection open. `namespace` separates products on one server. */
 export function natsRpc(options: { nats: Nats; namespace?: string; onFault: ReportFault }): Rpc {
   const { nats, namespace = 'flightdeck', onFault } = options
   const { connection } = nats

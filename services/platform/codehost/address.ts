@@ -7,7 +7,7 @@ export const isLoopback = (hostname: string): boolean =>
 const ownerPattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,38}$/
 const namePattern = /^(?!\.{1,2}$|-)[A-Za-z0-9._-]{1,100}$/
 
-/** The owner and name as a repository name; `undefined` when one of them is not valid at a code host. */
+/** The repository with this owner and name; `undefined` when the owner or the name is not valid at a code host. */
 export function nameOf(owner: string, name: string): RepositoryName | undefined {
   return ownerPattern.test(owner) && namePattern.test(name) ? { owner, name } : undefined
 }

@@ -255,7 +255,7 @@ function authOfCurrent(requests: Requests): (app: AppRegistration) => Auth | und
   return ({ appId, privateKey }) => {
     if (appId === null || privateKey === null) return undefined
     if (made?.appId !== appId || made.privateKey !== privateKey) {
-      // Tokens are requested unpaced, since in the paced queue those for one account would wait for those of all others.
+      // Requests for tokens are not paced: in the one queue of the App, a request for one account would wait for those for all others.
       const { request } = requests.unpaced()
       made = { appId, privateKey, auth: createAppAuth({ appId, privateKey, request }) }
     }

@@ -155,7 +155,7 @@ async function appendAdmitted<E>(
   }
 }
 
-/** Reads the events after the snapshot of the stream, and applies them to it. */
+/** Reads the events that the stream has beyond its cached state, and applies them to that state. */
 async function catchUp<State, Command, E extends DomainEvent>(
   on: CommandLog,
   decider: Decider<State, Command, E>,

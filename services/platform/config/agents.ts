@@ -23,7 +23,7 @@ export const agentVariables: Readonly<Record<string, string>> = Object.assign(
   ...Object.entries(agentConfigurations).map(([name, configuration]) => helpOf(name, configuration)),
 )
 
-/** Agents of one maker's models share its key. */
+/** The names of all agents that read their key from this variable, as those for models of the same maker do. */
 function withKey(key: string): string {
   const sharing = Object.entries(agentConfigurations).filter(([, { variables }]) => variables.key === key)
   return sharing.map(([name]) => `\`${name}\``).join(' and ')

@@ -34,7 +34,7 @@ export function codeHostName({ codeHost }: Pick<Config, 'codeHost'>): string {
   return codeHost.kind === 'github' ? new URL(codeHost.serverUrl).hostname : 'local'
 }
 
-/** The origins of people's pictures: GitHub has a separate host for them, an enterprise server may have one below its own name. */
+/** The origins of people's pictures. GitHub has a separate host for them; an enterprise server may have a subdomain `avatars`. */
 export function pictureOrigins({
   codeHost,
   codeHostPort,

@@ -28,7 +28,7 @@ interface Room {
 type Rooms = Readonly<Record<'small' | 'large', Room>>
 
 const mebibyte = 1_048_576
-/** Bodies up to this announced size have a budget of their own, so that large ones cannot keep them out. */
+/** Bodies up to this announced size have a budget of their own, so that large bodies cannot use up the room for small ones. */
 const smallBytes = 256 * 1_024
 /**
  * The budgets by kind of sender. A sender is an address (for IPv6, a network) or, once signed in, a person. The budgets are large enough for the
@@ -88,7 +88,7 @@ export function createBodies(): Bodies {
     }
     function fail(fault: Fault): void {
       stop()
-      // Otherwise, up to 2 MB of each connection would be read in a turn of the event loop and discarded.
+      // Without this pause, up to 2 MB of each connection would be read in a turn of the event loop and discarded.
       req.pause()
       context.set('connection', 'close')
       refuse(fault)
@@ -146,7 +146,7 @@ interface ReservedBytes {
   /** Reserves this many bytes, if fewer are reserved. If there is no room, returns the fault and reserves nothing. */
   growTo(bytes: number): Fault | undefined
   release(): void
-  /** Keeps this many bytes reserved until they are probably collected, and releases all others now. */
+  /** Keeps this many bytes reserved until they have probably been garbage-collected, and releases the other reserved bytes now. */
   releaseLater(bytes: number): void
 }
 

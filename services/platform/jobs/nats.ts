@@ -228,7 +228,10 @@ function subjectOf({ kind, id }: Job): string {
   return `${partOf(kind)}.${partOf(id)}`
 }
 
-/** A part of a subject. It may not contain dots, blanks or wildcards, so it is the name itself or a hash of it. */
+/**
+ * A name as a part of a subject, which may not contain dots, blanks or wildcards: the name itself or, if it may contain others than letters, digits
+ * and `-`, a hash of it.
+ */
 function partOf(name: string): string {
   if (/^[A-Za-z0-9-]{1,100}$/.test(name)) return name
   return `_${createHash('sha256').update(name).digest('base64url')}`

@@ -132,7 +132,7 @@ async function makeStreams(jetStream: JetStream): Promise<void> {
     { ...common, name: 'queue', retention: RetentionPolicy.Workqueue },
     { ...common, name: 'standings', max_msgs_per_subject: 1, max_age: nanos(standingKeptMs) },
     { ...common, name: 'rejected', max_msgs_per_subject: 1, max_age: nanos(rejectedKeptMs) },
-    // A new mark replaces the old one of the same subject, so there always is one.
+    // The newest mark of a subject replaces the one before it, so a subject with a mark never loses it.
     { ...common, name: 'marks', max_msgs_per_subject: 1, discard: DiscardPolicy.Old },
   ]
   for (const { name, ...config } of configs) {
@@ -243,7 +243,7 @@ async function next(
   subject: string,
   sequence: number,
 ): Promise<Kept | undefined> {
-  // The server accepts both members together, although the driver's types allow that only for direct reads.
+  // The server accepts `seq` together with `next_by_subj`, although the driver's types allow that only for direct reads.
   const request = { seq: sequence, next_by_subj: jetStream.subjectOf(name, subject) }
   const refusals = new Map([[noMessageFound, () => undefined]])
   return keptOf(

@@ -14,7 +14,7 @@ export const mcpNetwork = (
   codeHost: ruleOfCodeHost(`${codeHostUrl}/any/repository`, []),
 })
 
-/** The stored data about an authorization server, and about the client that we are there. */
+/** What is stored about an authorization server, and about us as its client. */
 export const Provider = z.object({
   /** The resource for which the tokens are valid (RFC 8707). */
   resource: z.string(),
@@ -265,7 +265,7 @@ async function resourceOf(url: string, ask: Ask) {
     if (stated === undefined && (response?.status !== 200 || !read.success)) continue
     const [issuer] = read.data?.authorization_servers ?? []
     if (!read.success || issuer === undefined) throw new McpFault('Its metadata cannot be read.')
-    // Otherwise the server could make us request tokens for another resource.
+    // Without this check, an MCP server could make us request tokens for another server.
     if (!covers(read.data.resource, url)) throw new McpFault('Its metadata are those of another server.')
     const scopes = parameterIn(challenge, 'scope')?.split(' ') ?? read.data.scopes_supported ?? []
     return { resource: read.data.resource, issuer, scopes }

@@ -62,7 +62,7 @@ export const rpcCalls = {
   origins: {
     request: z.object({ taskId: z.string(), path: z.string() }),
     response: z.object({
-      /** `null` when there is no such text file. */
+      /** `null` when the task has no file at `path`, or when it is not text. */
       ranges: z
         .array(
           z.object({

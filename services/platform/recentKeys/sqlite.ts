@@ -1,4 +1,7 @@
-/** Recent keys in a SQLite file. A power cut may lose the last ones. The log still has what was done under them, so it is not done again. */
+/**
+ * Recent keys in a SQLite file. A power cut may lose the newest keys. A repeated request takes effect only once even then, because the log has the
+ * command ids of what was done.
+ */
 import type { Clock } from '../ports/clock.ts'
 import { recentKeyLimits, cleanUpsDue, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'
 import { openSqlite } from '../engines/sqlite.ts'

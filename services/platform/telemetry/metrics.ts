@@ -240,7 +240,7 @@ export function modelKind(name: string | null): string {
   return kind ?? (name === 'flightdeck-scripted' ? 'scripted' : 'other')
 }
 
-/** A counter of bytes on a server's connections, both of HTTP and of sockets, also while they are open. */
+/** Counts bytes on a server's connections, with HTTP or as WebSockets, also while the connections are open. */
 interface ByteCounter {
   inc(by: number): void
 }

@@ -85,12 +85,15 @@ export type Observation =
   | { readonly kind: 'socket'; readonly change: 'opened' | 'closed' | 'cut_off' }
   /** A job was queued because of an event. */
   | (Period & { readonly kind: 'queued'; readonly job: string; readonly event: StoredEvent })
-  /** This process hands out jobs from now on; `null`: no longer. */
+  /** This process hands out jobs from now on, and `pending` counts the waiting ones; with `null` it does so no longer. */
   | {
       readonly kind: 'dispatcher'
       readonly pending: (() => Promise<ReadonlyMap<string, number>>) | null
     }
-  /** This process seals the log from now on: when it last did, in ms since 1970, and whether it refuses to; `null`: no longer. */
+  /**
+   * This process seals the log from now on; with `null` it does so no longer. `sealedAt` is when it last sealed, in ms since 1970, and `refused` is
+   * whether it refuses to seal.
+   */
   | {
       readonly kind: 'sealer'
       readonly state: { readonly sealedAt: number | null; readonly refused: boolean } | null

@@ -233,7 +233,7 @@ function note(checks: LogChecks, stream: string, revision: number | null, wrong:
   else checks.findings.push({ stream, revision, wrong, sentence })
 }
 
-/** Reports a damaged record. Later records of its stream are checked as far as its revision and hash are known. */
+/** Reports a damaged record. Later records of its stream are still checked, as far as the damaged record's revision and hash are known. */
 function setAside(checks: LogChecks, record: DamagedRecord, hash = ''): void {
   checks.count += 1
   if (record.position !== '0') checks.begun = true

@@ -22,7 +22,7 @@ import { failed, type Failed } from './failure.ts'
 export interface RepositoryAccess {
   readonly repository: RepositoryName
   readonly access: {
-    /** The person's own token. Everything that is done with it is their act. */
+    /** The person's own token. The code host shows whatever is done with it as done by that person. */
     readonly accessToken: string
     /** The token for git: an installation's for this repository alone or, without one, the person's. */
     readonly gitToken: string

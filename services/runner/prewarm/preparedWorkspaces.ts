@@ -111,7 +111,7 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
     return true
   }
 
-  // One at a time: two preparations under the same id would both find nothing.
+  // Preparations begin one at a time: two that begin under the same id at once would both find no earlier one.
   let last: Promise<unknown> = Promise.resolve()
   return {
     prepare(request) {
@@ -207,7 +207,10 @@ async function startWarmAgent(deps: Deps, request: EquippedRequest): Promise<voi
 
 const markerSuffix = '.ahead'
 
-/** A marker file beside the workspace. A process that finds it at its start removes both, because nobody knows any more for whom the workspace was made. */
+/**
+ * The path of a file that marks a prepared workspace, beside it. A process that finds such a file at its start removes it and the workspace, because
+ * nobody knows any more for whom the workspace was made.
+ */
 function markerOf(root: string, taskId: string): string {
   return join(root, 'tasks', `${taskId}${markerSuffix}`)
 }

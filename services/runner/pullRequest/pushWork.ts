@@ -43,7 +43,7 @@ export async function pushAndRecord(
     mayPublish: async (staged) => {
       published = staged
       const recorded = staged.tree === state.changedTree ? state : await record(staged)
-      // If the person saw no changes because none were recorded, and there are none, they are told so.
+      // If no changes were recorded when the person asked to publish, and there are none now, the person is told that there is nothing to publish.
       isNothing = requested.tree === null && !isOpen && hasNoChanges(recorded)
       return requested.automatic || staged.tree === requested.tree
     },

@@ -48,7 +48,7 @@ export function handleRpcRequests(
       return reached.kind === 'failed' ? undefined : reached.access
     },
   }
-  // With several runners, each would clone what only one of them may need.
+  // With several runners, each of them would clone a repository that only one of them may need.
   const firstFetch = isAlone ? fetchMirror : null
   const { abilities, files } = abilityAnswers({ ...deps, fetchMirror: firstFetch })
   const stops = [

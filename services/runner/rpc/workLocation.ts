@@ -82,7 +82,7 @@ async function canBeRestored(
   const bundle = saved && (await unlessDamaged(blobs.get(scopeOfStream(taskStream(taskId)), saved.bundle)))
   const began = bundle && prerequisitesOf(bundle)
   if (!began) return false
-  // With a shallow history, a later clone might lack those commits after the base has moved.
+  // With a shallow history, a later clone might lack the commits that the work began with, because the base has moved on.
   if ((await isCut(gitDir)) || (await mayBeCut(git, mirrorDir))) return false
   const host = await hostOf(deps, state)
   if (!host) return false

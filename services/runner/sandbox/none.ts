@@ -138,7 +138,7 @@ async function markedWith(mark: string): Promise<ReadonlySet<number>> {
 async function killTree(root: number, path: string): Promise<void> {
   let found: readonly number[] = [root]
   const end = performance.now() + endTimeoutMs
-  // Stopped processes cannot start others: when a search finds no new ones, these are all.
+  // Stopped processes cannot start others: when a search finds no new processes, all have been found.
   for (let stopped = 0; stopped < found.length && performance.now() < end;) {
     for (const pid of found.slice(stopped)) signalProcess(pid, 'SIGSTOP')
     stopped = found.length

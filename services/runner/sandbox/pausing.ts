@@ -19,7 +19,7 @@ export interface PausableSandbox {
   pause(taskId: string): Promise<Paused>
 }
 
-/** If processes start others faster than these are found, they continue after this time. */
+/** The search for processes to stop ends after this time, even if processes start others faster than they are found. */
 const pauseTimeoutMs = 500
 
 export function pausable(inner: Sandbox): PausableSandbox {
@@ -49,7 +49,7 @@ export function pausable(inner: Sandbox): PausableSandbox {
 
 async function pauseTrees(roots: readonly number[]): Promise<Paused> {
   const stopped = new Set<number>()
-  // Stopped processes cannot start others: when a search finds no new ones, all are stopped.
+  // Stopped processes cannot start others: when a search finds no new processes, all are stopped.
   for (const end = performance.now() + pauseTimeoutMs; performance.now() < end;) {
     const found = (await Promise.all(roots.map(processTree))).flat().filter((pid) => !stopped.has(pid))
     if (found.length === 0) break

@@ -34,7 +34,7 @@ const socketOf = (family: number, why: string): Rule => ({
   names: ['socket'],
   argument: { index: 0, mask: allBits, value: family },
 })
-/** Refuses an `ioctl` by its request. It fails as on a file system without such attributes, which programs expect. */
+/** Refuses one request of `ioctl`. The call fails as on a file system that does not support the request, which programs expect. */
 const ioctlOf = (request: number, why: string): Rule => ({
   why,
   names: ['ioctl'],

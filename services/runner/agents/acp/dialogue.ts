@@ -192,7 +192,7 @@ function eventsOf(state: State, line: AcpLine | typeof strange): readonly AgentE
     case 'request':
       return [...begun(state), ...requested(state, line)]
     case 'update': {
-      // Reports while a session is being opened are about its past.
+      // Reports that come while a session is being opened are about what the session did earlier.
       if (state.turn === undefined || line.sessionId !== state.session) return []
       const events = [...begun(state), ...state.turn.read(line.update)]
       const isFlood = state.turn.written() > mostWritten
@@ -259,7 +259,8 @@ function opened(state: State, result: unknown): readonly AgentEvent[] {
   const model = option?.currentValue ?? data.models?.currentModelId
   if (typeof model === 'string') state.model = model
   if (resumed === null) return caughtUp(state)
-  // The agent may still be reporting its past. This method does not exist, so its refusal marks the end of those reports.
+  // After resuming a session, the agent may still be reporting the session's past. It does not know this method, so its refusal marks the end of
+  // those reports.
   return [{ type: 'write', text: asking(state, 'catch_up', '_flightdeck/catch_up', {}) }]
 }
 

@@ -23,7 +23,7 @@ export interface AcpEntry extends Pick<
 > {
   /** How to install the agent, in a sentence without a full stop. */
   readonly installation: string
-  /** Paths of programs in npm packages beside this one, the preferred one first; none by default. */
+  /** Paths of the program in npm packages that may be installed beside Flightdeck, the preferred one first; none by default. */
   packaged?(machine: Machine): readonly string[]
   /** A file or folder that a complete installation has beside the program. If it exists, the agent sees the whole folder of the program. */
   readonly part?: string

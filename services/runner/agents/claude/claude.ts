@@ -152,7 +152,10 @@ const mcpEnvironment = (runToken: string) => ({
   MCP_TOOL_TIMEOUT: '620000',
 })
 
-/** The configuration of MCP servers. Without a sandbox others can see an argument, so it only names the variables that hold secrets. */
+/**
+ * The configuration of MCP servers. Without a sandbox, other users of the machine can see arguments, so this one only names the variables that hold
+ * secrets.
+ */
 function mcpConfig(servers: readonly McpServerForAgent[]): string {
   const entries = servers.map((server) => {
     if (server.kind === 'http')

@@ -14,7 +14,9 @@ const network = [
   'NODE_USE_ENV_PROXY',
 ]
 
-/** The arguments for the servers. Without a sandbox others can see an argument, so it only names the variables that hold secrets. */
+/**
+ * The arguments for the servers. Without a sandbox, other users of the machine can see arguments, so these only name the variables that hold secrets.
+ */
 export function mcpArguments(servers: readonly McpServerForAgent[]): readonly string[] {
   return servers.flatMap(({ name, toolsOff, ...server }) => {
     const entry = {

@@ -26,7 +26,10 @@ export type CodexRequest =
   | { readonly kind: 'form'; readonly elicitation: Elicitation }
   | { readonly kind: 'questions'; readonly questions: UserInput['questions'] }
 
-/** Reads a request, by the name of its method and by the changes of the edit that it is about. `undefined` when nobody could answer it. */
+/**
+ * Reads a request of codex. `changesOf` returns the planned changes of an edit by its id. The result is `undefined` when nobody could answer the
+ * request.
+ */
 export function requestOf(
   method: string,
   params: unknown,

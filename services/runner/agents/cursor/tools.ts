@@ -68,7 +68,7 @@ interface ToolCall {
   readonly result: unknown
 }
 
-/** The call in a line's `tool_call`, which holds it under a key of its own, beside other keys. */
+/** The call in a line's `tool_call`: the value of the key that ends with `ToolCall`, or of `function`. Other keys are not part of the call. */
 export function toolCallOf(toolCall: Readonly<Record<string, unknown>>): ToolCall {
   const key = Object.keys(toolCall).find((name) => name.endsWith('ToolCall'))
   const called = Call.safeParse(key === undefined ? undefined : toolCall[key])

@@ -14,7 +14,7 @@ export interface RunOutput {
   note(text: string): Promise<void>
   /** Keeps the last part of the recorded output from now on. The returned function returns that text. */
   keepLast(): () => string
-  /** Records the rest of both channels. */
+  /** Records what is left of stdout and stderr. */
   end(): Promise<void>
 }
 

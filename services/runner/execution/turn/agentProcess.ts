@@ -214,7 +214,8 @@ async function brokerFor(
   }: BrokerSocket & { readonly metered: MeteredUsage; readonly gateway: McpGateway | undefined },
 ): Promise<Broker | undefined> {
   if (backend.kind === 'key') return undefined
-  // The sandbox's relay connects its loopback to the socket. Without a sandbox there is no relay.
+  // In a sandbox, a relay connects the sandbox's loopback to the broker's socket. Without a sandbox there is no relay, so the broker itself listens
+  // on the loopback.
   const isOnLoopback = agent.access.kind === 'loopback' && sandbox.kind === 'none'
   return startBroker({
     listen: isOnLoopback ? 'loopback' : { socketPath, owner },

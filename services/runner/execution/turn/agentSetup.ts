@@ -135,7 +135,7 @@ export async function startAgent(
   throw written.reason
 }
 
-/** A hash that is equal for agents that were started in the same way: only such a warm agent can be used. */
+/** A hash of how an agent is started. A warm agent can be used only if it was started with the same hash. */
 export function startFingerprint({ fingerprint }: AgentSetup, home: readonly HomeFile[]): string {
   const hash = createHash('sha256').update(fingerprint)
   for (const { path, content, ...kind } of home)

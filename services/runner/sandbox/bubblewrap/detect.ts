@@ -12,7 +12,7 @@ import { seccompFilter } from '../systemCalls.ts'
 export interface DetectRequest {
   /** The PATH in which `bwrap` is searched for. */
   readonly path: string
-  /** An existing folder that will contain the workspaces. The trial sandbox is made from there. */
+  /** An existing folder that will contain the workspaces. The workspace of the trial sandbox is made in it, too. */
   readonly root: string
   /** The path or name of git inside the sandbox. */
   readonly gitProgram: string

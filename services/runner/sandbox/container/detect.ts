@@ -10,7 +10,7 @@ export interface DetectContainersRequest extends Omit<ContainerOptions, 'engine'
   /** Sockets of engines. The first one that answers is used. */
   readonly sockets: readonly string[]
   readonly image: ImageRequest
-  /** An existing folder that will contain the workspaces. The trial sandbox is made from there. */
+  /** An existing folder that will contain the workspaces. The workspace of the trial sandbox is made in it, too. */
   readonly root: string
 }
 

@@ -349,7 +349,7 @@ function fetchCall(
       '--force',
       '--no-write-fetch-head',
       '--no-auto-maintenance',
-      // Otherwise git skips the branches of a host whose repository is shallow, and still reports success.
+      // Without this option, git skips the branches of a host whose repository is shallow, and still reports success.
       '--update-shallow',
       ...(tags === 'none' ? ['--no-tags'] : []),
       ...options,

@@ -110,7 +110,8 @@ async function packShared(
   // Every agent's git reads the mirror, so only commits from the code host may go there, and not what the task made.
   const shared = [...start, ...began]
   const packs = join(mirrorObjects, 'pack')
-  // Existing packs are named too, since no branch reaches what other workspaces have copied.
+  // Tells git to skip what the mirror's packs have. The mirror's branches alone do not say that, since they do not reach what other workspaces have
+  // copied.
   const kept = (await readdir(packs)).filter((name) => name.endsWith('.pack'))
   const made = await gitText(git, {
     gitDir,
