@@ -1,4 +1,4 @@
-/** The status of the server's App at the code host: missing permissions, webhook deliveries, and the repositories it can reach. */
+/** The status of the server's App at the code host: its permissions, and what became of webhook deliveries. */
 import {
   missingPermissions,
   neededPermissions,

@@ -1,4 +1,4 @@
-/** Whether an agent supports a capability. Screens do not offer capabilities that an agent lacks. */
+/** Which capabilities and modes an agent has. Screens do not offer others. */
 import { agentNamed, type AgentName } from '../agents.ts'
 import type { Capability } from './agent.ts'
 

@@ -1,4 +1,4 @@
-/** A person's own keys for the models of agents. No answer contains a key. */
+/** A person's own keys for the models of agents, and how answers show a project's keys. No answer contains a key. */
 import { z } from 'zod'
 import { agentKeyLimits, keyKinds, keyProviders } from '../agentKeys.ts'
 import { saying } from '../kernel/readInput.ts'

@@ -152,14 +152,14 @@ const hookOption = z.string().max(500).exactOptional()
 
 /** A hook of a repository for `claude`. Hooks of other kinds, or with other options, are refused, so that what is shown is all that runs. */
 export const RepositoryHook = z.object({
-  /** The kind of moment at which it runs, such as `PostToolUse`. */
+  /** The kind of moment at which the hook runs, such as `PostToolUse`. */
   event: z.string().regex(/^[A-Za-z]{1,50}$/),
-  /** For which tools, or the like, it runs; left out when for all. */
+  /** What the hook runs for, for example the names of tools; left out when it runs for everything. */
   matcher: hookOption,
   hook: z.strictObject({
     type: z.literal('command'),
     command: z.string().min(1).max(settingsLimits.hookCommandLength),
-    /** A rule that narrows when it runs, such as `Bash(git *)`. */
+    /** A further rule for when the hook runs, such as `Bash(git *)`. */
     if: hookOption,
     timeout: z.number().positive().exactOptional(),
     statusMessage: hookOption,
@@ -177,7 +177,7 @@ export const RepositoryHooks = z.discriminatedUnion('kind', [
     hash: z.string(),
     hooks: z.array(RepositoryHook),
   }),
-  /** They cannot be allowed. */
+  /** The hooks cannot be allowed; `reason` says why. */
   z.object({ kind: z.literal('refused'), reason: z.string() }),
 ])
 export type RepositoryHooks = z.infer<typeof RepositoryHooks>
@@ -202,7 +202,7 @@ export const ShownRepository = z.object({
   filters: z.array(z.string()),
   /** Whether only the end of the history is fetched. */
   isShallow: z.boolean(),
-  /** `null` when there are none. */
+  /** `null` when the repository has no hooks. */
   hooks: RepositoryHooks.nullable(),
 })
 export type ShownRepository = z.infer<typeof ShownRepository>

@@ -9,7 +9,7 @@ import { McpServer } from '../mcp/mcpServers.ts'
 import { issueFailures, issuePasses, issueTriggers } from './issueRule.ts'
 
 // Names, numbers and ids of issues at the code host are content, because they identify people.
-/** The rule changed by which issues become tasks. */
+/** The rule by which issues become tasks has changed. */
 export const ProjectIssueRuleChanged = event('ProjectIssueRuleChanged', 1, {
   data: z.object({ on: z.boolean(), mentions: z.boolean() }),
   content: z.object({ label: z.string() }),
@@ -109,14 +109,14 @@ export const ProjectSettingsChanged = event('ProjectSettingsChanged', 1, {
     modelFetches: z.boolean(),
   }),
 })
-/** The clean filters whose paths are published unfiltered changed; the event has all of their names. */
+/** The list of clean filters whose paths are published unfiltered has changed; the event has all of their names. */
 export const ProjectFiltersAllowed = event('ProjectFiltersAllowed', 1, {
   data: z.object({}),
   content: z.object({ filters: z.array(z.string()) }),
 })
 /** The project's choice whether the first turn that changes something opens a draft pull request. */
 export const ProjectDraftsChanged = fact('ProjectDraftsChanged', { on: z.boolean() })
-/** The submodules that are fetched with the permissions of the person who runs a task changed; the event has all of them, as `owner/name`. */
+/** The submodules to fetch with the permissions of the person who runs a task have changed; the event has all of them, as `owner/name`. */
 export const ProjectSubmodulesChosen = event('ProjectSubmodulesChosen', 1, {
   data: z.object({}),
   content: z.object({ repositories: z.array(z.string()) }),
@@ -147,7 +147,7 @@ export const ProjectModelKeySet = event('ProjectModelKeySet', 1, {
   content: z.object({ ending: z.string().max(4), baseUrl: z.string().nullable() }),
 })
 export const ProjectModelKeyRemoved = fact('ProjectModelKeyRemoved', { provider: z.enum(keyProviders) })
-/** The rule changed by which feedback on the project's pull requests is handled. */
+/** The rule for feedback on the project's pull requests has changed. */
 export const ProjectFeedbackRuleChanged = fact('ProjectFeedbackRuleChanged', {
   reviews: z.enum(feedbackModes),
   checks: z.enum(feedbackModes),

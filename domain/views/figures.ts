@@ -1,6 +1,6 @@
 /**
- * What is counted per task: one document per task, with a row for each day, agent, model and payer. The figures of a period are summed from
- * these on request. A document has only ids and numbers. It stays when its task is deleted, because the costs still count.
+ * What is counted per task: one document per task, with a row for each day, agent, model and payer. The figures of a period are summed from the rows
+ * on request. A document has only ids and numbers. It stays when its task is deleted, because the costs still count.
  */
 import type { Payer } from '../agentKeys.ts'
 import type { AgentName } from '../agents.ts'

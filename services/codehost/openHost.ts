@@ -25,7 +25,7 @@ export interface CodeHostOptions {
   readonly clientSecret: string
   /** Addresses that people may be redirected to, in addition to http addresses on loopback. */
   readonly redirectUris?: readonly string[]
-  /** Repositories that are imported as public ones of `ada`. Without seeds, an empty code host gets samples. */
+  /** Repositories that are imported as public repositories of the account `ada`. Without seeds, an empty code host gets samples. */
   readonly seeds: readonly Seed[]
   /** The operator's environment. git gets its PATH and, to clone a seed, the variables for reaching other hosts (HOME, ssh agent, proxies). */
   readonly environment: Environment

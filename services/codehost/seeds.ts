@@ -1,4 +1,4 @@
-/** Seeds: the person's own repositories that are imported under `ada`, so that the product can be tried on them. */
+/** Seeds: the person's own repositories that are imported under the account `ada`, so that the product can be tried on them. */
 import { readFile, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-/** Sends webhooks to one address, so that its owner learns of changes at once. They contain only ids, are signed as GitHub's are, and are sent once. */
+/** Tells one receiver about changes at once, by webhooks that contain only ids, are signed as GitHub's are, and are sent once. */
 import { createHmac, randomUUID } from 'node:crypto'
 import { limitConcurrency } from '#platform/async/queue.ts'
 import type { HostEvent } from './state/events.ts'

@@ -20,8 +20,8 @@ export type ReadAccess = OwnAccess | InstallationAccess
 interface Tokens {
   readonly holder: string
   /**
-   * A token for reads by the code host's ids. Throws like `HostAccess.tokenOf`, and CodeHostFault `rate_limited` when only the last tenth of the
-   * limit is left: that is reserved for requests that people wait for.
+   * A token for reads by the code host's ids. Throws like `HostAccess.tokenOf`, and CodeHostFault `rate_limited` when only the last tenth of the rate
+   * limit is left, which is reserved for requests that people wait for.
    */
   token(): Promise<string>
   /**
@@ -81,7 +81,7 @@ export function ownAccess(deps: OwnAccessDeps): (ownerId: string) => OwnAccess {
   }
 }
 
-/** A function that refuses a token whose limit is down to the last tenth, which is reserved for people. */
+/** A function that refuses a token of whose rate limit only the last tenth is left, which is reserved for people. */
 function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'>) {
   return (token: string): string => {
     const left = codeHost.allowance(token)
@@ -105,8 +105,8 @@ interface Refusal {
 }
 
 /**
- * Chooses the App's installation that has the repository, or the task's owner when there is no such installation, when it cannot be found out, or
- * when the owner may not read the repository.
+ * Chooses the App's installation that has the repository. Chooses the task's owner instead when there is no such installation, when the code host
+ * does not say which one it is, or when the owner may not read the repository.
  */
 export function readAccess(deps: AccessDeps): TokenFor {
   const { codeHost, clock, installations } = deps

@@ -18,7 +18,7 @@ export const isHostUnavailable = (fault: unknown): boolean =>
   (fault instanceof CodeHostFault && fault.isPassing) ||
   (fault instanceof Fault && fault.code === 'code_host_unavailable')
 
-/** Whether a repetition may soon succeed: an engine or the code host is unavailable, or somebody else wrote at the same time. */
+/** Whether a repetition may soon succeed: an engine (such as the database) or the code host is unavailable, or somebody else wrote at the same time. */
 export const isTransient = (fault: unknown): boolean =>
   fault instanceof EngineUnavailable ||
   (fault instanceof Fault && fault.code === 'conflict') ||

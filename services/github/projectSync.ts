@@ -1,7 +1,7 @@
 /**
- * Keeps projects in step with their repositories at the code host: those that a delivery hints at within seconds, all others from time to time. Only
- * changes are recorded. A repository is read by its number and with the access of the project's owner, since an installation of the App may see more
- * or less than the owner.
+ * Keeps projects in step with their repositories at the code host: within seconds after a delivery hints at a change, and otherwise from time to
+ * time. Only changes are recorded. A repository is read by its number and with the access of the project's owner, since an installation of the App
+ * may see more or less than the owner.
  */
 import type { DeliveredEvent } from '#domain/delivery.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'

@@ -1,4 +1,4 @@
-/** An operator's commands: list failed jobs and unreadable streams, retry one, check the log, rebuild read models. */
+/** An operator's commands: list failed jobs and queue one again, check the log, list or replace its keys, begin a new epoch, rebuild read models. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { views } from '#domain/views/registry.ts'
 import type { Engines } from '#platform/compose.ts'
@@ -127,7 +127,7 @@ const pollIntervalMs = 300
 /** The rebuilder checks for requests and reports its progress every second, so a longer silence means that it is not running. */
 const defaultSilenceMs = 15_000
 
-/** What an operation needs that uses only the read models. Such an operation can run beside the product. */
+/** What an operation that uses only the read models needs. It can run while the product is running. */
 export interface Beside {
   readonly readStore: Pick<ReadStore, 'catalog' | 'replaceCatalog'>
   readonly progress: Operating['progress']

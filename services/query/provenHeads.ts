@@ -1,4 +1,4 @@
-/** The last events of a task's streams, with proofs that they are under a seal. */
+/** The last events of a task's streams, with proofs that a seal covers them. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '#domain/kernel/errors.ts'
 import { bytesOfHex, leafOf } from '#domain/proof/bundleHashes.ts'
@@ -35,7 +35,7 @@ export interface Proven {
   readonly heads: ReadonlyMap<string, ProvenHead>
 }
 
-/** A seal over both streams, with proofs for their last events. The trees may grow in the meantime, in which case it is tried again. */
+/** A seal that covers the streams, with proofs for their last events. If the log grows meanwhile, a newer seal is tried, a few times at most. */
 export async function provenHeads(sources: HeadSources, streams: readonly string[]): Promise<Proven> {
   const { rpc, readStore, eventStore, logIdentity } = sources
   await readStore.prepare(sealCollections)
@@ -83,8 +83,8 @@ async function proveHeads(
 }
 
 /**
- * The last event of a stream in the trees, if it is proven to be under a seal; `undefined` otherwise. That can be proven even after the trees have
- * grown, since each seal's tree is the beginning of the log's tree.
+ * The last event of a stream in the trees, if a seal provably covers it; `undefined` otherwise. That can be proven even after the trees have grown,
+ * since each seal's tree is the beginning of the log's tree.
  */
 export async function endUnder(
   { readStore, logIdentity }: Pick<HeadSources, 'readStore' | 'logIdentity'>,

@@ -26,7 +26,7 @@ export function feedbackReply({
   const words = withoutMentions(visibleText(said))
   const own = words.length <= longestWords ? words : `${words.slice(0, longestWords)}…`
   const author = `_Written by the agent ${labelOf(agent)}${person === null ? '' : ` for ${withoutMentions(person)}`}, with Flightdeck._`
-  // The sentence about the commit comes first, so that the agent's words are not mistaken for proof of work.
+  // If nothing was changed, the reply begins with that, so that the agent's words are not mistaken for proof of work.
   const told =
     commit === null
       ? ['Nothing was changed for this.', claim.test(own) ? '' : own]

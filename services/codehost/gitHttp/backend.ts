@@ -14,7 +14,7 @@ import type { Environment, GitOptions, GitProcess } from '../git/runGit.ts'
 export const gitPath = /^\/([^/]+)\/([^/]+?)(?:\.git)?\/(info\/refs|git-upload-pack|git-receive-pack)$/
 
 const timeLimit = 600_000
-/** The most requests that are served at once, since each needs a process. Further requests wait. */
+/** The most requests that are served at once, since each needs a process. Further requests are refused with 503. */
 const mostAtOnce = 32
 
 interface GitRequest {

@@ -47,7 +47,7 @@ async function removeWorkspace(
 
 /**
  * Why the branch must stay, according to the log: the task was continued, or its work was not merged and no runner has found it saved, now or
- * earlier. `undefined` when it may be deleted.
+ * earlier. `null` when it may be deleted.
  */
 async function whyBranchIsKept(
   { commands }: Pick<TaskCleanUpServices, 'commands'>,

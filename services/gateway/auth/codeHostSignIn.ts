@@ -32,8 +32,8 @@ interface SignInFlow {
 }
 
 /**
- * The routes `/api/auth/github` and its callback. Each ends in a redirect: after a sign-in to the client's callback page, after connecting an account
- * to the settings or to the task that the person came from.
+ * The routes `/api/auth/github` and its callback. Each ends in a redirect. A sign-in ends at the client's callback page; the connection of an account
+ * ends at the settings, or at the task that the person came from.
  */
 export function signInRoutes(options: GatewayOptions, services: GatewayServices): Middleware {
   const flow: SignInFlow = { options, services, states: oauthStates(services) }

@@ -60,7 +60,7 @@ interface Proxy {
   readonly open: typeof httpRequest
   readonly tokens: ServiceTokens
   readonly logger: Logger
-  /** The number of requests without an answer. */
+  /** The number of requests that are still being answered. */
   underWay: number
 }
 

@@ -10,7 +10,7 @@ import type { Engines } from '#platform/compose.ts'
 import { CodeHostFault, writeOrFind, type CodeHost, type RepositoryName } from '#platform/ports/codeHost.ts'
 import { newest } from '#platform/reads/documentPages.ts'
 
-/** Writes the missing replies: one in each thread, and a single one on the pull request for all threads that no longer exist. Returns the ids. */
+/** Writes the missing replies: one in each thread, and a single one on the pull request for all threads that are gone. Returns the ids of all replies. */
 export async function writeReplies(
   codeHost: Pick<CodeHost, 'pullRequestFeedback' | 'writeComment'>,
   at: { readonly token: string; readonly repository: RepositoryName; readonly number: number },

@@ -32,14 +32,14 @@ export type FollowerEngines = ReactorEngines &
 export interface FollowerTimes {
   /** The time from the start to the first reading of all pull requests. */
   readonly firstMs: number
-  /** Poll intervals: for pull requests whose page is open, and for all others. */
+  /** The time between two readings: `lookedAtMs` for pull requests of people and tasks in an open client, `pollIntervalMs` for all others. */
   readonly lookedAtMs: number
   readonly pollIntervalMs: number
   /** The time between two requests with one access. Hints that arrive in between share the second request. */
   readonly restMs: number
 }
 
-/** The times that suit a given poll interval. */
+/** The times that follow from the operator's poll interval `everyMs`. */
 export const timesFor = (everyMs: number): FollowerTimes => ({
   firstMs: everyMs,
   lookedAtMs: everyMs,
@@ -180,7 +180,7 @@ async function hintOf({ engines }: Follower, stored: LogRecord): Promise<Hint | 
   return ofChecks.has(delivery.data.event) && commit !== null ? { repositoryId, commit } : undefined
 }
 
-/** Queues the pull requests of everybody who is looking, unless they were queued a moment ago. */
+/** Queues the pull requests of these people, who have the client open, and of the tasks that are open in it, unless they were queued a moment ago. */
 async function readLookedAt(
   follower: Follower,
   { userIds, taskIds }: { readonly userIds: readonly string[]; readonly taskIds: readonly string[] },

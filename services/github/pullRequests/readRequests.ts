@@ -1,4 +1,4 @@
-/** Finds the pull requests to read: those that a hint names, those of people who are looking, and all that may still change. */
+/** Finds the pull requests to read: those that a hint names, those of people who have the client open, and all that may still change. */
 import { taskStream } from '#domain/kernel/streams.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { pullRequestsView, type PullRequestDocument } from '#domain/views/pullRequests.ts'
@@ -14,7 +14,7 @@ export interface RequestDeps extends Pick<Engines, 'documents' | 'clock'> {
 }
 
 const page = 200
-/** For a person who is looking, the pull requests of this many newest tasks are read: as many as lists show. */
+/** For a person who has the client open, the pull requests of this many newest tasks are read: as many as lists show. */
 const newestTasks = 50
 /** The most tasks with one pull request: several people may each have a task with it. */
 const tasksOfOne = 20

@@ -1,7 +1,6 @@
 /**
- * Completes records between related tasks. A task that was created from another one is recorded on that other task. An alternative that got a place
- * on its original task and was then not created loses the place. Usually the requests do both; this does it for requests that were cut short by a
- * crash.
+ * Completes records between related tasks when a crash cut short the request that creates a task and usually does this itself. A task that was
+ * created from another one is recorded on that other task. An alternative that got a place in a comparison and was then not created loses the place.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { v5 as uuidv5 } from 'uuid'
@@ -17,7 +16,7 @@ import type { LogRecord, Subscription } from '#platform/ports/eventStore.ts'
 
 type RelatedTasksEngines = ReactorEngines & Pick<Engines, 'log' | 'commands' | 'clock' | 'logger'>
 
-/** How long a request may take to complete the record itself, plus a margin: requests end after 30 s. */
+/** How long a request may take to complete the records itself, plus a margin: requests end after 30 s. */
 const creationTimeoutMs = 60_000
 const pollIntervalMs = 500
 

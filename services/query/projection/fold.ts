@@ -93,7 +93,7 @@ async function foldBatch(
   }
 }
 
-/** Folds a document whose stored version is too old from its stream, up to the event before this one. */
+/** Folds a document from the beginning of its stream up to the event before the given one, because the stored version is too old. */
 async function caughtUp<D extends ViewDocument>(
   fold: OpenFold,
   view: View<D>,

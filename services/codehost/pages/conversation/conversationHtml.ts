@@ -44,7 +44,7 @@ const verdicts: Readonly<Record<Review['state'], Html>> = {
 export const reviewPanel = (review: Review): Html =>
   textPanel(review, { id: `pullrequestreview-${review.id}`, did: verdicts[review.state] })
 
-/** A thread with its place in the code; `may` says whether the viewer may resolve it. */
+/** A thread with its place in the code; `mayResolve`: whether the viewer may resolve it. */
 export const threadPanel = (shown: {
   readonly thread: ReviewThread
   readonly comments: readonly ReviewComment[]
