@@ -124,12 +124,19 @@ const cases: readonly Case[] = [
     bash: (command) => ({ name: 'Bash', input: { command, description: 'Work' } }),
     write: (file) => ({
       name: 'Write',
-      input: { file_path: `/workspace/${file}`, content: 'Written.\n' },
+      // gemini does not start with settings that cannot be read.
+      input: { file_path: `/workspace/${file}`, content: file.endsWith('.json') ? '{}\n' : 'Written.\n' },
     }),
     mcp: (server, tool, input) => ({ name: `mcp_${server}_${tool}`, input }),
-    todos: [],
+    todos: [
+      {
+        name: 'mcp_flightdeck_update_todo_list',
+        input: { todos: [{ content: 'Look at it', status: 'pending' }] },
+      },
+    ],
     logs: [
       { kind: 'thinking', name: 'thinking', status: 'completed', output: expect.stringContaining('A note') },
+      { kind: 'todo', name: 'Todo', status: 'completed', input: expect.stringContaining('Look at it') },
       { kind: 'edit', name: 'Edit', target: 'note.txt', status: 'completed' },
       { kind: 'run', name: 'Shell', target: expect.stringContaining('environ'), status: 'completed' },
     ],
@@ -175,11 +182,12 @@ const scriptsOf = ({ bash, write, mcp, todos, plugged }: Case, gate: Gate): read
       { text: 'Used both.' },
     ],
   },
+  // gemini puts the answer behind the message that it had not finished.
+  { when: /Which colour\?\s+Blue/, turns: [{ text: 'Blue it is.' }] },
   {
     when: /^(?:Paint it|Ask and be killed)/,
     turns: [{ tools: [mcp('flightdeck', 'ask_person', colour)] }, { text: 'Painted.' }],
   },
-  { when: /Which colour\?\s+Blue/, turns: [{ text: 'Blue it is.' }] },
   { when: /^Plug in/, turns: [{ tools: [write(plugged.file)] }, { text: 'Plugged in.' }] },
   { when: /^Say/, turns: [{ text: 'Said.' }] },
   {
