@@ -1,4 +1,4 @@
-/** Our id for an account at the code host. */
+/** Ids that are computed from a text with a key, such as our id for an account at the code host. */
 import { createHmac } from 'node:crypto'
 import type { Vault } from '#platform/ports/vault.ts'
 

@@ -1,4 +1,4 @@
-/** The code host behind its port: GitHub, GitHub Enterprise, or the local code host. */
+/** Implements the port `CodeHost` for GitHub, GitHub Enterprise and the local code host. */
 import { z } from 'zod'
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Clock } from '#platform/ports/clock.ts'

@@ -1,4 +1,4 @@
-/** The App itself at the code host: its creation from a manifest, its installations, and their tokens. */
+/** The App itself at the code host: its creation from a manifest, its installations, their tokens, and its webhook deliveries. */
 import { createAppAuth } from '@octokit/auth-app'
 import { z } from 'zod'
 import { Fault } from '#domain/kernel/errors.ts'

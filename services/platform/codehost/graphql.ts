@@ -1,4 +1,4 @@
-/** GraphQL queries for data that REST does not have, or only with many requests. If an answer has errors, the available data is used. */
+/** GraphQL queries and mutations for what REST does not have, or only with many requests. If an answer has errors besides data, the data is used. */
 import type { Octokit } from '@octokit/rest'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'

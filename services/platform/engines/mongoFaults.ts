@@ -1,5 +1,6 @@
 /**
- * Classifies faults of the driver. The driver's messages and fields may contain documents and addresses, so only known harmless parts are passed on.
+ * Classifies faults of MongoDB's driver. The driver's messages and fields may contain documents and addresses, so only known harmless parts are
+ * passed on.
  */
 import {
   MongoBulkWriteError,

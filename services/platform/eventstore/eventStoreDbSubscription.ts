@@ -1,4 +1,4 @@
-/** Takes the events that EventStoreDB pushes in batches, and subscribes again whenever the subscription breaks. */
+/** Receives the events that EventStoreDB pushes and delivers them in batches. Subscribes again whenever the subscription breaks. */
 import { once } from 'node:events'
 import {
   eventTypeFilter,

@@ -1,4 +1,4 @@
-/** Guards for routes: who sends the request, and whether they may make the call. */
+/** Guards for routes: who sends the request, whether they may make the call, and whether the read models are new enough to answer it. */
 import { Fault } from '#domain/kernel/errors.ts'
 import type { Actor, Position } from '#domain/kernel/event.ts'
 import { userStream } from '#domain/kernel/streams.ts'

@@ -1,4 +1,4 @@
-/** Reads documents with the types of the views that folded them. */
+/** Reads documents of the read models, typed by their views, and can bring a document up to date from the log. */
 import { views } from '#domain/views/registry.ts'
 import { project, type AnyRecorded, type View, type ViewDocument } from '#domain/views/view.ts'
 import type { EventFilter } from '#platform/ports/eventStore.ts'
@@ -42,7 +42,7 @@ export const served: readonly Served[] = views.map(({ collection, version, reads
   readsFrom,
 }))
 
-/** The events that the views are folded from. */
+/** The events from which these views are computed. */
 export function wantedBy(views: readonly View<ViewDocument>[]): EventFilter {
   const streams = [...new Set(views.flatMap((view) => view.streams))].map((kind) => `${kind}-`)
   const types = views.flatMap((view) => view.types ?? [])
@@ -51,7 +51,7 @@ export function wantedBy(views: readonly View<ViewDocument>[]): EventFilter {
     : { streams, types: [...new Set(types)] }
 }
 
-/** The events that the read models are folded from. */
+/** The events from which all read models are computed. */
 export const projectedEvents: EventFilter = wantedBy(views)
 
 /** Whether each view has a readable generation. */

@@ -9,7 +9,7 @@ import { projectedEvents } from './documents.ts'
 export const mainProjection = 'main'
 
 export interface Projected {
-  /** Resolves to true when the position is folded, or to false after `withinMs`. */
+  /** Resolves to true when the read models include the events up to the position, or to false after `withinMs`. */
   waitFor(position: Position, withinMs: number): Promise<boolean>
   close(): void
 }

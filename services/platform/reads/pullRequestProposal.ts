@@ -1,4 +1,4 @@
-/** The proposed text for a task's pull request, from the recorded data. */
+/** The proposed text for a task's pull request, and the files of its recorded diff. */
 import { z } from 'zod'
 import { ChangedFile } from '#domain/api/tasks.schema.ts'
 import type { BlobRef } from '#domain/kernel/ids.schema.ts'

@@ -28,7 +28,9 @@ const formats = [
   'CREATE TABLE catalog (only INTEGER PRIMARY KEY CHECK (only = 1), revision INTEGER NOT NULL, body TEXT NOT NULL) STRICT',
 ]
 
-/** Opens the read models in `file`. A power cut may lose the last writes together with their checkpoint; they are then folded again. */
+/**
+ * Opens the read models in `file`. A power cut may lose the last writes together with their checkpoint; they are then computed again from the log.
+ */
 export function openSqliteReadStore(options: { file: string; served?: readonly Served[] }): ReadStore {
   const { file, served = [] } = options
   return readStoreIn(openSqlite({ file, synchronous: 'NORMAL', formats, overwrites: true }), file, { served })
@@ -252,7 +254,7 @@ function openAside(db: Sqlite, file: string): Aside {
     for (const ending of ['', '-wal', '-shm']) rmSync(`${file}${ending}`, { force: true })
   }
   remove()
-  // The file is not synced to the disk, since it is discarded if the fold is interrupted.
+  // The file is not synced to the disk: if the rebuild is interrupted, the file is discarded anyway.
   const own = openSqlite({ file, synchronous: 'OFF', formats, overwrites: false })
   const { prepare, apply, getMany, find, close } = readStoreIn(own, file, { replacesFirst: false })
   return {

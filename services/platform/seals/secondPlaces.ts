@@ -1,4 +1,4 @@
-/** Additional places for seals that nobody with access to this machine can change. */
+/** Keeps copies of the seals in additional places, where nobody who has access to this machine can change them. */
 import type { LogIdentity } from '#domain/log.ts'
 import type { Hash } from '#domain/proof/merkleTree.ts'
 import { within, withinOr } from '#platform/async/timeLimit.ts'

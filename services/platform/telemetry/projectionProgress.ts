@@ -24,8 +24,8 @@ interface Advancing {
 }
 
 /**
- * Throws while views cannot be read, and when the oldest event that is not folded is old and the projector makes no progress. Does not throw for an
- * unavailable engine, which has its own readiness check.
+ * Throws while views cannot be read. Also throws when an old event is not in the read models yet and the projector makes no progress. Does not throw
+ * for an unavailable engine, which has its own readiness check.
  */
 export async function requireProgress(engines: Advancing): Promise<void> {
   try {

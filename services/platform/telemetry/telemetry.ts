@@ -73,7 +73,7 @@ export type Observation =
   | CommandDone
   | Appended
   | ModelCalled
-  /** A batch of events was folded into the read models. */
+  /** A batch of events was applied to the read models. */
   | (Period & { readonly kind: 'projected'; readonly events: readonly StoredEvent[] })
   /** From now on this process is the projector, whose lag `lag` returns; `null` when it is the projector no longer. */
   | { readonly kind: 'projector'; readonly lag: (() => Promise<Lag>) | null }

@@ -1,4 +1,4 @@
-/** The part of egress that all sandboxes of the runner share: the hosts that each agent itself needs, and the reports of refusals. */
+/** What all sandboxes of the runner share of the way to the network (egress): the hosts that each agent itself needs, and the reports of refusals. */
 import type { AgentName } from '#domain/agents.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Scratch } from '../scratch.ts'

@@ -1,4 +1,7 @@
-/** A real API of models behind the broker. The key is added here; otherwise, bytes are forwarded unchanged in both directions. */
+/**
+ * A real API of models behind the broker. The key is added here, and request bodies are checked. Answers are metered and forwarded unchanged, but a
+ * key in an error is masked.
+ */
 import * as http from 'node:http'
 import * as https from 'node:https'
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'

@@ -1,4 +1,4 @@
-/** Answers facts about a project's repository from the mirror as last fetched: submodules, filters, a shallow history, hooks for agents. */
+/** Answers with facts about a project's repository, from the mirror as last fetched: submodules, filters, a shallow history, hooks for agents. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'

@@ -1,4 +1,4 @@
-/** Decides which runs are ended when the disk is nearly full. Has no side effects. */
+/** Decides which runs are ended because the disk is nearly full, or because their own files are over the limit. Has no side effects. */
 
 /**
  * Thresholds of free space, in bytes. Below `stop`, the run that grew most is ended; below `begin`, no run begins; below `end`, all runs are ended if

@@ -1,4 +1,7 @@
-/** The description of an agent that speaks ACP, in addition to its name and abilities (domain/agents): data, and how the agent gets its settings. */
+/**
+ * What an agent that speaks ACP needs besides its name and abilities (those are in domain/agents): its description as data, and how it gets its
+ * settings.
+ */
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { OwnInstructions } from '#domain/user/instructions.ts'
 import type { ModelApiName } from '../../model/apis.ts'

@@ -35,8 +35,8 @@ const toldAgain = 2_000
 const toldOfThought = 32_000
 
 /**
- * Makes the texts of an attempt. A message's id is derived from the fence and the agent's own key, so that the pieces and the whole message have the
- * same id.
+ * Makes the texts of one attempt of an execution. A message's id is derived from that attempt and from the agent's own key for the text, so that the
+ * pieces and the whole message have the same id.
  */
 export function messageTexts({ terminal, fence, redaction, clock }: MessageTextDeps): MessageTexts {
   const open = new Map<string, OutputRecorder>()

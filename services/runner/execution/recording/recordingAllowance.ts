@@ -1,4 +1,7 @@
-/** How much a run may record: limited by run, and by person and UTC day. The latter is counted in the log, across runners and restarts. */
+/**
+ * How much a run may record: limited for each run, and for each person and UTC day. What was recorded on a day is counted in the log, so the limit
+ * holds across runners and restarts.
+ */
 import { randomUUID } from 'node:crypto'
 import { usageStream } from '#domain/kernel/streams.ts'
 import { usage } from '#domain/usage.ts'

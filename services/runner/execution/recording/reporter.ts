@@ -1,4 +1,4 @@
-/** Records a run's progress in the task's stream: fenced, in order, and several events per append. */
+/** Records a run's progress in the task's stream, in order, with several events per append, and only while the run still owns its execution. */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'

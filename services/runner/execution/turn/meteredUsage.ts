@@ -1,4 +1,4 @@
-/** The usage of an agent that does not report it, as the broker counts it. */
+/** The model usage of an agent that does not report its usage itself, as counted by the broker. */
 import type { ModelUsed } from '../../agents/port.ts'
 import type { ModelUsage } from '../../model/meter.ts'
 

@@ -1,4 +1,4 @@
-/** Google's Gemini API. */
+/** How the broker serves Google's Gemini API: which requests it forwards, and how it reads their usage. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { z } from 'zod'
 import { keyHeaders } from '#platform/credentials/modelKeys.ts'

@@ -1,4 +1,4 @@
-/** OpenAI's Responses API. */
+/** How the broker serves OpenAI's Responses API: which requests it forwards, and how it reads their usage. */
 import { z } from 'zod'
 import { keyHeaders } from '#platform/credentials/modelKeys.ts'
 import { fetches, invalid, outside, type MayFetch, type ModelApi } from '../modelApi.ts'

@@ -1,6 +1,6 @@
 /**
- * Sandboxes that outlived their runner. bubblewrap ties a sandbox to its parent only when the sandbox is complete, so a runner that is killed before
- * that leaves one behind.
+ * Ends sandboxes that outlived their runner. bubblewrap ties a sandbox to its parent only when the sandbox is complete, so a runner that is killed
+ * before that leaves a sandbox behind.
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'

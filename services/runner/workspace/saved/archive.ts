@@ -1,4 +1,7 @@
-/** Packs folders of an agent's home, such as those with its sessions, into one compressed tar. Only plain files are packed, and no link is followed. */
+/**
+ * Packs folders of an agent's home, such as those with its sessions, into one compressed tar, and unpacks them. Only plain files are packed, and no
+ * link is followed.
+ */
 import { constants } from 'node:fs'
 import { chown, lstat, mkdir, open, readdir, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
