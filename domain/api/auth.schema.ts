@@ -1,4 +1,4 @@
-/** Signing in, the profile, onboarding. */
+/** Signing in, the profile, onboarding, sessions, and the deletion of an account. */
 import { z } from 'zod'
 import { TaskId } from '../kernel/ids.schema.ts'
 import { CompanySize, Role } from '../user/events.ts'

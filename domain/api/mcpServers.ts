@@ -1,4 +1,4 @@
-/** MCP servers of a project or a person: routes and limits. */
+/** MCP servers of a project or a person: routes, the path of the callback, and limits. */
 import type { Routes } from './route.ts'
 
 export const mcpServerRoutes = {

@@ -1,4 +1,4 @@
-/** Checks the names of branches and models. */
+/** The names of branches, models and levels of effort: checks and defaults. */
 
 /** The prefix of the branches that Flightdeck creates. */
 export const ourBranches = 'flightdeck'

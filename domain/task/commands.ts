@@ -58,7 +58,7 @@ export type PullRequestOutcome =
   /** The pull request is no longer open, and turns no longer update it. */
   | { readonly kind: 'closed'; readonly reason: string; readonly messageId: string }
 
-/** The result of a pull request's reviews and checks; `undefined` when these were not read. */
+/** The result of a pull request's reviews and checks. */
 export type PullRequestStanding = EventOf<typeof PullRequestStandingObserved>['data']
 
 type Observed = EventOf<typeof PullRequestObserved>

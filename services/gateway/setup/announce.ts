@@ -1,4 +1,4 @@
-/** The lines about the GitHub App or GITHUB_TOKEN that the operator gets at the start. */
+/** The lines about the GitHub App or GITHUB_TOKEN that the operator gets at the start, and the check of the set-up code. */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setupPath } from '#domain/api/setup.ts'

@@ -67,7 +67,7 @@ export function memoryOf({ projects }: Memories, projectId: string, issues: Proj
   return memory
 }
 
-/** Records the outcome for an issue in memory. Issues that `pass` or are `unasked` are checked again after a while. */
+/** Records the outcome for an issue in memory. Issues whose outcome is `passes` or `unasked` are checked again after a while. */
 export function noteOutcome(
   { checkedAt, unasked }: Pick<Memory, 'checkedAt' | 'unasked'>,
   { id, ...issue }: Unasked & { readonly id: string },

@@ -1,4 +1,4 @@
-/** Reads of a task's history: its events, and its changes as they were at some moment. */
+/** Reads of a task's history: its events, its record, its changes as they were at some moment, its audit bundle, and the seals. */
 import { RecordsExported, type AuditedRecords } from '#domain/audit.ts'
 import {
   getRecordedChanges,
