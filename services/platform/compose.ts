@@ -374,7 +374,7 @@ async function onPorts(ports: Ports, { config, clock, logger, ballast, close }: 
   })
   const addresses = codeHostAddresses(config, config.codeHost)
   const { serverUrl } = addresses
-  // Only GitHub requires a pace.
+  // Only GitHub requires a pause between writes.
   const paced = config.codeHost.kind === 'github'
   const requests = requestsTo({ ...addresses, paced, hasOwnToken: tokenOf(config) !== undefined, bus })
   const codeHost = githubCodeHost({ serverUrl, requests, app: app.current, ownToken: tokenOf(config) })

@@ -45,7 +45,7 @@ export interface Agents {
    * connected runner may be silent.
    */
   read(): Promise<readonly AgentState[]>
-  /** Why no connected runner can run the agent, in the same sentence as `read`; `null` when one can, or when none has reported yet. */
+  /** Why no connected runner can run the agent, in the sentence that `read` gives for it; `null` when one can, or when none has reported yet. */
   whyNone(name: AgentName): string | null
   /** Whether a key is all that the agent lacks, and somebody who would pay for its run has one. */
   runsWithOwnKey(name: AgentName, by: Paying): Promise<boolean>

@@ -159,7 +159,7 @@ function cachedAnswers(deps: Deps): (userId: string) => Promise<Answer> {
 async function ask(deps: Deps, userId: string, last: Answer | undefined): Promise<Answer> {
   const now = deps.clock.now().getTime()
   const person = await deps.documents.get(usersView, userId)
-  // Requests by a person who does not exist fail anyway.
+  // A person who does not exist counts as allowed, since their requests fail anyway.
   if (person === undefined) return { allowed: true, since: now - answersHold.allowed, said: now }
   const known = personOf(person)
   try {

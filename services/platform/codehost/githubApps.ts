@@ -240,7 +240,7 @@ function failedCalls(
   }
 }
 
-/** The cursor in a header such as `<https://...?cursor=v1_7&per_page=100>; rel="next"`. */
+/** The cursor in a header such as `<https://...?cursor=v1_7&per_page=100>; rel="next"`; `null` when there is no next page. */
 function nextCursor(link: string | undefined): string | null {
   const [, next] = /<([^>]+)>; *rel="next"/.exec(link ?? '') ?? []
   return next !== undefined && URL.canParse(next) ? new URL(next).searchParams.get('cursor') : null

@@ -39,7 +39,10 @@ export interface Requests {
   unpaced(): Octokit
   /** Sets the holder of a token. Rate limits and waits are tracked per holder. */
   named(accessToken: string, holder: string): void
-  /** What is left of the holder's rate limit, as last reported. While the host asks the holder to wait, `remaining` is 0. */
+  /**
+   * What is left of the holder's rate limit, as last reported; `undefined` before the first report. While the host asks the holder to wait,
+   * `remaining` is 0.
+   */
   allowance(accessToken: string): Allowance | undefined
   /** How many ms the token's holder has to wait because the host asked for it; 0 when it did not. An exhausted limit of the API does not affect git. */
   waitMs(accessToken: string, how?: { readonly ofGit?: boolean }): number

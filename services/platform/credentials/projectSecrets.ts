@@ -6,7 +6,7 @@ import type { Vault } from '#platform/ports/vault.ts'
 export interface ProjectSecrets {
   /** Stores a value, replacing an older one. Returns false, without storing anything, when the project was deleted in the meantime. */
   set(projectId: string, name: string, value: string): Promise<boolean>
-  /** The values of these names. Names without a value are left out. */
+  /** The stored values, by name. Names without a value are left out. */
   valuesOf(projectId: string, names: readonly string[]): Promise<ReadonlyMap<string, string>>
   remove(projectId: string, name: string): Promise<void>
   /** Destroys all secrets of the project permanently, with their key. Can be repeated. */

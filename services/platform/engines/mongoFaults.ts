@@ -26,7 +26,7 @@ export class Late extends Error {
   }
 }
 
-/** A unique index refused a document. */
+/** Whether the fault means that a unique index refused a document. */
 export function isDuplicate(fault: unknown): boolean {
   return fault instanceof MongoServerError && fault.code === duplicateKey
 }

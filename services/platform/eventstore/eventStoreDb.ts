@@ -58,8 +58,8 @@ interface Connected {
   readonly shown: Shown
   readonly credentials: NonNullable<BaseOptions['credentials']>
   /**
-   * Options with credentials, for all calls. With its own credentials, an append is a separate call. Without them, the library sends all appends over
-   * one call that never times out, and whose faults reject other appends and then end the process.
+   * The options of all calls, with credentials. Because of the credentials, each append is a call of its own. Without them, the library would send
+   * all appends over one call that never times out, and whose faults reject other appends and then end the process.
    */
   readonly base: BaseOptions
   readonly askServer: ReturnType<typeof callsTo>

@@ -143,7 +143,7 @@ export function openSqliteEventStore({ file, onFault }: { file: string; onFault:
   }
 }
 
-/** The next events for a subscription. Synchronous, so that nothing is appended between its reads. */
+/** The next events for a subscription; `null` when there are none. Synchronous, so that nothing is appended between its reads. */
 function find(
   log: SqliteLog,
   after: Position | null,

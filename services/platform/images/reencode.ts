@@ -100,7 +100,7 @@ export function isWhole(bytes: Buffer, mediaType: MediaType): boolean {
   }
 }
 
-/** Reads chunk after chunk (length, type, data, checksum) until IEND: https://www.w3.org/TR/png-3/#5Chunk-layout */
+/** Whether a PNG is complete. Reads chunk after chunk (length, type, data, checksum) until IEND: https://www.w3.org/TR/png-3/#5Chunk-layout */
 function endsPng(bytes: Buffer): boolean {
   let at = 8
   while (at + 12 <= bytes.length) {
@@ -115,7 +115,7 @@ const gifImage = 0x2c
 const gifExtension = 0x21
 const gifTrailer = 0x3b
 
-/** Reads block after block until the trailer: https://www.w3.org/Graphics/GIF/spec-gif89a.txt */
+/** Whether a GIF is complete. Reads block after block until the trailer: https://www.w3.org/Graphics/GIF/spec-gif89a.txt */
 function endsGif(bytes: Buffer): boolean {
   if (bytes.length < 13) return false
   let at = 13 + colourTable(bytes[10])

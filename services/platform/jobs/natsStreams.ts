@@ -36,7 +36,7 @@ export interface Streams {
     timeoutMs?: number,
   ): Promise<number | 'conflict'>
   last(name: StreamName, subject: string, timeoutMs?: number): Promise<Kept | undefined>
-  /** The first message with a matching subject, from `sequence` on. A `*` in the subject matches any part. */
+  /** The first message with a matching subject, from `sequence` on; `undefined` when there is none. A `*` in the subject matches any part. */
   next(name: StreamName, subject: string, sequence: number): Promise<Kept | undefined>
   /** Removes a message. Does nothing when it does not exist. */
   remove(name: StreamName, sequence: number): Promise<void>

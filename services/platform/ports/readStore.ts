@@ -117,7 +117,7 @@ export interface ReadStore {
   ): Promise<void>
   checkpoint(projection: string): Promise<Position | null>
   get(collection: string, id: string): Promise<Document | undefined>
-  /** The existing documents among these ids. */
+  /** The documents that exist under these ids, by id. */
   getMany(collection: string, ids: readonly string[]): Promise<ReadonlyMap<string, Document>>
   find(collection: string, query: Find): Promise<readonly Document[]>
   count(collection: string, where: Find['where']): Promise<number>

@@ -36,7 +36,7 @@ export async function rootAt(
   return root
 }
 
-/** A proof that the leaf is in the tree of that size. */
+/** A proof that the leaf is in the tree of that size; `undefined` when the stored tiles do not reach that far. */
 export function storedInclusion(
   store: Tiles,
   tree: TreeName,
@@ -46,7 +46,7 @@ export function storedInclusion(
   return combined(store, tree, inclusionPath(index, size))
 }
 
-/** A proof that the tree of the older size is a prefix of the newer. */
+/** A proof that the tree of the older size is a prefix of the newer; `undefined` when the stored tiles do not reach that far. */
 export function storedConsistency(
   store: Tiles,
   tree: TreeName,
@@ -57,7 +57,7 @@ export function storedConsistency(
   return combined(store, tree, consistencyPath(older, newer), known)
 }
 
-/** Combines each list of subtrees into one hash. */
+/** The hashes of a path: each list of subtrees in it is combined into one hash. `undefined` when a stored tile is missing. */
 async function combined(
   store: Tiles,
   tree: TreeName,
@@ -80,7 +80,7 @@ async function combined(
   return hashes.every((hash) => hash !== undefined) ? hashes : undefined
 }
 
-/** The hash of a subtree, computed from its halves, down to the stored ones. */
+/** The hash of a subtree: a stored one, or else computed from its halves. `undefined` when a stored one is missing. */
 function subtree(known: KnownTree, node: Node): Hash | undefined {
   const { level, index } = node
   const name = `${level}/${index}`

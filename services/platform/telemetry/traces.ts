@@ -106,7 +106,10 @@ function commandSpan({ type, stream, cause, outcome, begun, ended }: CommandDone
   return [span]
 }
 
-/** The id of the parent span: the run of the job for the work of a job, and the request for what a request causes. */
+/**
+ * The id of the parent span. What a job causes belongs to the span of the job's run, everything else to the span of the request; `null` without a
+ * request.
+ */
 function parentOf({ correlationId, causationId }: Cause, serverKind: ServerKind): string | null {
   if (correlationId === undefined) return null
   return causationId ? runSpanId(causationId) : requestSpanId(correlationId, serverKind)

@@ -37,7 +37,7 @@ export interface UnsignedSeal {
 
 export interface Evidence {
   readonly identity: LogIdentity
-  /** Returns the log's keys under its name in an epoch. */
+  /** Returns the keys of the log, under the name that the log has in this epoch. */
   readonly keysOf: (epoch: number) => Promise<readonly VerifierKey[]>
   /** Returns the lines of the file of seals. */
   readonly outside: () => AsyncIterable<SealLine>

@@ -126,8 +126,8 @@ async function compare(lines: Lines, { number, text, seal }: SealLine): Promise<
 }
 
 /**
- * How the line differs from the log, in words that follow the line's name. Additional signatures under the checkpoint are those of witnesses and do
- * not count.
+ * How the line differs from the log, in words that follow the line's name; `undefined` when it does not. Additional signatures under the checkpoint
+ * are those of witnesses and do not count.
  */
 function differenceOf(known: OutsideSeal, seal: OutsideSeal, text: string): string | undefined {
   const isCosigned = seal.checkpoint.startsWith(known.checkpoint) && parseNote(seal.checkpoint) !== undefined
@@ -181,7 +181,7 @@ async function sealOf(
 const isCutOff = ({ identity, recorded }: Lines, { epoch, revision }: Lines['newest']): boolean =>
   epoch < identity.epoch && revision >= (recorded.get(epoch) ?? 0)
 
-/** Reports the gaps in an epoch. Only the file shows how many seals a restore cut off. */
+/** Reports which seals of an epoch are missing in the file. Of seals that a restore cut off from the log, only the file shows how many there were. */
 function tellMissing(lines: Lines, epoch: number): void {
   const recorded = lines.recorded.get(epoch) ?? 0
   const isOver = epoch < lines.identity.epoch

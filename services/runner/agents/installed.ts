@@ -87,7 +87,7 @@ function backendOf(
   return { kind: 'missing', why }
 }
 
-/** The provider whose keys people and projects may bring for an agent. */
+/** The provider whose keys people and projects may bring for an agent; `undefined` when they may bring none. */
 export const ownKeyOf = (access: Agent['access']): KeyProvider | undefined =>
   access.kind === 'key' ? undefined : modelApis[access.api].provider
 

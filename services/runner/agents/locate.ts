@@ -74,7 +74,7 @@ function onPath(name: string, path: string): readonly string[] {
     .map((folder) => join(folder, name))
 }
 
-/** The first candidate that is a program and prints its version. */
+/** The first candidate that is a program and prints its version; `undefined` when there is none. */
 async function firstOf(candidates: readonly string[], where: WhereToLook): Promise<Found | undefined> {
   for (const candidate of candidates) {
     try {

@@ -144,7 +144,7 @@ export interface ToolFinished {
   readonly output: string
   /** The images in the output, as base64 and unchecked. */
   readonly images?: readonly string[]
-  /** The number of lines added to the edited file. */
+  /** The number of lines that an edit added to its file; `null` when that is unknown, or when the tool edits nothing. */
   readonly additions: number | null
   readonly deletions: number | null
 }

@@ -276,7 +276,7 @@ async function allAddresses(host: string): Promise<readonly string[]> {
   return found.map(({ address }) => address)
 }
 
-/** A connection to the first address that accepts one. */
+/** A connection to the first address that accepts one; `undefined` when none does. */
 async function firstOf(addresses: readonly string[], port: number): Promise<Socket | undefined> {
   for (const address of addresses) {
     const socket = await connected(address, port)

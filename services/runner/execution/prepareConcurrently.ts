@@ -11,7 +11,7 @@ import type { Failed } from './failure.ts'
 export type Prepared = Extract<PrepareResult, { kind: 'ready' }>
 
 interface Making {
-  /** Returns the mirror in its state before the refresh. */
+  /** Returns the mirror in its state before the refresh; `undefined` when there was none. */
   find(): Promise<Mirror | undefined>
   /** Makes a workspace from a mirror, or returns the existing one. */
   make(mirror: Mirror): Promise<Prepared | Failed>

@@ -150,7 +150,10 @@ async function makeBundle(
 
 const bundleInSandbox = '/run/flightdeck/submodule'
 
-/** Runs in the sandbox, because only sandboxed processes may write to the agent's repository. The final sync restores the submodule's real URL. */
+/**
+ * Checks the submodule out of the bundle. Runs in the sandbox, because only sandboxed processes may write to the agent's repository. At the end,
+ * `sync` restores the submodule's real URL. Returns the reason if that failed, else `null`.
+ */
 async function unpack(
   deps: Deps,
   { run, workspace, envs, submodule }: Chosen,

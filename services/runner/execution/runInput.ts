@@ -97,7 +97,7 @@ export function modelUseFor(document: TaskDocument, agent: AgentName): ModelUse 
   return modelAgent === agent ? { model: codexModel, effort } : { model: null, effort: null }
 }
 
-/** The session that the agent had in the task. */
+/** The session that this agent last had in the task; `null` when there is none. */
 export function sessionOf({ session }: LiveTask, agent: AgentName): string | null {
   return session?.agent === agent ? session.sessionId : null
 }

@@ -17,7 +17,7 @@ export async function linesOf(
     : undefined
 }
 
-/** Throws the code host's refusal if the person no longer has access. */
+/** Whether the task's owner may still read the repository; `false` when the task or project no longer exists. Throws the code host's refusal. */
 async function mayStillRead({ documents, access, codeHost }: LinesDeps, taskId: string): Promise<boolean> {
   const task = await documents.get(tasksView, taskId)
   const project = task && (await documents.get(projectsView, task.projectId))

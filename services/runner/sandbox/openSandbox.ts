@@ -124,7 +124,7 @@ function asAllowed(
   return { sandbox: { missing }, notice: why, ...only }
 }
 
-/** Whether an agent may get instructions from anything but our own script. */
+/** Whether an agent has a key for a real model. Without one, only our own scripted model tells agents what to do. */
 function hasRealModel({ agents }: Config): boolean {
   return Object.values(agents).some(({ apiKey }) => apiKey !== undefined)
 }

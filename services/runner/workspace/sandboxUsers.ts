@@ -11,7 +11,7 @@ import { isTaskFolderName } from './names.ts'
 export interface SandboxUsers {
   /** The task's user, always the same one: the owner of its workspace, or one that no other task has. */
   userOf(taskId: string): Promise<HostUser>
-  /** The users that tasks have now, by number. */
+  /** The number of each task's user, by the id of the task. */
   existing(): Promise<ReadonlyMap<string, number>>
 }
 

@@ -117,8 +117,8 @@ export async function removeWorkspace(root: string, taskId: string, path: string
 }
 
 /**
- * Removes tree and git directory and keeps the agent's home, with which its session continues in a new workspace. Nothing may run in it. `head` is a
- * commit that contains the whole tree, if there is one.
+ * Removes the tree and the git directory, and keeps the agent's home, so that the agent can continue its session in a new workspace. Nothing may run
+ * in the workspace. `head` is a commit that contains the whole tree, if there is one.
  */
 export async function evictWorkspace(
   root: string,

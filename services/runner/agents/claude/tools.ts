@@ -147,14 +147,14 @@ function withoutHandBack(output: string): string {
     .join('\n')
 }
 
-/** The exit code of a command, which a failed command names in the first line of its output. */
+/** The exit code of a command: 0 if it succeeded, else the one in the first line of its output; `null` when that line names none. */
 function exitCodeOf(ok: boolean, output: string): number | null {
   if (ok) return 0
   const code = /^Exit code (\d+)/.exec(output)?.[1]
   return code === undefined ? null : Number(code)
 }
 
-/** The hunks of an edit; a new file is one hunk of added lines. */
+/** The hunks of an edit; a new file is one hunk of added lines. `undefined` when the tool reported none. */
 function hunksOf(details: z.infer<typeof Details>): readonly Hunk[] | undefined {
   if (details.type !== 'create' || typeof details.content !== 'string') return details.structuredPatch
   const lines = linesOf(details.content).map((line) => `+${line}`)

@@ -7,7 +7,7 @@ import { todoEvents, toolFinished, toolStarted } from './tools.ts'
 
 export interface TurnReader {
   read(told: Told): readonly AgentEvent[]
-  /** The planned changes of an edit that has started and is not over. */
+  /** The planned changes of an edit that has started; `undefined` before and after it. */
   changesOf(itemId: string): readonly Change[] | undefined
   /** What codex does without end, in which case no more of the turn is kept; `undefined` while it keeps within bounds. */
   excess(): string | undefined

@@ -168,7 +168,7 @@ function edited(args: Args, details: Args) {
   }
 }
 
-/** The number of lines in a file that was written as a whole. */
+/** The number of lines in a file that the tool wrote as a whole; `null` when the tool did something else. */
 function writtenLines({ fileText }: Args): number | null {
   if (typeof fileText !== 'string') return null
   const lines = fileText.split('\n').length

@@ -71,7 +71,7 @@ export async function removeHalfPacks(objects: string): Promise<void> {
   for (const name of names) if (name.startsWith('tmp_')) await rm(join(packs, name), { force: true })
 }
 
-/** A value in the form of a configuration file. */
+/** The text as a value in a configuration file of git. */
 export function configValue(text: string): string {
   return `"${text.replace(/\p{Cc}/gu, ' ').replace(/["\\]/g, '\\$&')}"`
 }

@@ -114,7 +114,7 @@ export async function commitAndPush(request: PublishRequest): Promise<PublishRes
   return pushOnTop(permittedRequest, headSha, leftOut)
 }
 
-/** The workflow files that differ from the host's branch, or from where the task began. */
+/** The workflow files in which `head` differs from `known`, the branch at the host, or without one from the commit where the task began. */
 async function workflowFiles(
   { git, workspace }: PublishRequest,
   known: string | null,
