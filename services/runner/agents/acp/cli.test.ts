@@ -13,6 +13,7 @@ import { localServer } from '../../../../tests/standins/mcp/localServer.ts'
 import { startRemoteMcp } from '../../../../tests/standins/mcp/remoteServer.ts'
 import { startMessagesApi, type MessagesApi, type Script } from '../../../../tests/standins/messagesApi.ts'
 import { mcpOf, mcpServersFor, type McpOfAgent } from '../../mcp/ofAgent.ts'
+import { permissionOptions, type AgentMode, type Answer } from '#domain/task/questionEvents.ts'
 import type { ServersOfRun } from '../../mcp/serversOfRun.ts'
 import { startBroker } from '../../model/broker.ts'
 import type { ModelUsage } from '../../model/meter.ts'
@@ -96,13 +97,16 @@ interface Given {
   readonly model?: string | null
   readonly env?: Readonly<Record<string, string>>
   readonly servers?: ServersOfRun
+  readonly mode?: AgentMode
+  /** The answer to each question. */
+  readonly answer?: Answer
 }
 
 /** One turn, as the runner has it but for the sandbox. */
 async function turn(
   { name, api: spoken, start }: Case,
   scripts: readonly Script[],
-  { model = null, env = {}, servers }: Given = {},
+  { model = null, env = {}, servers, mode = 'free', answer }: Given = {},
 ): Promise<Ran> {
   const program = programs.get(name)
   if (program?.found !== true) throw new Error(program?.reason)
@@ -151,7 +155,7 @@ async function turn(
       scripted: false,
     },
     isRoot: false,
-    mode: 'free',
+    mode,
     allowedRules: [],
     mcpServers,
   })
@@ -160,7 +164,7 @@ async function turn(
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, ...launch.env, ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
-  const dialogue = agent.dialogue({ model, mode: 'free', workspace, mcpServers })
+  const dialogue = agent.dialogue({ model, mode, workspace, mcpServers })
   const events: AgentEvent[] = []
   mcp.own?.follow(async (event) => {
     events.push(event)
@@ -174,6 +178,8 @@ async function turn(
     for (const event of dialogue.push(chunk)) {
       events.push(event)
       if (event.type === 'write') child.stdin.write(event.text)
+      if (event.type === 'question' && answer !== undefined)
+        child.stdin.write(dialogue.answer(event.requestId, [answer]))
       if (event.type === 'end') child.kill('SIGKILL')
     }
   })
@@ -314,6 +320,24 @@ describe.each(cases)('$name', (agent) => {
       })
       expect(events.filter(({ type }) => type === 'error')).toMatchObject([{ code: 'bad_model' }])
       expect(events.at(-1)).toMatchObject({ type: 'end', ok: false })
+    },
+    patienceMs,
+  )
+})
+
+describe('opencode', () => {
+  test(
+    'where it asks, one tool of an MCP server that is always allowed does not allow the others',
+    async () => {
+      const [agent] = cases
+      const { events } = await turn(agent, usesServers(agent), {
+        servers: await someServers(),
+        mode: 'ask',
+        answer: { choices: [permissionOptions.allowInTask], text: '', values: [] },
+      })
+      expect(texts(events)).toEqual(['Used.'])
+      const asked = events.flatMap((event) => (event.type === 'question' ? event.asked : []))
+      expect(asked.map(({ title }) => title)).toEqual(['Use tiny_add', 'Use local_whoami'])
     },
     patienceMs,
   )

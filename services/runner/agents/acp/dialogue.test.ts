@@ -290,6 +290,24 @@ describe('what it wants to be allowed', () => {
     expect(dialogue.push(wish(2, 'ls -l')).at(-1)).toMatchObject({ type: 'question' })
   })
 
+  // So `opencode` 1.18.33 asks about a tool of an MCP server.
+  test('is allowed in the task for one tool only, where the input is not told', () => {
+    const dialogue = inTurn({ mode: 'ask' })
+    const asked = (id: number, title: string) => {
+      const toolCall = { toolCallId: `t${id}`, title, kind: 'other', status: 'pending', rawInput: {} }
+      const params = { sessionId: session, toolCall, options: [{ optionId: 'once', kind: 'allow_once' }] }
+      return dialogue.push(written({ id, method: 'session/request_permission', params })).at(-1)
+    }
+    expect(asked(0, 'tiny_add')).toMatchObject({
+      asked: [
+        { title: 'Use tiny_add', body: 'The agent does not tell the input.', rules: ['other tiny_add'] },
+      ],
+    })
+    dialogue.answer('m1/0', answer('allow_in_task'))
+    expect(asked(1, 'tiny_add')).toMatchObject({ type: 'write' })
+    expect(asked(2, 'host_delete')).toMatchObject({ type: 'question' })
+  })
+
   test('is withdrawn with its turn', () => {
     const dialogue = inTurn({ mode: 'ask' })
     dialogue.push(wish(0, 'ls'))

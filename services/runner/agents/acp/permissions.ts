@@ -8,11 +8,17 @@ import { kindOf, shownContent, targetOfTool } from './tools.ts'
 /** The longest request that can be allowed 'always in this task', in characters. */
 const longestRule = 2_000
 
-/** The rule for 'always in this task': every edit, or only this very request. */
+/** The rule for 'always in this task': every edit, only this very request, or a tool of which no input is told, such as one of an MCP server. */
 export function ruleOf({ toolCall }: PermissionRequest): string {
   const kind = kindOf(toolCall)
-  return kind === 'edit' ? kind : `${kind} ${JSON.stringify(toolCall.rawInput ?? toolCall.title)}`
+  const { title, toolCallId } = toolCall
+  const input = hasInput(toolCall) ? ` ${JSON.stringify(toolCall.rawInput)}` : ''
+  if (kind === 'edit') return kind
+  return kind === 'run' && input !== '' ? `${kind}${input}` : `${kind} ${title ?? toolCallId}${input}`
 }
+
+const hasInput = ({ rawInput }: PermissionRequest['toolCall']): boolean =>
+  Object.keys(rawInput ?? {}).length > 0
 
 export function permissionAsked(request: PermissionRequest, workspace: string): AskedQuestion {
   const rule = ruleOf(request)
@@ -42,6 +48,8 @@ function wordsOf({ toolCall }: PermissionRequest, workspace: string): Pick<Asked
   const diff = (content ?? []).filter(({ type }) => type === 'diff').flatMap(shownContent)
   const target = targetOfTool(toolCall, workspace)
   if (diff.length > 0) return { title: `Edit ${target}`, body: fenced('diff', diff.join('\n')) }
+  if (rawInput != null && !hasInput(toolCall))
+    return { title: `Use ${title ?? 'a tool'}`, body: 'The agent does not tell the input.' }
   const body =
     rawInput == null
       ? fenced('', (content ?? []).flatMap(shownContent).join('\n'))
