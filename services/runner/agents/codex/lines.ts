@@ -131,6 +131,7 @@ export const UserInput = z.object({
 export type UserInput = z.infer<typeof UserInput>
 /** codex asks whether a tool of an MCP server may be used. */
 export const ToolApproval = z.object({
+  serverName: z.string(),
   message: z.string(),
   _meta: z.object({
     codex_approval_kind: z.literal('mcp_tool_call'),

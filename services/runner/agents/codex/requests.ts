@@ -69,10 +69,11 @@ function commandPermission({ kind, reason, command, cwd }: CommandApproval, work
   return permission(rule, words)
 }
 
-/** codex' own question is the rule, as it names the server and the tool. */
-function toolPermission({ message, _meta: { tool_params: input } }: ToolApproval): CodexRequest {
+/** codex' own question is the rule, as it names the tool. A server can write the same question itself, so its own name stands before it. */
+function toolPermission({ serverName, message, _meta: { tool_params: input } }: ToolApproval): CodexRequest {
+  const title = `${serverName}: ${message}`
   const body = input === undefined ? '' : fenced('json', JSON.stringify(input, null, 2))
-  return permission(message, { title: message, body }, toolDecisions)
+  return permission(title, { title, body }, toolDecisions)
 }
 
 type Permission = Extract<CodexRequest, { kind: 'permission' }>
