@@ -18,6 +18,8 @@ export interface ShownTools {
 export function shownTools(off: readonly string[], onChange: (sentence: string) => void): ShownTools {
   const known = new Map<string, string>()
   const changed = new Set<string>()
+  /** Whether there were more new tools than are remembered, since a server can name new ones without end. */
+  let isFlooded = false
   let isListed = false
   return {
     asked(cursor) {
@@ -33,7 +35,8 @@ export function shownTools(off: readonly string[], onChange: (sentence: string) 
           known.set(tool.name, described)
           return true
         }
-        changed.add(tool.name)
+        if (known.has(tool.name) || changed.size < mcpLimits.tools) changed.add(tool.name)
+        else isFlooded = true
         return false
       })
       if (isLast) isListed = true
@@ -42,7 +45,8 @@ export function shownTools(off: readonly string[], onChange: (sentence: string) 
     },
     refusal(name) {
       if (off.includes(name)) return `The tool ${name} is switched off in the settings.`
-      if (changed.has(name)) return `The tool ${name} was changed by its server while it was used.`
+      if (changed.has(name) || (isFlooded && !known.has(name)))
+        return `The tool ${name} was changed by its server while it was used.`
       return undefined
     },
     listed: () => (isListed ? [...known.keys()] : undefined),
