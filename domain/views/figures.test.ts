@@ -192,6 +192,23 @@ describe('who pays', () => {
     expect(groups.get('server')).toMatchObject({ tasks: 0, turns: 2, outputTokens: 20, serverCostUsd: 4 })
   })
 
+  test('is the payer of each attempt, also when another attempt has another one', () => {
+    const attempts = happened(
+      ['2026-03-01T00:00:00.000Z', created],
+      ['2026-03-01T00:00:01.000Z', requested(1)],
+      ['2026-03-01T00:00:02.000Z', started(1)],
+      ['2026-03-01T00:00:03.000Z', begun(1, 'person')],
+      ['2026-03-01T00:00:04.000Z', used(1, 'opus', 10, 5)],
+      ['2026-03-01T00:00:05.000Z', started(1, 2)],
+      ['2026-03-01T00:00:06.000Z', begun(1, 'server')],
+      ['2026-03-01T00:00:07.000Z', used(1, 'opus', 10, 1)],
+    )
+    const ended = [...attempts, ...happened(['2026-03-01T00:00:08.000Z', completed(1)])]
+    for (const log of [attempts, ended])
+      expect(summed(folded(log), 'payer').groups.get('person')).toMatchObject({ personCostUsd: 5 })
+    expect(summed(folded(ended)).total).toMatchObject({ turns: 1, costUsd: 6, serverCostUsd: 1 })
+  })
+
   test('paid also for what is counted after the end of the turn', () => {
     const late = happened(
       ['2026-03-01T00:00:00.000Z', created],

@@ -14,6 +14,10 @@ type Use = Pick<
   readonly model: string | null
 }
 
+interface PaidUse extends Use {
+  readonly payer: Payer
+}
+
 interface OpenTurn {
   readonly id: string
   readonly agent: AgentName
@@ -21,8 +25,8 @@ interface OpenTurn {
   readonly payer: Payer
   readonly requestedAt: string
   readonly startedAt: string | null
-  /** The usage of each model, in the order of first use. */
-  readonly uses: readonly Use[]
+  /** The usage of each model and payer, in the order of first use: another attempt may have another payer. */
+  readonly uses: readonly PaidUse[]
 }
 
 export interface FiguresDocument extends ViewDocument {
@@ -59,7 +63,7 @@ const counted = [
 
 export const figuresView: View<FiguresDocument> = {
   collection: 'figures',
-  version: 3,
+  version: 4,
   readsFrom: 1,
   streams: ['task'],
   types: counted,
@@ -113,8 +117,11 @@ function count(document: FiguresDocument, event: AnyRecorded): FiguresDocument {
     case 'UsageRecorded': {
       const { executionId, ...use } = event.data
       if (turn?.id !== executionId)
-        return { ...seen, days: withRow(seen.days, rowOf(seen, event.at, costing(seen.payer, use))) }
-      return { ...seen, turn: { ...turn, uses: withUse(turn.uses, use) } }
+        return {
+          ...seen,
+          days: withRow(seen.days, rowOf(seen, event.at, costing({ ...use, payer: seen.payer }))),
+        }
+      return { ...seen, turn: { ...turn, uses: withUse(turn.uses, { ...use, payer: turn.payer }) } }
     }
     case 'ExecutionCompleted':
     case 'ExecutionFailed':
@@ -187,10 +194,10 @@ function mostUsed({ uses }: OpenTurn): string | null {
 
 function rowsOf(turn: OpenTurn): readonly DayFigures[] {
   const place = placeOf(turn)
-  return [{ ...place, turns: 1 }, ...turn.uses.map((use) => ({ ...place, ...costing(turn.payer, use) }))]
+  return [{ ...place, turns: 1 }, ...turn.uses.map((use) => ({ ...place, ...costing(use) }))]
 }
 
-const costing = (payer: Payer, use: Use) => ({ ...use, ...paidBy(payer, use.costUsd) })
+const costing = (use: PaidUse) => ({ ...use, ...paidBy(use.payer, use.costUsd) })
 
 function rowOf(
   { agent, payer }: FiguresDocument,
@@ -210,12 +217,13 @@ function withRow(days: readonly DayFigures[], more: DayFigures): readonly DayFig
   return index === -1 ? [...days, row] : days.with(index, row)
 }
 
-function withUse(uses: readonly Use[], more: Use): readonly Use[] {
-  const index = uses.findIndex(({ model }) => model === more.model)
+function withUse(uses: readonly PaidUse[], more: PaidUse): readonly PaidUse[] {
+  const index = uses.findIndex(({ model, payer }) => model === more.model && payer === more.payer)
   const before = uses[index]
   if (before === undefined) return [...uses, more]
   return uses.with(index, {
     model: more.model,
+    payer: more.payer,
     inputTokens: before.inputTokens + more.inputTokens,
     outputTokens: before.outputTokens + more.outputTokens,
     cacheReadTokens: before.cacheReadTokens + more.cacheReadTokens,
