@@ -1,11 +1,9 @@
 /** What agents can be told to use: skills, commands and subagents of a repository and of a person, and files to mention. */
 import { z } from 'zod'
-import { saying } from '../kernel/readInput.ts'
 import { ProjectId, TaskId } from '../kernel/ids.schema.ts'
-import { bytesOf } from '../project/settings.ts'
 import { AgentName } from '../task/events.ts'
-import { abilityLimits, abilityRoutes, instructionLimits } from './abilities.ts'
-import { defineRead, defineWrite } from './call.schema.ts'
+import { abilityLimits, abilityRoutes } from './abilities.ts'
+import { defineRead } from './call.schema.ts'
 import { branchName, Text } from './fields.schema.ts'
 
 /** A skill, command or subagent of a repository. */
@@ -71,55 +69,4 @@ export const findProjectFiles = defineRead(abilityRoutes.findProjectFiles, {
   query: { search, branch },
   answer: files,
   faults: ['not_found'],
-})
-
-const OwnCommandInput = z.object({
-  name: z
-    .string()
-    .max(instructionLimits.commandNameLength)
-    .regex(
-      /^[a-z0-9][a-z0-9_-]*$/,
-      'Use only lowercase letters, digits, hyphens and underscores. Start with a letter or a digit.',
-    ),
-  description: Text.trim().max(instructionLimits.descriptionLength),
-  text: Text.refine((text) => text.trim() !== '', 'A command needs a text.').refine(
-    (text) => bytesOf(text) <= instructionLimits.commandBytes,
-    { error: saying('can have at most 16 KiB.') },
-  ),
-})
-
-const Instructions = z.object({
-  instructions: Text.refine((text) => bytesOf(text) <= instructionLimits.instructionBytes, {
-    error: saying('can have at most 16 KiB.'),
-  }),
-  commands: z
-    .array(OwnCommandInput)
-    .max(instructionLimits.commands, {
-      error: saying(`can have at most ${instructionLimits.commands} entries.`),
-    })
-    .refine(
-      (commands) => new Set(commands.map(({ name }) => name)).size === commands.length,
-      'Two commands have the same name.',
-    )
-    .refine(
-      (commands) => commands.reduce((sum, { text }) => sum + bytesOf(text), 0) <= instructionLimits.allBytes,
-      'All commands together can be at most 128 KiB.',
-    ),
-})
-
-const answer = {
-  instructions: z.string(),
-  commands: z.array(z.object({ name: z.string(), description: z.string(), text: z.string() })),
-}
-
-export const getInstructions = defineRead(abilityRoutes.getInstructions, {
-  summary: "The signed-in user's own instructions and commands for agents.",
-  answer,
-})
-
-/** Changes apply when the agent of a task next starts. A repository's command wins over an own command of the same name. */
-export const updateInstructions = defineWrite(abilityRoutes.updateInstructions, {
-  summary: "Replaces the signed-in user's own instructions for agents, all own commands, or both.",
-  body: Instructions.partial(),
-  answer,
 })

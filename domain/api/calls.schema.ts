@@ -13,6 +13,7 @@ import * as history from './history.schema.ts'
 import * as figures from './figures.schema.ts'
 import * as github from './github.schema.ts'
 import * as images from './images.schema.ts'
+import * as instructions from './instructions.schema.ts'
 import * as mcpServers from './mcpServers.schema.ts'
 import * as projects from './projects.schema.ts'
 import * as projectSettings from './projectSettings.schema.ts'
@@ -43,7 +44,7 @@ export const subjects = {
   History: { of: history, says: 'Everything that was recorded of a task, in order.' },
   Images: { of: images, says: 'Images for tasks and messages.' },
   Agents: {
-    of: { getAgents: server.getAgents, ...abilities, ...agentKeys },
+    of: { getAgents: server.getAgents, ...abilities, ...instructions, ...agentKeys },
     says: "The agents that can work on tasks, what they can be told to use, and people's own keys for their models.",
   },
   Figures: { of: figures, says: 'What tasks took, by project, agent, model, person and week.' },

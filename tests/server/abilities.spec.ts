@@ -5,11 +5,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   findProjectFiles,
   findTaskFiles,
-  getInstructions,
   listProjectAbilities,
   listTaskAbilities,
-  updateInstructions,
 } from '#domain/api/abilities.schema.ts'
+import { getInstructions, updateInstructions } from '#domain/api/instructions.schema.ts'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { commit, git, gitDone } from '../contracts/codeHost.fixture.ts'

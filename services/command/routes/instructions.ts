@@ -1,5 +1,5 @@
 /** Writes of a person's own instructions and commands. */
-import { updateInstructions } from '#domain/api/abilities.schema.ts'
+import { updateInstructions } from '#domain/api/instructions.schema.ts'
 import { userStream } from '#domain/kernel/streams.ts'
 import { user as userDecider } from '#domain/user/user.ts'
 import { instructionsView, noInstructions } from '#domain/views/instructions.ts'

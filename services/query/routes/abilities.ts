@@ -2,10 +2,10 @@
 import {
   findProjectFiles,
   findTaskFiles,
-  getInstructions,
   listProjectAbilities,
   listTaskAbilities,
 } from '#domain/api/abilities.schema.ts'
+import { getInstructions } from '#domain/api/instructions.schema.ts'
 import { defaultAgent, type AgentName } from '#domain/agents.ts'
 import { abilitiesFor } from '#domain/agents/abilities.ts'
 import { instructionsView, noInstructions } from '#domain/views/instructions.ts'

@@ -1,6 +1,6 @@
 /** A person's own instructions and commands on the server. */
-import { abilityRoutes } from '#domain/api/abilities.ts'
-import type { getInstructions, updateInstructions } from '#domain/api/abilities.schema.ts'
+import { instructionRoutes } from '#domain/api/instructions.ts'
+import type { getInstructions, updateInstructions } from '#domain/api/instructions.schema.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
@@ -10,7 +10,7 @@ const instructionsApi = api.injectEndpoints({
   endpoints: (build) => ({
     instructions: build.query<AnswerOf<typeof getInstructions>, void>({
       query: () =>
-        requestOf<typeof getInstructions>(abilityRoutes.getInstructions, {
+        requestOf<typeof getInstructions>(instructionRoutes.getInstructions, {
           fallback: instructionTexts.notFetched,
         }),
       providesTags: ['User'],
@@ -20,7 +20,7 @@ const instructionsApi = api.injectEndpoints({
       BodyInputOf<typeof updateInstructions>
     >({
       query: (body) =>
-        requestOf<typeof updateInstructions>(abilityRoutes.updateInstructions, {
+        requestOf<typeof updateInstructions>(instructionRoutes.updateInstructions, {
           body,
           fallback: instructionTexts.notSaved,
         }),

@@ -1,0 +1,17 @@
+/** A person's own instructions and commands for agents: routes and limits. */
+import type { Routes } from './route.ts'
+
+export const instructionRoutes = {
+  getInstructions: { method: 'GET', path: '/profile/instructions' },
+  updateInstructions: { method: 'PUT', path: '/profile/instructions' },
+} as const satisfies Routes
+
+/** Lengths are in UTF-8 bytes, except those of names and descriptions, which are in characters. */
+export const instructionLimits = {
+  instructionBytes: 16 * 1024,
+  commands: 50,
+  commandNameLength: 64,
+  descriptionLength: 200,
+  commandBytes: 16 * 1024,
+  allBytes: 128 * 1024,
+}
