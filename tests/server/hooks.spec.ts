@@ -9,6 +9,7 @@ import {
   getProjectSettings,
   updateProjectSettings,
 } from '#domain/api/projectSettings.schema.ts'
+import { getAgents } from '#domain/api/server.schema.ts'
 import { getTaskDiff, type Task } from '#domain/api/tasks.schema.ts'
 import { commit, git, gitDone } from '../contracts/codeHost.fixture.ts'
 import { bareRepository } from './pushing.ts'
@@ -80,6 +81,16 @@ async function timesTold({ id: taskId }: Task): Promise<number> {
   const text = output.map(({ content }) => content).join('')
   return text.split(`The hooks in the repository's ${settingsFile} stay off`).length - 1
 }
+
+test('a run with them tells no models, as a hook could print a list in place of the agent', async () => {
+  await allow(hashOf(first))
+  expect((await changesOf(await begin('Work'))).names).toContain('begun.txt')
+  const { agents } = await scene.ada.ask(getAgents)
+  const models = agents.find(({ name }) => name === 'claude')?.models ?? []
+  expect(models.map(({ name }) => name)).toContain('opus')
+  expect(models.filter(({ effortLevels }) => effortLevels !== undefined)).toEqual([])
+  await allow(null)
+})
 
 test('they stay off, the task says so once, and the settings show them', async () => {
   const task = await goOn(await begin('Work'), 'Work again')

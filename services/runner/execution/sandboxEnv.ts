@@ -17,6 +17,8 @@ export interface SandboxEnv {
   readonly modelFetches: boolean
   /** The MCP servers of an agent; missing for commands. */
   readonly mcp?: ServersOfRun
+  /** Whether a version of the repository's hooks may run; not by default. */
+  readonly hasHooks?: boolean
   /** Opens the network and returns its variables, which the agent's own variables override. */
   open(): Promise<SandboxEgress>
 }
@@ -86,6 +88,7 @@ export async function sandboxEnvsOf(
       rules: allowed,
       files,
       modelFetches: settings.modelFetches,
+      hasHooks: settings.allowedHooks !== null,
       ...(mcp && { mcp }),
     })
   const onlyHost = (repositories: readonly string[], files: readonly Bind[] = []) =>
@@ -145,14 +148,16 @@ function sandboxEnv(
     /** Files that the sandbox can read in addition to the tree. */
     readonly files: readonly Bind[]
     readonly modelFetches: boolean
+    readonly hasHooks: boolean
     readonly mcp?: ServersOfRun
   },
 ): SandboxEnv {
-  const { env, rules, files, modelFetches, mcp } = given
+  const { env, rules, files, modelFetches, hasHooks, mcp } = given
   return {
     // A hash, because it covers secrets.
     fingerprint: createHash('sha256').update(JSON.stringify(given)).digest('hex'),
     modelFetches,
+    hasHooks,
     ...(mcp && { mcp }),
     async open() {
       if ('missing' in sandbox) throw new Error(sandbox.missing)

@@ -171,9 +171,9 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
             mcp,
             mcpServers,
             onModels(models) {
-              // The list of models counts only without a local MCP server: such a server starts with the agent, and could print a list in the agent's
-              // place.
-              if (mcpServers.every(({ kind }) => kind !== 'stdio'))
+              // Hooks and local MCP servers start with the agent, and could print a list in the agent's place.
+              const isAlone = mcpServers.every(({ kind }) => kind !== 'stdio')
+              if (isAlone && start.sandboxEnv.hasHooks !== true)
                 deps.installed.report(start.agent.name, models)
             },
           },
