@@ -131,7 +131,7 @@ async function connectOnce(server: Server): Promise<NatsConnection> {
       reconnectTimeWait: retryPauseMs,
       pingInterval: pingMs,
       maxPingOut: pingsUnanswered,
-      // Without this, the connection would end permanently while an operator changes the credentials.
+      // Without this option, the connection would end permanently while an operator changes the credentials.
       ignoreAuthErrorAbort: true,
       noAsyncTraces: true,
     })

@@ -61,7 +61,7 @@ export function readAgents(
     const parsed = schema.safeParse(value)
     if (parsed.success) return parsed.data
     const fault = `${name}: ${parsed.error.issues[0]?.message ?? 'is not valid'}.`
-    // Agents can share a variable.
+    // Agents can share a variable, whose fault is reported only once.
     if (!faults.includes(fault)) faults.push(fault)
     return undefined
   }

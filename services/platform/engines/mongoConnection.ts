@@ -123,7 +123,7 @@ export function share(mongo: Mongo): Mongo {
 function clientOf(url: string, timeoutMs: number): MongoClient {
   const options: MongoClientOptions = {
     appName: 'flightdeck',
-    // The calls of a burst wait here instead of reaching the server all at once.
+    // The calls of a burst wait for one of these connections, instead of reaching the server all at once.
     maxPoolSize: maxConnections,
     serverSelectionTimeoutMS: Math.min(awayMs, timeoutMs),
     connectTimeoutMS: Math.min(awayMs, timeoutMs),

@@ -25,7 +25,7 @@ const Rejected = z.object({ job: Job, reason: z.string() })
 /** A mark counts only for the queue that existed when it was set: if the queue is lost, so are the jobs before the mark. */
 const Mark = z.object({ position: Position, queue: z.string() })
 
-// The size that a job gains when it is rejected: a reason, in JSON, and headers. It must fit into a message even then.
+// By how many bytes a job grows when it is rejected: it gets a reason, in JSON, and headers. Even then, the job must fit into a message.
 const maxAddedBytes = maxReasonLength * 6 + 4_096
 
 interface Queue {

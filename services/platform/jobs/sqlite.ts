@@ -102,7 +102,7 @@ function takingStatements(db: Db) {
      ON CONFLICT (kind, person) DO UPDATE SET served = excluded.served`,
     ),
     forgetTurns: db.prepare<[number]>(`DELETE FROM turns WHERE served < ?`),
-    // A job that is due but has no slot is found when a slot becomes free.
+    // When the next job becomes due. Jobs that are due already do not count: they wait for a slot, and are found when one becomes free.
     nextDue: db.prepare<[string, number], [number | null]>(
       `SELECT min(due) FROM jobs WHERE kind = ? AND state IN ('queued', 'leased') AND due > ?`,
     ),

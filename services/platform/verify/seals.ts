@@ -73,7 +73,7 @@ async function add(
     ? undefined
     : restoreIn(record, () => ({ size: frontier.size, root: hexOf(rootOf(sha256, frontier)) }))
   if (restore) checking.restores.push(restore)
-  // The trees may still have the hash of a damaged record.
+  // The stored trees may still have the hash of a damaged record.
   const stored = hash === undefined ? await storedLeaf(readStore, frontier.size) : undefined
   const leaf = stored ?? leafHash(sha256, leafOf(hash ?? standInHash(record)))
   checking.frontier = append(sha256, frontier, leaf)

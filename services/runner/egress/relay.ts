@@ -82,7 +82,7 @@ export function besideRelay(place: RelayPlace, command: Command, begins: Begins,
   return [...shell, scripts[begins], 'bash', ...given]
 }
 
-// If its input is a socket, bash would run a start-up file of the home, which an agent may have written.
+// Without these options, a bash whose input is a socket would run a start-up file of the home, which an agent may have written.
 const shell = ['/bin/bash', '--norc', '--noprofile', '-p', '-c'] as const
 
 // The relay gets no environment: a project's variables are for its commands.

@@ -154,7 +154,7 @@ function sandboxEnv(
 ): SandboxEnv {
   const { env, rules, files, modelFetches, hasHooks, mcp } = given
   return {
-    // A hash, because it covers secrets.
+    // The fingerprint is a hash, because it covers secrets.
     fingerprint: createHash('sha256').update(JSON.stringify(given)).digest('hex'),
     modelFetches,
     hasHooks,

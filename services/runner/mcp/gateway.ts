@@ -190,7 +190,7 @@ async function passBack(served: Served, answer: IncomingMessage, response: Serve
     const others = lines.filter((line) => /^(id|event|retry):/.test(line)).map((line) => masked(served, line))
     const shown =
       data === '' ? [] : (await shownText(served, data)).split('\n').map((line) => `data: ${line}`)
-    // A comment of the stream only keeps the connection open.
+    // If nothing of an event may be passed on, a comment is sent, which only keeps the connection open.
     const event = [...others, ...shown]
     const isFull = !response.write(event.length === 0 ? ':\n\n' : `${event.join('\n')}\n\n`)
     if (isFull) await new Promise<void>((resolve) => response.once('drain', resolve).once('close', resolve))

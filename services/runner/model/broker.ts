@@ -147,7 +147,7 @@ function admission(
       const call = served.isMetered ? observedCall(response, onCall) : undefined
       if (spending === null) return refuse(request, response, faults.noTurn)
       const refusal = await spending.refusal()
-      // The request of a client that has disconnected is incomplete.
+      // A client has disconnected: its request is incomplete and is not forwarded.
       if (response.destroyed) return
       if (refusal !== undefined)
         return refuse(request, response, refusal === budgetUsedUp ? faults.budget : faults.dayBudget)

@@ -137,7 +137,7 @@ function checking(api: ModelApiName, threads: Pick<TextThreads, 'run'>): Check {
 async function checkedBody(api: ModelApi, exchange: Exchange, check: Check): Promise<Uint8Array | undefined> {
   const { response, served, onFault } = exchange
   const checked = await check(exchange.body, exchange).catch((): Checked => unreadable)
-  // The request of a client that has disconnected is incomplete.
+  // A client has disconnected: its request is incomplete and is not forwarded.
   if (response.destroyed) return undefined
   if (checked.kind === 'fine') {
     exchange.onModel(served.model ?? checked.model)

@@ -25,7 +25,7 @@ export function permissionAsked(request: PermissionRequest, workspace: string): 
   const always = rule.length <= longestRule
   return bounded({
     kind: 'permission',
-    // The protocol has no field for a text.
+    // ACP has no field for a text with which a person could answer.
     allowsText: false,
     multiple: false,
     ...wordsOf(request, workspace),

@@ -48,7 +48,7 @@ function codeOf(line: ResultLine): AgentError['code'] {
     case 529:
       return 'overloaded'
     default:
-      // A repetition of any other request with a 4xx would be refused again.
+      // After any other 4xx, the same request would be refused again.
       return line.terminal_reason === 'api_error' && (line.api_error_status ?? 500) >= 500
         ? 'api_error'
         : 'other'

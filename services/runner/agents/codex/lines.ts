@@ -94,7 +94,7 @@ export function readCodexLine(line: string): CodexLine | 'silent' | 'unknown' {
   if (method !== undefined) {
     const read = Told.safeParse(data)
     if (read.success) return { type: 'told', told: read.data }
-    // A method that is not named above.
+    // A line with a method that is not named above is skipped; any other line is malformed.
     return read.error.issues.some(({ path }) => path[0] === 'method') ? 'silent' : 'unknown'
   }
   if (of === undefined) return 'unknown'

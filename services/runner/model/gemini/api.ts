@@ -14,7 +14,7 @@ export const geminiApi: ModelApi = {
   provider: 'google',
   paths: [whole, stream, `${models}:countTokens`],
   meteredPaths: [whole, stream],
-  // Google also accepts keys in the query, and masks that leave out the token usage of an answer.
+  // The client's own query is not sent: Google would accept another key in it, or a mask that leaves out the token usage.
   queryOf: (served) => (served === stream ? '?alt=sse' : ''),
   credentials: (apiKey, use = 'api_key') => keyHeaders('google', apiKey, use),
   passedHeaders,

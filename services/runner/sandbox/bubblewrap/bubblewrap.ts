@@ -161,7 +161,7 @@ function runIn(
   const end = (why: SandboxEnd): void => {
     if (isOver) return
     if (reason === 'itself') reason = why
-    // When the first process of its namespace ends, everything in the sandbox ends, and so does bubblewrap.
+    // When the first process of the sandbox ends, the kernel ends all others in the sandbox, and bubblewrap ends too.
     if (first) signalProcess(first.pid, 'SIGKILL')
     else child.signalGroup('SIGKILL')
   }
