@@ -202,7 +202,7 @@ type NameKind = 'user' | 'organization'
 
 const scope = 'code-host-names'
 
-/** `codeHostName` separates the names of different code hosts. */
+/** Opens the claims on names. `codeHostName` keeps the names of different code hosts apart. */
 function openNameClaims(
   vault: Pick<Vault, 'getSecret' | 'putSecret' | 'deriveKey'>,
   codeHostName: string,

@@ -16,9 +16,9 @@ export interface HostAnswers<Answer extends object> {
 }
 
 const keptMs = 300_000
-/** The least time between two requested reads, each of which may take a hundred requests of a limit of 5,000 an hour. */
+/** The least time between two reads with `again`. Each may take a hundred requests, out of a limit of 5,000 an hour. */
 const againMs = 10_000
-/** The least time between two requested reads with the App's own rate limit, which everybody shares. */
+/** The least time between two reads with `again` that use the App's own rate limit, which everybody shares. */
 const againOfAppMs = 30_000
 const maxKept = 500
 
@@ -29,7 +29,7 @@ interface Kept<Answer> {
   countsMs: number
 }
 
-/** A cache for one kind of answer, in memory. `soonestMs` is the least time between two requested reads. */
+/** A cache for one kind of answer, in memory. `soonestMs` is the least time between two reads with `again`. */
 export function hostAnswers<Answer extends object>({
   bus,
   clock,

@@ -29,7 +29,7 @@ interface HostAppDeps {
 }
 
 const scope = 'code-host-app'
-/** How long a result is cached, in ms. An existing App does not change, but one may be created at any time. */
+/** How long it is cached which App there is, or that there is none, in ms. An existing App does not change, but one may be created at any time. */
 const counts = { found: 60_000, missing: 2_000 }
 
 export function hostApp({ configured, codeHostName, vault, bus, clock, leases }: HostAppDeps): HostApp {

@@ -32,7 +32,7 @@ export interface MongoOptions {
   readonly timeoutMs?: number
 }
 
-/** The time limit of operations that may be slow on a large collection, such as creating an index or emptying it. */
+/** The time limit of operations that may be slow on a large collection, such as creating an index on it or emptying it. */
 export const longMs = 600_000
 
 const usualDatabase = 'flightdeck'

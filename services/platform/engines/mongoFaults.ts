@@ -55,7 +55,10 @@ export async function onceMoreIfDuplicate(upsert: () => Promise<unknown>): Promi
   }
 }
 
-/** The fault that a port may throw. A fault that comes from neither the engine nor the network is returned unchanged. */
+/**
+ * The fault that a port may throw in place of a fault of the driver. A fault that comes from neither the engine nor the network is returned
+ * unchanged.
+ */
 export function named(engine: string, fault: unknown): unknown {
   const root = rootOf(fault)
   if (root instanceof Late || isOfDns(root) || isAway(root)) return new EngineUnavailable(engine, plain(root))

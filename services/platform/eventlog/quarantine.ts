@@ -75,7 +75,7 @@ export async function listFlawed(store: Store): Promise<readonly string[]> {
   return lines.length > 0 ? lines : ['No stream is set aside.']
 }
 
-/** Empties the list, for read models of another log. */
+/** Empties the list of quarantined streams. Called when the read models were made from another log. */
 export async function clearQuarantine(store: Store): Promise<void> {
   const ids: string[] = []
   for await (const { id } of allFlawed(store)) ids.push(id)

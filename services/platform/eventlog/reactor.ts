@@ -81,7 +81,7 @@ export async function startReactor(
   }
 }
 
-/** `null` when one of the positions is `null`, or when there are none. */
+/** The earliest of the positions; `null` when one of them is `null`, or when there are none. */
 function earliest(positions: readonly (Position | null)[]): Position | null {
   const known = positions.filter((position) => position !== null)
   const [first = null] = known.toSorted(comparePositions)

@@ -44,7 +44,7 @@ const graceMs = 1_000
 export function fairShare(concurrency: number): FairShare {
   const most = placesOfOne(concurrency)
   const places = new Map<string, number>()
-  /** For each person, the number of the last assignment. Higher numbers are later. */
+  /** For each person, the number of the last job that was taken for them. Jobs are numbered as they are taken, so higher numbers are later. */
   const served = new Map<string, number>()
   let turns = 0
   /** For each person, the jobs that were put back, and when the last of them is offered again. */

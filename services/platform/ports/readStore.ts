@@ -88,7 +88,7 @@ export const emptyCatalog: Catalog = {
   wanted: [],
 }
 
-/** A collection that is read only through the catalog, and its oldest readable version. */
+/** A collection that readers find through the catalog, and its oldest readable version. */
 export interface Served {
   readonly collection: string
   readonly readsFrom: number

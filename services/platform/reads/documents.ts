@@ -36,7 +36,7 @@ export const collections: readonly Collection[] = views.map(({ collection, index
   indexes,
 }))
 
-/** Collections that are read only through the catalog. */
+/** The collections that readers find through the catalog. */
 export const served: readonly Served[] = views.map(({ collection, version, readsFrom = version }) => ({
   collection,
   readsFrom,
@@ -115,7 +115,7 @@ function typed<D extends ViewDocument>(document: Document): D {
   return document as unknown as D
 }
 
-/** The ids of the stored documents of a view that the event removes. */
+/** The ids of those stored documents of a view that the event removes. */
 export async function goneWith<D extends ViewDocument>(
   readStore: Pick<ReadStore, 'find'>,
   { collection, goneWith }: View<D>,

@@ -108,7 +108,7 @@ export function automatonOf(words: readonly Word[]): Automaton {
   return { ...growing, firstMarked: firstMarked === 0 ? last + 1 : firstMarked }
 }
 
-/** The child for `label`; 0 when there is none. */
+/** The node that the letter with the code `label` leads to; 0 when there is none. */
 export function childOf(
   { labels, outputs, starts, branches }: Omit<Automaton, 'firstMarked'>,
   node: number,

@@ -215,7 +215,7 @@ function pulledGauges(
   }
 }
 
-/** The answer, or `undefined` when there is none in time. */
+/** What `ask` returns; `undefined` when it does not return in time, or when there is nobody to ask. */
 async function told<T>(ask: (() => Promise<T>) | null): Promise<T | undefined> {
   if (ask === null) return undefined
   return withinOr(
@@ -234,7 +234,7 @@ function statusClass(status: number | 'gone'): string {
   return status === 'gone' ? 'gone' : `${Math.floor(status / 100)}xx`
 }
 
-/** The family of a model, such as `claude`, by its name. The name itself comes from a program in the sandbox and is no label. */
+/** The family of a model, such as `opus`, by its name. The name itself comes from a program in the sandbox and is no label. */
 export function modelKind(name: string | null): string {
   const kind = /opus|sonnet|haiku/.exec(name ?? '')?.[0]
   return kind ?? (name === 'flightdeck-scripted' ? 'scripted' : 'other')

@@ -53,7 +53,7 @@ export function frontMatterOf(text: string): ReadonlyMap<string, string> {
 
 const unquoted = (value: string): string => /^(["'])(.*)\1$/.exec(value)?.[2] ?? value
 
-/** A text from the repository on one line. */
+/** A text from the repository on one line, cut to `most` characters. */
 function shown(text: string, most: number): string {
   const line = text
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')

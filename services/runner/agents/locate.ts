@@ -115,7 +115,7 @@ export function programBind({ path, shown }: Found): Bind {
   return { source: shown, target: shown === path ? `${folderInSandbox}/agent` : folderInSandbox }
 }
 
-/** The program's path in the sandbox, in which its bind is at `seen`. */
+/** The program's path in the sandbox, where the program, or the folder with it, is bound at `seen`. */
 export function programIn({ path, shown }: Found, seen: string): string {
   return shown === path ? seen : join(seen, relative(shown, path))
 }

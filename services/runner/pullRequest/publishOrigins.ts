@@ -150,7 +150,7 @@ async function modelsOf(
     for (const event of events) {
       if (event.type === 'UsageRecorded' && event.data.model !== null && unread.has(event.data.executionId))
         models.set(event.data.executionId, models.get(event.data.executionId) ?? event.data.model)
-      // This search goes backwards, and a turn has no events before its request.
+      // This search goes backwards, and a turn has no events before its request, so it ends there for this turn.
       if (event.type === 'ExecutionRequested') unread.delete(event.data.executionId)
     }
     const last = events.at(-1)

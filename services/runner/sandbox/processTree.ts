@@ -93,7 +93,7 @@ const isMemory = /^\/(?:memfd:|dev\/zero \(deleted\)$|SYSV[0-9a-f]{8})/
 /** Lines of /proc/<pid>/maps about shared memory, with any permissions: a single page of it that is mapped privately keeps all of it in memory. */
 const sharedMapping =
   /^([0-9a-f]+)-([0-9a-f]+) ..?.?[sp] \S+ \S+ \d+ +\/(?:memfd:|dev\/zero \(deleted\)|SYSV)/gm
-/** The address in the form of map_files, without leading zeros. */
+/** The address as the names in /proc/<pid>/map_files write it, without leading zeros. */
 const short = (address: string): string => address.replace(/^0+(?=.)/, '')
 
 /** Adds sizes of shared memory by path. Returns how many of the paths could be inspected. */

@@ -244,7 +244,7 @@ export async function settleOwner({ owner, dir, homeDir }: Workspace, path: stri
   if (owner) await giveTo(owner, [dir, homeDir], path)
 }
 
-/** `undefined` for a text that is no JSON. */
+/** The value of a JSON text; `undefined` for any other text. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -98,7 +98,7 @@ export function toolFinished(toolId: string, item: ToolItem, workspace: string):
   }
 }
 
-/** The changes, file by file. */
+/** The changes as one diff, file by file. */
 export function diffOf(changes: readonly Change[], workspace: string): string {
   return changes
     .flatMap((change) => [

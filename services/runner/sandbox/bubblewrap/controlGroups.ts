@@ -159,7 +159,10 @@ export async function openControlGroups(
   }
 }
 
-/** For version 2: moves the server's processes to a subgroup and enables counting below. Returns the folder for the groups of sandboxes. */
+/**
+ * For version 2: moves the server's processes to a subgroup, and makes the kernel count the memory of groups below `folder`. Returns the folder for
+ * the groups of sandboxes.
+ */
 async function opened(folder: string): Promise<string | { readonly why: string }> {
   const plan = planGroups(await stateOf(folder), await kin())
   if (plan.kind === 'none') return plan
