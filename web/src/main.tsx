@@ -1,4 +1,4 @@
-/** The client's entry: takes the token out of the address, then creates the store, then renders the page. */
+/** The client's entry: takes the token of a sign-in out of the address, then creates the store, then renders the page. */
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Provider } from 'react-redux'
@@ -22,7 +22,7 @@ followOtherTabs(store)
 
 const root = document.getElementById('root')
 if (root === null) throw new Error('No #root')
-/** The module does not await this function: with a top-level await, the bundler would load code on every page that only the panels of tasks share. */
+/** Not awaited at the top level of the module: with that, the bundler would make every page load code that only the panels of a task need. */
 async function render(into: HTMLElement): Promise<void> {
   await firstRenderReady(store, location.pathname)
   createRoot(into).render(

@@ -1,4 +1,4 @@
-/** Runs before the libraries are loaded: requests the code and the data of a signed-in person's first page, so that all arrive together. */
+/** Runs before the libraries are loaded: requests the code and data of a signed-in person's first page, so that they arrive together with the libraries. */
 import { authRoutes } from '#domain/api/auth.ts'
 import type { Route } from '#domain/api/route.ts'
 import { serverRoutes } from '#domain/api/server.ts'
@@ -12,7 +12,7 @@ const first = chunksAt(location.pathname)
 // On other pages, such as the one that a sign-in returns to, the token may be replaced.
 if (token !== null && first.length > 0) {
   void requestData(token)
-  // A failure is shown where the page is shown.
+  // If a chunk fails to load, the page requests it again, and shows the failure.
   for (const name of first) chunks[name]().catch(() => undefined)
 }
 

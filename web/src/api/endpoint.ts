@@ -3,7 +3,7 @@ import type { AnyCall, BodyInputOf, QueryInputOf } from '#domain/api/call.schema
 import { pathOf, type PathParams, type Route } from '#domain/api/route.ts'
 import type { ApiCall } from './request.ts'
 
-/** The route of a call; the route of another call does not compile. */
+/** The method and path of the call `C`, as literal types: passing the route of another call does not compile. */
 type RouteOf<C extends AnyCall> = Pick<C, 'method' | 'path'>
 
 /** The parameters that the path of a call names. */

@@ -1,4 +1,4 @@
-/** Maps addresses to pages (screens, section 2), and does what each change of the page needs. */
+/** Maps addresses to pages (screens, section 2). A change of the page resets the scroll position and the focus, and is counted. */
 import { Suspense, useEffect, useRef } from 'react'
 import { Navigate, Route, Routes, useLocation } from 'react-router-dom'
 import { AuthCallback, type CallbackOutcome } from '../features/auth/AuthCallback.tsx'

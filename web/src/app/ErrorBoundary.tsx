@@ -18,8 +18,8 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly erro
 
   private gone: AbortController | null = null
 
-  // A missing chunk can often be loaded after a reload: from a new build, or once the connection is back. Checking for that changes nothing on the
-  // screen.
+  // After a reload, a missing chunk can often be loaded: from a new build, or once the connection is back. The page reloads itself when that is
+  // possible, and shows the error until then.
   override componentDidCatch(error: unknown) {
     if (!isMissingChunk(error)) return
     this.gone = new AbortController()

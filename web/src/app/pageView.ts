@@ -5,7 +5,7 @@
 import { pageRouteOf } from '#domain/api/pageRoutes.ts'
 import { serverRoutes } from '#domain/api/server.ts'
 
-/** The browser features used; not all browsers' types know Global Privacy Control. */
+/** The parts of `navigator` that are used here. TypeScript's own types do not include Global Privacy Control. */
 export type Beacons = Partial<Pick<Navigator, 'doNotTrack' | 'sendBeacon'>> & {
   readonly globalPrivacyControl?: boolean
 }

@@ -13,7 +13,7 @@ import { rootReducer } from '../state/rootReducer.ts'
 /** When a session has ended in one of these ways, the same person is likely to sign in again. */
 const mayComeBack: readonly SessionEnd[] = ['unauthorised', 'lost']
 
-/** Creates the store; `signedIn` when there is a stored token. */
+/** Creates the store; `signedIn` says whether a token is stored. */
 export function createStore(signedIn: boolean) {
   const listener = createListenerMiddleware()
   // One person's data must not be shown to the next.

@@ -73,7 +73,7 @@ export function openSocket(to: SocketHandlers): LiveSocket {
       to.dispatch(connectionChanged('disconnected'))
     },
   }
-  // The browser notices a lost network before the socket does, which would wait for an answer that cannot come.
+  // The browser notices a lost network before the socket does: the socket would wait for an answer that cannot come.
   const onOffline = () => socket.disconnect()
   const onOnline = () => socket.connect()
   window.addEventListener('online', onOnline)

@@ -33,7 +33,7 @@ function lookOf({ status, since, behind, quiet }: ConnectionState, waiting: numb
     : { label: 'Live', colour: 'text-ok' }
 }
 
-/** A loss shorter than this is not worth a bar that moves the page, in milliseconds. */
+/** How long a loss lasts before the bar appears, in milliseconds: the bar moves the page, which a short loss is not worth. */
 const graceMs = 3_000
 
 /** A bar below the top bar while the connection is lost, with the time of the loss, so that nobody mistakes old data for current. */

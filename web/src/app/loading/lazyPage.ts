@@ -12,7 +12,7 @@ export class ChunkLoadError extends Error {
 
 export interface LazyPage {
   (): ReactNode
-  /** Loads the page before it is shown, so that it appears at once. A failure is shown where the page is shown. */
+  /** Loads the page before it is shown, so that it appears at once. If this fails, the page is loaded again when it is shown. */
   readonly load: () => Promise<unknown>
 }
 

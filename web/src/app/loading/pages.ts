@@ -20,7 +20,7 @@ export const partsAt = (pathname: string): readonly LazyPage[] =>
 
 export type PartsAt = (pathname: string) => readonly { readonly load: () => Promise<unknown> }[]
 
-/** Loads the page at this address and its frame in parallel. Never fails: a failure is shown where the page is shown. */
+/** Loads the page at this address and its frame in parallel. Never rejects: what fails to load is loaded again when the page is shown. */
 export async function preload(pathname: string, parts: PartsAt = partsAt): Promise<void> {
   await Promise.allSettled(parts(pathname).map((part) => part.load()))
 }

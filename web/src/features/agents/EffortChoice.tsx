@@ -1,4 +1,4 @@
-/** The choice of the agent's effort, with the agent's names of the levels; renders nothing when it reports none for the model. */
+/** The choice of the agent's effort. The levels have the agent's own names; without levels for the model, nothing is rendered. */
 import { Choice } from '../../ui/form/Choice.tsx'
 import { effortTexts as texts } from './effortTexts.ts'
 

@@ -127,7 +127,7 @@ const restMs = 150
 
 function useSuggestions({ agent, place, typing, begins }: SlashListProps): {
   readonly found: readonly Suggestion[]
-  /** Sentences about files for agents that were left out. */
+  /** Sentences that say which files with abilities were left out, and why. */
   readonly notes: readonly string[]
 } {
   const { kind, typed } = typing

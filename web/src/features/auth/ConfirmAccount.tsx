@@ -1,4 +1,4 @@
-/** Shown when a token arrives for a sign-in that this tab did not begin: names its owner, and lets the person decide. */
+/** Shown when a token arrives for a sign-in that this tab did not begin: names the account that the token is for, and lets the person decide. */
 import { useEffect, useState } from 'react'
 import { useSelector } from 'react-redux'
 import { Navigate, useNavigate } from 'react-router-dom'

@@ -45,8 +45,8 @@ function refusesUser({ status, code }: ApiFault): boolean {
 export const { useMeQuery, useRefusalQuery } = authApi
 
 /**
- * Stores the user that a write returned as an answer to `me` and not as a cache update, because the live connection begins when an answer to `me`
- * says that the onboarding is complete.
+ * Stores the user that a write returned. The user is stored like an answer to `me`, because the live connection begins when an answer to `me` says
+ * that the onboarding is complete.
  */
 export const notifyUser =
   (user: User) =>

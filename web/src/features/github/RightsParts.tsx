@@ -247,7 +247,7 @@ export function Limits({ installations, own }: LimitsProps) {
   )
 }
 
-/** The number is coloured when less than a tenth is left, which the server reserves for requests that people wait for. */
+/** How many requests are left, coloured below a tenth of the limit: the server reserves the last tenth for requests that people wait for. */
 function Left({ limit, remaining }: { readonly limit: number; readonly remaining: number }) {
   return <span className={remaining < limit / 10 ? 'text-warn' : undefined}>{grouped(remaining)}</span>
 }

@@ -1,4 +1,4 @@
-/** Creates a project from the sample repository, which only a new local code host has. */
+/** Creates a project from the sample repository, which a local code host makes for its first account. */
 import type { Project } from '#domain/api/projects.schema.ts'
 import { sampleRepository } from '#domain/api/projects.ts'
 import { reasonOf } from '../../api/fault.ts'

@@ -14,7 +14,7 @@ export type Load =
   | { readonly kind: 'loaded' }
   | { readonly kind: 'failed'; readonly fault: ApiFault }
 
-/** Documents by id, folded up to a revision of the task's stream; `-1` before the first snapshot. */
+/** Documents by id, folded up to the revision `at` of the task's stream; `at` is `-1` before the first snapshot. */
 export interface Folded<D extends ViewDocument> {
   readonly at: number
   readonly documents: Readonly<Record<string, D>>
@@ -145,7 +145,7 @@ export function foldTask(task: Task, event: TaskEventMessage): Task | null {
   }
 }
 
-/** The task with the last status that was received, unless the task was read later, at `readAt`. */
+/** The task with the last status that was received, unless the task was read at a later revision; `readAt` is the revision of the read. */
 export function withStatus(task: Task, status: TaskStatusChanged | null, readAt: number): Task {
   if (status === null || status.version <= readAt) return task
   return { ...task, status: statusOf(status.status), progress: status.progress }

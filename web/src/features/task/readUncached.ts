@@ -1,6 +1,6 @@
 /**
- * Reads from the server without the store, which is not made for thousands of items. Calls through the store that happen at the same time handle a
- * 401.
+ * Reads from the server without the store, which is not made for thousands of items. A 401 is left to the calls that
+ * go through the store at the same time.
  */
 import { logReason } from '../../api/logFailure.ts'
 import { newId } from '../../api/newId.ts'

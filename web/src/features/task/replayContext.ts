@@ -11,7 +11,7 @@ export interface Replayed {
   readonly now: number
   /** The revision of the task's stream at which the latest changes were recorded; `null` when there were none yet. */
   readonly changesAt: number | null
-  /** Reads the changes recorded at that revision, or the reason why they cannot be read. */
+  /** Reads the changes that were recorded at `revision`; resolves to the reason when they cannot be read. */
   readonly changes: (
     revision: number,
   ) => Promise<{ readonly diff: GitDiff; readonly kept: boolean } | { readonly reason: string }>

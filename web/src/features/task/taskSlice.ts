@@ -93,12 +93,12 @@ export const chatLoaded = createAction<{
 export const chatFailed = createAction<ApiFault>('openTask/chatFailed')
 export const logsLoaded = createAction<{
   logs: readonly LogEntry[]
-  /** Entries older than the page whose tool call is still running. */
+  /** Entries from before this page that belong to tool calls that are still running. */
   open?: readonly LogEntry[]
   version: number
   more?: boolean
 }>('openTask/logsLoaded')
-/** Older entries were read, in a state at least as recent as that of the known ones; `more` says whether the server has still older entries. */
+/** Older entries were read, which are at least as up to date as the known ones; `more` says whether the server has still older entries. */
 export const earlierLoaded = createAction<{
   taskId: string
   messages: readonly ChatMessage[]
@@ -110,7 +110,7 @@ export const questionsLoaded = createAction<{
   questions: readonly ShownQuestion[]
   version: number
 }>('openTask/questionsLoaded')
-/** The server's answer to a person's answer, which is the question as it is now. */
+/** The server accepted a person's answer, and returned the question as it is now. */
 export const questionTaken = createAction<{ taskId: string; question: ShownQuestion }>(
   'openTask/questionTaken',
 )

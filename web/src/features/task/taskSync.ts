@@ -1,7 +1,7 @@
 /**
- * Keeps an open task live. It first joins the room, then reads the history up to that position, then delivers what arrived meanwhile, so that nothing
- * is missed or applied twice. After a lost connection it requests the missed events; when there are too many of them, or a gap appears, it reads the
- * history again.
+ * Keeps an open task live. It first joins the task's room, which tells the current position in the log, then reads the history up to that position,
+ * then delivers what arrived meanwhile, so that nothing is missed or applied twice. After a lost connection it requests the missed events; when there
+ * are too many of them, or a gap appears, it reads the history again.
  */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import type { ChatMessage, MessageDelta, TerminalOutput } from '#domain/api/chat.schema.ts'
@@ -188,7 +188,7 @@ async function joinTask(sync: Sync): Promise<void> {
   const answer = await sync.join(missedFrom)
   if (sync.closed) return
   if (!answer.joined) {
-    // Any other refusal is temporary: the server was slow, or one of its engines unavailable.
+    // Any other refusal is temporary: the server was slow, or a store that it needs was unavailable.
     if (answer.code !== 'not_found' && answer.code !== 'invalid_input') joinLater(sync)
     // A person who may not join may not read either; the read returns the reason.
     if (sync.reading === 0) await readHistory(sync, undefined)
@@ -286,7 +286,7 @@ async function readTask(sync: Sync, minPosition: Position | undefined) {
     dispatch(taskFailed(faultOf(error)))
     return null
   }
-  // An answer without this task selects none (screens, section 2).
+  // An answer that does not contain this task counts as a failure (screens, section 2).
   if (data.task?.id !== taskId) {
     dispatch(taskFailed(notSelected))
     return null
@@ -374,7 +374,7 @@ function showTask(sync: Sync, happened: readonly TaskItem[]): void {
     if (event.type === 'ThinkingRecorded') writing.drop([event.data.messageId])
   }
   writing.drop(messages.map(({ id }) => id))
-  // Feedback that was sent becomes open when its turn fails, and sent again on a retry.
+  // Feedback with the status `sent` gets the status `open` again when its turn fails, and `sent` when the turn is retried.
   if (
     events.some(({ type }) => /^(Feedback|Execution)/.test(type)) ||
     messages.some(({ isVisible }) => !isVisible)

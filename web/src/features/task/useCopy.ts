@@ -4,7 +4,7 @@ import { useDispatch } from 'react-redux'
 import { notified } from '../notifications/notifications.ts'
 import { texts } from './texts.ts'
 
-/** `what` names the text in the toast. The function is stable. */
+/** The returned function never changes; its `what` names the copied text in the toast. */
 export function useCopy(): (text: string, what?: string) => void {
   const dispatch = useDispatch()
   return useCallback(

@@ -62,7 +62,7 @@ export function PullRequestLink({ task: { prUrl, prNumber, pullRequest }, classN
   )
 }
 
-/** The results of its reviews and checks, as icons with words for assistive technology. */
+/** The results of the pull request's reviews and checks, as icons with words for assistive technology. */
 function Verdicts({ standing }: { readonly standing: NonNullable<Task['pullRequest']>['standing'] }) {
   const { review, checks } = standing ?? {}
   return [review && reviews[review], checks && (`Checks ${checks.state}` as const)].map((words) => {

@@ -95,7 +95,7 @@ export function useRecentTasksQuery(options: { readonly skip?: boolean } = {}) {
   return { data: tasks === undefined ? undefined : { tasks }, error, isFetching, refetch }
 }
 
-/** The tasks that the palette searches, without recently deleted ones; `more` when there are older tasks. */
+/** The tasks that the palette searches, without recently deleted ones; `more` says whether there are older tasks. */
 export function usePaletteTasks(): { readonly tasks: readonly Task[]; readonly more: boolean } {
   const { data } = tasksApi.usePaletteTasksQuery(undefined, { refetchOnMountOrArgChange: true })
   const recent = useRecentTasksQuery().data?.tasks ?? []

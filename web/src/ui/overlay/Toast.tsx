@@ -18,7 +18,7 @@ interface ToastProps {
   readonly onClose: () => void
 }
 
-/** A longer message does not fit in two lines together with its title. */
+/** A message of more characters than this does not fit in two lines together with its title. */
 const maxShortLength = 70
 
 const icons = { success: CircleCheck, error: CircleX, warning: TriangleAlert, info: Info } as const

@@ -25,7 +25,7 @@ export interface PickerListProps {
   readonly mono?: boolean
   /** A sentence below the options. */
   readonly note?: string | undefined
-  /** Further choices, shown while this option is chosen. */
+  /** Further choices, shown in the open list below the options. */
   readonly below?: ReactNode
   /** The label of the filter field. */
   readonly filterLabel: string

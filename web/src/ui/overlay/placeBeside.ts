@@ -3,8 +3,9 @@
 interface Placing {
   /** Whether the box and the control are aligned at their starts, middles or ends. */
   readonly align: 'start' | 'middle' | 'end'
-  /** The distance in pixels between the box and the control, and from the window's edge. */
+  /** The distance in pixels between the box and the control. */
   readonly gap: number
+  /** The least distance in pixels between the box and the window's edge; the same as `gap` when left out. */
   readonly edge?: number
   /** The greatest height of the box in pixels. With it the box scrolls, and takes at most the space on its side of the control. */
   readonly maxHeight?: number

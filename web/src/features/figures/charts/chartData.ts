@@ -35,7 +35,7 @@ export interface Chart {
   /** The series are stacked on one another, the first at the bottom. */
   readonly series: readonly Series[]
   readonly columns: readonly Column[]
-  /** The axis ends at this value or above. Half of the axis is labelled too, so `format` must be able to express that value. */
+  /** The axis ends at this value or above. The middle of the axis is labelled too, so `format` must be able to express half of it. */
   readonly least: number
   format(value: number): string
 }

@@ -1,4 +1,4 @@
-/** The hooks in the repository's settings of `claude`, which the project's owner allows or forbids. */
+/** The hooks that the repository defines in its settings for `claude`. The project's owner allows or forbids them. */
 import type { RepositoryHook, RepositoryHooks } from '#domain/api/projectSettings.schema.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { useNow } from '../../../ui/hooks.ts'
@@ -11,7 +11,7 @@ import { texts as allTexts } from './texts.ts'
 
 const texts = allTexts.hooks
 
-/** Nothing is shown of a repository that has no hooks, unless some were allowed. */
+/** Renders nothing for a repository without hooks, unless hooks were allowed earlier. */
 export function HooksPart({ projectId, settings: { allowedHooks: allowed } }: ProjectSettingsProps) {
   const { data } = useProjectRepositoryQuery(projectId, { refetchOnMountOrArgChange: refreshAfterSeconds })
   const { save, busy } = useSave(projectId)

@@ -1,4 +1,4 @@
-/** Which hosts a sandbox may reach, and whether the model provider may fetch content from other hosts for it. */
+/** Which hosts a sandbox may reach, and whether the model provider may fetch content from other hosts for an agent in the sandbox. */
 import { Plus } from 'lucide-react'
 import { useId, useState } from 'react'
 import type { HostSuggestion } from '#domain/api/projectSettings.schema.ts'

@@ -117,7 +117,7 @@ export function ChatHistory(props: ChatHistoryProps) {
   )
 }
 
-/** The last turn that counts; `null` while one is running. */
+/** The last turn that was not undone; `null` while a turn is running. */
 function lastTurn(entries: readonly ChatEntry[], { undone = [] }: Task): FinishedTurn | null {
   const turns = entries.filter((entry) => entry.kind === 'turn')
   if (turns.some(({ live }) => live)) return null

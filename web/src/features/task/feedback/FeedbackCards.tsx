@@ -23,7 +23,7 @@ export function FeedbackCards({ task }: { readonly task: Task }) {
   useEffect(() => {
     if (live) void refetch()
   }, [live, refetch])
-  // The task learns of a new head before the feedback does.
+  // The task learns of a new head commit before the feedback does.
   const head = task.pullRequest?.standing?.headCommit ?? null
   const isStale = ({ kind, headCommit }: ShownFeedback) =>
     kind === 'check' && head !== null && head !== headCommit

@@ -296,7 +296,7 @@ function seekPosition(session: Session, requested: number): void {
   show(session, Math.max(0, indexAt(axis, position)), position)
 }
 
-/** Shows the task after an item, at a position on the axis at or after the item's. */
+/** Shows the task after the item at `index`. `position` is a place on the time axis, not before that of the item. */
 function show(session: Session, index: number, position: number): void {
   const { engine } = session
   const view = session.view.read()

@@ -11,7 +11,7 @@ import type { AnswerDraft } from './answerDraft.ts'
 import { texts } from './texts.ts'
 import type { Answering } from './useAnswer.ts'
 
-/** A plan that is longer, or has more passages, is shown as one passage. */
+/** A plan with more characters or more passages than this is shown as one passage. */
 const most = { characters: 100_000, passages: 200 } as const
 
 interface PlanTextProps {

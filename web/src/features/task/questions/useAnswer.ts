@@ -21,7 +21,7 @@ export function useAnswer({ task: taskId, questionId }: QuestionDocument, onSent
   const [stored, store] = useDraft(answerDrafts, `${taskId} ${questionId}`)
   const draft = useMemo(() => readDraft(stored), [stored])
   const [post, { isLoading, error }] = useAnswerQuestionMutation()
-  /** The last answer that was sent, with the key of its attempts. */
+  /** The last answer that was sent, with the idempotency key that all attempts to send it share. */
   const last = useRef({ body: '', key: '' })
   const [by, setBy] = useState('')
   const [isLate, setLate] = useState(false)

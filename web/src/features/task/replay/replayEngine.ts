@@ -35,7 +35,7 @@ export type ReplayEngine = ReturnType<typeof createReplayEngine>
 
 const start = (): Replayed => ({ index: -1, state: nothingYet, writer: createWriter() })
 
-/** Makes an engine; `every` is the number of events between two snapshots. */
+/** Makes a replay engine; `every` is the number of events between two snapshots. */
 export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
   const snapshots: Snapshot[] = []
   let items: readonly HistoryItem[] = []

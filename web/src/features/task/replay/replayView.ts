@@ -11,7 +11,7 @@ import type { Replayed } from './replayEngine.ts'
 
 export type ReplayView = ReturnType<typeof createReplayView>
 
-/** `reload` is called by panels that need to be read again. */
+/** The panels call `reload` when their content has to be read again. */
 export function createReplayView(live: Store<RootState>, first: Replayed, reload: () => void) {
   const openTask = createObserved(first.state.openTask)
   const terminal = createObserved(viewOf(first, 0))

@@ -8,7 +8,7 @@ export interface Placed {
   readonly percent: number
 }
 
-/** The items that do not overlap the previous one; `gap` is in percent of the width. */
+/** The items at least `gap` percent of the width after the previous item that is kept; the others are left out. */
 export function spread<Item extends { readonly percent: number }>(
   placed: readonly Item[],
   gap: number,

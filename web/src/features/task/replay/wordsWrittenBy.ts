@@ -2,7 +2,7 @@
 import type { MessageWords } from '#domain/api/chat.schema.ts'
 import type { DeltaItem, HistoryItem } from '#domain/history/item.ts'
 
-/** How many later items are searched for such text: it is recorded soon after it was written, even among much output. */
+/** How many later items are searched: text is recorded soon after it was written, even among much output. */
 const lookedThrough = 200
 
 /** The text in the items after an index that was written by a time (in milliseconds since 1970). */

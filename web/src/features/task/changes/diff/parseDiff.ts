@@ -81,7 +81,7 @@ export function parseDiff(diff: string): readonly Hunk[] {
         after += 1
         break
       default:
-        // The header of the next file in a diff of several ends this one.
+        // In a diff of several files, the header of the next file ends the diff of this one.
         close()
         return hunks
     }

@@ -59,7 +59,7 @@ export function splitName(fileName: string): { readonly folder: string; readonly
   return { folder: fileName.slice(0, cut), name: fileName.slice(cut) }
 }
 
-/** Whether two answers show the same changes; if they differ, the newer one waits until requested. */
+/** Whether two answers show the same changes. `CodeChanges.tsx` does not replace changes that are being read by different ones. */
 export function sameChanges(one: readonly ChangedFile[], other: readonly ChangedFile[]): boolean {
   return (
     one.length === other.length &&

@@ -61,7 +61,7 @@ function quiet(lines: readonly DiffLine[]): { readonly lines: readonly DiffLine[
   return { lines: result.map((line) => ({ ...line, counterpart: null })), found }
 }
 
-/** The longest list of index pairs of lines that are equal apart from whitespace, in the order of both. */
+/** Pairs deleted lines, by index, with added lines that differ only in whitespace: as many as possible without changing the order. */
 function matches(
   deleted: readonly DiffLine[],
   added: readonly DiffLine[],

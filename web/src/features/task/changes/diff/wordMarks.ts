@@ -8,7 +8,7 @@ export interface Mark {
   readonly to: number
 }
 
-/** Lines with more words than this are not compared, because that takes time quadratic in their number. */
+/** Lines with more words than this are not compared, because comparing takes time quadratic in the number of words. */
 const wordsCompared = 300
 /** If a smaller share of the line than this is equal, nothing is marked, because nearly everything would be. */
 const leastInCommon = 0.3

@@ -29,8 +29,9 @@ export type SendFromBox = (text: string, isCommand: boolean, images: readonly Sh
 interface MessageBoxProps {
   readonly taskId: string
   readonly agent: Task['agent']
-  /** The pickers of the model and, if it is shown here, of the agent for the next message. */
+  /** The picker of the agent for the next message, if it is shown here. */
   readonly agentChoice: ReactNode
+  /** The pickers of the model, the effort and the mode for the next turn. */
   readonly model: ReactNode
   readonly usage: Task['usage']
   readonly isCommand: boolean

@@ -67,7 +67,8 @@ export function ChatEntries({ entries, task, following, wasSeen, onResend, onDis
 }
 
 /**
- * Turns whose text stays expanded if it was seen while it was written: the latest turn and, while somebody reads further up, all turns since then.
+ * Turns whose text stays expanded if it was seen while it was written: the latest turn and, while somebody reads further up, all turns since the one
+ * that was the latest when they scrolled up.
  */
 function useKeptOpen(entries: readonly ChatEntry[], following: boolean): ReadonlySet<string> {
   const turns = entries.flatMap(({ kind, key }) => (kind === 'turn' ? [key] : []))

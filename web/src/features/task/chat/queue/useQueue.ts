@@ -90,7 +90,7 @@ function useInTurn(): InTurn {
   }
 }
 
-/** Shows a change at once, sends it if `isDue` says so when its turn comes, and reverts it if the server refuses it. Returns the id of the change. */
+/** Shows a change at once, and sends it after the earlier ones if `isDue` then allows it. A refused change is reverted. Returns the change's id. */
 function useChange(inTurn: InTurn) {
   const dispatch = useDispatch()
   return (

@@ -91,7 +91,7 @@ export function createCommandBlocks(
     },
   }
 
-  /** The outcome of a command whose output continues in lines that were loaded before it. */
+  /** How a command from newly loaded earlier lines ended, if its output continues in the lines that were already there. */
   function endOf(
     { executionId, id }: CommandBlock,
     next: CommandBlock | undefined,

@@ -20,7 +20,7 @@ export interface TerminalLine extends OutputLine {
   readonly position: Position
 }
 
-/** The line that is being written, its source, and the incomplete rest of the output. */
+/** The line that is being written, its source (the execution and the channel), and the incomplete rest of the output. */
 interface OpenLine {
   readonly state: OutputState
   readonly of: string
@@ -31,7 +31,7 @@ export interface Writer {
   readonly lines: TerminalLine[]
   readonly blocks: CommandBlocks
   nextId: number
-  /** The source of the first line, if this line may be the end of one that is not loaded. */
+  /** The source of the first line, if the first line may be the end of a line that is not loaded. */
   first: string | null
   open: OpenLine
 }
