@@ -138,6 +138,8 @@ export const Task = z.object({
     costUsd: z.number(),
     model: z.string().nullable(),
   }),
+  /** How much of its model's context window the agent's conversation takes; missing or `null` while that is not known. */
+  context: z.object({ usedTokens: z.number(), windowTokens: z.number() }).nullable().optional(),
   changes: z
     .object({ files: z.number(), additions: z.number(), deletions: z.number(), recordedAt: Moment })
     .nullable(),

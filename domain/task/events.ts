@@ -18,6 +18,7 @@ import {
 } from '../kernel/ids.schema.ts'
 import { event, fact, upcast, type EventOf } from '../kernel/event.schema.ts'
 import { cleanUpEvents } from './codeHost/cleanUpEvents.ts'
+import { ContextMeasured } from './contextEvents.ts'
 import { feedbackEvents } from './codeHost/feedbackEvents.ts'
 import { issueEvents } from './codeHost/issueState.ts'
 import { McpServersReported } from '../mcp/mcpReport.ts'
@@ -364,6 +365,7 @@ export const progressEvents = [
   ToolFinished,
   CommandOutputRecorded,
   UsageRecorded,
+  ContextMeasured,
   WorkspaceChanged,
   WorkSaved,
   WorkspaceSnapshotTaken,

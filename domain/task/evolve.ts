@@ -144,6 +144,7 @@ function evolveTask(
     case 'SecretsGranted':
     case 'CommandOutputRecorded':
     case 'UsageRecorded':
+    case 'ContextMeasured':
       return task
   }
 }

@@ -1,5 +1,6 @@
 /** The part of a task's document about the running or last execution: its steps, usage and progress. */
 import type { Task } from '../api/tasks.schema.ts'
+import type { AnyRecorded } from './view.ts'
 
 export type ShownExecution = NonNullable<Task['execution']>
 
@@ -33,4 +34,14 @@ export function used(
 /** The progress in percent after this many tool calls. The total number is unknown, so each call takes a tenth of the distance to 95. */
 export function progressAfter(toolCalls: number): number {
   return Math.round(95 - 80 * 0.9 ** toolCalls)
+}
+
+/** How full the context is. What was measured is not known of a new conversation, or of another agent. */
+export function contextAfter(
+  task: Pick<Task, 'agent' | 'context'>,
+  event: AnyRecorded,
+): Pick<Task, 'context'> {
+  if (event.type === 'ContextMeasured') return { context: event.data.context }
+  if (event.type !== 'AgentStarted' || !task.context) return {}
+  return event.data.resumed && event.data.agent === task.agent ? {} : { context: null }
 }

@@ -6,6 +6,7 @@ import { executionId, messageId, projectId, userId } from '../../tests/domain/id
 import { erased, moment } from '../../tests/domain/recorded.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
 import {
+  AgentStarted,
   ExecutionFailed,
   PullRequestFailed,
   PullRequestOpened,
@@ -17,6 +18,7 @@ import {
   WorkspacePreparing,
   type TaskEvent,
 } from '../task/events.ts'
+import { ContextMeasured } from '../task/contextEvents.ts'
 import { taskOf, tasksView } from './tasks.ts'
 import { foldView } from '../../tests/domain/fold.ts'
 
@@ -39,6 +41,26 @@ const asked = PullRequestRequested.of(
   { requestId: 'request-1', draft: false, automatic: false, rewrites: false },
   { title: 'One', body: '', tree: null },
 )
+
+describe('how full the context is', () => {
+  const measured = (context: { usedTokens: number; windowTokens: number } | null) =>
+    ContextMeasured.of({ executionId: executionId(1), context })
+  const half = { usedTokens: 5, windowTokens: 10 }
+  const begun = [past.queued, past.started(1), preparing, past.prepared, past.agentStarted(1)]
+  const contextAfter = (...events: Past) => documentOf(...begun, ...events)?.context
+  const next = AgentStarted.of({ ...past.agentStarted(1).data, resumed: true })
+
+  test('is as it was measured last, and of the conversation that goes on', () => {
+    expect(contextAfter()).toBeUndefined()
+    expect(contextAfter(measured({ ...half, usedTokens: 1 }), measured(half))).toEqual(half)
+    expect(contextAfter(measured(half), measured(null))).toBeNull()
+    expect(contextAfter(measured(half), next)).toEqual(half)
+  })
+  test('is not known of a new conversation, or of another agent', () => {
+    expect(contextAfter(measured(half), past.agentStarted(1))).toBeNull()
+    expect(contextAfter(measured(half), AgentStarted.of({ ...next.data, agent: 'codex' }))).toBeNull()
+  })
+})
 
 describe('an execution', () => {
   test('tells each step on its way to the first words of the agent', () =>

@@ -11,7 +11,7 @@ import type { QuestionKind } from '../task/questionEvents.ts'
 import { outcomeOf, type EndEvent } from './chat.ts'
 import { imagesOf, shownImage, type AddressOf } from './images.ts'
 import { cleaned, withoutCleanUp, withWork } from './taskCleanUp.ts'
-import { nothingUsed, progressAfter, step, used } from './taskExecution.ts'
+import { contextAfter, nothingUsed, progressAfter, step, used } from './taskExecution.ts'
 import { ownDocument, type AnyRecorded, type Flaw, type View } from './view.ts'
 
 export interface TaskDocument extends Omit<
@@ -84,7 +84,7 @@ function flawed(task: TaskDocument, unreadable: Flaw): TaskDocument {
 }
 
 function evolveTask(task: TaskDocument, event: AnyRecorded): TaskDocument | undefined {
-  const seen = upTo(task, event)
+  const seen = { ...upTo(task, event), ...contextAfter(task, event) }
   switch (event.type) {
     case 'TaskUpdated':
       return { ...seen, ...event.content }

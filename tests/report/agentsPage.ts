@@ -8,6 +8,7 @@ export const features = {
   streaming: 'Text is shown as it is written',
   thinking: 'Thinking is shown',
   todos: 'To-do list',
+  context: 'How full the context is',
   questions: 'Asks the person questions',
   plan: 'Plans first, and waits for approval',
   ask: 'Asks before each change',

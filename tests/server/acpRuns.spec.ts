@@ -11,7 +11,7 @@ import {
   updateProjectSettings,
 } from '#domain/api/projectSettings.schema.ts'
 import { getAgents } from '#domain/api/server.schema.ts'
-import { cancelTask, createTask, getTaskDiff } from '#domain/api/tasks.schema.ts'
+import { cancelTask, createTask, getTaskDiff, type Task } from '#domain/api/tasks.schema.ts'
 import type { KeyProvider } from '#domain/agentKeys.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { Located } from '../../services/runner/agents/locate.ts'
@@ -54,6 +54,8 @@ interface Case {
   readonly todos: readonly Tool[]
   /** What is told of its tools. */
   readonly logs: readonly object[]
+  /** How full its context is, where it says that. */
+  readonly measured: Pick<Task, 'context'>
   /** A file of the repository that could name programs to run, and what comes of it. */
   readonly plugged: { readonly file: string; readonly outcome: object }
   /** An image in the request to its model. */
@@ -88,6 +90,7 @@ const cases: readonly Case[] = [
         },
       },
     ],
+    measured: { context: { usedTokens: expect.any(Number), windowTokens: expect.any(Number) } },
     logs: [
       { kind: 'thinking', name: 'thinking', status: 'completed', output: 'A note, then.' },
       { kind: 'todo', name: 'Todo', status: 'completed', input: expect.stringContaining('Look at it') },
@@ -134,6 +137,7 @@ const cases: readonly Case[] = [
         input: { todos: [{ content: 'Look at it', status: 'pending' }] },
       },
     ],
+    measured: {},
     logs: [
       { kind: 'thinking', name: 'thinking', status: 'completed', output: expect.stringContaining('A note') },
       { kind: 'todo', name: 'Todo', status: 'completed', input: expect.stringContaining('Look at it') },
@@ -237,12 +241,12 @@ describe.each(tried)('$name', (agent) => {
     scene.ada.ask(sendMessage, { ...of(taskId), body: { message } })
   const earlier = () => JSON.stringify(opened.requests.at(-1)?.body)
 
-  // Shows opencode: todos.
+  // Shows opencode: todos, context.
   // Shows opencode, gemini: streaming, thinking, resume, restart.
   test('it streams its text, tells what it does, and goes on after a restart of the server', async () => {
     const taskId = await begin('Write note.txt')
     const live = await watching(scene.ada, taskId)
-    expect(await ended(taskId)).toMatchObject({ status: 'completed', failure: null })
+    expect(await ended(taskId)).toMatchObject({ status: 'completed', failure: null, ...agent.measured })
     const streamed = live.of('chat_message_delta').map(({ text }) => text)
     live.close()
     expect(streamed.join('')).toContain('I write it now.')

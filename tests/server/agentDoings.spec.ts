@@ -2,7 +2,7 @@
 import sharp from 'sharp'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { getChat, getCommands, getTaskImages } from '#domain/api/chat.schema.ts'
+import { getChat, getCommands, getTaskImages, sendMessage } from '#domain/api/chat.schema.ts'
 import { deleteTask } from '#domain/api/tasks.schema.ts'
 import { todosOf } from '#domain/views/todos.ts'
 import { bash, delegating, lookingAt, plan, planned } from '../standins/agentDoings.ts'
@@ -131,6 +131,20 @@ test('the to-do list of claude is folded from its calls', async () => {
     { text: 'Fix', state: 'doing' },
     { text: 'Test', state: 'open' },
   ])
+})
+
+// Shows claude: context.
+test('how full the context is, until the conversation is summarized', async () => {
+  const { ada, projectId } = scene
+  const { id: taskId, context: before } = await ada.task(projectId, 'Think first, of the context')
+  expect(before).toBeUndefined()
+  const { context } = await ada.taskOnce(taskId, hasEnded)
+  expect(context?.usedTokens).toBeGreaterThan(0)
+  expect(context?.windowTokens).toBeGreaterThanOrEqual(200_000)
+  await ada.ask(sendMessage, { params: { taskId }, body: { message: '/compact' } })
+  const ended = await ada.taskOnce(taskId, (now) => hasEnded(now) && now.execution?.turn === 2)
+  expect(ended).toMatchObject({ status: 'completed', context: null })
+  expect(await auditOf(taskId, '')).toContain(`"usedTokens":${context?.usedTokens}`)
 })
 
 test('what a subagent does and says names the call that it works for, and is no answer', async () => {

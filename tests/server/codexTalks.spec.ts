@@ -127,12 +127,14 @@ const answer = (taskId: string, { id }: ShownQuestion, said: string | { choices:
 const changedFiles = async (taskId: string) =>
   (await scene.ada.ask(getTaskDiff, { params: { taskId } })).data.changedFiles.map(({ fileName }) => fileName)
 
-// Shows codex: streaming, thinking, todos.
-test('its words come as they are written, its thoughts and its to-do list are told', async () => {
+// Shows codex: streaming, thinking, todos, context.
+test('its words come as they are written, its thoughts, its to-do list and its context are told', async () => {
   const taskId = await begin('Do both')
   const live = await watching(scene.ada, taskId)
   speak.release()
-  await ended(taskId)
+  const { context } = await ended(taskId)
+  expect(context?.usedTokens).toBeGreaterThan(0)
+  expect(context?.usedTokens).toBeLessThan(context?.windowTokens ?? 0)
   const words = () =>
     live
       .of('chat_message_delta')

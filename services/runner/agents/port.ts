@@ -6,6 +6,7 @@ import type { RepositoryHook } from '#domain/api/projectSettings.schema.ts'
 import type { AgentModel } from '#domain/api/server.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { EventOf } from '#domain/kernel/event.schema.ts'
+import type { ContextUse } from '#domain/task/contextEvents.ts'
 import type { ToolKind } from '#domain/task/events.ts'
 import type { AgentMode, Answer, QuestionAsked } from '#domain/task/questionEvents.ts'
 import type { OwnInstructions } from '#domain/user/instructions.ts'
@@ -40,6 +41,10 @@ export type AgentEvent =
   | ToolFinished
   /** The usage of a model since the last report. The cost is the CLI's own estimate. */
   | ModelUsed
+  /** How full the model's context is, at most once for each call of the model; `null` when that is not known any more. */
+  | { readonly type: 'context'; readonly context: ContextUse | null }
+  /** The conversation had grown too long for the model, and was summarized without being asked. */
+  | { readonly type: 'compacted' }
   /** A notice for the person that is neither text nor error: a retry, or a refused tool. */
   | { readonly type: 'notice'; readonly text: string }
   | AgentQuestion

@@ -20,6 +20,9 @@ const sequences = new RegExp(
   'g',
 )
 
+/** What a person is told when a conversation was summarized without being asked. */
+export const compacted = 'The conversation had grown long and was summarized.'
+
 /**
  * Converts events to terminal text, and remembers which tools are running. Each result is empty or ends with a line break, except for the mark after
  * a command's output.
@@ -50,6 +53,8 @@ export function createTerminal(): (event: AgentEvent) => string {
       }
       case 'notice':
         return yellow(cleaned(event.text))
+      case 'compacted':
+        return yellow(compacted)
       case 'question':
         return yellow(event.asked.map(({ title }) => `? ${firstLine(title)}`).join('\n'))
       case 'unasked':
@@ -69,6 +74,7 @@ export function createTerminal(): (event: AgentEvent) => string {
       case 'thinking':
       case 'subagent_words':
       case 'usage':
+      case 'context':
       case 'mcp_servers':
       case 'models':
       case 'unknown':

@@ -196,6 +196,15 @@ describe('a turn', () => {
     ])
   })
 
+  test('tells how full the context is, where the agent says it', () => {
+    const dialogue = inTurn()
+    const used = { sessionUpdate: 'usage_update', used: 1_000, size: 200_000, cost: null }
+    expect(dialogue.push(update(used))).toEqual([
+      { type: 'context', context: { usedTokens: 1_000, windowTokens: 200_000 } },
+    ])
+    expect(dialogue.push(update({ ...used, size: 0 }))).toEqual([])
+  })
+
   test('that is interrupted ends what it had begun', () => {
     const dialogue = inTurn()
     dialogue.push(tool({ title: 'bash', kind: 'execute', status: 'in_progress', rawInput: { command: 'a' } }))

@@ -43,6 +43,11 @@ const Update = z.union([
     sessionUpdate: z.literal('plan'),
     entries: z.array(z.object({ content: z.string(), status: z.string() })),
   }),
+  z.object({
+    sessionUpdate: z.literal('usage_update'),
+    used: z.int().nonnegative(),
+    size: z.int().positive(),
+  }),
   z.object({ sessionUpdate: z.string() }).transform(() => ({ sessionUpdate: 'other' as const })),
 ])
 export type Update = z.infer<typeof Update>

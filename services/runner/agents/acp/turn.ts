@@ -47,8 +47,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
     }
     writing.text += text
     written += text.length
-    const type = kind === 'text' ? 'text_delta' : 'thinking_delta'
-    return [...closed, { type, messageKey: writing.messageKey, text }]
+    return [...closed, { type: `${kind}_delta`, messageKey: writing.messageKey, text }]
   }
   const start = (toolId: string, tool: Tool): AgentEvent[] =>
     open.get(toolId) === undefined ? [...close(), open.start(toolStarted(toolId, tool, workspace))] : []
@@ -70,13 +69,8 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
   }
   function plan(entries: readonly { readonly content: string; readonly status: string }[]): AgentEvent[] {
     count += 1
-    return use({
-      toolCallId: `plan-${count}`,
-      title: 'Plan',
-      status: 'completed',
-      rawInput: { todos: entries },
-      rawOutput: null,
-    })
+    const kept = { status: 'completed', rawInput: { todos: entries }, rawOutput: null } as const
+    return use({ toolCallId: `plan-${count}`, title: 'Plan', ...kept })
   }
   return {
     read(update) {
@@ -92,6 +86,8 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
           return use(update)
         case 'plan':
           return plan(update.entries)
+        case 'usage_update':
+          return [{ type: 'context', context: { usedTokens: update.used, windowTokens: update.size } }]
         case 'other':
           return []
       }

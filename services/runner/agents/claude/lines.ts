@@ -60,7 +60,22 @@ const streamEvent = z.object({
   type: z.literal('stream_event'),
   parent_tool_use_id: parent,
   event: z.union([
-    z.object({ type: z.literal('message_start'), message: z.object({ id: z.string() }) }),
+    z.object({
+      type: z.literal('message_start'),
+      message: z.object({
+        id: z.string(),
+        model: z.string().default(''),
+        usage: z
+          .object({
+            input_tokens: z.int().default(0),
+            cache_read_input_tokens: z.int().nullish(),
+            cache_creation_input_tokens: z.int().nullish(),
+          })
+          .optional()
+          .catch(undefined),
+      }),
+    }),
+    z.object({ type: z.literal('message_delta'), usage: z.object({ output_tokens: z.int().nonnegative() }) }),
     z.object({
       type: z.literal('content_block_start'),
       index: z.number(),
@@ -104,6 +119,7 @@ const modelUsage = z.record(
     cacheReadInputTokens: z.number().default(0),
     cacheCreationInputTokens: z.number().default(0),
     costUSD: z.number().default(0),
+    contextWindow: z.int().positive().optional().catch(undefined),
   }),
 )
 export type ModelUsageByModel = z.infer<typeof modelUsage>

@@ -18,8 +18,11 @@ function parse(text: string, chunk = text.length): readonly AgentEvent[] {
 
 /** What happened, in short. */
 function told(events: readonly AgentEvent[]): readonly string[] {
-  return events.map((event) => {
+  return events.flatMap((event) => {
     switch (event.type) {
+      // A test of its own is about the context.
+      case 'context':
+        return []
       case 'mcp_servers':
         return `mcp: ${event.servers.map(({ name, isConnected }) => `${name} ${isConnected}`).join(', ')}`
       case 'text':
@@ -44,6 +47,7 @@ function told(events: readonly AgentEvent[]): readonly string[] {
         return `took up ${event.messageIds.join(', ')}`
       case 'question':
         return `asks: ${event.asked.map(({ title }) => title).join(', ')}`
+      case 'compacted':
       case 'question_withdrawn':
       case 'write':
       case 'models':

@@ -34,6 +34,8 @@ interface State {
   tellsMessages: boolean
   readonly tools: OpenTools
   usedBefore: ModelUsageByModel
+  /** The tokens of the agent's present or last call of its model. */
+  call: { readonly model: string; readonly input: number; readonly output: number } | undefined
   workspace: string
   streamedMessage: string
   /** The agent's requests that have no answer yet. */
@@ -57,6 +59,7 @@ export function createClaudeParser(
     tellsMessages: false,
     tools: openTools(),
     usedBefore: {},
+    call: undefined,
     workspace: '/workspace',
     streamedMessage: '',
     requests,
@@ -140,9 +143,14 @@ function systemEvents(state: State, line: SystemLine): AgentEvent[] {
       break
     case 'compact_boundary':
       state.printsCopies = true
+      state.call = undefined
       // The person asked for this compaction, and gets no other reply.
-      if (line.compact_metadata?.trigger === 'manual')
-        return [{ type: 'text', messageKey: `compacted-${line.uuid ?? ''}`, text: compacted, cut: false }]
+      return line.compact_metadata?.trigger === 'manual'
+        ? [
+            { type: 'text', messageKey: `compacted-${line.uuid ?? ''}`, text: compacted, cut: false },
+            { type: 'context', context: null },
+          ]
+        : [{ type: 'compacted' }]
   }
   return noticeOf(line).map((text) => ({ type: 'notice', text }))
 }
@@ -173,8 +181,13 @@ function takeRetried(state: State, kind: Writing['kind']): Writing | undefined {
 }
 
 /** A message begins. The answer to a retry replaces the one that was interrupted. */
-function messageBegins(state: State, messageId: string): AgentEvent[] {
-  state.streamedMessage = messageId
+function messageBegins(
+  state: State,
+  { id, model, usage }: Extract<StreamEvent, { type: 'message_start' }>['message'],
+): AgentEvent[] {
+  state.streamedMessage = id
+  const cached = (usage?.cache_read_input_tokens ?? 0) + (usage?.cache_creation_input_tokens ?? 0)
+  state.call = usage && { model, input: usage.input_tokens + cached, output: 0 }
   state.printsCopies = false
   const { isRetry } = state
   state.isRetry = false
@@ -184,7 +197,10 @@ function messageBegins(state: State, messageId: string): AgentEvent[] {
 function streamed(state: State, event: StreamEvent): AgentEvent[] {
   switch (event.type) {
     case 'message_start':
-      return messageBegins(state, event.message.id)
+      return messageBegins(state, event.message)
+    case 'message_delta':
+      if (state.call) state.call = { ...state.call, output: event.usage.output_tokens }
+      return contextEvents(state)
     case 'content_block_start': {
       const kind = event.content_block.type
       if (kind !== 'text' && kind !== 'thinking') return []
@@ -265,6 +281,7 @@ function ended(state: State, line: ResultLine): AgentEvent[] {
     ...breakOff(state),
     ...state.tools.abandon(),
     ...usageEvents(used),
+    ...contextEvents(state),
     ...(line.is_error ? [errorOf(line)] : []),
     {
       type: 'end',
@@ -293,11 +310,21 @@ function noticeOf(line: SystemLine): readonly string[] {
       return [`${line.tool_name ?? 'A tool'} was refused: ${String(line.message ?? '')}`]
     case 'informational':
       return typeof line.content === 'string' && line.content !== '' ? [line.content] : []
-    case 'compact_boundary':
-      return ['The conversation had grown long and was summarized.']
     default:
       return []
   }
+}
+
+/** How full the context is after a call, once. Only the end of a turn tells the window of a model. */
+function contextEvents(state: State): AgentEvent[] {
+  const { call, usedBefore } = state
+  if (call === undefined) return []
+  const models = Object.values(usedBefore)
+  const used = usedBefore[call.model] ?? (models.length === 1 ? models[0] : undefined)
+  if (used?.contextWindow === undefined) return []
+  state.call = undefined
+  const context = { usedTokens: call.input + call.output, windowTokens: used.contextWindow }
+  return [{ type: 'context', context }]
 }
 
 /** The usage since the last report. Older versions report only the total of a process, so this is a difference. */
@@ -305,7 +332,8 @@ function usageSince(before: ModelUsageByModel, now: ModelUsageByModel): ModelUsa
   return Object.fromEntries(
     Object.entries(now).map(([model, used]) => {
       const was = before[model]
-      const since = (field: keyof typeof used) => Math.max(0, used[field] - (was?.[field] ?? 0))
+      const since = (field: Exclude<keyof typeof used, 'contextWindow'>) =>
+        Math.max(0, used[field] - (was?.[field] ?? 0))
       return [
         model,
         {

@@ -65,7 +65,9 @@ test('a command is told with its exit code and what it printed, between what the
     'text',
     'tool_started',
     'tool_finished',
+    'context',
     'text',
+    'context',
     'end',
   ])
   expect(events[0]).toMatchObject({ sessionId: expect.any(String), model: 'gpt-6.1-sol' })
@@ -125,6 +127,26 @@ test('what was begun is ended when the agent dies', () => {
   const events = parse(whole)
   expect(ofType(events, 'text')).toMatchObject([{ text: 'I wait.', cut: true }])
   expect(ofType(events, 'end')).toEqual([])
+})
+
+test('how full the context is is told after each call of the model, and a compaction is told', () => {
+  const compaction = (threadId: string) =>
+    JSON.stringify({
+      method: 'item/completed',
+      params: { threadId, turnId: 't', item: { type: 'contextCompaction', id: 'c' } },
+    })
+  const whole = sample('command')
+  const { 1: threadId = '' } = /"threadId":"([^"]+)"/.exec(whole) ?? []
+  const [usage = ''] = /^.*thread\/tokenUsage\/updated.*$/m.exec(whole) ?? []
+  const events = parse(whole.replace(usage, `${usage}\n${compaction(threadId)}`))
+  expect(events.filter(({ type }) => type === 'context' || type === 'compacted')).toEqual([
+    { type: 'context', context: { usedTokens: 10_853, windowTokens: 258_400 } },
+    { type: 'compacted' },
+    { type: 'context', context: { usedTokens: expect.any(Number), windowTokens: 258_400 } },
+  ])
+  const unknown = parse(whole.replaceAll('"modelContextWindow":258400', '"modelContextWindow":null'))
+  expect(ofType(unknown, 'context')).toEqual([])
+  expect(ofType(unknown, 'unknown')).toEqual([])
 })
 
 test('each list of what it is about to do is told whole', () => {

@@ -55,12 +55,17 @@ export type Item = z.infer<typeof Item>
 
 const ErrorWords = z.object({ message: z.string(), additionalDetails: z.string().nullish() })
 const Step = z.object({ step: z.string(), status: z.string() })
+const TokenUsage = z.object({
+  last: z.object({ totalTokens: z.int().nonnegative() }),
+  modelContextWindow: z.int().positive(),
+})
 const told = <const Method extends string, Shape extends z.ZodRawShape>(method: Method, shape: Shape) =>
   z.object({ method: z.literal(method), params: z.object({ threadId: z.string() }).extend(shape) })
 const Told = z.discriminatedUnion('method', [
   told('turn/started', { turn: z.object({ id }) }),
   told('turn/completed', { turn: z.object({ id, status: z.string(), error: ErrorWords.nullish() }) }),
   told('turn/plan/updated', { plan: z.array(Step) }),
+  told('thread/tokenUsage/updated', { tokenUsage: TokenUsage.nullable().catch(null) }),
   told('item/started', { item: Item }),
   told('item/completed', { item: Item }),
   told('item/agentMessage/delta', { itemId: id, delta: z.string() }),

@@ -50,7 +50,7 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
         return isWhole ? texts.finish(item.id, 'thinking', thought) : []
       }
       case 'contextCompaction':
-        return isWhole ? [notice('The conversation had grown long and was summarized.')] : []
+        return isWhole ? [{ type: 'compacted' }] : []
       // A message that steers interrupts the text that is being written.
       case 'userMessage':
         return isWhole ? texts.breakOff() : []
@@ -76,6 +76,11 @@ export function turnReader(turnId: string, workspace: string): TurnReader {
         case 'turn/plan/updated':
           lists += 1
           return todoEvents(keyOf(`todos-${lists}`), told.params.plan)
+        case 'thread/tokenUsage/updated': {
+          const { tokenUsage: used } = told.params
+          const context = used && { usedTokens: used.last.totalTokens, windowTokens: used.modelContextWindow }
+          return context === null ? [] : [{ type: 'context', context }]
+        }
         case 'error':
           // codex repeats any other error at the end of the turn.
           if (!told.params.willRetry) return []

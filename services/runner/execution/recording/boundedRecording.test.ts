@@ -1,7 +1,14 @@
 /** What is recorded of a run with too much output: its beginning, its end, and how much is left out in between. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { usageStream } from '#domain/kernel/streams.ts'
-import { MessagePosted, ToolFinished, ToolStarted, type ProgressEvent } from '#domain/task/events.ts'
+import {
+  MessagePosted,
+  ToolFinished,
+  ToolStarted,
+  UsageRecorded,
+  type ProgressEvent,
+} from '#domain/task/events.ts'
+import { ContextMeasured } from '#domain/task/contextEvents.ts'
 import { ToolImagesKept } from '#domain/task/toolImageEvents.ts'
 import { TerminalOutputRecorded, type TerminalEvent } from '#domain/task/terminal.ts'
 import { commands } from '#platform/commands/execute.ts'
@@ -51,6 +58,19 @@ function scene(allowance: RecordingAllowance) {
     chat.flatMap((event) => (event.type === 'MessagePosted' ? [event.content.message] : []))
   return { recording, told, terminal, chat, text, messages }
 }
+
+test('how full the context is is recorded a thousand times at most, and takes no place of the usage', async () => {
+  const { recording, chat } = scene(runOf(1_000_000))
+  const { executionId: id } = fence
+  for (let usedTokens = 0; usedTokens < 1_500; usedTokens += 1)
+    await recording.reporter.report(
+      ContextMeasured.of({ executionId: id, context: { usedTokens, windowTokens: 2_000 } }),
+    )
+  const tokens = { inputTokens: 1, outputTokens: 1, cacheReadTokens: 0, cacheWriteTokens: 0 }
+  await recording.reporter.report(UsageRecorded.of({ executionId: id, model: null, ...tokens, costUsd: 1 }))
+  expect(chat.filter(({ type }) => type === 'ContextMeasured')).toHaveLength(1_000)
+  expect(chat.at(-1)?.type).toBe('UsageRecorded')
+})
 
 describe('finding 5: the terminal', () => {
   test('is recorded whole where it is short', async () => {

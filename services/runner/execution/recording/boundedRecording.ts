@@ -25,7 +25,7 @@ const eventOverhead = 512
 const longestTail = 1_000_000
 /** Unrecorded output is read no faster than the log could record it: about 4 MB/s per channel. */
 const paceMs = 4
-/** The most usage reports of a run; a turn has one or two. */
+/** The most reports of usage in a run, which a turn has one or two of, and the most of how full the context is. */
 const maxUsages = 1_000
 /** The number of unrecorded bytes after which the terminal first shows how much was printed, and then each time that it has doubled. */
 const firstReportBytes = 1_000_000
@@ -117,6 +117,7 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
   const openTools = new Set<string>()
   let isCut = false
   let usages = 0
+  let measures = 0
   const post = (message: string) => {
     const data = { messageId: randomUUID(), messageType: 'system', agent: null, executionId } as const
     return inner.report(MessagePosted.of(data, { message }))
@@ -157,6 +158,9 @@ function boundedChat(inner: Reporter, { allowance, room, pause }: Bounds, { exec
       case 'UsageRecorded':
         usages += 1
         return usages <= maxUsages ? event : undefined
+      case 'ContextMeasured':
+        measures += 1
+        return measures <= maxUsages ? event : undefined
       default:
         return event
     }

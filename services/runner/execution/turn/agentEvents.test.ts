@@ -29,6 +29,26 @@ describe('what an agent reports', () => {
     ])
   })
 
+  test('how full the context is is recorded once for each percent, and is not known after a compaction', async () => {
+    const { recorder, recorded } = recordingOf(executionId(1))
+    const measure = (usedTokens: number) =>
+      recorder.record({ type: 'context', context: { usedTokens, windowTokens: 10_000 } })
+    await measure(1_000)
+    await measure(1_010)
+    await measure(1_060)
+    await recorder.record({ type: 'compacted' })
+    await measure(1_060)
+    expect(
+      recorded.map(({ type, data, content }) => [type, 'context' in data ? data.context : content]),
+    ).toEqual([
+      ['ContextMeasured', { usedTokens: 1_000, windowTokens: 10_000 }],
+      ['ContextMeasured', { usedTokens: 1_060, windowTokens: 10_000 }],
+      ['MessagePosted', { message: 'The conversation had grown long and was summarized.' }],
+      ['ContextMeasured', null],
+      ['ContextMeasured', { usedTokens: 1_060, windowTokens: 10_000 }],
+    ])
+  })
+
   test('what it thinks unasked is neither sent nor recorded', async () => {
     const { recorder, recorded, thought } = recordingOf(executionId(1))
     await recorder.record({ type: 'unasked' })

@@ -9,13 +9,14 @@ import {
   UsageRecorded,
 } from '#domain/task/events.ts'
 import type { Payer } from '#domain/agentKeys.ts'
+import { ContextMeasured } from '#domain/task/contextEvents.ts'
 import { SubagentSaid } from '#domain/task/subagentEvents.ts'
 import { ThinkingRecorded } from '#domain/task/thinkingEvents.ts'
 import type { AgentName } from '#domain/agents.ts'
 import type { Fence } from '#domain/task/commands.ts'
 import type { AgentError, AgentEvent, SubagentWords } from '../../agents/port.ts'
 import { shortened } from '../../agents/shorten.ts'
-import { createTerminal } from '../../agents/terminal.ts'
+import { compacted, createTerminal } from '../../agents/terminal.ts'
 import type { Redaction } from '../../redaction/redaction.ts'
 import type { ChangesReport } from '../recording/changesReport.ts'
 import type { MessageTexts } from '../recording/messageText.ts'
@@ -71,11 +72,12 @@ interface RecordedTurn {
 }
 
 export function eventRecorder(turn: RecordedTurn): EventRecorder {
-  const { reporter, output, texts, agent, messages } = turn
+  const { reporter, output, texts, messages } = turn
   const { executionId } = turn.fence
   const lines = createTerminal()
   const tools = toolRecorder(turn)
   const thoughts = thoughtRecorder(turn)
+  const measure = contextRecorder(turn)
   const unasked = unaskedRecorder(turn)
   const session = sessionRecorder(turn)
   let error: AgentError | undefined
@@ -102,15 +104,8 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
         return unasked.isGoingOn() ? undefined : texts.write(event.messageKey, event.text)
       case 'text_restarted':
         return texts.restart(event.messageKey)
-      case 'text': {
-        if (unasked.isGoingOn()) return unasked.say(event.text)
-        // Every piece is recorded before the whole message, so that none comes after it.
-        const messageId = await texts.finish(event.messageKey)
-        const data = { messageId, messageType: 'response', agent: agent.name, executionId } as const
-        if (event.text.trim() === '') return
-        const message = await turn.redaction.text(event.text)
-        return reporter.report(MessagePosted.of(data, { message }))
-      }
+      case 'text':
+        return unasked.isGoingOn() ? unasked.say(event.text) : said(turn, event)
       case 'question':
       case 'question_withdrawn':
         return turn.questions.hear(event)
@@ -135,6 +130,9 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
       case 'thinking_delta':
       case 'thinking':
         return unasked.isGoingOn() ? undefined : thoughts.hear(event)
+      case 'context':
+      case 'compacted':
+        return measure(event)
       case 'notice':
       case 'write':
       case 'models':
@@ -155,6 +153,32 @@ export function eventRecorder(turn: RecordedTurn): EventRecorder {
 
 function usageOf(executionId: string, { type: _type, ...usage }: Extract<AgentEvent, { type: 'usage' }>) {
   return UsageRecorded.of({ executionId, ...usage, model: named(usage.model) })
+}
+
+async function said(
+  { fence: { executionId }, agent, reporter, texts, redaction }: RecordedTurn,
+  { messageKey, text }: Extract<AgentEvent, { type: 'text' }>,
+): Promise<void> {
+  // Every piece is recorded before the whole message, so that none comes after it.
+  const messageId = await texts.finish(messageKey)
+  if (text.trim() === '') return
+  const data = { messageId, messageType: 'response', agent: agent.name, executionId } as const
+  await reporter.report(MessagePosted.of(data, { message: await redaction.text(text) }))
+}
+
+/** Records how full the context is, once for each whole percent; after a compaction that is not known. */
+function contextRecorder({ fence: { executionId }, reporter }: RecordedTurn) {
+  let percent: number | null | undefined
+  return async (event: Extract<AgentEvent, { type: 'context' | 'compacted' }>): Promise<void> => {
+    if (event.type === 'compacted') {
+      const about = { messageId: randomUUID(), messageType: 'system', agent: null, executionId } as const
+      await reporter.report(MessagePosted.of(about, { message: compacted }))
+    }
+    const context = event.type === 'compacted' ? null : event.context
+    const before = percent
+    percent = context && Math.round((100 * context.usedTokens) / context.windowTokens)
+    if (percent !== before) await reporter.report(ContextMeasured.of({ executionId, context }))
+  }
 }
 
 /** Records once that the agent has started the turn. */

@@ -1,8 +1,11 @@
 /** The dock below the chat in a replay: the queue at that time. Nothing can be written there. */
 import { History } from 'lucide-react'
+import { useSelector } from 'react-redux'
 import type { MessageDocument } from '#domain/views/chat.ts'
 import { chatWidth } from '../chat/chatWidth.ts'
+import { ContextUse } from '../chat/composer/ContextUse.tsx'
 import { texts } from '../history/texts.ts'
+import { selectOpenTask } from '../taskSlice.ts'
 
 interface ReplayedDockProps {
   readonly queue: readonly MessageDocument[]
@@ -10,6 +13,7 @@ interface ReplayedDockProps {
 }
 
 export function ReplayedDock({ queue, says = texts.dock.readOnly }: ReplayedDockProps) {
+  const { task } = useSelector(selectOpenTask)
   return (
     <div className={`w-full flex-none px-3 pb-3 md:px-4 md:pb-4 ${chatWidth}`}>
       {queue.length > 0 && (
@@ -25,6 +29,7 @@ export function ReplayedDock({ queue, says = texts.dock.readOnly }: ReplayedDock
         <History className="size-3.5 flex-none" />
         {says}
       </p>
+      <ContextUse context={task?.context} />
     </div>
   )
 }

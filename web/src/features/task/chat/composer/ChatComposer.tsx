@@ -25,6 +25,7 @@ const TaskChoices = optionalPart(async () => (await import('./TaskChoices.tsx'))
 /** A placeholder of the same width, so that nothing moves when the picker is loaded. */
 const pickerPlace = <span className="w-24 flex-none md:w-60" />
 
+const ContextUse = optionalPart(async () => (await import('./ContextUse.tsx')).ContextUse)
 const TurnHead = optionalPart(async () => (await import('./TurnHead.tsx')).TurnHead)
 
 interface ChatComposerProps {
@@ -128,6 +129,11 @@ export function ChatComposer({
         />
         {drop.over && <DropHint most={pending.most} />}
       </div>
+      {task.context && (
+        <Suspense fallback={null}>
+          <ContextUse context={task.context} />
+        </Suspense>
+      )}
     </div>
   )
 }

@@ -100,6 +100,11 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
   )
 }
 
+const looks: Readonly<Partial<Record<MessageDocument['messageType'], string>>> = {
+  error: 'text-bad',
+  system: 'text-muted',
+}
+
 interface PartProps {
   readonly part: TurnPart
   readonly wasSeen: (messageId: string) => boolean
@@ -128,7 +133,7 @@ function PartContent({ part, wasSeen }: PartProps) {
     case 'text': {
       const { messageId, message, messageType, modelRetry } = part.message
       return (
-        <div className={classes('my-1.5 md:pl-7', messageType === 'error' && 'text-bad')}>
+        <div className={classes('my-1.5 md:pl-7', looks[messageType])}>
           {modelRetry ? (
             <ModelRetryNote retry={modelRetry} />
           ) : message === null ? (
