@@ -31,7 +31,8 @@ export interface McpGateway {
 }
 
 const prefix = '/mcp/'
-const maxOpen = 32
+/** The most requests that are open at once: some calls, and for each server what it is listened to and asked at the start. */
+const maxOpen = (servers: number) => 32 + 2 * servers
 /** The time limit for connecting and listing; a call may take longer. */
 const answerWithinMs = 10_000
 export const callWithinMs = 600_000
@@ -90,7 +91,8 @@ export function mcpGateway(options: GatewayOptions): McpGateway {
       if (one === undefined) return refuse(response, 404, 'There is no such MCP server in this run.')
       if (method !== 'POST' && method !== 'GET' && method !== 'DELETE')
         return refuse(response, 405, 'This method is not passed on.')
-      if (open >= maxOpen) return refuse(response, 429, 'Too many requests to MCP servers at once.')
+      if (open >= maxOpen(served.size))
+        return refuse(response, 429, 'Too many requests to MCP servers at once.')
       open += 1
       const gone = new AbortController()
       response.once('close', () => gone.abort())
@@ -179,8 +181,10 @@ async function passBack(served: Served, answer: IncomingMessage, response: Serve
   if (texts.some((text) => masked(served, text) !== text))
     throw new McpFault('It sends the credential back in a header.')
   if (!/^text\/event-stream\b/i.test(type)) {
-    const text = await shownText(served, await wholeText(answer))
-    response.writeHead(answer.statusCode ?? 502, { ...headers, 'content-length': Buffer.byteLength(text) })
+    const { statusCode = 502 } = answer
+    const whole = await wholeText(answer)
+    const text = (await shownText(served, whole)) ?? (statusCode >= 400 ? masked(served, whole) : '')
+    response.writeHead(statusCode, { ...headers, 'content-length': Buffer.byteLength(text) })
     return void response.end(text)
   }
   response.writeHead(answer.statusCode ?? 502, headers)
@@ -188,8 +192,8 @@ async function passBack(served: Served, answer: IncomingMessage, response: Serve
   for await (const lines of eventsIn(answer)) {
     const data = dataOf(lines)
     const others = lines.filter((line) => /^(id|event|retry):/.test(line)).map((line) => masked(served, line))
-    const shown =
-      data === '' ? [] : (await shownText(served, data)).split('\n').map((line) => `data: ${line}`)
+    const text = await shownText(served, data)
+    const shown = text === undefined ? [] : [`data: ${text}`]
     // If nothing of an event may be passed on, a comment is sent, which only keeps the connection open.
     const event = [...others, ...shown]
     const isFull = !response.write(event.length === 0 ? ':\n\n' : `${event.join('\n')}\n\n`)
@@ -202,14 +206,19 @@ function masked({ secretForms }: Served, text: string): string {
   return secretForms().reduce((shown, form) => shown.replaceAll(form, '[redacted]'), text)
 }
 
-/** A message as the agent may see it: without the credential, tools that are switched off, and images that are too large to decode. */
-async function shownText(served: Served, text: string): Promise<string> {
-  const shown = masked(served, text)
-  const message = Message.safeParse(jsonOf(shown))
-  if (!message.success || message.data.result === undefined) return shown
+/**
+ * A message as the agent may see it: without the credential, tools that are switched off, and images that are too large to decode; `undefined` for a
+ * text that is no JSON, which an agent might read in another way than is checked here.
+ */
+async function shownText(served: Served, text: string): Promise<string | undefined> {
+  const json = jsonOf(masked(served, text))
+  if (typeof json !== 'object' || json === null) return undefined
+  const message = Message.safeParse(json)
+  if (!message.success) throw new McpFault('It sent what is not one message of MCP.')
   const { result } = message.data
+  if (!result) return JSON.stringify(json)
   const tools = result.tools && served.tools.shown(result.tools, (result.nextCursor ?? null) === null)
-  const content = result.content && (await Promise.all(result.content.map(shownContent)))
+  const content = Array.isArray(result.content) && (await Promise.all(result.content.map(shownContent)))
   return JSON.stringify({
     ...message.data,
     result: { ...result, ...(tools && { tools }), ...(content && { content }) },

@@ -14,14 +14,15 @@ export type Tool = z.infer<typeof Tool>
 export const Message = z.looseObject({
   id: z.union([z.string(), z.number()]).nullish(),
   method: z.string().optional(),
-  params: z.looseObject({ name: z.string().optional(), cursor: z.string().nullish() }).optional(),
+  params: z.looseObject({ name: z.string().optional(), cursor: z.string().nullish() }).nullish(),
   result: z
     .looseObject({
       tools: z.array(Tool).optional(),
       nextCursor: z.string().nullish(),
-      content: z.array(z.looseObject({ type: z.string() })).optional(),
+      // What a person enters in a form is an object.
+      content: z.union([z.array(z.looseObject({ type: z.string() })), z.looseObject({})]).optional(),
     })
-    .optional(),
+    .nullish(),
 })
 export type Message = z.infer<typeof Message>
 
@@ -40,7 +41,8 @@ export async function* eventsIn(response: IncomingMessage): AsyncGenerator<reado
     if (rest.length > messageBytes) throw new McpFault(tooLarge)
     for (const part of parts) {
       if (part.length > messageBytes) throw new McpFault(tooLarge)
-      yield part.split(/\r?\n/)
+      // A single carriage return ends a line as well.
+      yield part.split(/\r\n|\r|\n/)
     }
   }
 }
