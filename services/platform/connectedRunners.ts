@@ -15,7 +15,7 @@ interface HeardRunners {
 /** After this time without a heartbeat, a runner no longer counts as connected. Each runner sends one per second. */
 export const silentMs = 5_000
 
-/** Starts listening; `onHeard` is called after each heartbeat. `now` is monotonic, in milliseconds. */
+/** Starts listening to the heartbeats of runners; `onHeard` is called after each. `now` is monotonic, in milliseconds. */
 function hearRunners(
   bus: Bus,
   now: () => number = () => performance.now(),
@@ -62,7 +62,7 @@ export async function agentFor(
   return (await modelKeys.paying(by, state.ownKey)) === undefined ? state : { ...state, missing: null }
 }
 
-/** Starts listening. `now` is monotonic, in milliseconds. */
+/** Starts listening to the heartbeats of runners. `now` is monotonic, in milliseconds. */
 export function startAgents(bus: Bus, modelKeys: Pick<ModelKeys, 'paying'>, now?: () => number): Agents {
   const waiting = new Set<() => void>()
   const runners = hearRunners(bus, now, () => {
@@ -121,7 +121,7 @@ export interface Notices {
 
 const nobody = 'No runner is connected. New tasks will wait.'
 
-/** Starts listening. `now` is monotonic, in milliseconds. */
+/** Starts listening to the heartbeats of runners. `now` is monotonic, in milliseconds. */
 export function startNotices(bus: Bus, now?: () => number): Notices {
   const runners = hearRunners(bus, now)
   return {

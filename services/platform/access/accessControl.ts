@@ -40,7 +40,7 @@ interface Deps extends Engines {
   readonly claims: NameClaims
 }
 
-/** How long a result is valid, in milliseconds. */
+/** How long the result of checking a person's access is valid, in milliseconds. */
 export const answersHold = {
   allowed: 300_000,
   refused: 30_000,

@@ -51,7 +51,7 @@ export const checkImage: CheckImage = async (bytes) => {
   }
 }
 
-/** The output format. Without `keepMetadata`, nothing but pixels, the loop count and delays is written, and colours become sRGB. */
+/** Sets the output format. Without sharp's `keepMetadata`, nothing but pixels, the loop count and delays is written, and colours become sRGB. */
 function written(pixels: Sharp, mediaType: MediaType): Sharp {
   switch (mediaType) {
     case 'image/jpeg':

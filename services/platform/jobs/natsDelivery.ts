@@ -7,7 +7,7 @@ import type { Delivery, Job } from '../ports/jobs.ts'
 import { traceOf } from './faultTrace.ts'
 import type { Claimed, JobRecord, JobRecords } from './natsJobRecords.ts'
 
-/** A claimed job with its reply subject in NATS; `until` (monotonic ms) is when the claim ends unless it is renewed. */
+/** A claimed job with its reply subject in NATS. At `deadline` (monotonic ms) the claim ends unless it is renewed. */
 export interface HeldJob {
   readonly job: Job
   readonly claimed: Claimed

@@ -48,7 +48,7 @@ export async function pageAfter<D extends { readonly order: string }>(
 ): Promise<{ readonly shown: readonly D[]; readonly next: string | null }> {
   const sort = { field: 'order', direction: 'descending' } as const
   const limit = query.limit + 1
-  // The lowest possible id serves as tie-breaker, since `order` is unique.
+  // `order` is unique, so no id is needed to break ties.
   const found = await find(
     query.after === undefined ? { sort, limit } : { sort, limit, after: { value: query.after, id: '' } },
   )

@@ -14,7 +14,7 @@ export interface Span extends Period {
   readonly kind: 'server' | 'client' | 'internal' | 'producer' | 'consumer'
   /** The id of the trace: 32 hex digits. */
   readonly traceId: string
-  /** 16 hex digits, like `parentSpanId`. */
+  /** 16 hex digits, like `parentId`. */
   readonly spanId: string
   readonly parentId: string | null
   readonly ok: boolean

@@ -35,8 +35,8 @@ interface NestedInstructions {
 }
 
 /**
- * Writes files into a home that an agent may have changed. Follows no link in it; removes whatever is in the way and is no plain folder or file, and
- * everything in the given folders. Must not be called while the agent runs.
+ * Writes files into a home that an agent may have changed, and removes everything in the folders `emptied`. Follows no link in the home: whatever is
+ * in the way and is no plain folder or file is removed. Must not be called while the agent runs.
  */
 export async function writeHome(
   home: string,

@@ -338,8 +338,8 @@ export interface Agent {
   /** Whether the process reliably exits after its `end`; otherwise it is killed then. */
   readonly leavesByItself: boolean
   /**
-   * The files of the agent's home. `present` are those `instructionFiles` and `heededFiles` that the repository has; `workspace` is the path of the
-   * repository in the sandbox.
+   * The files of the agent's home. `present` are the names of the instruction files and `heededFiles` that the repository has; `workspace` is the
+   * path of the repository in the sandbox.
    */
   home(present: ReadonlySet<string>, workspace: string, brought: Brought): readonly HomeFile[]
   /** Files of a repository that change what `home` returns, in addition to the instruction files. */
@@ -359,7 +359,7 @@ export interface Agent {
   readonly mcpLimit?: string
   /** The models to choose from until the agent has reported its own. Others can be requested by their names. */
   readonly models: readonly AgentModel[]
-  /** Whether the agent repeats failed calls to its model without saying so: then the broker's count of them is told. */
+  /** Whether the agent repeats failed calls to its model without saying so. The person is then told about the failed calls that the broker saw. */
   readonly retriesSilently?: true
   /** Whether a running process can change its model and effort; `false` by default. */
   readonly choosesLive?: boolean

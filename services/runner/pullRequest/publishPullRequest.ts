@@ -116,8 +116,9 @@ function openOnce(
 }
 
 /**
- * The outcome if the pull request that was to be updated is no longer open: records the host's state of it. Only a person opens a new one. `null` if
- * one is to be opened, or if the host does not say.
+ * Called when the host has no open pull request from the task's branch. Records the host's state of the one that was to be updated. Returns the
+ * outcome if no new one may be opened: an update by a person fails when that pull request has ended, and an automatic update never opens another.
+ * Otherwise `null`.
  */
 async function endedAtHost(
   { codeHost, commands }: Pick<PublishingDeps, 'codeHost' | 'commands'>,

@@ -6,7 +6,7 @@ import { processTree } from './processTree.ts'
 
 /** The stopped processes of a workspace. */
 export interface Paused {
-  /** The bytes of deleted files on a device that these processes have open, which no folder shows. */
+  /** The bytes of deleted files that the paused processes hold open on this device. No folder shows those files. */
   deletedBytes(device: number): Promise<number>
   /** Lets the processes continue. */
   resume(): void

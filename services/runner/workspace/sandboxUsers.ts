@@ -22,8 +22,8 @@ export interface IdRange {
 }
 
 /**
- * 268 million ids that nothing else assigns: above those of accounts, of /etc/subuid (to 600100000) and of containers of systemd (to 1879048191), and
- * below those of its foreign images (from 2147352576): https://systemd.io/UIDS-GIDS.
+ * 268 million ids that nothing else assigns, according to https://systemd.io/UIDS-GIDS: they are above those of accounts, of /etc/subuid (to
+ * 600100000) and of systemd's containers (to 1879048191), and below those of systemd's foreign images (from 2147352576).
  */
 const ownRange: IdRange = { first: 1_879_048_192, count: 268_304_384 }
 /** For a process that has only part of the ids, as in a container with its own user namespace. */

@@ -43,7 +43,7 @@ export interface Workspace {
 
 /** The two gits with which a task's work is read. */
 export interface WorkspaceGit {
-  /** git on the host, for the history and the network: `hostGit`. */
+  /** git on the host, outside of any sandbox, as made by `hostGit`: for the history and the network. */
   readonly git: Git
   /** A git that may safely read what an agent wrote, such as files and attributes: `Sandbox.gitFor(workspace)`. */
   readonly treeGit: Git

@@ -51,7 +51,7 @@ export const opencode: AcpEntry = {
         ...Object.fromEntries(mcpServers.flatMap(toolsOff)),
       },
       experimental: { mcp_timeout: callWithinMs },
-      // The session connects our own MCP server, but only these settings can say how long opencode waits for an answer of it.
+      // The session connects our own MCP server, but only these settings can say how long opencode waits for that server's answer.
       mcp: {
         [ownServerName]: {
           type: 'remote',

@@ -13,8 +13,8 @@ export const codexRules = '.codex/rules'
 export const tokenVariable = 'FLIGHTDECK_RUN_TOKEN'
 
 /**
- * The files of the home. A repository's own configuration is not trusted, since it could name programs to run. That leaves out its instructions as
- * well, so the user's `AGENTS.md` says where those `instructionFiles` are that are `present`.
+ * The files of the home. A repository's own configuration is not trusted, since it could name programs to run. Without it, codex does not read the
+ * repository's instructions either, so the user's `AGENTS.md` names the instruction files that are `present`.
  */
 export function codexHome(
   present: ReadonlySet<string>,

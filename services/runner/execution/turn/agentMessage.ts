@@ -36,7 +36,7 @@ function unchanged(bytes: Uint8Array, { mediaType }: NamedImage): AgentImage {
   return { mediaType, base64: Buffer.from(bytes).toString('base64') }
 }
 
-/** Reduces an image. Keeps only the first frame of an animation, as models see no more. */
+/** Scales an image down to the largest size for agents. Keeps only the first frame of an animation, as models see no more. */
 async function resized(bytes: Uint8Array): Promise<AgentImage> {
   const sharp = await openDecoder()
   const { side } = largest

@@ -208,7 +208,7 @@ async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
   return read()
 }
 
-/** The size limit of HEAD. Names of branches and ids of commits are shorter. */
+/** The size limit of git's file `HEAD`, in bytes. Names of branches and ids of commits are shorter. */
 const largestHead = 4_096
 const shortId = 7
 
@@ -228,7 +228,7 @@ function standsOn(head: string): string | undefined {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})\n$/.test(head) ? head.slice(0, shortId) : undefined
 }
 
-/** The size limit of an index. One for 500,000 files is smaller. */
+/** The size limit of git's index, in bytes. The index of 500,000 files is smaller. */
 const largestIndex = 64 * 1024 * 1024
 
 /** The paths that the agent's git tracks. The index is copied as a plain file and read in the sandbox. An index that git did not write tracks nothing. */

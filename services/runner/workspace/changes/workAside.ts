@@ -16,9 +16,9 @@ const largestRef = 4_096
 const maxRefs = 10_000
 
 /**
- * Whether the agent's git has a stash, another worktree, or a ref to a commit that is neither in its files' history nor at the code host. Snapshots
- * do not contain those. Anything that is not as git writes it counts as such work. So does a branch at an earlier commit of the current one, since
- * those commits are the agent's own. Nothing may run in the workspace. Throws `GitFault`.
+ * Whether the agent's git has a stash, another worktree, or a ref besides the current one to a commit that neither the runner's git for the task nor
+ * the code host has. Snapshots contain none of these. Returns true, too, when something is not as git writes it, and for a branch at an earlier
+ * commit of the current one, since those commits are the agent's own. Nothing may run in the workspace. Throws `GitFault`.
  */
 export async function hasWorkAside(
   git: Git,
@@ -57,7 +57,10 @@ interface AgentRefs {
   readonly head: string
 }
 
-/** Reads refs by gitrepository-layout(5). Empty without a repository; `undefined` when it is not laid out as git does. */
+/**
+ * Reads refs as gitrepository-layout(5) describes them. There are none without a repository; `undefined` when it is not laid out as git does, or has
+ * too many refs.
+ */
 async function refsIn(root: string): Promise<AgentRefs | undefined> {
   const git = await lstat(join(root, '.git')).catch(ifAbsent)
   if (!git) return { refs: new Map(), head: '' }

@@ -7,7 +7,7 @@ import { commitAs, type CommitSigner, type Person } from './commitIdentity.ts'
 import { pushRefusal } from './publish.ts'
 
 export interface FirstBranchRequest {
-  /** git on the host: `hostGit`. */
+  /** git on the host, outside of any sandbox, as made by `hostGit`. */
   readonly git: Git
   readonly scratch: Scratch
   readonly branch: string

@@ -14,7 +14,7 @@ import { sameIdentity } from '../saved/bundle.ts'
 import type { Workspace } from '../workspace.ts'
 
 export interface NotesRequest {
-  /** git on the host: `hostGit`. */
+  /** git on the host, outside of any sandbox, as made by `hostGit`. */
   readonly git: Git
   readonly workspace: Workspace
   readonly url: string

@@ -114,7 +114,10 @@ export async function commitAndPush(request: PublishRequest): Promise<PublishRes
   return pushOnTop(permittedRequest, headSha, leftOut)
 }
 
-/** The workflow files in which `head` differs from `known`, the branch at the host, or without one from the commit where the task began. */
+/**
+ * The workflow files in which `head` differs from `known`, the commit of the branch at the host. If the host has no such branch, they are compared
+ * with the commit where the task began.
+ */
 async function workflowFiles(
   { git, workspace }: PublishRequest,
   known: string | null,

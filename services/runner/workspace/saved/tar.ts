@@ -34,5 +34,5 @@ export async function readTar(tar: Buffer): Promise<readonly TarFile[] | null> {
   return files
 }
 
-/** The size of the two empty blocks. */
+/** The size of the two empty blocks that end an archive, in bytes. */
 const endBytes = 1_024
