@@ -65,19 +65,20 @@ function Parts({ suggestions, ...part }: ComponentProps<typeof HostsPart>) {
       <SetupPart {...part} />
       <VariablesPart {...part} />
       <SecretsPart {...part} />
-      <Suspense fallback={null}>
-        <McpServersPart owner={part.projectId} />
-      </Suspense>
-      <Suspense>
-        <ModelsPart {...part} />
-      </Suspense>
       <DraftsPart {...part} />
       <FeedbackPart {...part} />
       <IssuesPart {...part} />
-      <RepositoryPart {...part} />
-      <HooksPart {...part} />
       <FiltersPart {...part} />
       <HostsPart {...part} suggestions={suggestions} />
+      {/* These grow when they are read: a click on what would be below them could be lost. */}
+      <Suspense>
+        <ModelsPart {...part} />
+      </Suspense>
+      <Suspense fallback={null}>
+        <McpServersPart owner={part.projectId} />
+      </Suspense>
+      <RepositoryPart {...part} />
+      <HooksPart {...part} />
     </>
   )
 }
