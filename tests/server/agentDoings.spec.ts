@@ -182,7 +182,9 @@ test('an image that a tool gives back is kept: listed, shown, in the audit bundl
   const { images } = await ada.ask(getTaskImages, { params: { taskId } })
   expect(images).toMatchObject([{ id: image?.id, name: 'shot.png' }])
 
-  const [event] = live.of('task_event').filter(({ type }) => type === 'ToolImagesKept')
+  const kept = () => live.of('task_event').find(({ type }) => type === 'ToolImagesKept')
+  await live.until('that it is kept', () => kept() !== undefined)
+  const event = kept()
   expect(event).toMatchObject({ data: { images: [{ blob: { size: image?.size } }] } })
   const { hash } = z
     .object({ data: z.object({ images: z.tuple([z.object({ blob: z.object({ hash: z.string() }) })]) }) })

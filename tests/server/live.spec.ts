@@ -1,5 +1,5 @@
 /** Over any number of reconnects a viewer misses nothing and sees nothing twice. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { getTerminal, TerminalOutput } from '#domain/api/chat.schema.ts'
 import { executeTask } from '#domain/api/tasks.schema.ts'
 import { comparePositions } from '#domain/kernel/event.ts'
@@ -97,7 +97,10 @@ test('a browser that cannot open a websocket listens by polling', async () => {
   expect(await polling.join(taskId)).toMatchObject({ joined: true })
   await run('echo heard')
   for (const live of [polling, socket]) await live.until('the end', isOver)
-  expect(polling.heard.map(({ name }) => name)).toEqual(socket.heard.map(({ name }) => name))
+  // The task's status follows, and reaches them at different times.
+  await vi.waitFor(() =>
+    expect(polling.heard.map(({ name }) => name)).toEqual(socket.heard.map(({ name }) => name)),
+  )
   expect(polling.of('terminal_output')).toEqual(socket.of('terminal_output'))
   polling.close()
   socket.close()

@@ -127,9 +127,9 @@ describe('a question', () => {
     expect(told.search(/Which colour\?\W+=\W+Blue\W/)).toBeGreaterThan(0)
     expect(told.includes('Left, Right, and top')).toBe(true)
     expect((await questionsOf(taskId)).map(({ isDelivered }) => isDelivered)).toEqual([true, true])
+    await live.until('both answers', () => live.of('question_answered').length === 2)
     const asked = live.of('question_asked').map(({ question: { title } }) => title)
     expect(asked).toEqual(['Which colour?', 'Which sides?'])
-    expect(live.of('question_answered').length).toBe(2)
     live.close()
   })
 
