@@ -19,6 +19,7 @@ import { eventually, openTestEngines, type TestEngines } from './engines.ts'
 import * as scene from './pullRequestScene.ts'
 import { openedWith } from './pullRequestScene.ts'
 import { openWebhookAddress, type WebhookAddress } from './webhookAddress.ts'
+import { createGate } from '../standins/messagesApi.ts'
 
 let engines: TestEngines
 let hook: WebhookAddress
@@ -149,10 +150,11 @@ function host() {
   let second = 0
   const codeHost = {
     fault: undefined as ((token: string) => Error | undefined) | undefined,
-    hangs: false,
+    /** What each reading waits for. */
+    waitsFor: undefined as Promise<unknown> | undefined,
     async pullRequestStates(token: string, keys: readonly PullRequestKey[]): Promise<PullRequestReading[]> {
       asked.push({ token, count: keys.length })
-      if (codeHost.hangs) await new Promise(() => undefined)
+      await codeHost.waitsFor
       const fault = codeHost.fault?.(token)
       if (fault) throw fault
       return keys.map((key) => {
@@ -264,9 +266,13 @@ describe('a follower', () => {
     const shuffled = [...hints, ...hints.slice(0, 40)].toSorted((one, other) =>
       one.guid < other.guid ? -1 : 1,
     )
+    // No reading ends before the last delivery has come, however long they all take.
+    const allDelivered = createGate()
+    local.codeHost.waitsFor = allDelivered.released
     await Promise.all(
       shuffled.map(({ guid, number }) => deliver(closed(number), { 'x-github-delivery': guid })),
     )
+    allDelivered.release()
     await eventually('all are merged', async () =>
       (await states(numbers)).every((state) => state === 'merged'),
     )
@@ -314,7 +320,7 @@ describe('a follower', () => {
     await opened(1)
     await eventually('it is read', async () => (await states([1])).includes('open'))
     alive.set(1, 'merged')
-    dead.codeHost.hangs = true
+    dead.codeHost.waitsFor = new Promise(() => undefined)
     const asked = dead.asked.length
     await deliver(closed(1))
     await eventually('it was asked for', () => dead.asked.length > asked)
