@@ -1,5 +1,5 @@
 /** Agents that speak ACP badly: each is stopped and told in a sentence, and nothing of it is left. Its program is a stand-in. */
-import { chmod, copyFile } from 'node:fs/promises'
+import { chmod, copyFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { getChat, sendMessage } from '#domain/api/chat.schema.ts'
@@ -7,14 +7,19 @@ import { createTask } from '#domain/api/tasks.schema.ts'
 import { ownFolder } from '../product.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
+let folder = ''
 let scene: Scene
 beforeAll(async () => {
-  const program = join(await ownFolder(), 'opencode')
+  folder = await ownFolder()
+  const program = join(folder, 'opencode')
   await copyFile(join(import.meta.dirname, '../standins/acpAgent.sh'), program)
   await chmod(program, 0o755)
   scene = await openScene([], { env: { OPENCODE_BIN: program, SILENT_AGENT_SECONDS: '10' } })
 })
-afterAll(() => scene?.close())
+afterAll(async () => {
+  await scene?.close()
+  await rm(folder, { recursive: true, force: true })
+})
 
 const begin = async (description: string) => {
   const body = { projectId: scene.projectId, description, branch: 'main', agent: 'opencode' as const }

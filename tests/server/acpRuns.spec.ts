@@ -150,18 +150,26 @@ const cases: readonly Case[] = [
 ]
 
 const colour = { question: 'Which colour?', options: [{ label: 'Red' }, { label: 'Blue' }] }
-const scriptsOf = ({ bash, write, mcp, todos, plugged }: Case, gate: Gate): readonly Script[] => [
+const scriptsOf = (
+  { bash, write, mcp, todos, plugged }: Case,
+  { speak, wait }: Readonly<Record<'speak' | 'wait', Gate>>,
+): readonly Script[] => [
   {
     when: /^Write note\.txt/,
     turns: [
-      { thinking: 'A note, then.', text: 'I write it now.', tools: [...todos, write('note.txt')] },
+      {
+        thinking: 'A note, then.',
+        text: 'I write it now.',
+        hold: { afterWords: 0, gate: speak },
+        tools: [...todos, write('note.txt')],
+      },
       { tools: [bash('env; cat /proc/$PPID/environ | tr "\\0" "\\n"; exit 3')] },
       { text: 'Written, and looked.' },
     ],
   },
   { when: /What did you write\?$/, turns: [{ text: 'A note.' }] },
   { when: /And where\?$/, turns: [{ text: 'In note.txt.' }] },
-  { when: /^Wait/, turns: [{ text: 'I have begun. And I go on.', hold: { afterWords: 3, gate } }] },
+  { when: /^Wait/, turns: [{ text: 'I have begun. And I go on.', hold: { afterWords: 3, gate: wait } }] },
   {
     when: /^Change it step by step/,
     turns: [
@@ -207,14 +215,14 @@ if (!isLongRun)
   note('runs of gemini', 'the real CLI without the product; the product only in `npm run test:long`')
 
 describe.each(tried)('$name', (agent) => {
-  const gate = createGate()
+  const gates = { speak: createGate(), wait: createGate() }
   let program: Located
   let opened: Opened
   let scene: Scene
   beforeAll(async () => {
     program = await agent.program()
     if (!program.found) return
-    opened = await agent.open(program.path, scriptsOf(agent, gate))
+    opened = await agent.open(program.path, scriptsOf(agent, gates))
     scene = opened.scene
     note(`runs of ${agent.name}`, `the real CLI, on a scripted API of its model`)
   }, 360_000)
@@ -222,7 +230,8 @@ describe.each(tried)('$name', (agent) => {
     if (!program.found) context.skip(program.reason)
   })
   afterAll(async () => {
-    gate.release()
+    gates.speak.release()
+    gates.wait.release()
     await opened?.close()
   })
 
@@ -246,10 +255,15 @@ describe.each(tried)('$name', (agent) => {
   test('it streams its text, tells what it does, and goes on after a restart of the server', async () => {
     const taskId = await begin('Write note.txt')
     const live = await watching(scene.ada, taskId)
-    expect(await ended(taskId)).toMatchObject({ status: 'completed', failure: null, ...agent.measured })
-    const streamed = live.of('chat_message_delta').map(({ text }) => text)
+    gates.speak.release()
+    const streamed = () =>
+      live
+        .of('chat_message_delta')
+        .map(({ text }) => text)
+        .join('')
+    await live.until('its first words', () => streamed().includes('I write it now.'))
     live.close()
-    expect(streamed.join('')).toContain('I write it now.')
+    expect(await ended(taskId)).toMatchObject({ status: 'completed', failure: null, ...agent.measured })
     expect(await answersOf(taskId)).toEqual(['I write it now.', 'Written, and looked.'])
     const { data } = await scene.ada.ask(getTaskDiff, of(taskId))
     expect(data.changedFiles).toMatchObject([{ fileName: 'note.txt', additions: 1 }])
@@ -334,11 +348,9 @@ describe.each(tried)('$name', (agent) => {
     // Agents of other tasks wait for their next message.
     const others = await running()
     const taskId = await begin('Wait')
-    const live = await watching(scene.ada, taskId)
-    await live.until('its first words', () =>
-      live.of('chat_message_delta').some(({ text }) => text.includes('begun')),
-    )
-    live.close()
+    const beingSaid = async () =>
+      (await scene.ada.ask(getTerminal, of(taskId))).deltas.map(({ text }) => text).join('')
+    await expect.poll(beingSaid).toContain('begun')
     const pids = (await running()).filter((pid) => !others.includes(pid))
     expect(pids.length).toBeGreaterThan(0)
     await scene.ada.ask(cancelTask, of(taskId))
@@ -452,7 +464,7 @@ describe.each(tried)('$name', (agent) => {
   test("a project's key pays, at the project's own address alone", async () => {
     const { provider, header } = agent.key
     const value = 'sk-of-the-gateway-which-no-sandbox-sees-0002'
-    const gateway = await agent.start(scriptsOf(agent, gate))
+    const gateway = await agent.start(scriptsOf(agent, gates))
     onTestFinished(() => gateway.close())
     const params = { projectId: scene.projectId }
     const modelKey = { provider, baseUrl: `${gateway.baseUrl}/team/${agent.version}/`, value }

@@ -16,7 +16,7 @@ import { installCursorAgent } from '../standins/cursorAgent.ts'
 import { createGate, type Script } from '../standins/messagesApi.ts'
 import { startResponsesApi, type ResponsesApi } from '../standins/responsesApi.ts'
 import { picture } from './pictures.ts'
-import { hasEnded, openScene, watching, type Scene } from './scene.ts'
+import { hasEnded, openScene, type Scene } from './scene.ts'
 
 /** Agents that speak ACP have runs of their own: acpRuns.spec.ts. */
 const own = ['claude', 'cursor', 'codex'] as const
@@ -130,11 +130,9 @@ async function toolCallsOf(task: Parameters<typeof of>[0]) {
 /** A task whose agent has begun to speak and stays at it, and what it runs as. */
 async function waiting(agent: Own) {
   const task = await begin(agent, 'Wait')
-  const live = await watching(scene.ada, task.id)
-  await live.until('its first words', () =>
-    live.of('chat_message_delta').some(({ text }) => text.includes('begun')),
-  )
-  live.close()
+  const beingSaid = async () =>
+    (await scene.ada.ask(getTerminal, of(task))).deltas.map(({ text }) => text).join('')
+  await expect.poll(beingSaid).toContain('begun')
   const processes = await scene.product.processes()
   return {
     task,

@@ -16,7 +16,7 @@ const scripts: readonly Script[] = [
 ]
 
 let scene: Scene
-beforeAll(async () => (scene = await openScene(scripts)))
+beforeAll(async () => (scene = await openScene(scripts, { env: { WARM_AGENTS: '2' } })))
 afterAll(() => scene?.close())
 
 async function modelsOfClaude(): Promise<readonly AgentModel[]> {
@@ -28,9 +28,10 @@ const Asked = z.object({ model: z.string(), output_config: z.object({ effort: z.
 /** What the model was asked with last, title requests aside. */
 const askedLast = () => scene.api.requests.flatMap(({ body }) => Asked.safeParse(body).data ?? []).at(-1)
 
-/** What the tool of the last message printed. */
+/** What the tool of the last message printed; requests without tools, such as for a title, tell nothing of it. */
 function printed(): string {
-  const results = JSON.stringify(scene.api.requests.at(-1)?.body).match(/"content":"(\d+)"/g) ?? []
+  const bodies = JSON.stringify(scene.api.requests.map(({ body }) => body))
+  const results = bodies.match(/"content":"(\d+)"/g) ?? []
   return results.at(-1) ?? ''
 }
 
