@@ -2,7 +2,7 @@
  * A model that is overloaded is asked once more by the same turn: visibly, and so that a person can stop it. The real CLI with a scripted Messages
  * API.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { getChat, getTerminal } from '#domain/api/chat.schema.ts'
 import { cancelTask } from '#domain/api/tasks.schema.ts'
 import type { Script, Turn } from '../standins/messagesApi.ts'
@@ -12,23 +12,27 @@ import { hasEnded, openScene, type Scene } from './scene.ts'
 const overloaded: Turn = { fault: { status: 529, type: 'overloaded_error', isFinal: true } }
 const sentence = /^The model is overloaded\. Trying once more at \d\d:\d\d UTC\.$/
 
-let isUp = false
+const stayingDown: Script = { when: /^Stay down/, turns: [overloaded] }
 const recovering: Script = {
   when: /^Recover/,
   get turns() {
-    return [isUp ? { text: 'Here I am.' } : overloaded]
+    return [isRetried() ? { text: 'Here I am.' } : overloaded]
   },
 }
+/** Whether the model was asked a second time. */
+const isRetried = () =>
+  scene.api.requests.filter(({ body }) => JSON.stringify(body).includes('Recover')).length > 1
 
 let scene: Scene
 beforeAll(async () => {
-  scene = await openScene([recovering, { when: /^Stay down/, turns: [overloaded] }], {
+  scene = await openScene([recovering, stayingDown], {
     env: { MODEL_RETRY_SECONDS: '3' },
   })
 })
 afterAll(() => scene?.close())
 
-const chatOf = async (taskId: string) => (await scene.ada.ask(getChat, { params: { taskId } })).messages
+const chatOf = async (taskId: string, person = scene.ada) =>
+  (await person.ask(getChat, { params: { taskId } })).messages
 
 test('agents, overload: the turn says when it tries once more, goes on by itself, and completes', async () => {
   const { ada, projectId } = scene
@@ -42,7 +46,6 @@ test('agents, overload: the turn says when it tries once more, goes on by itself
         modelRetry: { code: 'overloaded', retryAt: expect.stringMatching(/Z$/) },
       }),
     )
-  isUp = true
   const task = await ada.taskOnce(taskId, hasEnded)
   expect(task).toMatchObject({ status: 'completed', execution: { turn: 1 }, failure: null })
   const messages = await chatOf(taskId)
@@ -67,12 +70,13 @@ test('agents, overload: where the model is still overloaded the turn fails with 
 })
 
 test('agents, overload: Stop ends the waiting', async () => {
-  const { ada, api, projectId } = scene
+  // The wait is longer than any machine needs to stop it.
+  const long = await openScene([stayingDown], { env: { MODEL_RETRY_SECONDS: '3600' } })
+  onTestFinished(() => long.close())
+  const { ada, api, projectId } = long
   const { id: taskId } = await ada.task(projectId, 'Stay down, and be stopped')
   await expect
-    .poll(async () => (await chatOf(taskId)).some(({ modelRetry }) => modelRetry !== undefined), {
-      timeout: 20_000,
-    })
+    .poll(async () => (await chatOf(taskId, ada)).some(({ modelRetry }) => modelRetry !== undefined))
     .toBe(true)
   const before = api.requests.length
   await ada.ask(cancelTask, { params: { taskId } })
