@@ -15,6 +15,8 @@ const beat = (name: string) => `while :; do date +%s%N > /workspace/${name}; sle
 const sh = (name: string) => `sh -c '${beat(name)}' ${mark}`
 const perl = (script: string) => `perl -e '${script}' ${mark}`
 
+/** Waits until all of them write. */
+const written = 'until [ -s session -a -s fork -a -s nohup -a -s deaf ]; do sleep 0.05; done'
 /** Each is started in a turn, in the background, and outlives the shell that started it. */
 const stubborn = [
   `setsid ${sh('session')} </dev/null >/dev/null 2>&1 &`,
@@ -32,10 +34,13 @@ beforeAll(async () => {
     { tools: [{ name: 'Bash', input: { command, description: 'Leave something behind' } }] },
     { text: 'It is done.' },
   ]
-  scene = await openScene([
-    { when: /^Leave/, turns: runs(`${stubborn.join('\n')}\nsleep 0.5; ls`) },
-    { when: /^Write/, turns: runs('echo written > written; ls') },
-  ])
+  scene = await openScene(
+    [
+      { when: /^Leave/, turns: runs(`${stubborn.join('\n')}\n${written}; ls`) },
+      { when: /^Write/, turns: runs('echo written > written; ls') },
+    ],
+    { env: { WARM_AGENTS: '8' } },
+  )
 })
 afterAll(() => scene?.close())
 
@@ -86,7 +91,7 @@ describe('finding 2: after a turn', () => {
     const { ada, projectId } = scene
     const { id } = await ada.task(projectId, 'Write it')
     await ada.taskOnce(id, hasEnded)
-    const command = `${stubborn.join('\n')}\nsleep 0.5`
+    const command = `${stubborn.join('\n')}\n${written}`
     await ada.ask(executeTask, { params: { taskId: id }, body: { command } })
     await ada.taskOnce(id, (now) => hasEnded(now) && now.execution?.turn === 2)
     expect(await ours()).toEqual([])

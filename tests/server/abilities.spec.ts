@@ -60,11 +60,12 @@ describe('a task with a skill, commands and a subagent of its repository, and co
   })
   const asked = () => JSON.stringify(scene.api.requests.map(({ body }) => body))
   const params = () => ({ taskId: task.id })
+  let turns = 1
   async function say(message: string) {
     const from = scene.api.requests.length
+    turns += 1
     await scene.ada.ask(sendMessage, { params: params(), body: { message } })
-    await scene.ada.taskOnce(task.id, (now) => hasEnded(now) && now.version > task.version)
-    await expect.poll(() => scene.api.requests.length).toBeGreaterThan(from)
+    await scene.ada.taskOnce(task.id, (now) => hasEnded(now) && now.execution?.turn === turns)
     return JSON.stringify(scene.api.requests.slice(from).map(({ body }) => body))
   }
 
