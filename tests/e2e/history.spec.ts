@@ -9,6 +9,7 @@ import { getTaskHistory } from '#domain/api/history.schema.ts'
 import { recordedAt } from '#domain/history/item.ts'
 import { momentOf } from '#domain/history/order.ts'
 import { root } from '../load/project.ts'
+import { patienceMs } from '../patience.ts'
 import { createGate } from '../standins/messagesApi.ts'
 import { violations } from './axe.ts'
 import { expect } from './expect.ts'
@@ -21,7 +22,7 @@ import { visiting } from './visiting.ts'
 const run = promisify(execFile)
 const verifier = join(root, 'dist/server/flightdeck-verify.mjs')
 
-/** Words that were said are recorded within this, in milliseconds. */
+/** For how long nothing has to come until nothing more is expected, in milliseconds. */
 const recordedMs = 1_000
 const first = createGate()
 const second = createGate()
@@ -59,9 +60,11 @@ afterAll(() => stage.close())
 const ada = await stage.product.signIn('ada')
 const project = await ada.project('parcels')
 
-/** The name of the last moment that is recorded. */
-async function lastMoment(taskId: string): Promise<string> {
+/** The name of the last moment that is recorded, once these words are. */
+async function lastMoment(taskId: string, words: string): Promise<string> {
   const { items } = await ada.ask(getTaskHistory, { params: { taskId }, query: {} })
+  const written = items.map((item) => (item.kind === 'delta' ? item.delta.text : ''))
+  expect(written.join('')).toContain(words)
   const last = items.at(-1)
   if (last === undefined) throw new Error('The task has no history.')
   if (last.kind === 'event') return `${last.event.revision}`
@@ -74,9 +77,23 @@ interface Seen {
   readonly printed: string
 }
 
-async function see(task: TaskPage, taskId: string): Promise<Seen> {
-  await pause(recordedMs)
-  return { moment: await lastMoment(taskId), said: await task.said(), printed: await task.printed() }
+/** What the page and the record show once these words are in both, and nothing more comes. */
+async function see(task: TaskPage, taskId: string, words: string): Promise<Seen> {
+  await expect(task.chat).toContainText(words)
+  const look = async () => ({
+    moment: await lastMoment(taskId, words),
+    said: await task.said(),
+    printed: await task.printed(),
+  })
+  let seen: Seen | undefined
+  await expect(async () => {
+    const before = await look()
+    await pause(recordedMs)
+    seen = await look()
+    expect(seen).toEqual(before)
+  }).toPass({ timeout: patienceMs })
+  if (seen === undefined) throw new Error('Nothing was seen.')
+  return seen
 }
 
 /** A task of two turns, with what its live page showed in the middle of sentences and at their ends. */
@@ -87,13 +104,11 @@ const counted = await (async () => {
     const task = await openTask(visit.page, id)
     const seen: Seen[] = []
     await first.reached
-    await expect(task.chat).toContainText('One two three')
-    seen.push(await see(task, id))
+    seen.push(await see(task, id, 'One two three'))
     first.release()
     await second.reached
-    await expect(task.chat).toContainText('Seven eight nine')
-    await expect(task.terminal).toContainText('parcel 5')
-    seen.push(await see(task, id))
+    await expect(task.terminal).toContainText('No such file')
+    seen.push(await see(task, id, 'Seven eight nine'))
     second.release()
     await expect(task.status('Completed')).toBeVisible()
     await task.send('Write it down')
@@ -300,7 +315,8 @@ describe('a replay', () => {
     await page.keyboard.press('5')
     expect(await place()).toBeGreaterThan(1)
     await page.keyboard.press('Home')
-    await page.keyboard.press('>')
+    // Slowly, so that it does not end before somebody looks.
+    await page.keyboard.press('<')
     await page.keyboard.press(' ')
     await expect(history.button('Pause')).toBeVisible()
     await expect.poll(place).toBeGreaterThan(3)

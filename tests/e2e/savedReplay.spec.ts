@@ -112,6 +112,11 @@ test('shows by the keys of the replay the chat and the terminal of a moment', as
   await expect(history.slider).toHaveAttribute('aria-valuenow', '2')
   await page.keyboard.press('>')
   await expect(page.getByRole('combobox', { name: 'Speed' })).toHaveValue('2')
+  // Slowly, so that it does not end before somebody looks.
+  for (const speed of ['1', '0.5']) {
+    await page.keyboard.press('<')
+    await expect(page.getByRole('combobox', { name: 'Speed' })).toHaveValue(speed)
+  }
   await page.keyboard.press(' ')
   await expect(history.button('Pause')).toBeVisible()
   // There is no live task to go back to: the replay stays.
@@ -159,7 +164,7 @@ test('shows the code changes and the images of a moment', async () => {
   // Its bytes are in the file.
   const image = task.chat.getByRole('img', { name: 'boxes.png' })
   await expect(image).toHaveAttribute('src', /^data:image\/png;base64,/)
-  expect(await image.evaluate((shown: HTMLImageElement) => shown.naturalWidth)).toBeGreaterThan(0)
+  await expect(image).toHaveJSProperty('naturalWidth', 320)
   await task.chat.getByRole('button', { name: /^3 tool calls/ }).click()
   await task.chat.getByRole('button', { name: /^Read .*shelf.png 1 image/ }).click()
   await expect(task.chat.getByRole('img', { name: 'shelf.png' })).toHaveAttribute('src', /^data:image\/png;/)
