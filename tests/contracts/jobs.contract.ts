@@ -185,6 +185,8 @@ export function jobsContract(name: string, open: () => Promise<OpenJobs>): void 
       jobs.work(kind, { concurrency: 3, leaseMs: 60_000 }, async (delivery) => {
         running += 1
         most = Math.max(most, running)
+        // The first ones wait for each other, however slowly they come.
+        await vi.waitFor(() => expect(most).toBeGreaterThanOrEqual(3), soon)
         await pause(10)
         await delivery.ack()
         running -= 1
