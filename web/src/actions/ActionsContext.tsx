@@ -1,5 +1,12 @@
 /** The actions available on this page: parts of the page offer them, keys and the palette run them. */
-import { createContext, useContext, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react'
+import {
+  createContext,
+  useContext,
+  useLayoutEffect,
+  useState,
+  useSyncExternalStore,
+  type ReactNode,
+} from 'react'
 import { useStable, useWindowEvent } from '../ui/hooks.ts'
 import type { ActionId } from './actions.ts'
 import { isMac } from './keys.ts'
@@ -31,5 +38,5 @@ export function useOffered(): readonly ActionId[] {
 export function useAction(id: ActionId, run: () => void, enabled = true): void {
   const { offer } = useActions()
   const latest = useStable(run)
-  useEffect(() => (enabled ? offer(id, latest) : undefined), [offer, id, enabled, latest])
+  useLayoutEffect(() => (enabled ? offer(id, latest) : undefined), [offer, id, enabled, latest])
 }

@@ -1,5 +1,5 @@
 /** Hooks for the clock, for media queries, and for callbacks that must not change. */
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 
 /** The current time in milliseconds, updated every `intervalMs` while `ticking`; a stopped clock keeps its last time. */
 export function useNow(intervalMs: number, ticking = true): number {
@@ -29,7 +29,7 @@ export function useStable<Args extends readonly unknown[]>(
   run: (...args: Args) => void,
 ): (...args: Args) => void {
   const latest = useRef(run)
-  useEffect(() => {
+  useLayoutEffect(() => {
     latest.current = run
   })
   return useCallback((...args) => latest.current(...args), [])
@@ -41,7 +41,7 @@ export function useWindowEvent<Type extends keyof WindowEventMap>(
   handle: (event: WindowEventMap[Type]) => void,
 ): void {
   const stable = useStable(handle)
-  useEffect(() => {
+  useLayoutEffect(() => {
     window.addEventListener(type, stable)
     return () => window.removeEventListener(type, stable)
   }, [type, stable])

@@ -1,5 +1,5 @@
 /** The keys of the replay, as in video players. They apply while the player has the focus, or nothing has. */
-import { useEffect } from 'react'
+import { useLayoutEffect } from 'react'
 import { takesText } from '../../../actions/keys.ts'
 import { speeds, type HistorySession } from '../history/historySession.ts'
 import { isComposingKey } from '../../../ui/composition.ts'
@@ -93,7 +93,8 @@ const keys: Readonly<Record<string, Run>> = {
 export const showKeys = 'flightdeck:replay-keys'
 
 export function useReplayKeys(session: HistorySession): void {
-  useEffect(() => {
+  // The keys work as soon as the player is seen.
+  useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const { target } = event
       const isModified = event.ctrlKey || event.metaKey || event.altKey
