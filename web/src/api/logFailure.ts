@@ -13,7 +13,7 @@ export async function logFailure(
   }
 }
 
-/** Logs the reason in a rejection, or in its fault. */
+/** Logs the message of what was thrown or, if that contains a fault as `error`, the message of the fault. */
 export function logReason(thrown: unknown): void {
   const fault = memberOf(thrown, 'error') ?? thrown
   const message = memberOf(fault, 'message')

@@ -12,7 +12,7 @@ import { texts } from './texts.ts'
 
 const EffortChoice = optionalPart(async () => (await import('./EffortChoice.tsx')).EffortChoice)
 
-/** The chosen model; `null` leaves the choice to the agent. */
+/** The chosen model and effort; `null` leaves the choice to the agent. */
 interface ModelChoice {
   readonly model: string | null
   readonly effort: string | null

@@ -31,7 +31,7 @@ export function takeNonce(nonce: string | null, storage: NonceStorage): boolean 
   }, false)
 }
 
-/** Whether the nonce could be stored; without it, the person has to confirm the account at the end. */
+/** Whether the nonce could be stored; without a stored nonce, the person has to confirm the account at the end of the sign-in. */
 function keepNonce(nonce: string, storage: NonceStorage): boolean {
   return tryOr(() => {
     storage.setItem(nonceKey, nonce)

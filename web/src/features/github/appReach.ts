@@ -34,7 +34,7 @@ export function reachedCount(access: GitHubAccess | undefined): number | undefin
   return sum
 }
 
-/** The address to install the App for another account. `undefined` without an App, and for a private App that its one account has installed. */
+/** The address to install the App for another account. `undefined` without an App, and once a private App is installed at its only account. */
 export function installUrlOf(
   access: Pick<GitHubAccess, 'app' | 'installations'> | undefined,
 ): string | undefined {

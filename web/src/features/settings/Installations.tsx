@@ -14,7 +14,7 @@ import { installationTexts as texts, linkError } from './texts.ts'
 /** Shows the outcome when the browser returns from an installation. An installation that is not the person's is refused. */
 export function ReturnedFromInstalling() {
   const [query, setQuery] = useSearchParams()
-  // Kept in the state, because the id is removed from the address below.
+  // Kept in the state, because the effect below removes the id from the address.
   const [id] = useState(() => query.get('installation_id'))
   const read = useGitHubAccessQuery(id, { skip: id === null, refetchOnMountOrArgChange: true })
   const { currentData, error, isFetching } = read

@@ -1,4 +1,4 @@
-/** A choice between two to six views: a row of joined buttons, 28 px high. */
+/** A choice of one among two to six views: a row of joined buttons, 28 px high. */
 import { useState, type ReactNode } from 'react'
 import { classes } from '../classes.ts'
 

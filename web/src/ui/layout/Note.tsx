@@ -1,4 +1,4 @@
-/** A box with a problem or a hint, in place. */
+/** A box with a problem or a hint, shown at the part of the page that it is about. */
 import { CircleAlert, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { classes } from '../classes.ts'

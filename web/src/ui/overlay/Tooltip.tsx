@@ -7,7 +7,7 @@ import { createPortal } from 'react-dom'
 import { placeBeside } from './placeBeside.ts'
 
 const restMs = 400
-/** The distance in pixels from the element, and from the window's edge. */
+/** The distance in pixels of the tooltip from the icon, and from the window's edge. */
 const gap = 6
 
 export function Tooltip({ label, children }: { readonly label: ReactNode; readonly children: ReactNode }) {

@@ -29,7 +29,7 @@ export function Spinner({ size = 14 }: { readonly size?: number }) {
   )
 }
 
-/** A placeholder with the height of the coming content; put a `role="status"` with a description around the set. */
+/** A placeholder with the height of the coming content; put an element with `role="status"` and a description around all placeholders. */
 export function Skeleton({ className }: { readonly className: string }) {
   return <span aria-hidden="true" className={classes('block rounded-badge bg-raised', className)} />
 }

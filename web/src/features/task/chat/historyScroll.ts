@@ -86,24 +86,24 @@ function scrollTo(view: HTMLElement, toEnd: number): void {
 
 /** Counts the messages that have arrived since somebody scrolled away from the end of the chat. */
 export function useUnread(entries: readonly ChatEntry[], following: boolean): number {
-  // The order of the last message when the end of the chat was left; `null` while the end is followed.
+  // The sort key of the last message when the end of the chat was left; `null` while the end is followed.
   const [leftAt, setLeftAt] = useState<string | null>(null)
   if (following && leftAt !== null) setLeftAt(null)
   if (!following && leftAt === null) setLeftAt(endOf(entries))
   return following || leftAt === null ? 0 : cameAfter(entries, leftAt)
 }
 
-/** The order of the last message. */
+/** The sort key of the last message. */
 export function endOf(entries: readonly ChatEntry[]): string {
   return entries.reduce((end, entry) => ordersOf(entry).reduce((a, b) => (a > b ? a : b), end), '')
 }
 
-/** The number of messages after a place in the chat; earlier messages that are loaded meanwhile do not count. */
+/** The number of messages after the sort key `place`; earlier messages that are loaded meanwhile do not count. */
 export function cameAfter(entries: readonly ChatEntry[], place: string): number {
   return entries.reduce((count, entry) => count + ordersOf(entry).filter((order) => order > place).length, 0)
 }
 
-/** The orders of an entry's messages; tool calls do not count. */
+/** The sort keys of an entry's messages; tool calls do not count. */
 function ordersOf(entry: ChatEntry): readonly string[] {
   switch (entry.kind) {
     case 'message':

@@ -15,7 +15,7 @@ export function nested(parts: readonly TurnPart[]): readonly TurnPart[] {
     begun.add(part.key)
   }
   const withNested = (part: ToolPart): ToolPart => {
-    // The last text of a sub-agent is also the output of its call, so it is left out.
+    // The last text of a sub-agent is left out, because it is also the output of the call.
     const its = ofParent
       .get(part.key)
       ?.filter(({ log }) => log.kind !== 'said' || log.output !== part.log.output)

@@ -57,7 +57,7 @@ export function createWriting(): Writing {
   }
 }
 
-/** The order of messages without a place in the log: they sort after all others. */
+/** The sort key of messages without a place in the log: they sort after all others. */
 const latest = '\uffff'
 
 /** The messages after these pieces of text were added. Each piece has its offset, so a repeated piece changes nothing. */

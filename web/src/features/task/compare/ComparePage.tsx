@@ -128,7 +128,7 @@ function Comparison({ taskId, compared }: ComparisonProps) {
   )
 }
 
-/** On a phone, the runs are one below the other. */
+/** The classes of the columns for one to four runs. On a phone, the runs are one below the other. */
 const columns = [
   'md:grid-cols-2',
   'md:grid-cols-2',

@@ -23,7 +23,7 @@ interface OneOfTask {
   readonly feedbackId: string
 }
 
-/** The live connection invalidates this tag. */
+/** The cache tag of a task's feedback. `taskSync.ts` invalidates it when an event may have changed the feedback. */
 const tagOf = (taskId: string) => ({ type: 'Chat', id: `feedback ${taskId}` }) as const
 const changed = (_answer: unknown, _error: unknown, { taskId }: { readonly taskId: string }) => [
   tagOf(taskId),

@@ -150,7 +150,7 @@ export function countsOf(sections: readonly TimelineSection[]): {
   return { entries: rows.length, pieces: rows.reduce((sum, { output }) => sum + output.length, 0) }
 }
 
-/** The index of the row for a moment: the last row that had begun by this revision of the task's stream and this item; `-1` before the first row. */
+/** The index of the last row that had begun at a moment, which is given by a revision of the task's stream and an item; `-1` for none. */
 export function currentRow(rows: readonly ListedRow[], revision: number, index: number): number {
   let current = -1
   let at = { revision: -1, index: -1 }

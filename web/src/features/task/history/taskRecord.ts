@@ -17,7 +17,7 @@ export const { useTaskRecordQuery } = api.injectEndpoints({
   }),
 })
 
-/** The number of characters of a fingerprint by which a text names a key: two groups. */
+/** How many characters of a key's fingerprint are shown: the first two groups. */
 const keyPrefixLength = 9
 
 export interface RecordDescription {

@@ -33,7 +33,7 @@ export const texts = {
   openMoment: 'Open this moment in History',
 } as const
 
-/** The reason why no tool call is named. */
+/** The reason why no tool call is named as the writer of a line. `others` counts the tool calls that are not edits of the file. */
 function unclear(edits: number, others: number): string {
   const counted = (count: number, word: string) => `${count} ${word}${count === 1 ? '' : 's'}`
   if (edits + others === 0) return 'No tool call of this turn is recorded that could have written it.'

@@ -67,7 +67,7 @@ export function Track({ session, replay }: TrackProps) {
   )
 }
 
-/** Handles the slider keys that the player's own keys do not cover. */
+/** Handles the keys of a slider that `useReplayKeys.ts` does not handle for the whole player. */
 function onKeyDown(event: KeyboardEvent, session: HistorySession): void {
   const tenth = session.read().axis.length / 10
   const run = {
@@ -140,7 +140,7 @@ interface MarksProps {
   readonly width: number
 }
 
-/** The markers of the given kinds, with their positions. */
+/** The markers of turns or, without `isTurn`, those of everything else, with their positions. */
 function usePlaced(
   { session, axis }: Pick<MarksProps, 'session' | 'axis'>,
   isTurn: boolean,

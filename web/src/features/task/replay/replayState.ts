@@ -37,7 +37,7 @@ export interface ReplayState {
 
 export const nothingYet: ReplayState = { openTask: nothingOpen, document: undefined, writing: [] }
 
-/** The state after further items. `print` is called with the output of each, in order. */
+/** The state after further items. `print` is called with each output among them, in order. */
 export function foldItems(
   state: ReplayState,
   items: readonly HistoryItem[],

@@ -1,11 +1,11 @@
-/** Finds text that an agent had written by a time but that was recorded later: a replay shows it as it arrived, not in recorded pieces. Pure. */
+/** Finds text that an agent had written by a time, but that was recorded later. A replay shows such text as it was written. Pure. */
 import type { MessageWords } from '#domain/api/chat.schema.ts'
 import type { DeltaItem, HistoryItem } from '#domain/history/item.ts'
 
 /** How many later items are searched: text is recorded soon after it was written, even among much output. */
 const lookedThrough = 200
 
-/** The text in the items after an index that was written by a time (in milliseconds since 1970). */
+/** The text that was written by `time` (in milliseconds since 1970), but recorded in items after `index`. */
 export function wordsWrittenBy(
   items: readonly HistoryItem[],
   index: number,

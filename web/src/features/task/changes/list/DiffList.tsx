@@ -63,7 +63,7 @@ interface DiffListProps {
 
 /** Somebody who has scrolled more than this many pixels counts as reading. */
 const readingFrom = 40
-/** The width of a character in the code font and of the gutter, in pixels. */
+/** Widths in pixels: of a character in the code font, of the gutter, and of the gutter of one side in the side-by-side view. */
 const characterWidth = 7.55
 const gutterWidth = 112
 const halfGutterWidth = 72

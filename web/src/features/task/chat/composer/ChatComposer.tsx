@@ -22,7 +22,7 @@ const OpenQuestions = optionalPart(
   async () => (await import('../../questions/questionsChunk.ts')).OpenQuestions,
 )
 const TaskChoices = optionalPart(async () => (await import('./TaskChoices.tsx')).TaskChoices)
-/** A placeholder of the same width, so that nothing moves when the picker is loaded. */
+/** A placeholder as wide as the picker of the model, so that nothing moves when the picker is loaded. */
 const pickerPlace = <span className="w-24 flex-none md:w-60" />
 
 const ContextUse = optionalPart(async () => (await import('./ContextUse.tsx')).ContextUse)

@@ -19,7 +19,7 @@ const QueueEditor = lazy(async () => ({ default: (await import('./QueueEditor.ts
 
 interface QueueProps {
   readonly task: Task
-  /** The queue according to the log. */
+  /** The queue as it is recorded, without the person's changes that the server has not confirmed yet. */
   readonly queue: readonly MessageDocument[]
   /** Sends the edited text as a new message, if the agent got the old message meanwhile. */
   readonly onSend: (text: string, isCommand: boolean) => void

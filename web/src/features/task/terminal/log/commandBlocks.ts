@@ -73,7 +73,7 @@ export function createCommandBlocks(
       const last = removed.at(-1)
       if (last?.until !== undefined && last.until !== null) cutOff = { ...last, until: last.until }
     },
-    /** How the command ended that printed the first lines, if the line of that command is not loaded. */
+    /** The end of the command that printed the first lines, if the line that announces the command is not loaded; otherwise `null`. */
     cutOff: () => cutOff,
     /** Adds the commands of earlier lines. `lines` already includes those lines. */
     putBefore(

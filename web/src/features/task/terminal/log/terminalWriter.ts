@@ -108,7 +108,7 @@ function put(
   writer.blocks.wrote(line)
 }
 
-/** Drops the first lines beyond `maxLines` and `room` more, so that lines are dropped only rarely. Returns whether any were dropped. */
+/** Above `maxLines`, drops the first lines: `room` more than necessary, so that it happens rarely. Returns whether lines were dropped. */
 export function trimLines({ lines, blocks, nextId }: Writer, maxLines: number, room: number): boolean {
   if (lines.length <= maxLines) return false
   let excess = lines.length - maxLines + room
