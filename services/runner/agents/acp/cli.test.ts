@@ -337,7 +337,7 @@ describe('opencode', () => {
       })
       expect(texts(events)).toEqual(['Used.'])
       const asked = events.flatMap((event) => (event.type === 'question' ? event.asked : []))
-      expect(asked.map(({ title }) => title)).toEqual(['Use tiny_add', 'Use local_whoami'])
+      expect(asked.map(({ title }) => title)).toEqual(['Use tiny_pretend', 'Use local_whoami'])
     },
     patienceMs,
   )
