@@ -152,6 +152,21 @@ describe('a thought', () => {
     expect(thought.length).toBeLessThan(100)
   })
 
+  test('is told in whole characters', async () => {
+    const { texts, thought } = scene()
+    for (const piece of ['a', '🐟'.repeat(1_500), 'b']) {
+      await texts.think('k', piece)
+      await vi.advanceTimersByTimeAsync(100)
+    }
+    await texts.finish('k')
+    expect(thought.length).toBeGreaterThan(1)
+    for (const { text, offset } of thought) {
+      expect(text.isWellFormed()).toBe(true)
+      expect(offset + text.length).toBeLessThanOrEqual(3_002)
+    }
+    expect(thought.at(-1)?.text.endsWith('🐟b')).toBe(true)
+  })
+
   test('that begins anew is told from its beginning', async () => {
     const { texts, thought } = scene()
     await texts.think('t', 'Perhaps')

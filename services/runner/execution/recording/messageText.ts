@@ -64,7 +64,7 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
       emit(text) {
         spoken.add(text.length, clock.now().getTime())
         waiting += text
-        const again = waiting.slice(-Math.max(toldAgain, text.length))
+        const again = lastOf(waiting, Math.max(toldAgain, text.length))
         const from = offset + waiting.length - again.length
         terminal.tell({ executionId: fence.executionId, messageId, offset: from, text: again })
         return pieces.write(text)
@@ -93,7 +93,7 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
       emit(text) {
         length += text.length
         if (length > toldOfThought) return
-        latest = `${latest}${text}`.slice(-Math.max(toldAgain, text.length))
+        latest = lastOf(`${latest}${text}`, Math.max(toldAgain, text.length))
         const offset = length - latest.length
         terminal.tell({ executionId: fence.executionId, messageId, offset, text: latest, isThought: true })
       },
@@ -116,6 +116,9 @@ export function messageTexts({ terminal, fence, redaction, clock }: MessageTextD
     },
   }
 }
+
+/** The end of a text with at most that many code units. It splits no character, since half of one is lost on the way. */
+const lastOf = (text: string, most: number): string => text.slice(-most).replace(/^[\uDC00-\uDFFF]/, '')
 
 /** Remembers when the unrecorded characters were written, in order. */
 function spokenTimes() {
