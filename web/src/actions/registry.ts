@@ -4,7 +4,7 @@ import { strokesOf, takesText, writtenKey } from './keys.ts'
 import { isComposingKey } from '../ui/composition.ts'
 
 export interface ActionRegistry {
-  /** Offers an action; the latest offer runs. Returns a function that withdraws it. */
+  /** Offers an action; of several offers of one action, the latest runs. Returns a function that withdraws the offer. */
   readonly offer: (id: ActionId, run: () => void) => () => void
   /** Runs an action; returns whether any part offers it. */
   readonly run: (id: ActionId) => boolean

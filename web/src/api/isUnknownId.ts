@@ -1,4 +1,4 @@
-/** Separate from `fault.ts`, because the pages that everybody loads first do not need it. */
+/** Recognizes errors about unknown ids. Separate from `fault.ts`, because the pages that everybody loads first do not need this file. */
 import { memberOf, textOf } from './memberOf.ts'
 
 /** Whether the task or project does not exist: its id is unknown or malformed. */

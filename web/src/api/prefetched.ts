@@ -6,13 +6,13 @@ export const callTimeoutMs = 30_000
 /** For how long a prefetched answer may be used before it counts as outdated, in milliseconds. */
 const freshMs = 5_000
 
-/** How many of the newest tasks are fetched. */
+/** How many of the newest tasks are prefetched. */
 export const prefetchedTasks = 50
 
 /** The part of a response that is used. */
 export type Answer = Pick<Response, 'status' | 'text'> & { readonly headers?: Headers }
 
-/** The reads that were sent, and when, by `keyOf`. */
+/** The reads that were sent, each with the time at which it was sent, under the key that `keyOf` makes. */
 const sent = new Map<string, { readonly answer: Promise<Answer>; readonly at: number }>()
 const keyOf = (address: string, token: string) => `${token} ${address}`
 

@@ -73,5 +73,5 @@ export const selectLive = (state: WithConnection) => state.connection.status ===
 export const selectLost = ({ connection: { status, since } }: WithConnection) =>
   since !== null && (status === 'disconnected' || status === 'error')
 
-/** The status of one of the person's tasks changed, open or not; lists listen to this. */
+/** The status of one of the person's tasks changed, whether or not its page is open; lists of tasks listen to this. */
 export const taskStatusChanged = createAction<TaskStatusChanged>('live/taskStatusChanged')

@@ -24,7 +24,7 @@ export function chooseTheme(theme: Theme): void {
   window.dispatchEvent(new Event(themeChosen))
 }
 
-/** Follows the system's theme while none is chosen, and choices in other tabs. */
+/** Keeps the shown theme current: it follows choices in other tabs and, while no theme is chosen, the system's theme. */
 export function followSystemTheme(): void {
   const follow = () => show(chosenTheme())
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', follow)

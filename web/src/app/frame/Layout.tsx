@@ -20,7 +20,7 @@ import { texts } from './texts.ts'
 
 const DeferredParts = optionalPart(async () => (await import('./DeferredParts.tsx')).DeferredParts)
 
-/** Actions are provided from here on: the sign-in page has none and need not load them. */
+/** Actions are provided inside this frame only: the sign-in page has none and need not load them. */
 export function Layout() {
   return (
     <ActionsProvider>
@@ -37,7 +37,7 @@ function Frame() {
   const user = signedIn && data?.user.onboardingCompleted ? data.user : null
   return (
     <div
-      // On a task, the composer and the terminal are at the bottom of the window.
+      // The composer and the terminal of a task are at the bottom of the window, where toasts would cover them.
       data-fills-window={onTask || undefined}
       className={classes('flex flex-col', onTask ? 'h-dvh overflow-hidden' : 'min-h-full')}
     >

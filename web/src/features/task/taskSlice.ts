@@ -229,7 +229,7 @@ export function openTaskReducer(state: OpenTask = nothingOpen, action: UnknownAc
 function withTask(state: OpenTask, task: Task): OpenTask {
   if (task.id !== state.taskId) return state
   const known = state.task
-  // An older answer is discarded, never merged.
+  // An answer that is older than the known task is discarded, never merged.
   if (known !== null && task.version < known.version) return state
   const readAt = task.version
   return { ...state, load: loaded, readAt, task: withStatus(task, state.liveStatus, readAt) }
@@ -245,7 +245,7 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
   }
   return withWaiting({
     ...state,
-    // The task's own events do not include all open questions.
+    // Keeps `waitingFor` as it was, because these events may not include all open questions; `withWaiting` then updates it.
     task: task && { ...task, waitingFor: state.task?.waitingFor ?? null },
     deleted,
     seen: events.at(-1)?.position ?? state.seen,

@@ -417,7 +417,7 @@ export const notSelected: ApiFault = {
   field: null,
 }
 
-/** The fault of a failed call; RTK's own errors have no status. */
+/** The fault of a failed call; errors that Redux Toolkit makes itself have no status. */
 function faultOf(error: ApiFault | { readonly message?: string | undefined } | undefined): ApiFault {
   if (error !== undefined && 'status' in error) return error
   return { status: null, code: 'unknown', message: error?.message ?? '', field: null }

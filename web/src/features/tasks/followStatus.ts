@@ -1,4 +1,4 @@
-/** Updates lists of tasks from the live connection: statuses are patched, and computed values are fetched again. */
+/** Updates lists of tasks from the live connection: statuses are changed in place, and everything else, such as counts, is fetched again. */
 import { createListenerMiddleware, isAnyOf } from '@reduxjs/toolkit'
 import { api } from '../../api/api.ts'
 import type { RootState } from '../../state/rootReducer.ts'

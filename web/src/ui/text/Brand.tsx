@@ -7,7 +7,7 @@ interface BrandProps {
   /** Whether the mark is larger, standing alone above a form. */
   readonly large?: boolean
   readonly className?: string
-  /** Classes of the name, for example to hide it when a text beside the icon says it. */
+  /** Classes of the name, for example to hide the name when a text beside the mark contains it. */
   readonly nameClassName?: string
 }
 

@@ -217,7 +217,7 @@ function Find({ search }: { readonly search: ReturnType<typeof useSearch> }) {
     find.count === 0 ? texts.notFound : texts.found(find.at + 1, find.count, find.count >= maxMatches)
   return (
     <SearchBar
-      // A new key on each opening selects the text of the search.
+      // With a new key on each opening the bar is mounted again, and then selects its text.
       key={opened}
       names={texts.find}
       keys={findKeys}

@@ -37,7 +37,7 @@ export const FileTree = memo(function FileTree({ files, viewed, current, onChoos
     rows.length <= wholeUpTo
       ? rows.map((_, index) => ({ index, start: index * rowHeight }))
       : list.getVirtualItems()
-  // Keeps the file that is being read in the list visible in the tree.
+  // When another file is read in the list, the tree scrolls to that file.
   useLayoutEffect(() => {
     if (currentIndex !== -1 && rows.length > 0) list.scrollToIndex(currentIndex, { align: 'auto' })
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- only another file moves the tree, not what is done in it
@@ -107,7 +107,7 @@ interface KeysIn {
 }
 
 function useKeys({ rows, currentIndex, box, onScrollTo, onOpen }: KeysIn) {
-  // The name of the row that arrow keys have selected; `null` when it is that of the current file.
+  // The name of the row that the arrow keys have reached; `null` while that is the row of the current file.
   const [at, setAt] = useState<string | null>(null)
   const reachable = Math.max(0, at === null ? currentIndex : rows.findIndex((row) => nameOf(row) === at))
   // A ref, because the row to focus may not be rendered until the next render.

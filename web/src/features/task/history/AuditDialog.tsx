@@ -70,7 +70,7 @@ export function AuditDialog({ taskId, onClose }: { readonly taskId: string; read
   )
 }
 
-/** The commands to run, and the output to expect. */
+/** The commands that check the saved record, and the output to expect from them. */
 function Command({ taskId, ownKey }: { readonly taskId: string; readonly ownKey: string | null }) {
   const copy = useCopy()
   const { command } = recordTexts

@@ -85,7 +85,7 @@ function keyOf(listed: ListedRow | undefined): string {
     case 'head':
       return `${listed.section.number}`
     case 'row':
-      // One tool call can make several commits.
+      // One tool call can make several commits, which have the same revision but different sentences.
       return `${listed.section.number} ${listed.row.revision} ${listed.row.kind} ${listed.row.kind === 'commit' ? listed.row.sentence : ''}`
     case 'output':
       return `output ${listed.key}`

@@ -74,7 +74,7 @@ export const speeds = [0.5, 1, 2, 4, 8, 16] as const
 const changesKept = 12
 /** How often the timeline is recomputed while pages are loading, in ms. */
 const arrangeIntervalMs = 300
-/** How long to wait after a new event before reading, in milliseconds, since several events usually come together. */
+/** How long to wait after a new event before reading the history on, in milliseconds, since several events usually come together. */
 const followDelayMs = 700
 
 const nothingRead: HistoryView = {

@@ -94,7 +94,7 @@ export function listedRows(sections: readonly TimelineSection[], chosen: Timelin
   return listed
 }
 
-/** Whether the output of a row is listed below it. The rows of other kinds, such as an agent's text, only print single lines. */
+/** Whether the output of a row is listed below the row. Other rows, such as an agent's text, print little: it is listed at the end of the turn. */
 function hasOwnOutput({ kind }: TimelineRow): boolean {
   return kind === 'command' || kind === 'tool' || kind === 'setup'
 }

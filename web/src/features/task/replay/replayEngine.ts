@@ -39,7 +39,7 @@ const start = (): Replayed => ({ index: -1, state: nothingYet, writer: createWri
 export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
   const snapshots: Snapshot[] = []
   let items: readonly HistoryItem[] = []
-  /** The history folded at least up to the last snapshot. */
+  /** The task at the last item that is folded, which is at or after the last snapshot. */
   let end = start()
   /** The indexes of the task's events in `items`, by their revision, beginning with the first loaded one. */
   let places: number[] = []
@@ -56,7 +56,7 @@ export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
     state,
     writer: writerAt(terminal, end.writer.lines),
   })
-  /** Drops everything that was folded beyond a number of items. */
+  /** Drops what was folded beyond the first `count` items. */
   const rewind = (count: number) => {
     if (end.index < count) return
     while ((snapshots.at(-1)?.count ?? 0) > count) snapshots.pop()

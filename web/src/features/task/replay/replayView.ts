@@ -18,7 +18,7 @@ export function createReplayView(live: Store<RootState>, first: Replayed, reload
   let printedAt = first.index
   const writing = createObserved(first.state.writing)
   return {
-    /** A store like the live one, with another open task. */
+    /** A store like the live one, but with the open task as it was at the shown moment. */
     store: storeWith(live, openTask),
     open: {
       terminal: shownTerminal(terminal),

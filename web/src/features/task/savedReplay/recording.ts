@@ -108,7 +108,7 @@ export async function readSavedImages(
   return { data, leftOut }
 }
 
-/** How many bytes are passed as arguments in one call. */
+/** How many bytes are passed to one call of `fromCodePoint`, in which each byte is an argument. */
 const atOnce = 0x80_00
 
 function base64Of(bytes: Uint8Array): string {

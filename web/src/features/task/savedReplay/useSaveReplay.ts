@@ -47,7 +47,7 @@ async function fetchPlayer(): Promise<string> {
   return answer.text()
 }
 
-/** The element into which the page's recording is written; `vite.replay.config.ts` creates it. */
+/** The element of the player page into which the recording is written; `vite.replay.config.ts` creates the element. */
 const place = '<script type="application/json" id="recording">'
 
 /** The player page with the recording in it, as parts in order. Throws when the page is not the player. */

@@ -1,4 +1,4 @@
-/** The visible lines, in a box that scrolls over all of them. */
+/** The visible lines of the terminal, in a box that scrolls over all its lines. */
 import type { ReactNode } from 'react'
 import { Button } from '../../../ui/form/Button.tsx'
 import type { CommandBlock } from './log/commandBlocks.ts'

@@ -70,7 +70,7 @@ export function useRowNavigation({ rows, heads, view, active, goTo, visible, onL
   }, [goTo])
 
   return {
-    /** The next or previous line from the active one; -1 when there is none. */
+    /** The index of the next or the previous line, counted from the active row; -1 when there is none. */
     lineBeside: (by: 1 | -1) =>
       by === 1
         ? rows.findIndex((row, index) => index > active.index && row.kind === 'line')

@@ -42,7 +42,7 @@ export type ReadEarlier = (
 
 /** How many lines are kept in addition to those that somebody loaded. When there are more, a tenth of this number is dropped at once. */
 export const keptLines = 50_000
-/** Earlier lines can be loaded up to this total: beyond it, searching a file is better. */
+/** Earlier lines can be loaded up to this total number of lines: more are easier to search in a file than on a page. */
 export const maxLines = 200_000
 
 /** How many pieces of history are processed without a pause. */
