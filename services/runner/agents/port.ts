@@ -41,9 +41,9 @@ export type AgentEvent =
   | ToolFinished
   /** The usage of a model since the last report. The cost is the CLI's own estimate. */
   | ModelUsed
-  /** How full the model's context is, at most once for each call of the model; `null` when that is not known any more. */
+  /** How full the model's context is, reported at most once for each call to the model; `null` when that is no longer known. */
   | { readonly type: 'context'; readonly context: ContextUse | null }
-  /** The conversation had grown too long for the model, and was summarized without being asked. */
+  /** The conversation had grown too long for the model, so the agent summarized it without being asked. */
   | { readonly type: 'compacted' }
   /** A notice for the person that is neither text nor error: a retry, or a refused tool. */
   | { readonly type: 'notice'; readonly text: string }
@@ -351,7 +351,7 @@ export interface Agent {
    * start if one of them exists.
    */
   readonly refusedFiles?: readonly string[]
-  /** The tools of our own MCP server that the agent is given, because it has none of the kind; none by default. */
+  /** The tools of our own MCP server that the agent is given, because it has no such tools itself; none by default. */
   readonly ownTools?: readonly OwnTool[]
   /** `false` when single tools of a local MCP server cannot be kept from the agent. */
   readonly hidesTools?: false

@@ -207,8 +207,8 @@ function masked({ secretForms }: Served, text: string): string {
 }
 
 /**
- * A message as the agent may see it: without the credential, tools that are switched off, and images that are too large to decode; `undefined` for a
- * text that is no JSON, which an agent might read in another way than is checked here.
+ * A message as the agent may see it: without the credential, tools that are switched off, and images that are too large to decode. `undefined` for a
+ * text that is not JSON: an agent might read it in another way than it is checked here.
  */
 async function shownText(served: Served, text: string): Promise<string | undefined> {
   const json = jsonOf(masked(served, text))

@@ -24,7 +24,7 @@ export interface OwnServer {
   follow(hear: Hear | null): void
   /** Gives the agent the answers to its question; returns `false` when it no longer waits for them. */
   answer(requestId: string, answers: readonly Answer[]): boolean
-  /** Whether the agent has asked for the tools. */
+  /** Whether the agent has asked for the list of this server's tools. */
   isListed(): boolean
 }
 

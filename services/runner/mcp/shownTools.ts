@@ -18,7 +18,7 @@ export interface ShownTools {
 export function shownTools(off: readonly string[], onChange: (sentence: string) => void): ShownTools {
   const known = new Map<string, string>()
   const changed = new Set<string>()
-  /** Whether there were more new tools than are remembered, since a server can name new ones without end. */
+  /** Whether the server had more new tools than are remembered. A server can name new tools without end. */
   let isFlooded = false
   let isListed = false
   return {

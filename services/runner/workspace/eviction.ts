@@ -331,8 +331,8 @@ async function removalOf(
 }
 
 /**
- * Whether the code host has all of a workspace's work, which then has no other commits or files. Ignored files do not count, since they can be made
- * again.
+ * Whether the code host has everything in a workspace: its last commit, and every file that is not ignored. Ignored files do not count, since they
+ * can be made again.
  */
 export async function isFullyPushed(
   { git, treeGitFor }: Pick<EvictionOptions, 'git' | 'treeGitFor'>,

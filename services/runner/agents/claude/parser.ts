@@ -34,13 +34,13 @@ interface State {
   tellsMessages: boolean
   readonly tools: OpenTools
   usedBefore: ModelUsageByModel
-  /** The tokens of the agent's present or last call of its model. */
+  /** The model and the tokens of the agent's current call to its model; between two calls, those of the last one. */
   call: { readonly model: string; readonly input: number; readonly output: number } | undefined
   workspace: string
   streamedMessage: string
   /** The agent's requests that have no answer yet. */
   readonly requests: Map<string, ClaudeRequest>
-  /** Whether a list of models still counts. */
+  /** Whether a list of models from the agent would still be used: only the first one is, and only before the model's first answer. */
   takesModels: boolean
   /** The number of blocks of a message that came whole without having been streamed. */
   whole: { readonly messageId: string; readonly blocks: number }

@@ -25,7 +25,7 @@ const eventOverhead = 512
 const longestTail = 1_000_000
 /** Unrecorded output is read no faster than the log could record it: about 4 MB/s per channel. */
 const paceMs = 4
-/** The most reports of usage in a run, which a turn has one or two of, and the most of how full the context is. */
+/** The most reports of usage that are recorded in a run; a turn has one or two. Also the most measurements of how full the model's context is. */
 const maxUsages = 1_000
 /** The number of unrecorded bytes after which the terminal first shows how much was printed, and then each time that it has doubled. */
 const firstReportBytes = 1_000_000

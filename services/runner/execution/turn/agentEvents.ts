@@ -159,7 +159,7 @@ async function said(
   { fence: { executionId }, agent, reporter, texts, redaction }: RecordedTurn,
   { messageKey, text }: Extract<AgentEvent, { type: 'text' }>,
 ): Promise<void> {
-  // Every piece is recorded before the whole message, so that none comes after it.
+  // Waits until every piece of the text is recorded, so that none comes after the whole message.
   const messageId = await texts.finish(messageKey)
   if (text.trim() === '') return
   const data = { messageId, messageType: 'response', agent: agent.name, executionId } as const
