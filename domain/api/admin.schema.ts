@@ -22,8 +22,9 @@ export const AuditEntry = z.object({
   /** For a refused sign-in: how it was tried, and why it was refused. */
   method: z.enum(signInMethods).nullable(),
   code: z.string().nullable(),
-  /** What was read or exported, and the filters of that request; the task is in `task`. */
+  /** What was read or exported; the member `task` names the task. */
   records: z.enum(auditedRecords).nullable(),
+  /** The filters of the request that read or exported it. */
   asked: z
     .object({ person: z.string().nullable(), from: Moment.nullable(), to: Moment.nullable() })
     .nullable(),

@@ -82,7 +82,7 @@ export const BundleRecord = z.discriminatedUnion('kind', [
 export type BundleRecord = z.infer<typeof BundleRecord>
 export type BundleHeader = Extract<BundleRecord, { kind: 'header' }>
 
-/** A range of revisions in a stream whose contents, except withheld ones, are missing for the reason `kind`. */
+/** Events of one stream, from revision `first` to `last`. Each of their contents is missing for the reason `kind`, or withheld. */
 const UnopenedRun = z.strictObject({
   stream: z.string(),
   first: Revision,

@@ -41,7 +41,7 @@ export interface GatewayOptions {
   readonly publicUrl: string | null
   /** How many of our proxies are in front of the gateway. Each appends to `X-Forwarded-For`. */
   readonly proxies: number
-  /** The most connections of one address on which nobody has signed in. */
+  /** The most connections without a signed-in person that one client address may have. */
   readonly strangersOfAddress: number
   /** Requests that a person may make per minute; `null`: no limit. */
   readonly requestsAMinute: number | null

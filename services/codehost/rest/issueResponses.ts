@@ -81,7 +81,7 @@ export function pullAsIssue(about: About, pull: PullRequest) {
   }
 }
 
-/** GitHub's schema `issue-event`, in the list of one issue. */
+/** An event as in the list of one issue's events: GitHub's schema `issue-event`. */
 export function issueEventAnswer(about: About, event: IssueEvent) {
   const label = about.state.labels.find(
     (one) => one.repositoryId === about.repository.id && one.name === event.label,

@@ -200,7 +200,7 @@ function allowanceIn(headers: Headers): Allowance | undefined {
  * only says that requests come too fast.
  */
 function pauseIn(url: string, { status, headers }: Response): number | undefined {
-  // GraphQL also refuses with status 200. In any other response, `retry-after` is about the resource, or about an unavailable host.
+  // A refusal has status 403 or 429, and 200 in GraphQL. With another status, `retry-after` is about the resource, or about an unavailable host.
   const isRefusal = status === 403 || status === 429 || (status === 200 && url.endsWith('/graphql'))
   const after = headers.get('retry-after')
   if (!isRefusal || (after === null && status !== 429)) return undefined

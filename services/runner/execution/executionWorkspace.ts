@@ -72,8 +72,8 @@ export async function executionWorkspace(
         { taskId: document.id, signal, close: early?.close },
         async () => {
           const made = await makeOrRestore(deps, subject)
-          // The order matters: the work is restored, then the workspace is complete on disk, then it is reported as prepared, after which the task no
-          // longer counts as cleaned up after a merge. A run that ends earlier is repeated from the same state.
+          // The workspace is marked complete on disk only once the work is in it, and is reported as prepared only after that: a run that ends in between
+          // starts again from the same state. With that report, the task no longer counts as cleaned up after a merge.
           if (made.kind === 'ready' && made.isNew && hasWorkToRestore(factsOf(subject)))
             await deps.workspaces.complete(made.workspace)
           return made

@@ -35,7 +35,7 @@ interface SandboxCommand {
   readonly longestMs: number
 }
 
-/** Runs a person's command. Its last output is recorded with its message. Throws `Evicted`. */
+/** Runs a person's command. Its last output is recorded with its message. Throws `Evicted` when another runner has taken over, or the task was deleted. */
 export async function runShellCommand(
   deps: CommandDeps,
   { messageId, ...command }: Omit<SandboxCommand, 'longestMs'> & { readonly messageId: string },

@@ -69,7 +69,7 @@ function commandPermission({ kind, reason, command, cwd }: CommandApproval, work
   return permission(rule, words)
 }
 
-/** codex' own question is the rule, as it names the tool. A server can write the same question itself, so its own name stands before it. */
+/** The rule of what is allowed in the task is the server's name and codex' question, which names the tool. A server could ask the same words itself. */
 function toolPermission({ serverName, message, _meta: { tool_params: input } }: ToolApproval): CodexRequest {
   const title = `${serverName}: ${message}`
   const body = input === undefined ? '' : fenced('json', JSON.stringify(input, null, 2))

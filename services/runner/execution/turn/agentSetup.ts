@@ -99,8 +99,7 @@ export function refusalIn({ agent }: AgentSetup, workspace: Workspace): Failed |
   return failed('no_agent', sentence)
 }
 
-// The checks are synchronous because they take microseconds. Asynchronous ones were measured to wait 8 ms for a thread, while a frozen agent was
-// waking.
+// Synchronous, as it takes microseconds: asynchronous reads were measured to wait 8 ms for one of Node's threads, which were busy resuming a warm agent.
 const isIn = ({ dir }: Workspace, file: string): boolean =>
   lstatSync(join(dir, file), { throwIfNoEntry: false }) !== undefined
 

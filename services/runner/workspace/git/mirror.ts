@@ -83,7 +83,7 @@ export interface Mirrors {
 export interface LargeRepositories {
   /** A repository with more objects than this is large. */
   readonly objects: number
-  /** How many commits of each branch are fetched. New commits are fetched completely later, so that a task and its base always have a common commit. */
+  /** How many commits of each branch are fetched at first. All newer commits are fetched as they come, so that a task and its base share a commit. */
   readonly depth: number
 }
 

@@ -8,7 +8,7 @@ import { copyShallow } from '../git/repositoryLayout.ts'
 import type { Workspace } from '../workspace.ts'
 
 export interface WorkLimits {
-  /** The limit of the bundle's size. */
+  /** The most bytes of the git bundle in which the work is saved. */
   readonly bundleBytes: number
   /** The size above which a new or changed file is left out and listed. */
   readonly fileBytes: number
