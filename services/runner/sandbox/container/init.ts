@@ -31,11 +31,11 @@ export type Answer = 'open' | 'settled' | 'frozen' | 'lost'
 
 /** The exit code. 125: the process could not begin; 127: the command does not exist; 137: the command was ended. Otherwise as a shell reports it. */
 const script = `
-# 2048: not to wait for a runner that is gone already; who cannot be answered is (1: to write).
+# 2048 is O_NONBLOCK and 1 is O_WRONLY: opening does not wait for a runner that is already gone, and fails where nobody reads the answers.
 sysopen(my $line, shift @ARGV, 2048) or exit 125;
 sysopen(my $answers, shift @ARGV, 2048 | 1) or exit 125;
 my $wanted = shift @ARGV;
-# Others of its own user may not look into it: what it holds open is not for them (PR_SET_DUMPABLE, by the number it has here).
+# Other processes of the same user must not read what this one holds open: PR_SET_DUMPABLE, by the system call's number on this machine.
 use Config;
 my $prctl = $Config{archname} =~ /x86_64/ ? 157 : $Config{archname} =~ /aarch64/ ? 167 : undef;
 syscall($prctl, 4, 0, 0, 0, 0) if defined $prctl;
