@@ -145,6 +145,7 @@ test('nothing is cut off at 1280, 640 and 320 pixels, however long the names are
   await page.goto(`/tasks/${done.id}`)
   // Of a phone at least 70 % are for what was said.
   await page.setViewportSize({ width: 375, height: 812 })
+  await expect(page.getByText('of the context used')).toBeVisible()
   const tabs = await page.getByRole('tablist').boundingBox()
   const box = await page.getByRole('textbox', { name: 'Message' }).boundingBox()
   expect((box?.y ?? 0) - (tabs?.y ?? 0) - (tabs?.height ?? 0)).toBeGreaterThanOrEqual(0.7 * 812)

@@ -25,11 +25,11 @@ export function ReplayedDock({ queue, says = texts.dock.readOnly }: ReplayedDock
           ))}
         </ul>
       )}
-      <p className="flex items-center gap-2.5 rounded-control border border-line px-3 py-2.5 text-ui text-muted">
+      <p className="relative flex items-center gap-2.5 rounded-control border border-line px-3 py-2.5 text-ui text-muted">
         <History className="size-3.5 flex-none" />
         {says}
+        <ContextUse context={task?.context} />
       </p>
-      <ContextUse context={task?.context} />
     </div>
   )
 }

@@ -128,12 +128,12 @@ export function ChatComposer({
           onSend={send}
         />
         {drop.over && <DropHint most={pending.most} />}
+        {task.context && (
+          <Suspense fallback={null}>
+            <ContextUse context={task.context} />
+          </Suspense>
+        )}
       </div>
-      {task.context && (
-        <Suspense fallback={null}>
-          <ContextUse context={task.context} />
-        </Suspense>
-      )}
     </div>
   )
 }

@@ -1,4 +1,4 @@
-/** How full the agent's context is, as a line below the composer. */
+/** How full the agent's context is, at the edge of the composer, which has to be positioned. */
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { texts } from './contextTexts.ts'
 import { compact } from './usageText.ts'
@@ -9,12 +9,12 @@ export function ContextUse({ context }: Pick<Task, 'context'>) {
   if (!context) return null
   const { usedTokens, windowTokens } = context
   return (
-    <p
+    <span
       title={texts.tokens(tokens(usedTokens), tokens(windowTokens))}
-      // Where there is a space below the composer, the line is in it, so that nothing moves when it appears.
-      className="bg-panel px-3 pb-1.5 text-right text-meta text-muted md:-mb-4 md:h-4 md:bg-transparent md:px-1 md:pb-0"
+      // In the space below the composer. A phone has none, so there it is on the upper border. It takes no place, so nothing moves when it appears.
+      className="absolute -top-2 right-3 bg-panel px-1 text-meta text-muted md:top-full md:right-0 md:bg-transparent"
     >
       {texts.percent(Math.min(100, Math.round((100 * usedTokens) / windowTokens)))}
-    </p>
+    </span>
   )
 }
