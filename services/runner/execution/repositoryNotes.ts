@@ -1,5 +1,6 @@
 /** Before the first run in a workspace, reports how its repository differs from a clone, and fetches the submodules that may be read. */
-import { chmod, mkdir, stat, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hooksNote } from '../agents/hooks.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
@@ -21,11 +22,8 @@ export async function tellOfRepository(deps: Deps, prepared: PreparedRun): Promi
   const { run, workspace, envs } = prepared
   const { privateGitDir: gitDir, startCommit: commit, dir } = workspace
   const notesWritten = join(dirname(dir), 'told')
-  const areWritten = await stat(notesWritten).then(
-    () => true,
-    () => false,
-  )
-  if (areWritten || commit === null) return
+  // Synchronous, as it takes microseconds: an asynchronous read waits for Node's threads, which are busy resuming a warm agent.
+  if (existsSync(notesWritten) || commit === null) return
   const surveying = surveyOf(deps, { gitDir, commit, url: envs.repositoryUrl }).catch((fault: unknown) =>
     deps.logger.warn({ err: fault, taskId: workspace.taskId }, 'failed to look at what the repository is'),
   )
