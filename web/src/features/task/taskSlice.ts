@@ -235,6 +235,15 @@ function withTask(state: OpenTask, task: Task): OpenTask {
   return { ...state, load: loaded, readAt, task: withStatus(task, state.liveStatus, readAt) }
 }
 
+/** Images are kept separately in `chat/picturesSlice.ts`, because their addresses expire. */
+const chatWithoutImages: typeof chatView = {
+  ...chatView,
+  evolve(known, event, id) {
+    const message = chatView.evolve(known, event, id)
+    return message && { ...message, images: [] }
+  },
+}
+
 function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenTask {
   let { task } = state
   let deleted = state.deleted
@@ -249,7 +258,7 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
     task: task && { ...task, waitingFor: state.task?.waitingFor ?? null },
     deleted,
     seen: events.at(-1)?.position ?? state.seen,
-    chat: fold(chatView, state.chat, events),
+    chat: fold(chatWithoutImages, state.chat, events),
     logs: fold(logView, state.logs, events),
     questions: fold(questionsView, state.questions, events),
   })
@@ -308,17 +317,18 @@ function settled(state: OpenTask): OpenTask {
   return sent.length === state.sent.length && changes === state.changes ? state : { ...state, sent, changes }
 }
 
-function messageDocument(message: ChatMessage): MessageDocument {
+/** The message as an event would make it: messages on the socket also have the id of their command. */
+function messageDocument(message: ChatMessage & { readonly commandId?: string }): MessageDocument {
   const {
     project: _project,
     owner: _owner,
     images: _images,
     attachments: _attachments,
+    commandId: _commandId,
     id: messageId,
     ...document
   } = message
   const id = messageDocumentId(message.task, messageId)
-  // Images are kept separately in `chat/picturesSlice.ts`, because their addresses expire.
   return { ...document, id, messageId, images: [], order: sortKey(message.position) }
 }
 
