@@ -302,7 +302,7 @@ describe('own keys', () => {
     expect(await part.findByText('Failed to fetch your keys')).toBeTruthy()
     server.answer({ 'GET /profile/agent-keys': { keys: [stored] } })
     fireEvent.click(part.getByRole('button'))
-    expect(await part.findByText(/^Key ending in 0001/)).toBeTruthy()
+    expect(await screen.findByText(/^Key ending in 0001/)).toBeTruthy()
   })
 })
 
