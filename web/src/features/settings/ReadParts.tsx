@@ -25,22 +25,24 @@ export function ReadParts({ user }: { readonly user: User }) {
     useMcpServersQuery(null),
     useSessionsQuery(undefined, { refetchOnMountOrArgChange: true }),
   ]
-  // What could not be read is read again when its part appears, and the other parts stay meanwhile.
+  // Once they are shown they stay, also while one of them is read again.
   const [areShown, setShown] = useState(false)
   if (!areShown && reads.every(({ isLoading }) => !isLoading)) setShown(true)
-  if (!areShown)
-    return (
-      <Skeletons label={texts.loadingParts} className="mt-8" each={['h-40 w-full', 'mt-8 h-40 w-full']} />
-    )
   return (
     <>
-      <AgentsPart />
-      <InstructionsPart />
-      <div className="mt-8">
-        <McpServersPart owner={null} />
+      {!areShown && (
+        <Skeletons label={texts.loadingParts} className="mt-8" each={['h-40 w-full', 'mt-8 h-40 w-full']} />
+      )}
+      {/* Hidden and not absent: a part that begins later would read again what could not be read. */}
+      <div hidden={!areShown}>
+        <AgentsPart />
+        <InstructionsPart />
+        <div className="mt-8">
+          <McpServersPart owner={null} />
+        </div>
+        <SessionsPart />
+        <DeleteAccountPart user={user} />
       </div>
-      <SessionsPart />
-      <DeleteAccountPart user={user} />
     </>
   )
 }

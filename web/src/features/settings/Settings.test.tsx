@@ -100,10 +100,10 @@ test('nothing stands below a part that is still being read, where it would move'
   await screen.findByRole('textbox', { name: 'Full Name' })
   await waitFor(() => expect(server.of('GET /auth/sessions')).toHaveLength(1))
   await waitFor(() => expect(server.of('GET /profile/mcp-servers')).toHaveLength(1))
-  expect(screen.queryByRole('region', { name: 'Sessions' })).toBeNull()
-  expect(screen.queryByRole('button', { name: 'Delete Account...' })).toBeNull()
+  expect(screen.queryByRole('region', { name: 'Sessions', hidden: false })).toBeNull()
+  expect(screen.queryByRole('button', { name: 'Delete Account...', hidden: false })).toBeNull()
   answer({ instructions: 'Be short.', commands: [] })
-  expect(await screen.findByRole('button', { name: 'Delete Account...' })).toBeTruthy()
+  expect(await screen.findByRole('button', { name: 'Delete Account...', hidden: false })).toBeTruthy()
   expect(screen.getByRole('textbox', { name: 'Instructions' })).toHaveProperty('value', 'Be short.')
 })
 
@@ -191,10 +191,11 @@ describe('the sessions', () => {
 
   test('that could not be read are asked for again', async () => {
     let isAway = true
-    openPage('/settings', {
+    const server = openPage('/settings', {
       answers: { 'GET /auth/sessions': () => (isAway ? refusal(503) : answers['GET /auth/sessions']) },
     })
-    const panel = within(await screen.findByRole('region', { name: 'Sessions' }))
+    const panel = within(await screen.findByRole('region', { name: 'Sessions', hidden: false }))
+    expect(server.of('GET /auth/sessions')).toHaveLength(1)
     expect(await panel.findByText("Couldn't load your sessions.")).toBeTruthy()
     isAway = false
     fireEvent.click(panel.getByRole('button', { name: 'Try Again' }))
@@ -298,11 +299,12 @@ describe('own keys', () => {
 
   test('that cannot be read say so, and are read again', async () => {
     const server = openPage('/settings', { answers: { 'GET /profile/agent-keys': () => refusal(500) } })
-    const part = within(await screen.findByRole('region', { name: 'Your Own Keys' }))
+    const part = within(await screen.findByRole('region', { name: 'Your Own Keys', hidden: false }))
+    expect(server.of('GET /profile/agent-keys')).toHaveLength(1)
     expect(await part.findByText('Failed to fetch your keys')).toBeTruthy()
     server.answer({ 'GET /profile/agent-keys': { keys: [stored] } })
     fireEvent.click(part.getByRole('button'))
-    expect(await screen.findByText(/^Key ending in 0001/)).toBeTruthy()
+    expect(await part.findByText(/^Key ending in 0001/)).toBeTruthy()
   })
 })
 
