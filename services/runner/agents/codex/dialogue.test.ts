@@ -160,6 +160,19 @@ test('each list of what it is about to do is told whole', () => {
   expect(new Set(tools.map(({ toolId }) => toolId)).size).toBe(2)
 })
 
+test('after a session that is gone nothing more is told, such as the models', () => {
+  const dialogue = codexDialogue({ model: null, mode: 'free', session: 'gone' }, () => 0)
+  dialogue.message({ text: 'Again', images: [], id: 'the-message' })
+  const asked = dialogue.push(`${JSON.stringify({ id: 1, result: {} })}\n`)
+  expect(JSON.stringify(asked)).toContain('thread/resume')
+  const refused = { id: 2, error: { code: -32_600, message: 'no rollout found for thread id gone' } }
+  expect(dialogue.push(`${JSON.stringify(refused)}\n`)).toMatchObject([
+    { type: 'error', code: 'unknown_session' },
+    { type: 'end', answers: ['the-message'] },
+  ])
+  expect(dialogue.push(printedIn('models'))).toEqual([])
+})
+
 describe('a question', () => {
   test('of several parts is answered at once', () => {
     const { events, written } = talk(sample('questions'), { answers: [[answer('Blue'), answer('Red')]] })

@@ -72,7 +72,8 @@ interface State {
   /** What codex has told about its MCP servers. */
   readonly found: Map<string, FoundMcpServer>
   mode: AgentMode
-  phase: 'new' | 'opening' | 'ready' | 'broken'
+  /** `closed`: no more of codex' output is read. */
+  phase: 'new' | 'opening' | 'ready' | 'closed'
   thread: string
   /** The model that codex uses by default. */
   defaultModel: string
@@ -126,7 +127,7 @@ export function codexDialogue(
     strangeLines: 0,
   }
   const parser = lineParser({
-    read: (text) => (state.phase === 'broken' ? 'silent' : readLine(state, text)),
+    read: (text) => (state.phase === 'closed' ? 'silent' : readLine(state, text)),
     eventsOf: (line: CodexLine | typeof strange) => eventsOf(state, line),
     end: () => state.turn?.reader.end() ?? [],
   })
@@ -273,6 +274,7 @@ function refused(state: State, asked: Asked, message: string): readonly AgentEve
     case 'thread': {
       const answers = state.held.map(({ id }) => id)
       state.held = []
+      state.phase = 'closed'
       return [errorOf(message), endOf(state, false, answers, 0)]
     }
     case 'models':
@@ -424,7 +426,7 @@ function ended(state: State, turn: Turn, error: AgentError | null): readonly Age
 }
 
 function broken(state: State, how: string): readonly AgentEvent[] {
-  state.phase = 'broken'
+  state.phase = 'closed'
   const message = `Codex does not keep to its protocol: ${how}.`
   const error = { type: 'error', code: 'other', message, httpStatus: null } as const
   const answers = [...state.held.map(({ id }) => id), ...state.sent.keys(), ...(state.turn?.takenUp ?? [])]
