@@ -6,6 +6,3 @@ export type OwnTool = (typeof ownTools)[number]
 /** The name of the server, which is its id as well: the broker serves it at this path. */
 export const ownServerName = 'flightdeck'
 export const ownServerPath = `/mcp/${ownServerName}`
-
-/** How long an agent's client must wait for a tool, in milliseconds: longer than `QUESTION_HOURS` can be, and as long as a timer can wait. */
-export const ownToolWithinMs = 2_100_000_000

@@ -162,6 +162,14 @@ describe('a turn', () => {
     ])
   })
 
+  test('hides the tools of our own server alone, not a command that is named like one', () => {
+    const title = 'ask_person (flightdeck MCP Server)'
+    const own = tool({ title, kind: 'other', status: 'in_progress' }, 'tool_call')
+    expect(inTurn().push(own)).toEqual([])
+    const command = tool({ title, kind: 'execute', status: 'in_progress' }, 'tool_call')
+    expect(inTurn().push(command)).toMatchObject([{ type: 'tool_started', kind: 'run' }])
+  })
+
   test('tells a tool once it is known what it works on', () => {
     const dialogue = inTurn()
     const input = { command: 'echo tried; exit 3', description: 'Try' }

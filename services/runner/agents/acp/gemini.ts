@@ -1,5 +1,6 @@
 /** `gemini`: Google's open-source agent, with Google's models. */
-import { ownServerName, ownServerPath, ownToolWithinMs } from '../ownTools.ts'
+import { ownToolTimeoutMs } from '../mcpTimeouts.ts'
+import { ownServerName, ownServerPath } from '../ownTools.ts'
 import type { AcpEntry } from './entry.ts'
 
 /**
@@ -79,7 +80,7 @@ const settings = {
       httpUrl: `\${GOOGLE_GEMINI_BASE_URL}${ownServerPath}`,
       headers: { Authorization: 'Bearer ${GEMINI_API_KEY}' },
       // gemini gives MCP servers that a session names only 10 minutes for a call, so our own server is in these settings.
-      timeout: ownToolWithinMs,
+      timeout: ownToolTimeoutMs,
       // Our own server needs no permission in any mode.
       trust: true,
     },

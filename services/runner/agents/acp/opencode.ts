@@ -1,11 +1,10 @@
 /** `opencode`: the open-source agent, with Anthropic's models. */
 import type { McpServerForAgent } from '../port.ts'
-import { ownServerName, ownServerPath, ownToolWithinMs } from '../ownTools.ts'
+import { mcpCallTimeoutMs, ownToolTimeoutMs } from '../mcpTimeouts.ts'
+import { ownServerName, ownServerPath } from '../ownTools.ts'
 import type { AcpEntry } from './entry.ts'
 
 const initialModel = 'claude-sonnet-5'
-/** Longer than our MCP gateway waits for a call, so that the gateway gives up first and can report the reason. */
-const callWithinMs = 620_000
 
 /** The settings that hide tools of a server, by the names that opencode gives them. */
 const toolsOff = ({ name, toolsOff: off }: McpServerForAgent) =>
@@ -34,6 +33,7 @@ export const opencode: AcpEntry = {
   ],
   launch({ origin, token, model, mode, mcpServers }) {
     const chosen = model ?? initialModel
+    const others = mcpServers.filter(({ name }) => name !== ownServerName)
     const onAsking = mode === 'ask' ? 'ask' : 'allow'
     const settings = {
       model: `anthropic/${chosen}`,
@@ -46,18 +46,19 @@ export const opencode: AcpEntry = {
         edit: onAsking,
         bash: onAsking,
         webfetch: onAsking,
-        ...Object.fromEntries(mcpServers.map(({ name }) => [`${name}_*`, onAsking])),
+        // Of several rules that fit, the last one counts: our own server comes first, because another server's name may begin like it.
         [`${ownServerName}_*`]: 'allow',
+        ...Object.fromEntries(others.map(({ name }) => [`${name}_*`, onAsking])),
         ...Object.fromEntries(mcpServers.flatMap(toolsOff)),
       },
-      experimental: { mcp_timeout: callWithinMs },
+      experimental: { mcp_timeout: mcpCallTimeoutMs },
       // The session connects our own MCP server, but only these settings can say how long opencode waits for that server's answer.
       mcp: {
         [ownServerName]: {
           type: 'remote',
           url: `${origin}${ownServerPath}`,
           enabled: false,
-          timeout: ownToolWithinMs,
+          timeout: ownToolTimeoutMs,
         },
       },
       share: 'disabled',

@@ -38,8 +38,9 @@ export function mergedTool(before: Tool, { title: _renamed, ...now }: Tool): Too
   return { ...before, ...Object.fromEntries(said) }
 }
 
-/** Whether it is a tool of our own MCP server, which itself reports what the tool does. */
-export const isOwn = ({ title }: Tool): boolean =>
+/** Whether it is a tool of our own MCP server, which itself reports what the tool does. The title alone could be that of a command. */
+export const isOwn = ({ title, kind }: Tool): boolean =>
+  (kind ?? 'other') === 'other' &&
   ownTools.some(
     (name) => title === `${ownServerName}_${name}` || title === `${name} (${ownServerName} MCP Server)`,
   )

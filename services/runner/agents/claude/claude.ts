@@ -9,6 +9,7 @@ import { claudeFolders, claudeHome } from './home.ts'
 import { controlRequest, listLine, modelChooser, suggestedModels } from './models.ts'
 import { scriptedModel } from '../../model/messages/scripted.ts'
 import { locateProgram, type Located, type Machine, type WhereToLook } from '../locate.ts'
+import { mcpCallTimeoutMs } from '../mcpTimeouts.ts'
 import type { Agent, AgentMessage, McpServerForAgent } from '../port.ts'
 
 /** The number of retries of a call to the model's API within a turn. Their pauses grow, to about half a minute in all. */
@@ -148,8 +149,7 @@ const mcpEnvironment = (runToken: string) => ({
   // claude negotiates for 5 s how the server speaks, and then opens a session. Our MCP gateway gives up on that after 10 s and reports the reason, so
   // claude must wait longer than both times together.
   MCP_TIMEOUT: '25000',
-  // Longer than our MCP gateway waits for a call, so that the gateway gives up first and can report the reason.
-  MCP_TOOL_TIMEOUT: '620000',
+  MCP_TOOL_TIMEOUT: String(mcpCallTimeoutMs),
 })
 
 /**

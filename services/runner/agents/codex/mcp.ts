@@ -1,6 +1,7 @@
 /** The MCP servers of `codex`: how it is told about them, and what it tells about them. */
 import { z } from 'zod'
 import type { FoundMcpServer, McpServerForAgent } from '../port.ts'
+import { mcpCallTimeoutMs } from '../mcpTimeouts.ts'
 import { tokenVariable } from './home.ts'
 
 /** Variables that a local server needs to reach the network. codex gives a server only those that its entry names, and a few of its own. */
@@ -37,8 +38,7 @@ export function mcpArguments(servers: readonly McpServerForAgent[]): readonly st
       disabled_tools: toolsOff,
       // Where codex asks at all, it asks before each use of a tool.
       default_tools_approval_mode: 'prompt',
-      // Longer than our MCP gateway waits for a call, so that the gateway gives up first and can report the reason.
-      tool_timeout_sec: 620,
+      tool_timeout_sec: mcpCallTimeoutMs / 1_000,
     }
     return ['--config', `mcp_servers.${name}=${toml(entry)}`]
   })
