@@ -29,8 +29,8 @@ import {
   type SeenRequest,
 } from '../standins/messagesApi.ts'
 import { picture } from './pictures.ts'
-import { localServer } from '../standins/mcp/localServer.ts'
 import { startRemoteMcp } from '../standins/mcp/remoteServer.ts'
+import { localSettings, remoteSettings } from './mcpSettings.ts'
 import { hasEnded, openScene, watching, type Scene } from './scene.ts'
 
 type Tool = NonNullable<Script['turns'][number]['tools']>[number]
@@ -401,13 +401,7 @@ describe.each(tried)('$name', (agent) => {
         params: { ...params, name: 'LOCAL_KEY' },
         body: { value: 'trout-of-it' },
       })
-      const common = { enabled: true, toolsOff: [] }
-      const auth = { kind: 'header', name: 'Authorization', value: credential } as const
-      const local = { command: '/opt/flightdeck/node', args: ['--input-type=module', '-e', localServer] }
-      await choose([
-        { ...common, ...local, kind: 'local', name: 'local', secrets: ['LOCAL_KEY'] },
-        { ...common, kind: 'remote', name: 'tiny', url: remote.url, auth },
-      ])
+      await choose([localSettings, remoteSettings(remote.url, credential)])
       const taskId = await begin('Use both')
       expect(await ended(taskId)).toMatchObject({ status: 'completed' })
       expect(earlier()).toContain('I am the user')

@@ -9,9 +9,9 @@ import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
 import { createTask } from '#domain/api/tasks.schema.ts'
 import type { Located } from '../../services/runner/agents/locate.ts'
 import { codexProgram } from '../codexProgram.ts'
-import { localServer } from '../standins/mcp/localServer.ts'
 import { startRemoteMcp, type RemoteMcp } from '../standins/mcp/remoteServer.ts'
 import { startResponsesApi, type ResponsesApi } from '../standins/responsesApi.ts'
+import { localSettings, remoteSettings } from './mcpSettings.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
 const credential = 'Bearer swordfish-of-the-remote-server'
@@ -63,24 +63,8 @@ beforeEach((context) => {
   if (!codex.found) context.skip(codex.reason)
 })
 
-const tiny = () => ({
-  name: 'tiny',
-  enabled: true,
-  toolsOff: ['multiply'],
-  kind: 'remote' as const,
-  url: remote.url,
-  auth: { kind: 'header' as const, name: 'Authorization', value: credential },
-})
-const local = {
-  name: 'local',
-  enabled: true,
-  toolsOff: [],
-  kind: 'local' as const,
-  command: '/opt/flightdeck/node',
-  args: ['--input-type=module', '-e', localServer],
-  secrets: ['LOCAL_KEY'],
-}
-type Server = ReturnType<typeof tiny> | typeof local
+const tiny = () => remoteSettings(remote.url, credential, ['multiply'])
+type Server = ReturnType<typeof tiny> | typeof localSettings
 const choose = (servers: Server[]) =>
   scene.ada.ask(setProjectMcpServers, { params: { projectId: scene.projectId }, body: { servers } })
 
@@ -103,7 +87,7 @@ test('it uses a local and a remote server, and the credential is nowhere in sand
     params: { projectId: scene.projectId, name: 'LOCAL_KEY' },
     body: { value: localKey },
   })
-  await choose([local])
+  await choose([localSettings])
   await scene.ada.ask(setOwnMcpServers, { body: { servers: [tiny()] } })
   const { terminal, events } = await run('Use both')
   expect(terminal).toContain('MCP server local: connected with 1 tool.')
@@ -140,8 +124,8 @@ test('it goes on without servers that refuse, end or lack what they need, and te
   await scene.ada.ask(setOwnMcpServers, { body: { servers: [] } })
   await choose([
     { ...tiny(), name: 'refused', auth: { ...tiny().auth, value: 'Bearer of-nobody' } },
-    { ...local, name: 'broken', command: '/bin/false' },
-    { ...local, name: 'lacking', secrets: ['NOT_THERE'] },
+    { ...localSettings, name: 'broken', command: '/bin/false' },
+    { ...localSettings, name: 'lacking', secrets: ['NOT_THERE'] },
   ])
   const { terminal } = await run('Go on without')
   expect(terminal).toContain('MCP server refused: failed: It refuses the credential (401).')

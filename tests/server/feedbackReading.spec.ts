@@ -16,6 +16,7 @@ import { feedbackReader, type FeedbackReader } from '../../services/github/feedb
 import type { FeedbackDeps, ReadPullRequest } from '../../services/github/feedback/feedbackReading.ts'
 import type { ReadRequest } from '../../services/github/pullRequests/readQueue.ts'
 import { projectId, sessionId, taskId, userId } from '../domain/ids.ts'
+import { dyingProcess } from './dyingProcess.ts'
 import { cause, openTestEngines, type TestEngines } from './engines.ts'
 import { opened, openedWith, projectOf } from './pullRequestScene.ts'
 
@@ -102,33 +103,14 @@ function readerWith(deps: Partial<FeedbackDeps>): FeedbackReader {
   )
 }
 
-/** A process that dies before or after a call: the step of this number, two to each call. Nothing comes to pass from then on. */
 function dying(atStep: number): { readonly parts: Partial<FeedbackDeps>; readonly isDead: () => boolean } {
-  let step = 0
-  const alive = () => {
-    step += 1
-    if (step >= atStep) throw new Error('The process is dead.')
-  }
-  const cut =
-    <Args extends readonly unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      alive()
-      const result = await call(...args)
-      alive()
-      return result
-    }
+  const { isDead, cut } = dyingProcess(atStep)
   const { codeHost } = host
   const { commands } = engines
-  const execute: FeedbackDeps['commands']['execute'] = async (...args) => {
-    alive()
-    const executed = await commands.execute(...args)
-    alive()
-    return executed
-  }
   return {
-    isDead: () => step >= atStep,
+    isDead,
     parts: {
-      commands: { load: commands.load, execute },
+      commands: { load: commands.load, execute: cut(commands.execute) },
       codeHost: {
         pullRequestFeedback: cut(codeHost.pullRequestFeedback),
         repositoryRight: cut(codeHost.repositoryRight),

@@ -18,8 +18,8 @@ import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
 import { commit, git, gitDone } from '../contracts/codeHost.fixture.ts'
 import { personWith, type Person } from '../product/person.ts'
 import { startSignInServer, type Behaviour, type SignInServer } from '../standins/mcp/authorizationServer.ts'
-import { localServer } from '../standins/mcp/localServer.ts'
 import { bareRepository } from './pushing.ts'
+import { localSettings } from './mcpSettings.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 
 const ofRepository = {
@@ -151,9 +151,7 @@ test('a skill, a command, a subagent, nested instructions, a local server and on
     params: { ...params(), name: 'LOCAL_KEY' },
     body: { value: 'trout-of-the-local-server' },
   })
-  const args = ['--input-type=module', '-e', localServer]
-  const local = { kind: 'local', command: '/opt/flightdeck/node', args, secrets: ['LOCAL_KEY'] }
-  const serverId = await choose(tiny(), { name: 'local', enabled: true, toolsOff: [], ...local })
+  const serverId = await choose(tiny(), localSettings)
   expect(await tested(serverId)).toEqual({ kind: 'failed', reason: 'Sign in to tiny in the settings.' })
 
   const page = new URL(await begin(serverId))

@@ -17,8 +17,8 @@ import { setProjectSecret } from '#domain/api/projectSettings.schema.ts'
 import { mcpHeaders } from '#platform/credentials/projectSecrets.ts'
 import { getAgents } from '#domain/api/server.schema.ts'
 import { deleteProject } from '#domain/api/projects.schema.ts'
-import { localServer } from '../standins/mcp/localServer.ts'
 import { startRemoteMcp, type RemoteMcp } from '../standins/mcp/remoteServer.ts'
+import { localSettings, remoteSettings } from './mcpSettings.ts'
 import { hasEnded, openScene, type Scene } from './scene.ts'
 import { openStoppedProduct } from './stoppedProduct.ts'
 
@@ -73,23 +73,7 @@ afterAll(async () => {
   await remote?.close()
 })
 
-const tiny = () => ({
-  name: 'tiny',
-  enabled: true,
-  toolsOff: ['multiply'],
-  kind: 'remote' as const,
-  url: remote.url,
-  auth: { kind: 'header' as const, name: 'Authorization', value: credential },
-})
-const local = {
-  name: 'local',
-  enabled: true,
-  toolsOff: [],
-  kind: 'local' as const,
-  command: '/opt/flightdeck/node',
-  args: ['--input-type=module', '-e', localServer],
-  secrets: ['LOCAL_KEY'],
-}
+const tiny = () => remoteSettings(remote.url, credential, ['multiply'])
 const choose = (servers: readonly object[]) =>
   scene.ada.ask(setProjectMcpServers, {
     params: { projectId: scene.projectId },
@@ -152,7 +136,7 @@ describe('a run', () => {
       params: { projectId: scene.projectId, name: 'LOCAL_KEY' },
       body: { value: localKey },
     })
-    await choose([local])
+    await choose([localSettings])
     const { servers } = await scene.ada.ask(setOwnMcpServers, { body: { servers: [tiny()] } })
     expect(await scene.ada.ask(getOwnMcpServers)).toEqual({ servers, signIns: [] })
     const { terminal, events } = await run('Use both')
@@ -198,8 +182,8 @@ describe('a run', () => {
       { ...tiny(), name: 'away', url: `${remote.origin}/away`, auth: none },
       { ...tiny(), name: 'inside', url: 'http://localhost.localdomain:1/', auth: none },
       { ...tiny(), name: 'hangs', url: `${remote.origin}/hang`, auth: none },
-      { ...local, name: 'lacking', secrets: ['NOT_THERE'] },
-      { ...local, name: 'off', enabled: false },
+      { ...localSettings, name: 'lacking', secrets: ['NOT_THERE'] },
+      { ...localSettings, name: 'off', enabled: false },
     ])
     const { terminal } = await run('Hang and go')
     expect(terminal).toContain(

@@ -13,6 +13,7 @@ import { projected, type Projected } from '#platform/reads/projected.ts'
 import { startReplyWriter, type ReplyEngines } from '../../services/github/feedback/replyWriter.ts'
 import { startProjector } from '../../services/query/projection/projector.ts'
 import { executionId, messageId, projectId, taskId, userId } from '../domain/ids.ts'
+import { dyingProcess } from './dyingProcess.ts'
 import { cause, eventually, openTestEngines, type TestEngines } from './engines.ts'
 import { opened, openedWith, projectOf } from './pullRequestScene.ts'
 
@@ -111,31 +112,12 @@ async function start(everyMs = 60_000, parts: Given = {}): Promise<void> {
   answering = await startReplyWriter({ ...engines, projected: reads, ...host.parts, ...parts }, everyMs)
 }
 
-/** A process that dies before or after a call: the step of this number, two to each call. Nothing that it asks for comes to pass from then on. */
 function dying(atStep: number): { readonly parts: Parts; readonly isDead: () => boolean } {
-  let step = 0
-  const alive = () => {
-    step += 1
-    if (step >= atStep) throw new Error('The process is dead.')
-  }
-  const cut =
-    <Args extends readonly unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
-    async (...args: Args): Promise<Result> => {
-      alive()
-      const result = await call(...args)
-      alive()
-      return result
-    }
+  const { isDead, cut } = dyingProcess(atStep)
   const { access, codeHost } = host.parts
   const { commands } = engines
-  const execute: Parts['commands']['execute'] = async (...args) => {
-    alive()
-    const executed = await commands.execute(...args)
-    alive()
-    return executed
-  }
   return {
-    isDead: () => step >= atStep,
+    isDead,
     parts: {
       access: { tokenOf: cut(access.tokenOf) },
       codeHost: {
@@ -144,7 +126,7 @@ function dying(atStep: number): { readonly parts: Parts; readonly isDead: () => 
         writeComment: cut(codeHost.writeComment),
         resolveThreads: cut(codeHost.resolveThreads),
       },
-      commands: { load: commands.load, execute },
+      commands: { load: commands.load, execute: cut(commands.execute) },
     },
   }
 }

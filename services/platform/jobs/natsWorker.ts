@@ -201,7 +201,7 @@ function countsOf(reply: string): readonly string[] {
 type PullEnd = 'filled' | 'expired' | 'stopped' | 'broken'
 
 const expiresMs = 30_000
-const heartbeatMs = 2_000
+const heartbeatIntervalMs = 2_000
 // Status codes with which JetStream answers a request for a message: https://docs.nats.io/reference/reference-protocols/nats_api_reference
 const idleHeartbeat = 100
 const requestTimeout = 408
@@ -231,7 +231,7 @@ export function pull(options: {
     })
     // A server that restarts has forgotten this request.
     const stopReturning = nats.onReturn(() => end('broken'))
-    const silence = setTimeout(() => end('broken'), heartbeatMs * 3)
+    const silence = setTimeout(() => end('broken'), heartbeatIntervalMs * 3)
     const stop = () => end('stopped')
     signal.addEventListener('abort', stop)
 
@@ -248,7 +248,7 @@ export function pull(options: {
       resolve(how)
     }
 
-    const request = { batch: 1, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatMs) }
+    const request = { batch: 1, expires: nanos(expiresMs), idle_heartbeat: nanos(heartbeatIntervalMs) }
     connection.publish(subject, JSON.stringify(request), { reply: inbox })
   })
 }

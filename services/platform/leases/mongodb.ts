@@ -25,7 +25,7 @@ interface Obtained {
   readonly since: number
 }
 
-const beatMs = 500
+const heartbeatIntervalMs = 500
 /** How often a waiting process checks the lease. A returned lease has a new holder within a second, even on a slow machine. */
 const lookMs = 250
 /** A lease whose beat has not changed for this long is free. */
@@ -116,7 +116,9 @@ async function keep(leases: MongoLeases, { lease, since }: Obtained, signal: Abo
   let renewed = since
   const trustLeft = () => renewed + trustedMs - performance.now()
   for (;;) {
-    await pause(Math.max(0, Math.min(beatMs, trustLeft())), undefined, { signal }).catch(() => {})
+    await pause(Math.max(0, Math.min(heartbeatIntervalMs, trustLeft())), undefined, { signal }).catch(
+      () => {},
+    )
     const left = trustLeft()
     if (signal.aborted || left <= 0) return
     const sentAt = performance.now()

@@ -55,7 +55,7 @@ const described = {
 } as const satisfies Record<OwnTool, { description: string; input: z.ZodType }>
 
 /** How often a comment shows the agent's client that its call is still open: some clients give up after 5 minutes of silence. */
-const beatMs = 30_000
+const heartbeatIntervalMs = 30_000
 
 /** A question's call, which waits for the answers. */
 interface Waiting {
@@ -153,8 +153,8 @@ async function ask(
   const { response } = one
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.flushHeaders()
-  const beat = setInterval(() => response.write(':\n\n'), beatMs)
-  response.once('close', () => clearInterval(beat))
+  const heartbeat = setInterval(() => response.write(':\n\n'), heartbeatIntervalMs)
+  response.once('close', () => clearInterval(heartbeat))
   const asked = bounded({
     ...plain,
     kind: 'question',

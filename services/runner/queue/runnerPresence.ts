@@ -21,7 +21,7 @@ export interface RunnerPresence {
   stop(): void
 }
 
-const beatMs = 1_000
+const heartbeatIntervalMs = 1_000
 const silentMs = 3_000
 const rememberedMs = 60_000
 /** If two of this runner's own announcements are further apart, there is a gap: the bus was unavailable, or this process was suspended. */
@@ -61,7 +61,7 @@ export function startRunnerPresence(
     for (const [id, other] of others) if (at - other.at > rememberedMs) others.delete(id)
   })
   const announce = () => bus.publish('runner', { runnerId, notices, agents: agents(), jobs: [...running] })
-  const beat = setInterval(announce, beatMs)
+  const heartbeat = setInterval(announce, heartbeatIntervalMs)
   announce()
 
   /** Whether this runner would have received all announcements of the last `ms` milliseconds. */
@@ -83,7 +83,7 @@ export function startRunnerPresence(
       return hasHeardFor(silentMs) ? 'nowhere' : 'unknown'
     },
     stop() {
-      clearInterval(beat)
+      clearInterval(heartbeat)
       unsubscribe()
     },
   }
