@@ -45,8 +45,10 @@ const inPage = `
   // Members are sorted, because their order differs between read and folded objects, and means nothing.
   const sorted = (_, value) =>
     value && typeof value === 'object' && !Array.isArray(value) ? Object.fromEntries(inOrder(value)) : value
+  // The client shows the images of \`picturesSlice.ts\`: a message has them only where an event brought it.
+  const withoutImages = (documents) => Object.values(documents).map((document) => ({ ...document, images: [] }))
   const stateIn = ({ task, deleted, chat, logs }) =>
-    JSON.stringify({ task, deleted, chat: chat.documents, logs: logs.documents }, sorted)
+    JSON.stringify({ task, deleted, chat: withoutImages(chat.documents), logs: logs.documents }, sorted)
 
   globalThis.recordStates = () => {
     const store = inReact((value) => value.getState && value.subscribe && value.dispatch)

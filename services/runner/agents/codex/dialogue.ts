@@ -273,7 +273,6 @@ function refused(state: State, asked: Asked, message: string): readonly AgentEve
     case 'initialize':
     case 'thread': {
       const answers = state.held.map(({ id }) => id)
-      state.held = []
       state.phase = 'closed'
       return [errorOf(message), endOf(state, false, answers, 0)]
     }

@@ -235,15 +235,6 @@ function withTask(state: OpenTask, task: Task): OpenTask {
   return { ...state, load: loaded, readAt, task: withStatus(task, state.liveStatus, readAt) }
 }
 
-/** Images are kept separately in `chat/picturesSlice.ts`, because their addresses expire. */
-const chatWithoutImages: typeof chatView = {
-  ...chatView,
-  evolve(known, event, id) {
-    const message = chatView.evolve(known, event, id)
-    return message && { ...message, images: [] }
-  },
-}
-
 function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenTask {
   let { task } = state
   let deleted = state.deleted
@@ -258,7 +249,7 @@ function withEvents(state: OpenTask, events: readonly TaskEventMessage[]): OpenT
     task: task && { ...task, waitingFor: state.task?.waitingFor ?? null },
     deleted,
     seen: events.at(-1)?.position ?? state.seen,
-    chat: fold(chatWithoutImages, state.chat, events),
+    chat: fold(chatView, state.chat, events),
     logs: fold(logView, state.logs, events),
     questions: fold(questionsView, state.questions, events),
   })
@@ -329,6 +320,7 @@ function messageDocument(message: ChatMessage & { readonly commandId?: string })
     ...document
   } = message
   const id = messageDocumentId(message.task, messageId)
+  // Images are kept separately in `chat/picturesSlice.ts`, because their addresses expire.
   return { ...document, id, messageId, images: [], order: sortKey(message.position) }
 }
 
