@@ -5,7 +5,7 @@ import { feedbackView } from './feedback.ts'
 import { figuresView } from './figures.ts'
 import { imagesView } from './images.ts'
 import { instructionsView } from './instructions.ts'
-import { issueLinksView } from './issueLinks.ts'
+import { taskCommentsView } from './taskComments.ts'
 import { logView } from './commandLog.ts'
 import { mcpServersView } from './mcpServers.ts'
 import { projectIssuesView } from './projectIssues.ts'
@@ -34,6 +34,6 @@ export const views: readonly View<ViewDocument>[] = [
   feedbackView,
   questionsView,
   projectIssuesView,
-  issueLinksView,
+  taskCommentsView,
   instructionsView,
 ]

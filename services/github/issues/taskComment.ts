@@ -8,7 +8,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import type { CommandOf } from '#domain/task/commands.ts'
 import { task } from '#domain/task/task.ts'
 import { answers, markerOf } from '#domain/task/visibleText.ts'
-import { issueLinksView, toldToIssues, type IssueLinkDocument } from '#domain/views/issueLinks.ts'
+import { taskCommentsView, toldToIssues, type TaskCommentDocument } from '#domain/views/taskComments.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
 import { bySystem } from '#platform/commands/causation.ts'
@@ -59,7 +59,7 @@ export function startTaskComments(engines: TaskCommentEngines, intervalMs: numbe
 
 /** Reads due comments page by page, so that those that have to wait do not block the others. */
 async function linkAll(linking: Linking, comment: 'due' | 'stale', isOver: () => boolean): Promise<void> {
-  const due = pagesOf(linking.documents, issueLinksView, { where: { comment }, limit: batch })
+  const due = pagesOf(linking.documents, taskCommentsView, { where: { comment }, limit: batch })
   for await (const page of due)
     for (const link of page) {
       if (isOver()) return
@@ -74,7 +74,7 @@ async function linkAll(linking: Linking, comment: 'due' | 'stale', isOver: () =>
 type Outcome = CommandOf<'SettleIssueComment'>['outcome']
 const failed = (code: string, reason: string): Outcome => ({ kind: 'failed', code, reason })
 
-async function linkOne(linking: Linking, link: IssueLinkDocument): Promise<void> {
+async function linkOne(linking: Linking, link: TaskCommentDocument): Promise<void> {
   const of = await linking.documents.get(tasksView, link.id)
   if (of && linking.resting.has(of.owner)) return
   const outcome = of ? await outcomeOf(linking, link, of) : failed('not_found', 'The task is gone.')
@@ -91,7 +91,7 @@ async function linkOne(linking: Linking, link: IssueLinkDocument): Promise<void>
 /** What was written, or why not; `null` if it must be tried again later. Throws faults that are not the code host's. */
 async function outcomeOf(
   linking: Linking,
-  link: IssueLinkDocument,
+  link: TaskCommentDocument,
   of: TaskDocument,
 ): Promise<Outcome | null> {
   try {
@@ -110,7 +110,7 @@ async function outcomeOf(
 
 async function write(
   engines: TaskCommentEngines,
-  link: IssueLinkDocument,
+  link: TaskCommentDocument,
   of: TaskDocument,
 ): Promise<Outcome> {
   const { documents, codeHost, access, installations } = engines

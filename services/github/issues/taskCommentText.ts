@@ -3,7 +3,7 @@ import type { AnsweredFeedback } from '#domain/task/codeHost/commitMessage.ts'
 import { issueComment } from '#domain/task/codeHost/issue.ts'
 import { chatView } from '#domain/views/chat.ts'
 import { feedbackView } from '#domain/views/feedback.ts'
-import type { IssueLinkDocument } from '#domain/views/issueLinks.ts'
+import type { TaskCommentDocument } from '#domain/views/taskComments.ts'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import { nameAtCodeHost, usersView } from '#domain/views/users.ts'
 import type { Engines } from '#platform/compose.ts'
@@ -16,7 +16,7 @@ export interface CommentTextDeps extends Pick<Engines, 'documents'> {
 
 export async function taskCommentText(
   { documents, publicAddress }: CommentTextDeps,
-  { isOnPull, todos }: IssueLinkDocument,
+  { isOnPull, todos }: TaskCommentDocument,
   { id, owner, agent, status, execution, prNumber }: TaskDocument,
 ): Promise<string> {
   const [person, worksOn] = await Promise.all([

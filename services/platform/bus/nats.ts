@@ -81,7 +81,7 @@ async function askHowFar(bus: NatsBus): Promise<void> {
     bus.waitingBytes = Math.max(0, bus.waitingBytes - flushedBytes)
     reportLost(bus)
   } catch {
-    // If the server is unavailable, the buffered messages are lost. Counting starts again when the server returns.
+    // The server is unavailable, so the buffered messages are lost. `waitingBytes` is set to zero when the server returns.
   } finally {
     bus.isAsking = false
   }

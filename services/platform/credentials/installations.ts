@@ -179,7 +179,7 @@ function readsOf({ permissions }: Installation): AppPermissions {
   ])
 }
 
-/** Whether the granted permissions suffice. We only need `read`, which every level includes, and `write`, which only `read` does not include. */
+/** Whether the granted permissions suffice. Every level includes `read`, and every level but `read` includes `write`. */
 function isGranted(needed: AppPermissions, granted: AppPermissions): boolean {
   return Object.entries(needed).every(
     ([name, level]) =>

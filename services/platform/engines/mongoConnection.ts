@@ -95,7 +95,7 @@ export async function openMongo(options: MongoOptions): Promise<Mongo> {
   }
 }
 
-/** The same connection for one adapter. Closing it ends only that adapter's calls. */
+/** The same connection for one adapter. Closing it refuses further calls of that adapter and waits for the running ones; the connection stays open. */
 export function share(mongo: Mongo): Mongo {
   const running = new Set<Promise<unknown>>()
   let closed = false

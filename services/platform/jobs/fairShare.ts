@@ -21,7 +21,7 @@ export interface FairShare {
   offered(job: Offered, behind: number, now: number): Verdict
   /** A taken job has ended or waits, so its slot is free. */
   ended(person: string): void
-  /** A job whose slot was free continues, and takes a slot again. */
+  /** A waiting job, which had given up its slot, continues and takes one again. */
   goesOn(person: string): void
   /** Polling begins again after a pause. Jobs that were put back do not expire during the pause. */
   asksAgain(now: number): void
@@ -32,7 +32,7 @@ export interface FairShare {
  * There is no maximum for the delay of a job: all jobs with the maximum would be offered at once, again and again.
  */
 const stepMs = 100
-/** How long a free slot searches the queue for a person with a higher priority than the known ones. */
+/** How long a slot stays free to look in the queue for a person with a higher priority than the known ones. */
 const lookMs = 500
 /** A job that was put back, and is not offered again within this time, went to another worker. */
 const graceMs = 1_000

@@ -55,8 +55,9 @@ export interface TokenCounts {
 
 /** A request to a model that the broker has forwarded. */
 export interface ModelCall extends Period {
-  /** The models that the request and the answer name; `undefined` if they name none. */
+  /** The model that the request names; `undefined` if it names none. */
   readonly requestModel: string | undefined
+  /** What the answer reports; `undefined` if it reports no usage. */
   readonly usage: (TokenCounts & { readonly model: string }) | undefined
   /** The status of the answer; `broken_off`: the answer ended early. */
   readonly status: number | 'broken_off'

@@ -28,7 +28,7 @@ import {
 export interface ProxyOptions {
   readonly listen: LocalAddress
   readonly rules: readonly Rule[]
-  /** Called for every destination that is not reached, with the reason; both contain text from the sandbox. */
+  /** Called for every destination that is not reached, with the reason. The destination is text from the sandbox. */
   readonly onRefusal: (refusal: Refusal) => void
   /** All addresses of a name; the system's lookup by default. */
   readonly lookup?: (host: string) => Promise<readonly string[]>

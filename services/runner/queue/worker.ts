@@ -104,7 +104,7 @@ type Decision =
 
 /**
  * Decides whether to begin a job here. One that was delivered before is begun only if it is not running any more: an execution continues when its
- * lease is lost, because the queue may have been unavailable for everybody.
+ * lease is lost, because a lost lease need not mean that another worker has the job.
  */
 async function decide<Deps extends QueueDeps>(
   { deps, runs, runnerId, isAlone, presence }: WorkerOptions<Deps>,

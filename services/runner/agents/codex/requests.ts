@@ -27,8 +27,8 @@ export type CodexRequest =
   | { readonly kind: 'questions'; readonly questions: UserInput['questions'] }
 
 /**
- * Reads a request of codex. `changesOf` returns the planned changes of an edit by its id. The result is `undefined` when nobody could answer the
- * request.
+ * Reads a request of codex. `changesOf` returns the planned changes of an edit by its id. The result is `undefined` for a request that cannot be shown
+ * to a person: its method is unknown, its parameters cannot be read, or the changes of its edit are not known.
  */
 export function requestOf(
   method: string,

@@ -166,7 +166,7 @@ async function said(
   await reporter.report(MessagePosted.of(data, { message: await redaction.text(text) }))
 }
 
-/** Records how full the context is, once for each whole percent; after a compaction that is not known. */
+/** Records how full the context is whenever its whole percentage changes. After a compaction the percentage is unknown, which is recorded as `null`. */
 function contextRecorder({ fence: { executionId }, reporter }: RecordedTurn) {
   let percent: number | null | undefined
   return async (event: Extract<AgentEvent, { type: 'context' | 'compacted' }>): Promise<void> => {

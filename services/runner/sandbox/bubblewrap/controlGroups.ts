@@ -106,8 +106,8 @@ const files = {
 } as const
 
 /**
- * Whether the sandbox is within its limit, by the kernel's count. `unknown`: the limit is no longer in force, because somebody else changed or
- * removed it.
+ * Whether the sandbox is within its limit, by the kernel's count. `unknown`: there is no control group, or its limit is no longer in force, because
+ * somebody else changed or removed it.
  */
 export type Counted = 'within' | 'exceeded' | 'unknown'
 

@@ -218,7 +218,10 @@ async function grownFiles(
   return { paths, unreadable }
 }
 
-/** The lines that `added` has and `parent` lacks; `null` when it takes too long, or there are too many. `joined` is `added` on top of the turns. */
+/**
+ * The lines that `added` has and `parent` lacks; `null` when it takes too long, or there are too many. `joined` is a commit with the files of `added`
+ * and with the history of the turns among its parents, so that blame finds the turns.
+ */
 async function addedLines(
   { git, privateGitDir: gitDir }: ProvenanceRequest,
   path: string,

@@ -15,7 +15,7 @@ import { OfflineBar } from './ConnectionState.tsx'
 import { PageSpinner } from '../../ui/status/Loading.tsx'
 import { TopBar } from './TopBar.tsx'
 import { IconButton } from '../../ui/form/IconButton.tsx'
-import { useNoticesQuery } from '../../api/serverApi.ts'
+import { useNoticesQuery } from '../../api/aboutServerApi.ts'
 import { texts } from './texts.ts'
 
 const DeferredParts = optionalPart(async () => (await import('./DeferredParts.tsx')).DeferredParts)

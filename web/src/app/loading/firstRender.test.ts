@@ -6,7 +6,7 @@ import { tokenKey } from '../../api/tokenStore.ts'
 import { authApi } from '../../features/auth/authApi.ts'
 import { recentTasksApi } from '../../features/tasks/recentTasksApi.ts'
 import { firstRenderReady } from './firstRender.ts'
-import { serverApi } from '../../api/serverApi.ts'
+import { aboutServerApi } from '../../api/aboutServerApi.ts'
 import { createStore } from '../store.ts'
 
 beforeEach(() => {
@@ -45,7 +45,7 @@ test('the page, who looks at it, their tasks and the notices above them are ther
   expect(server.asked.map(({ path }) => path)).toEqual(['/auth/me', '/tasks', '/notices'])
   expect(authApi.endpoints.me.select()(store.getState()).data).toEqual({ user: ada })
   expect(recentTasksApi.endpoints.recentTasks.select()(store.getState()).data).toEqual(tasks)
-  expect(serverApi.endpoints.notices.select()(store.getState()).data).toEqual(notices)
+  expect(aboutServerApi.endpoints.notices.select()(store.getState()).data).toEqual(notices)
 })
 
 test.each([

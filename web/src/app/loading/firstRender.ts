@@ -3,7 +3,7 @@ import { readToken } from '../../api/tokenStore.ts'
 import { authApi } from '../../features/auth/authApi.ts'
 import { recentTasksApi } from '../../features/tasks/recentTasksApi.ts'
 import { preload } from './pages.ts'
-import { serverApi } from '../../api/serverApi.ts'
+import { aboutServerApi } from '../../api/aboutServerApi.ts'
 import type { createStore } from '../store.ts'
 
 /** How long the first render waits for its data, in milliseconds; on a slow network, loading states are shown after this time. */
@@ -18,7 +18,7 @@ export async function firstRenderReady(
   if (readToken() === null) return
   const { me } = authApi.endpoints
   const { recentTasks } = recentTasksApi.endpoints
-  const { notices } = serverApi.endpoints
+  const { notices } = aboutServerApi.endpoints
   // Every page shows the number of running tasks, so the tasks are requested as soon as the user is known.
   const reads = dispatch(me.initiate(undefined, { subscribe: false })).then(({ data }) => {
     if (data?.user.onboardingCompleted !== true) return undefined

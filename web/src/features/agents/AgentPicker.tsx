@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { type AgentName, agents, isAgentName } from '#domain/agents.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Picker } from '../../ui/overlay/Picker.tsx'
-import { useAgentsQuery } from '../../api/serverApi.ts'
+import { useAgentsQuery } from '../../api/aboutServerApi.ts'
 import { texts } from './texts.ts'
 
 /** Runners may come and go while the page is open, so the agents are read again at this interval. */

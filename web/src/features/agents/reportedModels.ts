@@ -2,7 +2,7 @@
 import type { AgentName } from '#domain/agents.ts'
 import type { AgentModel } from '#domain/api/server.schema.ts'
 import { defaultModel } from '#domain/kernel/names.ts'
-import { useAgentsQuery } from '../../api/serverApi.ts'
+import { useAgentsQuery } from '../../api/aboutServerApi.ts'
 
 /** The agent's models, as far as the server knows them. */
 export function useModels(agent: AgentName): readonly AgentModel[] {

@@ -18,7 +18,7 @@ import {
 import { Button, ButtonLink } from '../../ui/form/Button.tsx'
 import { IconButton } from '../../ui/form/IconButton.tsx'
 import { Note } from '../../ui/layout/Note.tsx'
-import { useAgentsQuery } from '../../api/serverApi.ts'
+import { useAgentsQuery } from '../../api/aboutServerApi.ts'
 import { notified } from '../notifications/notifications.ts'
 import { useProjectsQuery } from '../projects/projectsApi.ts'
 import { SuggestedTasks, withSuggestion } from '../projects/SuggestedTasks.tsx'

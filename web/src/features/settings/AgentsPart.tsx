@@ -1,7 +1,7 @@
 /** The agents of this server, what is missing for each of them, and the person's own keys for their models. */
 import { agentNamed } from '#domain/agents.ts'
 import type { AgentState } from '#domain/api/server.schema.ts'
-import { useAgentsQuery } from '../../api/serverApi.ts'
+import { useAgentsQuery } from '../../api/aboutServerApi.ts'
 import { AgentMark } from '../../ui/AgentMark.tsx'
 import { Panel } from '../../ui/layout/Panel.tsx'
 import { OwnKeys } from './OwnKeys.tsx'

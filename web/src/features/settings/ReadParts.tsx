@@ -4,7 +4,7 @@
  */
 import { useState } from 'react'
 import type { User } from '#domain/api/auth.schema.ts'
-import { useAgentsQuery } from '../../api/serverApi.ts'
+import { useAgentsQuery } from '../../api/aboutServerApi.ts'
 import { Skeletons } from '../../ui/status/Loading.tsx'
 import { McpServersPart } from '../mcp/McpServersPart.tsx'
 import { useMcpServersQuery } from '../mcp/mcpApi.ts'
@@ -33,7 +33,7 @@ export function ReadParts({ user }: { readonly user: User }) {
       {!areShown && (
         <Skeletons label={texts.loadingParts} className="mt-8" each={['h-40 w-full', 'mt-8 h-40 w-full']} />
       )}
-      {/* Hidden and not absent: a part that begins later would read again what could not be read. */}
+      {/* Hidden, not left out: a part that is mounted later would repeat the requests that failed. */}
       <div hidden={!areShown}>
         <AgentsPart />
         <InstructionsPart />

@@ -3,7 +3,7 @@ import { agentKeyRoutes } from '#domain/api/agentKeys.ts'
 import type { listAgentKeys, setAgentKey } from '#domain/api/agentKeys.schema.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import { api } from '../../api/api.ts'
-import { serverApi } from '../../api/serverApi.ts'
+import { aboutServerApi } from '../../api/aboutServerApi.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { keyTexts } from '../agents/keyTexts.ts'
 import { agentKeyTexts } from './texts.ts'
@@ -23,7 +23,7 @@ const agentKeysApi = api.injectEndpoints({
       async onQueryStarted(_body, { dispatch, queryFulfilled }) {
         if (await queryFulfilled.then(Boolean, () => false))
           await dispatch(
-            serverApi.endpoints.agents.initiate(undefined, { forceRefetch: true, subscribe: false }),
+            aboutServerApi.endpoints.agents.initiate(undefined, { forceRefetch: true, subscribe: false }),
           )
       },
     }),

@@ -4,7 +4,7 @@ import { parseTask } from './chat.ts'
 import { todosAfter, withoutDone, type Todo } from './todos.ts'
 import { isOneOf, type AnyRecorded, type View, type ViewDocument } from './view.ts'
 
-export interface IssueLinkDocument extends ViewDocument {
+export interface TaskCommentDocument extends ViewDocument {
   /** `none`: nobody at the code host expects a comment. `stale`: the task has changed since the comment was written. */
   readonly comment: 'none' | 'due' | 'written' | 'stale' | 'failed'
   /** `null` when no comment was written, or when its id was erased. */
@@ -47,7 +47,7 @@ const types = [
   'TaskDeleted',
 ] as const
 
-export const issueLinksView: View<IssueLinkDocument> = {
+export const taskCommentsView: View<TaskCommentDocument> = {
   collection: 'issueLinks',
   version: 4,
   readsFrom: 3,
@@ -90,9 +90,9 @@ export const issueLinksView: View<IssueLinkDocument> = {
 const unwritten = { commentId: null, isKept: false, isAwaited: false, todos: [] } as const
 
 function changeBy(
-  { comment: before, isKept, isOnPull, isAwaited, todos }: IssueLinkDocument,
+  { comment: before, isKept, isOnPull, isAwaited, todos }: TaskCommentDocument,
   event: AnyRecorded,
-): Partial<IssueLinkDocument> {
+): Partial<TaskCommentDocument> {
   const comment = before === 'written' && isKept ? 'stale' : before
   switch (event.type) {
     case 'ToolStarted':

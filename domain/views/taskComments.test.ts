@@ -5,7 +5,7 @@ import { executionId, messageId } from '../../tests/domain/ids.ts'
 import { FeedbackSent } from '../task/codeHost/feedbackEvents.ts'
 import { IssueCommented, IssueCommentUpdated, TaskCreatedFromIssue } from '../task/codeHost/issueState.ts'
 import { PullRequestOpened, ToolStarted, type TaskEvent } from '../task/events.ts'
-import { issueLinksView } from './issueLinks.ts'
+import { taskCommentsView } from './taskComments.ts'
 import { foldView } from '../../tests/domain/fold.ts'
 
 const origin = TaskCreatedFromIssue.of(
@@ -23,7 +23,7 @@ const origin = TaskCreatedFromIssue.of(
 )
 const told = IssueCommented.of({}, { commentId: '5' })
 const commentAfter = (...events: readonly TaskEvent[]) =>
-  [...foldView(issueLinksView, new Map(), historyOf(...events)).values()][0]?.comment
+  [...foldView(taskCommentsView, new Map(), historyOf(...events)).values()][0]?.comment
 
 test('a comment that tells how far its task is has to be written anew once the task goes on', () => {
   const updated = IssueCommentUpdated.of({ shows: 0 })
@@ -53,7 +53,7 @@ const sent = FeedbackSent.of(
   { author: null, hostIds: [], text: 'Please mend it.' },
 )
 const linkAfter = (...events: readonly TaskEvent[]) =>
-  [...foldView(issueLinksView, new Map(), historyOf(...events)).values()][0]
+  [...foldView(taskCommentsView, new Map(), historyOf(...events)).values()][0]
 const turn = (n: number) => [past.requested(n), past.started(n)]
 
 test('github gap 9: the pull request of a task is told once an agent works on what somebody wrote there', () => {

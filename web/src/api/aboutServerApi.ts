@@ -5,7 +5,7 @@ import { serverRoutes } from '#domain/api/server.ts'
 import { api } from './api.ts'
 import { requestOf } from './endpoint.ts'
 
-export const serverApi = api.injectEndpoints({
+export const aboutServerApi = api.injectEndpoints({
   endpoints: (build) => ({
     /** The agents that can run, and what is missing for each of the others. */
     agents: build.query<AnswerOf<typeof getAgents>, void>({
@@ -19,4 +19,4 @@ export const serverApi = api.injectEndpoints({
   }),
 })
 
-export const { useAgentsQuery, useNoticesQuery } = serverApi
+export const { useAgentsQuery, useNoticesQuery } = aboutServerApi
