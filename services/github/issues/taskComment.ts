@@ -32,7 +32,7 @@ export type TaskCommentEngines = WritingEngines &
     readonly codeHost: Pick<CodeHost, 'repositoryById' | 'issueComments' | 'writeComment' | 'editComment'>
   }
 
-type Linking = TaskCommentEngines & { readonly resting: RestingOwners }
+type TaskCommentDeps = TaskCommentEngines & { readonly resting: RestingOwners }
 
 const batch = 100
 /** Changes of a task, or of its to-do list, that happen within this time cause a single update. */
@@ -42,7 +42,7 @@ const graceMs = 60_000
 
 /** Writes due comments at once, and retries failed ones every `intervalMs`, until it is stopped. */
 export function startTaskComments(engines: TaskCommentEngines, intervalMs: number): Promise<RunningWork> {
-  const linking: Linking = { ...engines, resting: restingOwners() }
+  const deps: TaskCommentDeps = { ...engines, resting: restingOwners() }
   return startWriting(engines, {
     filter: { streams: ['task-'], types: ['TaskCreatedFromIssue', ...toldToIssues] },
     delayMs(events) {
@@ -51,22 +51,26 @@ export function startTaskComments(engines: TaskCommentEngines, intervalMs: numbe
     },
     intervalMs,
     async round(isStopped) {
-      for (const comment of ['due', 'stale'] as const) await linkAll(linking, comment, isStopped)
+      for (const comment of ['due', 'stale'] as const) await settleAll(deps, comment, isStopped)
     },
     failed: 'failed to tell issues of their tasks',
   })
 }
 
 /** Reads due comments page by page, so that those that have to wait do not block the others. */
-async function linkAll(linking: Linking, comment: 'due' | 'stale', isOver: () => boolean): Promise<void> {
-  const due = pagesOf(linking.documents, taskCommentsView, { where: { comment }, limit: batch })
+async function settleAll(
+  deps: TaskCommentDeps,
+  comment: 'due' | 'stale',
+  isOver: () => boolean,
+): Promise<void> {
+  const due = pagesOf(deps.documents, taskCommentsView, { where: { comment }, limit: batch })
   for await (const page of due)
-    for (const link of page) {
+    for (const document of page) {
       if (isOver()) return
-      await linkOne(linking, link).catch((fault: unknown) => {
+      await settleOne(deps, document).catch((fault: unknown) => {
         if (fault instanceof EngineUnavailable) throw fault
         // For example, a history or a secret that cannot be read, which must not stop the others.
-        linking.logger.warn({ err: fault, taskId: link.id }, 'failed to tell an issue of its task')
+        deps.logger.warn({ err: fault, taskId: document.id }, 'failed to tell an issue of its task')
       })
     }
 }
@@ -74,32 +78,32 @@ async function linkAll(linking: Linking, comment: 'due' | 'stale', isOver: () =>
 type Outcome = CommandOf<'SettleIssueComment'>['outcome']
 const failed = (code: string, reason: string): Outcome => ({ kind: 'failed', code, reason })
 
-async function linkOne(linking: Linking, link: TaskCommentDocument): Promise<void> {
-  const of = await linking.documents.get(tasksView, link.id)
-  if (of && linking.resting.has(of.owner)) return
-  const outcome = of ? await outcomeOf(linking, link, of) : failed('not_found', 'The task is gone.')
+async function settleOne(deps: TaskCommentDeps, document: TaskCommentDocument): Promise<void> {
+  const of = await deps.documents.get(tasksView, document.id)
+  if (of && deps.resting.has(of.owner)) return
+  const outcome = of ? await outcomeOf(deps, document, of) : failed('not_found', 'The task is gone.')
   if (outcome === null) return
   try {
     const command = { type: 'SettleIssueComment', outcome } as const
-    await linking.commands.execute(task, taskStream(link.id), command, bySystem('issues'))
+    await deps.commands.execute(task, taskStream(document.id), command, bySystem('issues'))
   } catch (fault) {
     if (!(fault instanceof Fault) || fault.code === 'conflict') throw fault
-    linking.logger.debug({ err: fault, taskId: link.id }, 'an issue was told of a task that is gone')
+    deps.logger.debug({ err: fault, taskId: document.id }, 'an issue was told of a task that is gone')
   }
 }
 
 /** What was written, or why not; `null` if it must be tried again later. Throws faults that are not the code host's. */
 async function outcomeOf(
-  linking: Linking,
-  link: TaskCommentDocument,
+  deps: TaskCommentDeps,
+  document: TaskCommentDocument,
   of: TaskDocument,
 ): Promise<Outcome | null> {
   try {
-    return await write(linking, link, of)
+    return await write(deps, document, of)
   } catch (fault) {
     if (isHostUnavailable(fault) || (fault instanceof Fault && fault.code === 'app_key_refused')) {
-      linking.resting.add(of.owner, fault instanceof CodeHostFault ? fault.retryAfterMs : undefined)
-      linking.logger.debug({ err: fault, taskId: link.id }, 'issues have to wait to be told of their tasks')
+      deps.resting.add(of.owner, fault instanceof CodeHostFault ? fault.retryAfterMs : undefined)
+      deps.logger.debug({ err: fault, taskId: document.id }, 'issues have to wait to be told of their tasks')
       return null
     }
     if (fault instanceof Fault) return failed(fault.code, fault.message)
@@ -110,14 +114,14 @@ async function outcomeOf(
 
 async function write(
   engines: TaskCommentEngines,
-  link: TaskCommentDocument,
+  document: TaskCommentDocument,
   of: TaskDocument,
 ): Promise<Outcome> {
   const { documents, codeHost, access, installations } = engines
-  const { id: taskId, number } = link
+  const { id: taskId, number } = document
   const { owner, projectId, createdAt } = of
   const inProject = await documents.get(projectsView, projectId)
-  const repositoryId = link.repositoryId ?? inProject?.githubRepoId
+  const repositoryId = document.repositoryId ?? inProject?.githubRepoId
   if (!inProject || repositoryId === undefined || number === null)
     return failed('not_found', 'The project of this task is gone.')
   const installed = { id: repositoryId, owner: inProject.githubOwner }
@@ -128,12 +132,12 @@ async function write(
   if (read === 'unchanged') return failed('code_host_refused', 'GitHub does not show the repository.')
   const { owner: under, name } = read.repository
   const repository = { owner: under, name }
-  const body = `${await taskCommentText(engines, link, of)}\n\n${markerOf(taskId)}`
+  const body = `${await taskCommentText(engines, document, of)}\n\n${markerOf(taskId)}`
   // Changes that the task's document does not contain yet follow in the next round.
-  const shows = Math.min(link.changedAt, of.version)
-  if (link.commentId !== null) {
-    await codeHost.editComment(token, repository, link.commentId, body)
-    return { kind: 'written', commentId: link.commentId, shows }
+  const shows = Math.min(document.changedAt, of.version)
+  if (document.commentId !== null) {
+    await codeHost.editComment(token, repository, document.commentId, body)
+    return { kind: 'written', commentId: document.commentId, shows }
   }
   const since = new Date(Date.parse(createdAt) - graceMs).toISOString()
   const look = async () => {
