@@ -213,6 +213,8 @@ const scriptsOf = (
 const tried = cases.filter(({ name }) => isLongRun || name !== 'gemini')
 if (!isLongRun)
   note('runs of gemini', 'the real CLI without the product; the product only in `npm run test:long`')
+/** Leaves a test of images, keys, refusals, retries or answers after a crash to the long tests, since each start of a program takes seconds. */
+const longTest: (name: string, run: () => Promise<void>) => void = isLongRun ? test : () => undefined
 
 describe.each(tried)('$name', (agent) => {
   const gates = { speak: createGate(), wait: createGate() }
@@ -224,7 +226,8 @@ describe.each(tried)('$name', (agent) => {
     if (!program.found) return
     opened = await agent.open(program.path, scriptsOf(agent, gates))
     scene = opened.scene
-    note(`runs of ${agent.name}`, `the real CLI, on a scripted API of its model`)
+    const more = isLongRun ? '' : '; images, keys and retries only in `npm run test:long`'
+    note(`runs of ${agent.name}`, `the real CLI, on a scripted API of its model${more}`)
   }, 360_000)
   beforeEach((context) => {
     if (!program.found) context.skip(program.reason)
@@ -295,7 +298,7 @@ describe.each(tried)('$name', (agent) => {
   })
 
   // Shows opencode, gemini: images.
-  test('it is given the image that comes with a message', async () => {
+  longTest('it is given the image that comes with a message', async () => {
     const form = new FormData()
     form.set('image', new File([new Uint8Array(await picture('image/png', 60, 40))], 'plan.png'))
     const headers = { authorization: `Bearer ${scene.ada.token}` }
@@ -378,7 +381,7 @@ describe.each(tried)('$name', (agent) => {
     expect((await scene.ada.ask(getCommands, of(taskId))).logs).toEqual([])
   })
 
-  test('its question of a run that a crash ended is answered with the next turn', async () => {
+  longTest('its question of a run that a crash ended is answered with the next turn', async () => {
     const taskId = await begin('Ask and be killed')
     const params = { taskId, questionId: await open(taskId) }
     await scene.product.kill9()
@@ -418,7 +421,7 @@ describe.each(tried)('$name', (agent) => {
     }
   })
 
-  test('a key that its model refuses is told in a sentence', async () => {
+  longTest('a key that its model refuses is told in a sentence', async () => {
     const taskId = await begin('Answer 401')
     const { failure } = await ended(taskId)
     expect(failure).toMatchObject({
@@ -427,7 +430,7 @@ describe.each(tried)('$name', (agent) => {
     })
   })
 
-  test('a retry of a call to its model, of which it says nothing, is told', async () => {
+  longTest('a retry of a call to its model, of which it says nothing, is told', async () => {
     const taskId = await begin('Answer 429 once')
     expect(await ended(taskId)).toMatchObject({ status: 'completed' })
     const { output } = await scene.ada.ask(getTerminal, of(taskId))
@@ -443,7 +446,7 @@ describe.each(tried)('$name', (agent) => {
     expect(await ended(taskId, 2)).toMatchObject(agent.plugged.outcome)
   })
 
-  test("a person's own key pays, and one that is refused when it is entered is not stored", async () => {
+  longTest("a person's own key pays, and one that is refused when it is entered is not stored", async () => {
     const { provider, header } = agent.key
     const own = 'sk-the-key-of-ada-which-no-sandbox-sees-0001'
     await scene.ada.ask(setAgentKey, { body: { provider, value: own } })
@@ -455,7 +458,7 @@ describe.each(tried)('$name', (agent) => {
     await scene.ada.ask(setAgentKey, { body: { provider, value: null } })
   })
 
-  test("a project's key pays, at the project's own address alone", async () => {
+  longTest("a project's key pays, at the project's own address alone", async () => {
     const { provider, header } = agent.key
     const value = 'sk-of-the-gateway-which-no-sandbox-sees-0002'
     const gateway = await agent.start(scriptsOf(agent, gates))
