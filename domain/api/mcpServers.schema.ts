@@ -100,6 +100,12 @@ export const SuggestedMcpServer = z.discriminatedUnion('kind', [
 ])
 export type SuggestedMcpServer = z.infer<typeof SuggestedMcpServer>
 
+/** What an agent's program is told of a server in its arguments. */
+const wordsOf = (server: McpServerInput): readonly unknown[] => [
+  server.toolsOff.map((tool) => `mcp__${server.name}__${tool}`),
+  server.kind === 'local' ? [server.command, server.args] : [],
+]
+
 const body = z.object({
   servers: z
     .array(McpServerInput)
@@ -109,10 +115,8 @@ const body = z.object({
       'Two servers have the same name.',
     )
     .refine(
-      (servers) =>
-        JSON.stringify(servers.map((one) => (one.kind === 'local' ? [one.command, one.args] : []))).length <=
-        mcpLimits.commandLength,
-      'The commands of all servers together are too long.',
+      (servers) => JSON.stringify(servers.map(wordsOf)).length <= mcpLimits.commandLength,
+      'The commands and the switched-off tools of all servers together are too long.',
     ),
 })
 

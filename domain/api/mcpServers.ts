@@ -24,7 +24,7 @@ export const mcpLimits = {
   /** The most characters of a command, an argument, an address or the name of a tool. */
   wordLength: 4_000,
   args: 50,
-  /** The most characters of command and arguments of all servers together, since they are passed to the agent's program as one argument. */
+  /** The most characters of the commands and switched-off tools of all servers together, since each kind may be passed to the agent's program as one argument. */
   commandLength: 48_000,
   secrets: 20,
   tools: 200,
