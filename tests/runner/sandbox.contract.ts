@@ -3,6 +3,7 @@ import { describe } from 'vitest'
 import type { Sandbox } from '../../services/runner/sandbox/port.ts'
 import { describeEnd, describeFreeze } from './sandboxEnd.ts'
 import { describeHiddenMemory, describeLimits } from './sandboxLimits.ts'
+import { describePrograms } from './sandboxPrograms.ts'
 import { sandboxStage } from './sandboxStage.ts'
 import { describeInside, describeKernel, describeReach, describeStreams } from './sandboxView.ts'
 import type { TestEngine } from './testSandbox.ts'
@@ -17,6 +18,7 @@ export function describeSandbox(title: string, sandbox: Sandbox | undefined, eng
     describeStreams(at)
     describeEnd(at)
     describeFreeze(at)
+    describePrograms(at)
     describeLimits(at)
     describeHiddenMemory(at)
   })

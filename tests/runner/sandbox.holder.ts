@@ -17,4 +17,6 @@ const child = sandbox?.run({
   stdin: 'ignore',
   limits: { memoryBytes: 1024 ** 3, processes: 64, fileSizeBytes: 1024 ** 2, wallMs: 60_000 },
 })
+// A program that was started later must end, too.
+if (sandbox?.kind === 'bubblewrap') await child?.exec({ command: ['sleep', '1000'], env: {} })
 child?.stdout.pipe(process.stdout)

@@ -14,6 +14,7 @@ function workspaceOf(taskId: string): Workspace {
 
 function fakeProcess({ canFreeze = true } = {}) {
   let isAlive = true
+  let isUsed = false
   let isThawed = false
   let leave = () => {}
   const exited = new Promise<never>((resolve) => {
@@ -45,13 +46,15 @@ function fakeProcess({ canFreeze = true } = {}) {
       return canFreeze
     },
     isAlive: () => isAlive,
+    isUsed: () => isUsed,
     exited,
     close: async () => {
       leave()
       return exited
     },
   }
-  return { process, die: () => leave(), isAlive: () => isAlive, isThawed: () => isThawed }
+  const use = (now: boolean) => void (isUsed = now)
+  return { process, use, die: () => leave(), isAlive: () => isAlive, isThawed: () => isThawed }
 }
 
 describe('agents that wait', () => {
@@ -89,6 +92,22 @@ describe('agents that wait', () => {
     expect(process.isAlive()).toBe(true)
     await vi.advanceTimersByTimeAsync(1)
     expect(process.isAlive()).toBe(false)
+  })
+
+  test('one in whose sandbox a program runs waits for longer, at most for 8 hours', async () => {
+    const warm = warmAgents({ limitFor: async () => 2 })
+    const [used, done] = [fakeProcess(), fakeProcess()]
+    used.use(true)
+    done.use(true)
+    await warm.keep(workspaceOf('a'), used.process, alike, idleMs)
+    await warm.keep(workspaceOf('b'), done.process, alike, idleMs)
+    await vi.advanceTimersByTimeAsync(idleMs)
+    expect([used, done].map(({ isAlive }) => isAlive())).toEqual([true, true])
+    done.use(false)
+    await vi.advanceTimersByTimeAsync(idleMs)
+    expect([used, done].map(({ isAlive }) => isAlive())).toEqual([true, false])
+    await vi.advanceTimersByTimeAsync(8 * 60 * 60_000)
+    expect(used.isAlive()).toBe(false)
   })
 
   test('one that died is not given out', async () => {

@@ -22,7 +22,10 @@ export interface WarmAgents {
   freeze(taskId: string): Promise<void>
   /** The workspace of the agent that has waited for this task since a turn, if there is one. */
   workspaceOf(taskId: string): Workspace | undefined
-  /** Keeps an agent for its task, at most for `idleMs`. Another agent of the same task is ended, and the oldest one if there are too many. */
+  /**
+   * Keeps an agent for its task, at most for `idleMs`, or while programs run in its sandbox, at most for 8 hours. Another agent of the same task is
+   * ended, and the oldest one if there are too many.
+   */
   keep(workspace: Workspace, process: AgentProcess, fingerprint: Fingerprint, idleMs: number): Promise<void>
   /** Ends the waiting agent of this task, if there is one. */
   drop(taskId: string): Promise<void>
@@ -33,6 +36,8 @@ export interface WarmAgents {
 /** The memory of one agent in bytes, as measured with `claude`. */
 const agentBytes = 200_000_000
 const shareOfFree = 0.25
+/** The longest time for which programs in its sandbox, such as a person's shell, keep an agent waiting. */
+const longestUseMs = 8 * 60 * 60_000
 
 /**
  * How many agents may wait. A configured number counts; otherwise they may use a quarter of the memory that would be free without them. `kept` is how
@@ -50,7 +55,7 @@ export async function maxWarmAgents(
 interface Waiting extends Fingerprint {
   readonly workspace: Workspace
   readonly process: AgentProcess
-  readonly timer: NodeJS.Timeout
+  timer: NodeJS.Timeout
   isThawed: boolean
 }
 
@@ -116,8 +121,15 @@ export function warmAgents({
       const { taskId } = workspace
       await drop(taskId)
       if (isClosed || !process.isAlive()) return void (await end(process))
-      const timer = setTimeout(() => void drop(taskId), idleMs)
-      waiting.set(taskId, { ...fingerprint, workspace, process, timer, isThawed: false })
+      let waitedMs = 0
+      const wait = () =>
+        setTimeout(() => {
+          waitedMs += idleMs
+          if (process.isUsed() && waitedMs < longestUseMs) kept.timer = wait()
+          else void drop(taskId)
+        }, idleMs)
+      const kept: Waiting = { ...fingerprint, workspace, process, timer: wait(), isThawed: false }
+      waiting.set(taskId, kept)
       // If an agent dies while it waits, its sandbox is removed.
       void process.exited.then(() => (waiting.get(taskId)?.process === process ? drop(taskId) : undefined))
       await dropOldest()

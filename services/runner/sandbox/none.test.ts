@@ -101,6 +101,29 @@ describe('without a sandbox', () => {
     expect(await child.exited).toEqual({ code: 3, signal: null, reason: 'itself' })
   })
 
+  test('another program starts beside it, with a terminal, goes on while it is frozen, and ends with it', async () => {
+    const child = start('while :; do date +%s%N > itself; sleep 0.02; done')
+    const program = await child.exec({
+      command: ['bash', '-c', 'stty size; while :; do date +%s%N > beside; sleep 0.02; done'],
+      env: {},
+      terminal: { rows: 11, columns: 37 },
+    })
+    let said = ''
+    program.stdout.on('data', (chunk: Buffer) => (said += chunk.toString('latin1')))
+    await expect.poll(() => said).toContain('11 37')
+    const beat = (name: string) => readFile(join(workspace.dir, name), 'utf8').catch(() => '')
+    await expect.poll(() => beat('beside')).not.toBe('')
+    expect(await child.freeze()).toBe('frozen')
+    const [itself, beside] = [await beat('itself'), await beat('beside')]
+    await expect.poll(() => beat('beside')).not.toBe(beside)
+    expect(await beat('itself')).toBe(itself)
+    const ended = await child.exec({ command: ['bash', '-c', 'setsid sleep 300 & exit 3'], env: {} })
+    expect(await ended.exited).toEqual({ code: 3, reason: 'itself' })
+    child.kill()
+    expect(await child.exited).toMatchObject({ reason: 'killed' })
+    expect((await program.exited).reason).toBe('killed')
+  })
+
   test('a program that is not there cannot be started', () => {
     expect(() => start('', { command: ['/no/such/program'] })).toThrow(CannotStart)
   })

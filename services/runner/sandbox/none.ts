@@ -7,9 +7,13 @@ import { randomUUID } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { getPriority, setPriority } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { run, signalProcess, spawnProcess } from '#platform/childProcess.ts'
+import { CannotStart, run, signalProcess, spawnProcess } from '#platform/childProcess.ts'
 import type { Git } from '../workspace/git/git.ts'
-import { nicerThanServer } from './bubblewrap/launcher.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { launchWords, nicerThanServer } from './bubblewrap/launcher.ts'
+import { canKeep, kept, plainKeeperScript } from './keeper.ts'
+import { listeningPorts } from './listeningPorts.ts'
+import { follow, maxPrograms, type Program, type ProgramSpec } from './program.ts'
 import { watchLimits } from './watchLimits.ts'
 import type { Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from './port.ts'
 
@@ -56,13 +60,17 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
     if (reason === 'itself') reason = why
     ending ??= killTree(child.pid, path)
   }
-  const watch = watchLimits(limits, { root: () => child.pid }, end)
+  const programs = new Map<Program, number>()
+  const keepers = () => [...programs.values()]
+  const watch = watchLimits(limits, { roots: () => [child.pid, ...keepers()] }, end)
   const exited = child.exited.then(async (exit) => {
     watch.stop()
     isOver = true
     await ending
     // Ends what the command left running in its process group.
     child.signalGroup('SIGKILL')
+    for (const program of programs.keys()) program.kill()
+    await Promise.all([...programs.keys()].map((program) => program.exited))
     return { ...exit, reason }
   })
   return {
@@ -76,6 +84,16 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
     },
     kill: () => end('killed'),
     settled: Promise.resolve(),
+    async exec(asked) {
+      if (isOver || programs.size >= maxPrograms)
+        throw new CannotStart(asked.command[0], new Error(isOver ? 'it has ended' : 'too many others run'))
+      const { program, keeper } = startKept(path, spec.workspace, asked, () => end('killed'))
+      programs.set(program, keeper)
+      void program.exited.then(() => programs.delete(program))
+      return program
+    },
+    programs: keepers,
+    listening: () => listeningPorts(child.pid, [child.pid, ...keepers()], true),
     async freeze() {
       if (!isOver && (await endOthers(child.pid, { mark, path }))) return 'frozen'
       end('killed')
@@ -84,6 +102,40 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
     },
     thaw: () => void signalProcess(child.pid, 'SIGCONT'),
   }
+}
+
+/** Starts a program beside the command. Throws `CannotStart`. */
+function startKept(
+  path: string,
+  { dir, homeDir, mirrorObjects, owner }: Workspace,
+  spec: ProgramSpec,
+  endAll: () => void,
+): { readonly program: Program; readonly keeper: number } {
+  if (!canKeep) throw new CannotStart(spec.command[0], new Error('that needs Linux'))
+  const env = {
+    HOME: homeDir,
+    PATH: path,
+    LANG: 'C.UTF-8',
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: mirrorObjects,
+    ...spec.env,
+  }
+  const noLimits = { processes: 0, fileSizeBytes: 0, memoryBytes: 0 }
+  const words = launchWords({ limits: noLimits, startIn: dir, env, command: kept(spec) })
+  const child = spawnProcess('perl', ['-e', plainKeeperScript, '3', '4', '5'], {
+    env: { PATH: path },
+    stdin: 'pipe',
+    extraPipes: 3,
+    user: owner,
+  })
+  letServerGoFirst(child.pid)
+  const [wordPipe, filterPipe, control] = child.pipes
+  if (!wordPipe || !filterPipe || !control) throw new CannotStart('perl')
+  wordPipe.end(words)
+  filterPipe.end()
+  let isOver = false
+  void child.exited.then(() => (isOver = true))
+  const keeper = async () => (isOver ? undefined : child.pid)
+  return { program: follow({ child, control, keeper, endSandbox: endAll }), keeper: child.pid }
 }
 
 /** Lowers the priority of a command, as in a sandbox. Everything that it starts inherits that. */

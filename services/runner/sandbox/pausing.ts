@@ -1,7 +1,7 @@
 /** Stops the processes in a workspace's sandboxes for a moment, so that their disk usage can be counted. */
 import { readdir, stat } from 'node:fs/promises'
 import { signalProcess } from '#platform/childProcess.ts'
-import type { Sandbox, SandboxedProcess } from './port.ts'
+import type { Sandbox, SandboxedProcess, SandboxSpec } from './port.ts'
 import { processTree } from './processTree.ts'
 
 /** The stopped processes of a workspace. */
@@ -15,6 +15,8 @@ export interface Paused {
 export interface PausableSandbox {
   /** The given sandbox, wrapped: processes that are started through this one can be paused. */
   readonly sandbox: Sandbox
+  /** The sandbox in which a task's agent is, running or frozen; `undefined` when it has none now. */
+  ofAgent(taskId: string): SandboxedProcess | undefined
   /** Stops all processes of a task's sandboxes. Containers continue, since their processes are not visible on this machine. */
   pause(taskId: string): Promise<Paused>
 }
@@ -23,9 +25,13 @@ export interface PausableSandbox {
 const pauseTimeoutMs = 500
 
 export function pausable(inner: Sandbox): PausableSandbox {
-  const running = new Map<SandboxedProcess, string>()
-  const kept = (child: SandboxedProcess, taskId: string): SandboxedProcess => {
-    running.set(child, taskId)
+  const running = new Map<SandboxedProcess, { readonly taskId: string; readonly isAgent: boolean }>()
+  const kept = (
+    child: SandboxedProcess,
+    { workspace: { taskId }, beside }: Pick<SandboxSpec, 'workspace' | 'beside'>,
+  ): SandboxedProcess => {
+    // Only agents have helper processes.
+    running.set(child, { taskId, isAgent: beside !== undefined })
     const forget = () => running.delete(child)
     child.exited.then(forget, forget)
     return child
@@ -34,24 +40,29 @@ export function pausable(inner: Sandbox): PausableSandbox {
   return {
     sandbox: {
       ...inner,
-      run: (spec) => kept(inner.run(spec), spec.workspace.taskId),
+      run: (spec) => kept(inner.run(spec), spec),
       ...(reserve && {
         reserve(reserved) {
           const sandbox = reserve(reserved)
-          return { ...sandbox, run: (spec) => kept(sandbox.run(spec), reserved.workspace.taskId) }
+          return { ...sandbox, run: (spec) => kept(sandbox.run(spec), { ...reserved, ...spec }) }
         },
       }),
     },
+    ofAgent: (taskId) => [...running].findLast(([, of]) => of.isAgent && of.taskId === taskId)?.[0],
     pause: (taskId) =>
-      pauseTrees([...running].flatMap(([{ pid }, of]) => (of === taskId && pid !== null ? [pid] : []))),
+      pauseTrees(() =>
+        [...running].flatMap(([{ pid, programs }, of]) =>
+          of.taskId === taskId && pid !== null ? [pid, ...programs()] : [],
+        ),
+      ),
   }
 }
 
-async function pauseTrees(roots: readonly number[]): Promise<Paused> {
+async function pauseTrees(roots: () => readonly number[]): Promise<Paused> {
   const stopped = new Set<number>()
   // Stopped processes cannot start others: when a search finds no new processes, all are stopped.
   for (const end = performance.now() + pauseTimeoutMs; performance.now() < end;) {
-    const found = (await Promise.all(roots.map(processTree))).flat().filter((pid) => !stopped.has(pid))
+    const found = (await Promise.all(roots().map(processTree))).flat().filter((pid) => !stopped.has(pid))
     if (found.length === 0) break
     for (const pid of found) {
       signalProcess(pid, 'SIGSTOP')

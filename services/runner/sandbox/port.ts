@@ -12,6 +12,8 @@
  * Tested by the specs beside the adapters.
  */
 import type { Readable, Writable } from 'node:stream'
+import type { ListeningPort } from './listeningPorts.ts'
+import type { Program, ProgramSpec } from './program.ts'
 import type { Git } from '../workspace/git/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
@@ -103,9 +105,18 @@ export interface SandboxedProcess {
   /** Resolves when the command and its helper processes have started: whatever is started later does not survive a freeze. Never fails. */
   readonly settled: Promise<void>
   /**
-   * Ends all processes except the command and those that existed when it had settled, and stops these: nothing runs until `thaw`. If that takes
-   * longer than some seconds, everything is ended. Without a sandbox, this cannot find a process that is in another session and has removed the mark
-   * from its environment.
+   * Starts another program in this sandbox, with the same user, namespaces, filter and limits. It runs in a frozen sandbox too, and ends with the
+   * sandbox. Throws `CannotStart`.
+   */
+  exec(spec: ProgramSpec): Promise<Program>
+  /** The process ids, on this machine, of the keepers of the programs that `exec` started. Everything that such a program started is below its keeper. */
+  programs(): readonly number[]
+  /** The TCP ports on which the command, the programs of `exec` and what they started listen: at most 64. */
+  listening(): Promise<readonly ListeningPort[]>
+  /**
+   * Ends all processes except the command and those that existed when it had settled, and stops these: nothing runs until `thaw`, apart from programs
+   * of `exec` and what they start. If that takes longer than some seconds, everything is ended. Without a sandbox, this cannot find a process that is
+   * in another session and has removed the mark from its environment.
    */
   freeze(): Promise<'frozen' | 'ended'>
   thaw(): void

@@ -9,8 +9,8 @@ const pollIntervalMs = 500
 const pauseFactor = 10
 
 export interface Watched {
-  /** Returns the id of the first process, as soon as it is known. */
-  readonly root: () => number | undefined
+  /** Returns the ids of the processes below which all others are. */
+  readonly roots: () => readonly number[]
   /** Returns the kernel's count of memory; if missing, the processes are looked at. */
   readonly counted?: () => Promise<Counted>
 }
@@ -18,7 +18,7 @@ export interface Watched {
 /** Watches until `stop` is called; `exceeded` may be called more than once. */
 export function watchLimits(
   limits: Pick<SandboxLimits, 'memoryBytes' | 'wallMs'>,
-  { root, counted = async () => 'unknown' }: Watched,
+  { roots, counted = async () => 'unknown' }: Watched,
   exceeded: (limit: 'time_limit' | 'memory_limit') => void,
 ): { stop(): void } {
   let isStopped = false
@@ -27,8 +27,8 @@ export function watchLimits(
   const isTooMuch = async (): Promise<boolean> => {
     const memory = await counted()
     if (memory !== 'unknown') return memory === 'exceeded'
-    const pid = root()
-    return pid !== undefined && (await memoryOf(await processTree(pid))) > limits.memoryBytes
+    const trees = await Promise.all(roots().map(processTree))
+    return (await memoryOf(trees.flat())) > limits.memoryBytes
   }
   const look = async (): Promise<void> => {
     const begun = performance.now()

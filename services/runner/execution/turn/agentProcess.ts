@@ -50,7 +50,7 @@ export interface TurnListener {
   isOver(): boolean
 }
 
-export interface AgentProcess {
+export interface AgentProcess extends Pick<SandboxedProcess, 'exited' | 'kill'> {
   readonly agent: Agent
   readonly version: string
   /** Secrets that only this process got. No record may show them. */
@@ -70,7 +70,6 @@ export interface AgentProcess {
   /** Gives the agent the answers to its request; returns `false` when it no longer waits for them. */
   answer(requestId: string, answers: readonly Answer[]): boolean
   interrupt(): void
-  kill(): void
   /**
    * Ends everything that the agent's turns started, and freezes the agent until its next turn, so that it changes no file meanwhile. If that fails,
    * the agent is ended, and the result is `false`.
@@ -79,7 +78,8 @@ export interface AgentProcess {
   /** Lets a frozen agent run shortly before its turn, as it needs about 25 ms to resume. */
   thaw(): void
   isAlive(): boolean
-  readonly exited: Promise<SandboxExit>
+  /** Whether programs run beside it in its sandbox. */
+  isUsed(): boolean
   /** Lets the agent exit by itself, while its reports are still read, and kills it when it does not exit. No process of it is left then. */
   close(listener?: TurnListener): Promise<SandboxExit>
 }
@@ -343,9 +343,7 @@ function agentProcess(
       if (line === null) child.interrupt()
       else write(line)
     },
-    kill: () => child.kill(),
-    thaw: () => child.thaw(),
-    freeze: async () => (await child.freeze()) === 'frozen',
+    ...ofSandbox(child),
     async close(listener = nobody) {
       stderr.forwardTo(listener.onStderr)
       const leaving = setTimeout(() => child.kill(), leaveMs)
@@ -362,6 +360,15 @@ function agentProcess(
       }
       return child.exited
     },
+  }
+}
+
+function ofSandbox({ programs, kill, thaw, freeze }: SandboxedProcess) {
+  return {
+    isUsed: () => programs().length > 0,
+    kill,
+    thaw,
+    freeze: async () => (await freeze()) === 'frozen',
   }
 }
 

@@ -18,7 +18,10 @@ import {
   gitLimits,
 } from '../layout.ts'
 import type { SandboxGroup, ControlGroups } from './controlGroups.ts'
+import { closing } from './hostPaths.ts'
 import { launcher, launchWords, nulEnded } from './launcher.ts'
+import { programsIn } from './programs.ts'
+import { listeningPorts } from '../listeningPorts.ts'
 import { watchLimits } from '../watchLimits.ts'
 import type {
   Bind,
@@ -132,9 +135,9 @@ function inputsOf({ system }: BubblewrapOptions, spec: SandboxSpec): SandboxInpu
 }
 
 function runIn(
-  { filters }: BubblewrapOptions,
+  { filters, inherited }: BubblewrapOptions,
   { child, holding }: SpawnedSandbox,
-  { limits, beside = 0 }: SandboxSpec,
+  { workspace, limits, beside = 0 }: SandboxSpec,
   { making, words, files }: SandboxInputs,
 ): SandboxedProcess {
   const [argumentPipe, wordPipe, filterPipe, infoPipe, ...filePipes] = child.pipes
@@ -173,46 +176,91 @@ function runIn(
     if (isInterrupted) interrupt()
   }
   const firstLearned = learnFirst()
-  let staying: readonly Known[] = []
-  const learnStaying = async (): Promise<void> => {
-    await firstLearned
-    if (first) staying = await firstOnes(first.pid, 1 + beside, () => isOver)
-  }
-  const settled = learnStaying()
-  const watch = watchLimits(
+  const staying = firstLearned.then(() => (first ? firstOnes(first.pid, 1 + beside, () => isOver) : []))
+  const programs = programsIn({
+    identity: commandIdentity(workspace),
     limits,
-    { root: () => first?.pid, counted: async () => group?.counted() ?? 'unknown' },
-    end,
-  )
-
+    inherited,
+    enter: () => staying.then(() => (isOver ? undefined : first)),
+    filter: () => filters?.[group ? 'kernel' : 'processes'],
+    group: () => group,
+    endSandbox: () => end('killed'),
+    // What has escaped from its keeper is below the first process, like everything that a freeze ends.
+    onLost: () => freezing.again(),
+  })
+  const roots = () => [...(first ? [first.pid] : []), ...programs.keepers()]
+  const watch = watchLimits(limits, { roots, counted: async () => group?.counted() ?? 'unknown' }, end)
+  const freezing = freezer({
+    settled: staying.then((known) => ({ root: first?.pid, staying: known })),
+    isOver: () => isOver,
+    end: () => end('killed'),
+  })
   const exited = child.exited.then(async (exit): Promise<SandboxExit> => {
     watch.stop()
     await Promise.all([firstLearned, begun])
     if (first) await untilGone(first.pid, first.birth)
     isOver = true
+    await programs.ended()
     // The kernel may have ended the sandbox because of its memory before the next check.
     if (reason === 'itself' && (await group?.counted()) === 'exceeded') reason = 'memory_limit'
     void group?.remove()
     return { ...exit, reason }
   })
   return {
-    pid: child.pid,
-    stdin: child.stdin,
-    stdout: child.stdout,
-    stderr: child.stderr,
+    ...streamsOf(child),
     exited,
     interrupt,
     kill: () => end('killed'),
-    settled,
-    async freeze() {
-      await settled
-      if (first && staying.length > 0 && (await freeze(first.pid, staying))) return 'frozen'
-      end('killed')
+    settled: staying.then(() => undefined),
+    exec: programs.exec,
+    programs: programs.keepers,
+    listening: async () => (first ? listeningPorts(first.pid, roots()) : []),
+    freeze: () => freezing.freeze(exited),
+    thaw: freezing.thaw,
+  }
+}
+
+interface Freezable {
+  readonly settled: Promise<{ readonly root: number | undefined; readonly staying: readonly Known[] }>
+  readonly isOver: () => boolean
+  readonly end: () => void
+}
+
+function freezer({ settled, isOver, end }: Freezable) {
+  let isFrozen = false
+  let known: readonly Known[] = []
+  void settled.then(({ staying }) => (known = staying))
+  const freezeNow = async (): Promise<boolean> => {
+    const { root, staying } = await settled
+    if (root !== undefined && staying.length > 0 && (await freeze(root, staying))) return true
+    end()
+    return false
+  }
+  return {
+    async freeze(exited: Promise<unknown>): Promise<'frozen' | 'ended'> {
+      isFrozen = true
+      if (await freezeNow()) return 'frozen'
       await exited
       return 'ended'
     },
-    thaw: () => thaw(staying),
+    /** Ends what came below the first process since it was frozen. */
+    again(): void {
+      if (isFrozen && !isOver()) void freezeNow()
+    },
+    thaw(): void {
+      isFrozen = false
+      thaw(known)
+    },
   }
+}
+
+function streamsOf({
+  pid,
+  stdin,
+  stdout,
+  stderr,
+}: SpawnedProcess): Pick<SandboxedProcess, 'pid' | 'stdin' | 'stdout' | 'stderr'> {
+  return { pid, stdin, stdout, stderr }
 }
 
 /** Puts the sandbox into a group. The group's limit covers the sandbox's memory and its two temporary folders. */
@@ -263,7 +311,7 @@ function sandboxedGit(options: BubblewrapOptions, workspace: Workspace): Git {
 
 /**
  * The command line of bubblewrap. It reads its arguments from descriptor 3, and the filter, which it loads last, from 5; the launcher reads its words
- * from 4. bubblewrap does not close inherited descriptors, so if there are any, a shell does; those below `firstFree` are ours.
+ * from 4. bubblewrap does not close inherited descriptors; those below `firstFree` are ours.
  */
 function commandLine(
   { program, inherited, filters }: BubblewrapOptions,
@@ -273,13 +321,7 @@ function commandLine(
 ): readonly [string, ...string[]] {
   const filter = filters ? ['--seccomp', '5'] : []
   const args = ['--args', '3', ...filter, ...more, '--', ...launcher(identity, 4)]
-  const closed = inherited
-    .filter((descriptor) => descriptor >= firstFree)
-    .map((descriptor) => `${descriptor}>&-`)
-  if (closed.length === 0) return [program, ...args]
-  // Without --norc, a bash whose input is a socket would read a start-up file.
-  const shell = ['--norc', '--noprofile', '-p', '-c', `exec "$@" ${closed.join(' ')}`, 'bash'] as const
-  return ['/bin/bash', ...shell, program, ...args]
+  return closing(inherited, firstFree, [program, ...args])
 }
 
 /** The first descriptor after those for the arguments, the words, the filter and bubblewrap's report. */

@@ -113,6 +113,8 @@ export type Counted = 'within' | 'exceeded' | 'unknown'
 
 export interface SandboxGroup {
   counted(): Promise<Counted>
+  /** Puts another process under the limits. Rejects when that fails. */
+  add(pid: number): Promise<void>
   /** Removes the group. Call it when nothing of the sandbox is left. Never fails. */
   remove(): Promise<void>
 }
@@ -246,6 +248,7 @@ function controlGroups(groups: GroupPlace): ControlGroups {
             if (/^oom_kill [1-9]/m.test(events ?? '')) return 'exceeded'
             return now === limit ? 'within' : 'unknown'
           },
+          add: (other) => writeFile(join(folder, 'cgroup.procs'), String(other)),
           remove: () => removed(folder, remove),
         }
       } catch {

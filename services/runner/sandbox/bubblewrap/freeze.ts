@@ -26,6 +26,10 @@ const onlyStoppedMs = 1_000
  * the kernel's lock, and an orphan is added to the end of the list of `root`: so every living process is in some
  * list. Processes that stay are stopped and start nothing. So if two searches in a row find no other processes,
  * there are none.
+ *
+ * Programs of `exec` are not below `root`: the parent of a keeper is outside of the sandbox, and what such a program leaves behind becomes a child of
+ * its keeper. So they go on, and may change files. Nothing of the command gets below a keeper, since a process only gets a parent by being started or
+ * orphaned. If a keeper is killed, everything below it becomes an orphan of `root`, and is ended.
  */
 export async function freeze(root: number, staying: readonly Known[]): Promise<boolean> {
   const begun = performance.now()
@@ -36,7 +40,7 @@ export async function freeze(root: number, staying: readonly Known[]): Promise<b
     const others = await othersBelow(root, staying, dead)
     if (others === 'one_is_gone') return false
     emptyLooks = others.length === 0 ? emptyLooks + 1 : 0
-    if (emptyLooks >= 2 && (await areStopped(staying))) return true
+    if (emptyLooks >= 2 && (await areStopped(staying.map(({ pid }) => pid)))) return true
     const areNew = others.some((pid) => !stopped.has(pid))
     for (const pid of others) {
       signalProcess(pid, 'SIGSTOP')
@@ -47,6 +51,20 @@ export async function freeze(root: number, staying: readonly Known[]): Promise<b
     if (!areNew) await delay(1)
   }
   return false
+}
+
+/** Ends a process, to which the orphans below it go, with everything below it. False when that takes too long; then some may run. */
+export async function endTree(root: number): Promise<boolean> {
+  // Stopped, it starts nothing that nobody would find.
+  signalProcess(root, 'SIGSTOP')
+  const begun = performance.now()
+  while (!(await areStopped([root]))) {
+    if (performance.now() > begun + freezeTimeoutMs) return false
+    await delay(1)
+  }
+  const isRid = await freeze(root, [])
+  signalProcess(root, 'SIGKILL')
+  return isRid
 }
 
 /** Lets the stopped processes continue. */
@@ -82,8 +100,8 @@ export async function othersBelow(
 }
 
 /** Whether all threads are stopped. A stop signal takes effect in a thread only when the thread leaves the kernel, so every thread is checked. */
-async function areStopped(staying: readonly Known[]): Promise<boolean> {
-  for (const { pid } of staying)
+async function areStopped(pids: readonly number[]): Promise<boolean> {
+  for (const pid of pids)
     for (const thread of await readdir(`/proc/${pid}/task`).catch(() => [])) {
       const stat = await readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8').catch(() => '')
       if (!/^[TtZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))) return false

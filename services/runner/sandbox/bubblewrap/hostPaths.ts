@@ -41,6 +41,29 @@ export async function inheritedDescriptors(): Promise<readonly number[]> {
   return inherited
 }
 
+/** A command line that closes inherited descriptors first, in a shell, except for those below `firstFree`, which are ours. */
+export function closing(
+  inherited: readonly number[],
+  firstFree: number,
+  command: readonly [string, ...string[]],
+): readonly [string, ...string[]] {
+  const closed = inherited
+    .filter((descriptor) => descriptor >= firstFree)
+    .map((descriptor) => `${descriptor}>&-`)
+  if (closed.length === 0) return command
+  // Without --norc, a bash whose input is a socket would read a start-up file.
+  return [
+    '/bin/bash',
+    '--norc',
+    '--noprofile',
+    '-p',
+    '-c',
+    `exec "$@" ${closed.join(' ')}`,
+    'bash',
+    ...command,
+  ]
+}
+
 /** Places below the visible folders where npm, pip, git and others have settings for the whole machine, for example registries with their tokens. */
 const settingsPlaces = [
   '/usr/etc',

@@ -17,9 +17,13 @@ export const nicerThanServer = 10
 
 /**
  * The command line of the launcher, which is the same for all sandboxes of an identity except for the user's number. It reads its words from the
- * descriptor.
+ * descriptor, and becomes the command unless another script is given.
  */
-export function launcher(identity: SandboxIdentity, descriptor: number): readonly string[] {
+export function launcher(
+  identity: SandboxIdentity,
+  descriptor: number,
+  script = becoming,
+): readonly string[] {
   const start = ['perl', '-e', script, String(descriptor)]
   if (identity.kind !== 'host_user') return start
   return [
@@ -70,26 +74,35 @@ function resourceCall(): number {
   }
 }
 
-/**
- * In Perl, which every Debian has, and which starts faster than several programs that each do a part. 6, 1, 2 and 4 are RLIMIT_NPROC, _FSIZE, _DATA
- * and _CORE of setrlimit(2), which no program can raise again. If memory is short, the kernel ends processes in a sandbox before the server; if
- * processors are, the server has priority.
- */
-const script = `
+/** In Perl, which every Debian has, and which starts faster than several programs that each do a part. */
+export const readsWords = `
 open(my $in, '<&=', shift @ARGV) or exit 125;
 my @words = split /\\0/, do { local $/; <$in> }, -1;
 close $in;
 pop @words;
 my ($call, $processes, $file, $memory, $dir, $count) = splice @words, 0, 6;
+my %variables = map { split /=/, $_, 2 } splice @words, 0, $count;
+`
+
+/**
+ * 6, 1, 2 and 4 are RLIMIT_NPROC, _FSIZE, _DATA and _CORE of setrlimit(2), which no program can raise again. If memory is short, the kernel ends
+ * processes in a sandbox before the server; if processors are, the server has priority.
+ */
+export const limitsItself = `
 setpriority(0, 0, getpriority(0, 0) + ${nicerThanServer});
 if (open my $score, '>', '/proc/self/oom_score_adj') { print $score 500; close $score }
 for ([6, $processes], [1, $file], [2, $memory], [4, 0]) {
   my ($kind, $most) = @$_;
   syscall($call + 0, 0, $kind, pack('QQ', $most, $most), 0) == 0 or die "bounds cannot be set: $!\\n";
 }
+`
+
+export const becomesCommand = `
 chdir $dir or die "$dir: $!\\n";
-%ENV = map { split /=/, $_, 2 } splice @words, 0, $count;
+%ENV = %variables;
 exec { $words[0] } @words;
 print STDERR "$words[0]: $!\\n";
 exit 127;
 `
+
+const becoming = readsWords + limitsItself + becomesCommand

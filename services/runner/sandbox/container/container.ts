@@ -1,4 +1,5 @@
 /** The sandbox with a container engine: a container for each run, with its own user, process tree, network and file system. */
+import { CannotStart } from '#platform/childProcess.ts'
 import { mirrorObjectsInSandbox } from '../../workspace/workspaceGit.ts'
 import { accountFiles, sandboxPaths, checkedBind, commandEnvironment } from '../layout.ts'
 import { containerGit } from './git.ts'
@@ -25,6 +26,8 @@ export function containerSandbox(options: ContainerOptions): ContainerSandbox {
     close: git.close,
   }
 }
+
+const notEntered = 'no other program can be started in a sandbox that is a container'
 
 function startSandbox(options: ContainerOptions, spec: SandboxSpec): SandboxedProcess {
   const { workspace, limits } = spec
@@ -76,6 +79,9 @@ function startSandbox(options: ContainerOptions, spec: SandboxSpec): SandboxedPr
     }),
     interrupt: container.interrupt,
     kill: () => end('killed'),
+    exec: ({ command }) => Promise.reject(new CannotStart(command[0], new Error(notEntered))),
+    programs: () => [],
+    listening: async () => [],
     settled: spec.beside === undefined ? Promise.resolve() : container.settled,
     async freeze() {
       if (await container.freeze()) return 'frozen'
