@@ -214,7 +214,6 @@ const tried = cases.filter(({ name }) => isLongRun || name !== 'gemini')
 if (!isLongRun)
   note('runs of gemini', 'the real CLI without the product; the product only in `npm run test:long`')
 /** Leaves a test of images, keys, refusals, retries or answers after a crash to the long tests, since each start of a program takes seconds. */
-const longTest: (name: string, run: () => Promise<void>) => void = isLongRun ? test : () => undefined
 
 describe.each(tried)('$name', (agent) => {
   const gates = { speak: createGate(), wait: createGate() }
@@ -298,7 +297,7 @@ describe.each(tried)('$name', (agent) => {
   })
 
   // Shows opencode, gemini: images.
-  longTest('it is given the image that comes with a message', async () => {
+  test.runIf(isLongRun)('it is given the image that comes with a message', async () => {
     const form = new FormData()
     form.set('image', new File([new Uint8Array(await picture('image/png', 60, 40))], 'plan.png'))
     const headers = { authorization: `Bearer ${scene.ada.token}` }
@@ -381,16 +380,19 @@ describe.each(tried)('$name', (agent) => {
     expect((await scene.ada.ask(getCommands, of(taskId))).logs).toEqual([])
   })
 
-  longTest('its question of a run that a crash ended is answered with the next turn', async () => {
-    const taskId = await begin('Ask and be killed')
-    const params = { taskId, questionId: await open(taskId) }
-    await scene.product.kill9()
-    await scene.product.restart()
-    expect(await ended(taskId)).toMatchObject({ status: 'failed', waitingFor: 'question' })
-    await scene.ada.ask(answerQuestion, { params, body: { answer: 'Blue' } })
-    expect(await ended(taskId, 2)).toMatchObject({ status: 'completed', waitingFor: null })
-    expect(await answersOf(taskId)).toContain('Blue it is.')
-  })
+  test.runIf(isLongRun)(
+    'its question of a run that a crash ended is answered with the next turn',
+    async () => {
+      const taskId = await begin('Ask and be killed')
+      const params = { taskId, questionId: await open(taskId) }
+      await scene.product.kill9()
+      await scene.product.restart()
+      expect(await ended(taskId)).toMatchObject({ status: 'failed', waitingFor: 'question' })
+      await scene.ada.ask(answerQuestion, { params, body: { answer: 'Blue' } })
+      expect(await ended(taskId, 2)).toMatchObject({ status: 'completed', waitingFor: null })
+      expect(await answersOf(taskId)).toContain('Blue it is.')
+    },
+  )
 
   test('it uses a local and a remote MCP server, and the credential is nowhere in its sandbox', async () => {
     const credential = 'Bearer swordfish-of-the-remote-server'
@@ -421,7 +423,7 @@ describe.each(tried)('$name', (agent) => {
     }
   })
 
-  longTest('a key that its model refuses is told in a sentence', async () => {
+  test.runIf(isLongRun)('a key that its model refuses is told in a sentence', async () => {
     const taskId = await begin('Answer 401')
     const { failure } = await ended(taskId)
     expect(failure).toMatchObject({
@@ -430,7 +432,7 @@ describe.each(tried)('$name', (agent) => {
     })
   })
 
-  longTest('a retry of a call to its model, of which it says nothing, is told', async () => {
+  test.runIf(isLongRun)('a retry of a call to its model, of which it says nothing, is told', async () => {
     const taskId = await begin('Answer 429 once')
     expect(await ended(taskId)).toMatchObject({ status: 'completed' })
     const { output } = await scene.ada.ask(getTerminal, of(taskId))
@@ -446,19 +448,22 @@ describe.each(tried)('$name', (agent) => {
     expect(await ended(taskId, 2)).toMatchObject(agent.plugged.outcome)
   })
 
-  longTest("a person's own key pays, and one that is refused when it is entered is not stored", async () => {
-    const { provider, header } = agent.key
-    const own = 'sk-the-key-of-ada-which-no-sandbox-sees-0001'
-    await scene.ada.ask(setAgentKey, { body: { provider, value: own } })
-    const revoked = { body: { provider, value: 'sk-revoked-long-ago-0001' } }
-    expect(await scene.ada.refused(setAgentKey, revoked)).toMatchObject({ code: 'key_refused' })
-    const taskId = await begin('Say')
-    expect(await ended(taskId)).toMatchObject({ status: 'completed' })
-    expect(opened.requests.at(-1)?.headers[header]).toBe(own)
-    await scene.ada.ask(setAgentKey, { body: { provider, value: null } })
-  })
+  test.runIf(isLongRun)(
+    "a person's own key pays, and one that is refused when it is entered is not stored",
+    async () => {
+      const { provider, header } = agent.key
+      const own = 'sk-the-key-of-ada-which-no-sandbox-sees-0001'
+      await scene.ada.ask(setAgentKey, { body: { provider, value: own } })
+      const revoked = { body: { provider, value: 'sk-revoked-long-ago-0001' } }
+      expect(await scene.ada.refused(setAgentKey, revoked)).toMatchObject({ code: 'key_refused' })
+      const taskId = await begin('Say')
+      expect(await ended(taskId)).toMatchObject({ status: 'completed' })
+      expect(opened.requests.at(-1)?.headers[header]).toBe(own)
+      await scene.ada.ask(setAgentKey, { body: { provider, value: null } })
+    },
+  )
 
-  longTest("a project's key pays, at the project's own address alone", async () => {
+  test.runIf(isLongRun)("a project's key pays, at the project's own address alone", async () => {
     const { provider, header } = agent.key
     const value = 'sk-of-the-gateway-which-no-sandbox-sees-0002'
     const gateway = await agent.start(scriptsOf(agent, gates))
