@@ -1,5 +1,7 @@
 # The images of Flightdeck: `service` for command, query and gateway, and `runner`, the last, which holds all that the product can do.
 ARG NODE_IMAGE=node:24-bookworm-slim
+# What the runner's image is made from: its programs are those that agents find in their sandbox. deploy/universal.Dockerfile makes one with many.
+ARG RUNNER_BASE=${NODE_IMAGE}
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
@@ -31,7 +33,7 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=30s \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 CMD ["node", "dist/server/main.js"]
 
-FROM ${NODE_IMAGE} AS runner
+FROM ${RUNNER_BASE} AS runner
 # Debian packages that agents are to find in their sandbox besides these: compilers, interpreters.
 ARG AGENT_PACKAGES=
 RUN apt-get update \

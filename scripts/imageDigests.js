@@ -1,5 +1,5 @@
 /**
- * `node scripts/imageDigests.js`: writes the current digest of each image tag into docker-compose.yml and the Dockerfile. With `--check` it writes
+ * `node scripts/imageDigests.js`: writes the current digest of each image tag into docker-compose.yml and the Dockerfiles. With `--check` it writes
  * nothing, and fails if a digest is missing or is not that of its tag. Needs a network but no Docker: it asks registries by their common protocol,
  * https://github.com/opencontainers/distribution-spec.
  */
@@ -9,7 +9,9 @@ import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const files = ['docker-compose.yml', 'Dockerfile'].map((name) => join(root, name))
+const files = ['docker-compose.yml', 'Dockerfile', 'deploy/universal.Dockerfile'].map((name) =>
+  join(root, name),
+)
 /** A default image with a tag. Our own images have none, because they are built here. */
 const image = /(?<=_IMAGE(?::-|=))([\w./-]+:[\w.-]+)(?:@(sha256:[0-9a-f]{64}))?/g
 /** The media types of an index for all architectures come first: the digest for one architecture would be of no use on another. */

@@ -25,7 +25,8 @@ const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes
   error: saying('can have at most 32 KiB.'),
 })
 
-const Variable = z.object({ name: EnvironmentName, value: Value })
+export const ProjectVariable = z.object({ name: EnvironmentName, value: Value })
+export type ProjectVariable = z.infer<typeof ProjectVariable>
 
 /**
  * A host that sandboxes may reach: `host`, `*.suffix`, or either with a port; a numeric address counts as a host. `owner/name` is a repository of the
@@ -182,6 +183,22 @@ export const RepositoryHooks = z.discriminatedUnion('kind', [
 ])
 export type RepositoryHooks = z.infer<typeof RepositoryHooks>
 
+/** What the files of a repository say about the environment that it needs, and settings that would provide it. Nothing applies until it is saved. */
+export const DetectedEnvironment = z.object({
+  /** Each file that says something, and what it says. */
+  found: z.array(z.object({ file: z.string(), says: z.string() })),
+  /** The proposed setup command; empty for none. */
+  setupCommand: z.string(),
+  /** The hosts that the setup command needs by default, each with the file that it is for. */
+  hosts: z.array(HostSuggestion),
+  variables: z.array(z.object({ name: z.string(), value: z.string() })),
+  /** Ports on which the repository's own programs listen. */
+  ports: z.array(z.int()),
+  /** Sentences about what the files ask for and tasks do not get. */
+  notes: z.array(z.string()),
+})
+export type DetectedEnvironment = z.infer<typeof DetectedEnvironment>
+
 /** How a repository differs from a plain clone, according to its default branch as last fetched. */
 export const ShownRepository = z.object({
   /** The first 50 submodules. */
@@ -204,12 +221,14 @@ export const ShownRepository = z.object({
   isShallow: z.boolean(),
   /** `null` when the repository has no hooks. */
   hooks: RepositoryHooks.nullable(),
+  /** Left out by a runner of an earlier version. */
+  detected: DetectedEnvironment.exactOptional(),
 })
 export type ShownRepository = z.infer<typeof ShownRepository>
 
 export const getProjectRepository = defineRead(projectSettingsRoutes.getProjectRepository, {
   summary:
-    'What of the repository is not as in a plain clone: submodules, filters, a shallow history; and its hooks for agents.',
+    'What of the repository is not as in a plain clone: submodules, filters, a shallow history; its hooks for agents; and what its files say about the environment that it needs.',
   params,
   /** `null` until a runner has fetched the repository. */
   answer: { repository: ShownRepository.nullable() },
@@ -234,7 +253,7 @@ export const updateProjectSettings = defineWrite(projectSettingsRoutes.updatePro
   body: z.object({
     setupCommand: Text.max(settingsLimits.setupCommandLength).optional(),
     variables: z
-      .array(Variable)
+      .array(ProjectVariable)
       .max(settingsLimits.variables, {
         error: saying(`can have at most ${settingsLimits.variables} entries.`),
       })

@@ -1,5 +1,5 @@
 /** Repositories as they occur in practice: with filters, with repositories inside of the tree, and with a base branch that is gone. */
-import { rm } from 'node:fs/promises'
+import { rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
@@ -29,7 +29,11 @@ beforeAll(async () => {
     ...files,
     '.gitattributes': attributes,
     'secrets.env': '\0GITCRYPT\0abc',
+    '.devcontainer/devcontainer.json': '//'.padEnd(10 * 1024 * 1024),
+    'package-lock.json': '{}',
+    'package.json': '{"engines": {"node": ">=999"}}',
   })
+  await symlink('/etc/passwd', join(repository, '.nvmrc'))
   await gitDone(repository, ['branch', 'gone'])
   const library = join(folder, 'shared-lib')
   await localRepository(library, { 'util.py': 'shared\n' })
@@ -77,7 +81,26 @@ test('repository F1: what a repository holds is told once it is imported, before
     ],
     filters: ['git-crypt'],
     isShallow: false,
+    detected: {
+      found: [
+        { file: 'package-lock.json', says: 'Packages of npm' },
+        { file: 'package.json', says: 'node >=999' },
+      ],
+      setupCommand: 'npm ci',
+      hosts: [{ host: 'registry.npmjs.org', from: 'package-lock.json' }],
+      variables: [],
+      ports: [],
+      notes: expect.arrayContaining([
+        '.devcontainer/devcontainer.json is larger than 256 KiB and is not read.',
+        '.nvmrc is not a plain file and is not read.',
+      ]),
+    },
   })
+})
+
+test('nothing that the files of a repository propose is set or run before somebody uses it', async () => {
+  const { settings } = await scene.ada.ask(getProjectSettings, { params: { projectId: scene.projectId } })
+  expect(settings).toMatchObject({ setupCommand: '', egress: [], variables: [] })
 })
 
 test('repository F1: plain text on a path with a filter is refused with its name, until the owner allows the filter', async () => {

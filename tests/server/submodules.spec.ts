@@ -101,6 +101,7 @@ test('repository F2: the project tells what its repository is, and private submo
     filters: ['sops'],
     isShallow: false,
     hooks: null,
+    detected: { found: [], setupCommand: '', hosts: [], variables: [], ports: [], notes: [] },
   })
 
   const params = { projectId }

@@ -14,6 +14,7 @@ import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import { openProgramVersions } from '../detected/programVersions.ts'
 import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
 import { redactChanges } from '../execution/recording/changesReport.ts'
 import { reachAsPerson, refreshMirror } from '../execution/repositoryAccess.ts'
@@ -50,6 +51,7 @@ export function handleRpcRequests(
   }
   // With several runners, each of them would clone a repository that only one of them may need.
   const firstFetch = isAlone ? fetchMirror : null
+  const programVersions = openProgramVersions(deps)
   const { abilities, files } = abilityAnswers({ ...deps, fetchMirror: firstFetch })
   const stops = [
     rpc.handle('changes', ofOwnWorkspace(deps, changesAgainst)),
@@ -62,7 +64,7 @@ export function handleRpcRequests(
     rpc.handle('hosts', (request) => suggestedHosts(deps, request)),
     rpc.handle('mcpSuggestions', (request) => suggestedServers(deps, request)),
     rpc.handle('mcpTools', mcpTools(deps, codeHostUrl)),
-    rpc.handle('repository', (request) => repositoryFacts(deps, request, firstFetch)),
+    rpc.handle('repository', (request) => repositoryFacts({ ...deps, programVersions }, request, firstFetch)),
   ]
   return () => {
     ended.abort()

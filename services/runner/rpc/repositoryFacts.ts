@@ -1,19 +1,27 @@
-/** Answers with facts about a project's repository, from the mirror as last fetched: submodules, filters, a shallow history, hooks for agents. */
+/**
+ * Answers with facts about a project's repository, from the mirror as last fetched: submodules, filters, a shallow history, hooks for agents, and the
+ * environment that its files ask for.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import { CodeHostFault, type CodeHost } from '#platform/ports/codeHost.ts'
 import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import { hooksIn } from '../agents/hooks.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
+import { environmentOf, nothingDetected } from '../detected/detectEnvironment.ts'
+import type { ProgramVersions } from '../detected/programVersions.ts'
 import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
 import { commitOf, type Git } from '../workspace/git/git.ts'
 import { surveyOf, type Submodule } from '../workspace/git/cloneDifferences.ts'
 
 type Deps = Pick<
   WorkspaceDeps,
-  'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'mirrors' | 'scratch' | 'logger'
+  'documents' | 'accessControl' | 'access' | 'codeHost' | 'git' | 'mirrors' | 'scratch' | 'logger' | 'sandbox'
 > &
-  Pick<AgentDeps, 'abilities'>
+  Pick<AgentDeps, 'abilities'> & {
+    /** The versions of the programs in sandboxes. */
+    readonly programVersions: () => Promise<ProgramVersions>
+  }
 
 /** Fetches the mirror of a project's repository. Never rejects. */
 export type FetchMirror = (of: { readonly owner: string; readonly projectId: string }) => Promise<unknown>
@@ -27,7 +35,7 @@ const maxAccessChecks = 20
 
 /** The repository of a project on this runner, if the person may still read it. Throws the code host's refusal. */
 export async function fetchedRepository(
-  deps: Omit<Deps, 'scratch' | 'logger' | 'abilities'>,
+  deps: Omit<Deps, 'scratch' | 'logger' | 'abilities' | 'sandbox' | 'programVersions'>,
   { projectId, ownerId }: RpcRequest<'repository'>,
 ): Promise<
   { readonly gitDir: string; readonly tree: string; readonly url: string; readonly token: string } | undefined
@@ -65,10 +73,23 @@ export async function repositoryFacts(
     const git: Git = (call) => deps.git({ timeoutMs: gitTimeoutMs, ...call })
     const commit = await commitOf(git, gitDir, tree)
     if (commit === null)
-      return { repository: { submodules: [], submoduleCount: 0, filters: [], isShallow: false, hooks: null } }
-    const [{ submodules, filters, isCut }, files] = await Promise.all([
+      return {
+        repository: {
+          submodules: [],
+          submoduleCount: 0,
+          filters: [],
+          isShallow: false,
+          hooks: null,
+          detected: nothingDetected,
+        },
+      }
+    const isContainer = 'kind' in deps.sandbox && deps.sandbox.kind === 'container'
+    const [{ submodules, filters, isCut }, files, detected] = await Promise.all([
       surveyOf({ ...deps, git }, { gitDir, commit, url }),
       deps.abilities.at(gitDir, commit),
+      deps
+        .programVersions()
+        .then((versions) => environmentOf(git, { gitDir, commit }, { isContainer, versions })),
     ])
     const listed = submodules.slice(0, maxSubmodules).map(async ({ path, repository, isOnHost }, index) => ({
       path,
@@ -86,6 +107,7 @@ export async function repositoryFacts(
         filters: [...filters],
         isShallow: isCut,
         hooks: hooksIn(files),
+        detected,
       },
     }
   } catch (fault) {

@@ -4,7 +4,7 @@ import { Button } from '../../../ui/form/Button.tsx'
 import { useNow } from '../../../ui/hooks.ts'
 import { Note } from '../../../ui/layout/Note.tsx'
 import { age } from '../../../ui/text/clock.ts'
-import { HiddenMarks } from '../../../ui/text/HiddenMarks.tsx'
+import { ExactText } from '../../../ui/text/ExactText.tsx'
 import { SettingsPart, type ProjectSettingsProps, useSave } from './SettingsPart.tsx'
 import { refreshAfterSeconds, useProjectRepositoryQuery } from './projectSettingsApi.ts'
 import { texts as allTexts } from './texts.ts'
@@ -54,10 +54,10 @@ function Listed({ hash, hooks }: Extract<RepositoryHooks, { kind: 'shown' }>) {
           // Hooks can be equal, and are only identified by index.
           <li key={index} className="py-2">
             <p className="text-meta text-muted wrap-anywhere">
-              <HiddenMarks text={visible(whenOf(one))} />
+              <ExactText text={whenOf(one)} />
             </p>
             <pre className="mt-1 font-mono text-meta whitespace-pre-wrap wrap-anywhere">
-              <HiddenMarks text={visible(one.hook.command)} />
+              <ExactText text={one.hook.command} />
             </pre>
           </li>
         ))}
@@ -74,10 +74,3 @@ function whenOf({ event, matcher = '', hook }: RepositoryHook): string {
     .filter((part) => part !== '')
     .join(' · ')
 }
-
-/** The text with its control characters, which a page would not show, as escapes. */
-const visible = (text: string): string =>
-  text.replaceAll(
-    /[^\P{Cc}\n\t]/gu,
-    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )

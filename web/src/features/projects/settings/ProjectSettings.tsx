@@ -1,5 +1,5 @@
 /** The settings of a project, for all its tasks: setup, variables, secrets, network and more. */
-import { lazy, Suspense, type ComponentProps } from 'react'
+import { lazy, Suspense, useState, type ComponentProps } from 'react'
 import { useParams } from 'react-router-dom'
 import { reasonOf } from '../../../api/fault.ts'
 import { isUnknownId } from '../../../api/isUnknownId.ts'
@@ -21,6 +21,8 @@ import { SetupPart, VariablesPart } from './EnvironmentParts.tsx'
 import { texts } from './texts.ts'
 
 const ModelsPart = lazy(async () => ({ default: (await import('./ModelsPart.tsx')).ModelsPart }))
+
+const DetectedPart = lazy(async () => ({ default: (await import('./DetectedPart.tsx')).DetectedPart }))
 
 const McpServersPart = lazy(async () => ({
   default: (await import('../../mcp/McpServersPart.tsx')).McpServersPart,
@@ -54,23 +56,37 @@ export function ProjectSettings() {
       {data === undefined && !isUnknownId(error) && (
         <RetryNote read={read}>{reasonOf(error, faults.notFetched)}</RetryNote>
       )}
-      {data !== undefined && <Parts projectId={projectId} {...data} />}
+      {data !== undefined && <Parts projectId={projectId} {...data} reread={read.refetch} />}
     </Page>
   )
 }
 
-function Parts({ suggestions, ...part }: ComponentProps<typeof HostsPart>) {
+interface PartsProps extends ComponentProps<typeof HostsPart> {
+  readonly reread: () => Promise<unknown>
+}
+
+function Parts({ suggestions, reread, ...part }: PartsProps) {
+  const [timesUsed, setTimesUsed] = useState(0)
+  // A new key makes the forms that a proposal was saved for begin from the saved settings.
+  const ofProposal = (name: string) => `${name} ${timesUsed}`
+  const onUsed = async () => {
+    await reread()
+    setTimesUsed(timesUsed + 1)
+  }
   return (
     <>
-      <SetupPart {...part} />
-      <VariablesPart {...part} />
+      <SetupPart key={ofProposal('setup')} {...part} />
+      <VariablesPart key={ofProposal('variables')} {...part} />
       <SecretsPart {...part} />
       <DraftsPart {...part} />
       <FeedbackPart {...part} />
       <IssuesPart {...part} />
       <FiltersPart {...part} />
-      <HostsPart {...part} suggestions={suggestions} />
+      <HostsPart key={ofProposal('hosts')} {...part} suggestions={suggestions} />
       {/* These grow when they are read: a click on what would be below them could be lost. */}
+      <Suspense>
+        <DetectedPart {...part} suggestions={suggestions} onUsed={onUsed} />
+      </Suspense>
       <Suspense>
         <ModelsPart {...part} />
       </Suspense>

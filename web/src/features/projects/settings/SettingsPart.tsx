@@ -90,7 +90,7 @@ export function SettingsForm({ form, title, why, children, after }: SettingsForm
 
 type SettingsChange = BodyInputOf<typeof updateProjectSettings>
 
-/** Saves a part of the settings, and shows the outcome as a notification. */
+/** Saves a part of the settings, and shows the outcome as a notification. The returned promise says whether it was saved. */
 export function useSave(projectId: string) {
   const dispatch = useDispatch()
   const [update, { isLoading, error }] = useUpdateProjectSettingsMutation()
@@ -101,6 +101,7 @@ export function useSave(projectId: string) {
     save: async (settings: SettingsChange) => {
       const answer = await update({ projectId, ...settings })
       dispatch(notifiedOutcome(answer.error, texts.saved, faults.notSaved))
+      return answer.error === undefined
     },
   }
 }

@@ -1,4 +1,4 @@
-/** A person reads the hooks of a repository in the project's settings, allows them, and forbids them again. */
+/** A person reads in the project's settings what a repository would run: its hooks, and the setup that its files propose. */
 import { afterAll, test } from 'vitest'
 import { violations } from './axe.ts'
 import { expect } from './expect.ts'
@@ -12,8 +12,23 @@ const hooks = {
   Stop: [{ hooks: [{ type: 'command', command }] }],
 }
 const settings = JSON.stringify({ hooks })
+const devcontainer = JSON.stringify({
+  image: 'x'.repeat(60),
+  postCreateCommand: command,
+  containerEnv: { STAGE: 'y'.repeat(300), PATH: '/x' },
+  forwardPorts: [3000],
+  privileged: true,
+  runArgs: ['--cap-add=ALL'],
+})
 const stage = await openStage({
-  repositories: { handbook: { 'README.md': '# Handbook\n', '.claude/settings.json': settings } },
+  repositories: {
+    handbook: {
+      'README.md': '# Handbook\n',
+      '.claude/settings.json': settings,
+      '.devcontainer.json': `// For everybody\n${devcontainer}`,
+      'package.json': '{"engines": {"node": ">=999"}}',
+    },
+  },
 })
 afterAll(() => stage.close())
 const ada = await stage.product.signIn('ada')
@@ -27,6 +42,8 @@ test('hooks are shown as text, allowed, and forbidden again', async () => {
   await expect(part.getByText('npm run format')).toBeVisible()
   await expect(part.getByText(String.raw`xxx\u001b[2K`)).toBeVisible()
   await expect(part.getByRole('img', { name: 'Hidden character U+202E' })).toBeVisible()
+  const detected = page.getByRole('region', { name: 'Detected' })
+  await expect(detected.getByText(String.raw`xxx\u001b[2K`)).toBeVisible()
   expect(await violations(page)).toEqual([])
   expect(await overflowAt(page, 320)).toEqual([])
 
@@ -38,4 +55,16 @@ test('hooks are shown as text, allowed, and forbidden again', async () => {
   expect(await violations(page)).toEqual([])
   await part.getByRole('button', { name: 'Forbid Again' }).click()
   await expect(part.getByRole('button', { name: 'Allow These Hooks' })).toBeVisible()
+})
+
+test('a proposal is shown as text, and used with one click', async () => {
+  const { page } = await visiting(stage, { as: ada, reducedMotion: true })
+  await page.goto(`/projects/${projectId}/settings`)
+  const part = page.getByRole('region', { name: 'Detected' })
+  await expect(part.getByText(/^Refused, .*: privileged; runArgs \(--cap-add=ALL\)\.$/)).toBeVisible()
+  await expect(page.getByLabel('Setup command')).toHaveValue('')
+  await part.getByRole('button', { name: 'Use This' }).click()
+  await expect(part.getByText('The settings have all that is proposed.')).toBeVisible()
+  await expect(page.getByLabel('Setup command')).toHaveValue(command)
+  await expect(page.getByLabel('Allowed hosts')).toHaveValue('registry.npmjs.org')
 })

@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest'
+import { detectEnvironment, nothingDetected } from './detectEnvironment.ts'
+
+const sandbox = { isContainer: false, versions: new Map([['node', '20.19.0'] as const]) }
+const detected = (files: Readonly<Record<string, string>>) =>
+  detectEnvironment(
+    { paths: new Set(Object.keys(files)), texts: new Map(Object.entries(files)), notes: [] },
+    sandbox,
+  )
+
+test('of a repository without known files there is nothing to tell', () => {
+  expect(detected({})).toEqual(nothingDetected)
+})
+
+const venv = "set -e\npython3 -m venv .venv\necho '*' > .venv/.gitignore\n"
+
+describe('package managers become a setup command', () => {
+  test.each<[Readonly<Record<string, string>>, string, readonly string[]]>([
+    [{ 'package.json': '{}' }, 'npm install', ['registry.npmjs.org']],
+    [{ 'package.json': '{}', 'package-lock.json': '' }, 'npm ci', ['registry.npmjs.org']],
+    [
+      { 'package.json': '{"packageManager":"pnpm@9.1.0+sha512.ab"}', 'pnpm-lock.yaml': '' },
+      'npx --yes pnpm@9.1.0 install --frozen-lockfile',
+      ['registry.npmjs.org'],
+    ],
+    [
+      { 'package.json': '{"packageManager":"pnpm@9;evil"}', 'pnpm-lock.yaml': '' },
+      'npx --yes pnpm@9 install --frozen-lockfile',
+      ['registry.npmjs.org'],
+    ],
+    [
+      { 'package.json': '{}', 'yarn.lock': '' },
+      'npx --yes yarn@1 install --frozen-lockfile',
+      ['registry.npmjs.org', 'registry.yarnpkg.com'],
+    ],
+    [
+      { 'package.json': '{"packageManager":"yarn@4.5.0"}', 'yarn.lock': '', '.yarnrc.yml': '' },
+      'npx --yes --package @yarnpkg/cli-dist@4.5.0 yarn install --immutable',
+      ['registry.npmjs.org', 'registry.yarnpkg.com'],
+    ],
+    [
+      { 'package.json': '{}', 'bun.lock': '' },
+      'npx --yes bun install --frozen-lockfile',
+      ['registry.npmjs.org'],
+    ],
+    [
+      { 'requirements.txt': '' },
+      `${venv}.venv/bin/pip install -r requirements.txt`,
+      ['pypi.org', 'files.pythonhosted.org'],
+    ],
+    [
+      { 'pyproject.toml': '[project]\n', 'uv.lock': '' },
+      `${venv}.venv/bin/pip install uv\n.venv/bin/uv sync --frozen`,
+      ['pypi.org', 'files.pythonhosted.org'],
+    ],
+    [
+      { 'pyproject.toml': '[project]\n', 'poetry.lock': '' },
+      `${venv}.venv/bin/pip install poetry\n.venv/bin/poetry install --no-interaction`,
+      ['pypi.org', 'files.pythonhosted.org'],
+    ],
+    [
+      { 'pyproject.toml': '[build-system]\n' },
+      `${venv}.venv/bin/pip install -e .`,
+      ['pypi.org', 'files.pythonhosted.org'],
+    ],
+    [{ 'pyproject.toml': '[tool.ruff]\n' }, '', []],
+    [{ 'go.mod': 'module x\n' }, 'go mod download', ['proxy.golang.org', 'sum.golang.org']],
+    [{ 'Cargo.toml': '', 'Cargo.lock': '' }, 'cargo fetch --locked', ['index.crates.io', 'static.crates.io']],
+    [{ 'pom.xml': '' }, 'mvn -q -B dependency:go-offline', ['repo.maven.apache.org']],
+    [{ 'pom.xml': '', mvnw: '' }, 'sh ./mvnw -q -B dependency:go-offline', ['repo.maven.apache.org']],
+    [
+      { 'build.gradle.kts': '' },
+      'gradle --no-daemon dependencies',
+      ['repo.maven.apache.org', 'plugins.gradle.org', 'plugins-artifacts.gradle.org'],
+    ],
+    [
+      { Gemfile: '', 'Gemfile.lock': '' },
+      "set -e\nbundle config set --local path vendor/bundle\nbundle install\necho '*' > vendor/bundle/.gitignore",
+      ['rubygems.org', 'index.rubygems.org'],
+    ],
+  ])('%j', (files, setupCommand, hosts) => {
+    const found = detected(files)
+    expect(found.setupCommand).toBe(setupCommand)
+    expect(found.hosts.map(({ host }) => host)).toEqual(hosts)
+  })
+})
+
+test('several languages are set up one after the other, each with its hosts', () => {
+  expect(detected({ 'package.json': '{}', 'package-lock.json': '', 'go.mod': 'go 1.24\n' })).toEqual({
+    found: [
+      { file: 'package-lock.json', says: 'Packages of npm' },
+      { file: 'go.mod', says: 'Go modules' },
+      { file: 'go.mod', says: 'go >=1.24' },
+    ],
+    setupCommand: 'set -e\nnpm ci\ngo mod download',
+    hosts: [
+      { host: 'registry.npmjs.org', from: 'package-lock.json' },
+      { host: 'proxy.golang.org', from: 'go.mod' },
+      { host: 'sum.golang.org', from: 'go.mod' },
+    ],
+    variables: [],
+    ports: [],
+    notes: [],
+  })
+})
+
+test("the devcontainer's own commands come before ours, as they are", () => {
+  const { setupCommand, hosts } = detected({
+    'package.json': '{}',
+    '.devcontainer.json': JSON.stringify({ postCreateCommand: 'make a; make b\n# \u001B[31mdone' }),
+  })
+  expect(setupCommand).toBe('make a; make b\n# \u001B[31mdone')
+  expect(hosts).toEqual([{ host: 'registry.npmjs.org', from: 'package.json' }])
+})
+
+test('several commands end with the first that fails, also within one of them', () => {
+  const postCreateCommand = { a: 'cd web && npm ci', b: 'true # done' }
+  expect(
+    detected({ '.devcontainer/devcontainer.json': JSON.stringify({ postCreateCommand }) }).setupCommand,
+  ).toBe('set -e\n(\ncd web && npm ci\n)\n(\ntrue # done\n)')
+})
+
+test('a file that is no JSON leaves the proposal of the others, and versions are compared', () => {
+  const { setupCommand, notes } = detected({
+    '.devcontainer.json': 'image: node',
+    'package.json': '{"engines":{"node":"^22"}}',
+  })
+  expect(setupCommand).toBe('npm install')
+  expect(notes).toEqual([
+    '.devcontainer.json is not a JSON object, even without comments. Nothing of it is followed.',
+    'package.json asks for node ^22. The sandbox has node 20.19.0.',
+  ])
+})

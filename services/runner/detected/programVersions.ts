@@ -1,0 +1,63 @@
+/** The versions of the programs that a sandbox shows. */
+import { CannotStart, run } from '#platform/childProcess.ts'
+import type { AvailableSandbox } from '../deps.ts'
+import { sandboxSearchPath } from '../sandbox/layout.ts'
+import { programs, type Program } from './wantedVersions.ts'
+
+/** A program that is not there has the version `null`. One whose version is not known is left out. */
+export type ProgramVersions = ReadonlyMap<Program, string | null>
+
+const questions: Readonly<Record<Program, readonly [string, string]>> = {
+  node: ['node', '--version'],
+  python: ['python3', '--version'],
+  go: ['go', 'version'],
+  rust: ['rustc', '--version'],
+  java: ['java', '-version'],
+}
+const timeoutMs = 5_000
+
+/**
+ * Asks each program once, when the versions are first needed. Only the programs of this machine are asked: for sandboxes with a system of their own,
+ * no version is known.
+ */
+export function openProgramVersions({
+  sandbox,
+  path,
+}: {
+  readonly sandbox: AvailableSandbox
+  readonly path: string
+}): () => Promise<ProgramVersions> {
+  let asked: Promise<ProgramVersions> | undefined
+  const isOwnSystem = 'missing' in sandbox || sandbox.kind === 'container'
+  return () =>
+    (asked ??= isOwnSystem
+      ? Promise.resolve(new Map())
+      : askAll(sandbox.kind === 'none' ? path : sandboxSearchPath))
+}
+
+async function askAll(path: string): Promise<ProgramVersions> {
+  const answers = await Promise.all(
+    programs.map(async (program) => ({ program, version: await versionOf(program, path) })),
+  )
+  return new Map(
+    answers.flatMap(({ program, version }) => (version === undefined ? [] : [[program, version]])),
+  )
+}
+
+async function versionOf(program: Program, path: string): Promise<string | null | undefined> {
+  const [file, argument] = questions[program]
+  try {
+    const { code, stdout, stderr } = await run(file, [argument], {
+      env: { PATH: path, HOME: '/nonexistent', GOTOOLCHAIN: 'local' },
+      timeoutMs,
+      maxOutputBytes: 64 * 1024,
+    })
+    // Java prints its version to stderr.
+    return code === 0
+      ? /\d+(?:\.\d+)*/.exec(`${stdout.toString('utf8')}${stderr.toString('utf8')}`)?.[0]
+      : undefined
+  } catch (fault) {
+    if (fault instanceof CannotStart) return null
+    throw fault
+  }
+}
