@@ -7,6 +7,7 @@ import type { AnyCall } from './call.schema.ts'
 import * as chat from './chat.schema.ts'
 import * as comparison from './comparison.schema.ts'
 import * as cleanUp from './cleanUp.schema.ts'
+import * as environment from './environment.schema.ts'
 import * as feedback from './feedback.schema.ts'
 import * as fork from './fork.schema.ts'
 import * as history from './history.schema.ts'
@@ -33,7 +34,13 @@ export interface NamedCall {
 export const subjects = {
   Authentication: { of: auth, says: 'Signing in, the profile, the onboarding.' },
   Projects: {
-    of: { ...projects, ...projectSettings, ...mcpServers, getGitHubAccess: github.getGitHubAccess },
+    of: {
+      ...projects,
+      ...projectSettings,
+      ...environment,
+      ...mcpServers,
+      getGitHubAccess: github.getGitHubAccess,
+    },
     says: 'Projects, and the repositories of the code host behind them.',
   },
   Tasks: {

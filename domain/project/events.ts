@@ -6,6 +6,7 @@ import { ProjectId, Sha256, UserId, TaskId } from '../kernel/ids.schema.ts'
 import { feedbackModes } from '../task/codeHost/feedbackRule.ts'
 import { RepositoryRight } from '../task/codeHost/feedbackEvents.ts'
 import { McpServer } from '../mcp/mcpServers.ts'
+import { projectEnvironmentEvents } from './environmentEvents.ts'
 import { issueFailures, issuePasses, issueTriggers } from './issueRule.ts'
 
 // Names, numbers and ids of issues at the code host are content, because they identify people.
@@ -176,6 +177,7 @@ export const projectEvents = [
   ProjectFeedbackRuleChanged,
   ProjectMcpServersChosen,
   ...projectIssueEvents,
+  ...projectEnvironmentEvents,
   ProjectDeleted,
 ] as const
 export type ProjectEvent = EventOf<(typeof projectEvents)[number]>

@@ -28,6 +28,7 @@ import {
 } from './events.ts'
 import type { McpServer } from '../mcp/mcpServers.ts'
 import { defaultRule, type FeedbackRule } from '../task/codeHost/feedbackRule.ts'
+import type { ProjectEnvironmentEvent } from './environmentEvents.ts'
 import { isOnIssues, noIssues, onIssues, type IssueCommand, type ProjectIssues } from './issues.ts'
 import { withIssues } from './issuesFold.ts'
 import { noSettings, settingsLimits, type ProjectSettings } from './settings.ts'
@@ -92,6 +93,7 @@ export type ProjectCommand =
   | ({ readonly type: 'ChangeFeedbackRule' } & { readonly [Name in keyof FeedbackRule]?: FeedbackRule[Name] })
   | { readonly type: 'ChooseMcpServers'; readonly servers: readonly McpServer[] }
   | IssueCommand
+  | { readonly type: 'RecordEnvironment'; readonly event: ProjectEnvironmentEvent }
   | { readonly type: 'DeleteProject' }
 
 function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectEvent> {
@@ -166,6 +168,8 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
       const servers = [...command.servers]
       return ifChanged(servers, state.mcpServers, ProjectMcpServersChosen.of({}, { servers }))
     }
+    case 'RecordEnvironment':
+      return [command.event]
     case 'DeleteProject':
       return [ProjectDeleted.of({})]
     default:
@@ -282,9 +286,7 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
       return state.kind === 'project' ? { ...state, issues: withIssues(state.issues, event) } : state
     case 'ProjectDeleted':
       return state.kind === 'project' ? { kind: 'deleted', ownerId: state.ownerId } : state
-    case 'ProjectSyncStarted':
-    case 'ProjectSynced':
-    case 'ProjectSyncFailed':
+    default:
       return state
   }
 }

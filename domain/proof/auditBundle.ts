@@ -51,6 +51,8 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   ToolFinished: ['tools'],
   CommandOutputRecorded: ['output'],
   TerminalOutputRecorded: ['output'],
+  ProjectEnvironmentPrepared: ['output', 'details'],
+  ProjectEnvironmentFailed: ['output', 'details'],
 }
 
 /** The categories of an event type's content. Names of branches and commits, and reasons, count as `details`. */

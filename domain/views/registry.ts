@@ -8,6 +8,7 @@ import { instructionsView } from './instructions.ts'
 import { taskCommentsView } from './taskComments.ts'
 import { logView } from './commandLog.ts'
 import { mcpServersView } from './mcpServers.ts'
+import { projectEnvironmentsView } from './projectEnvironments.ts'
 import { projectIssuesView } from './projectIssues.ts'
 import { projectSettingsView } from './projectSettings.ts'
 import { projectsView } from './projects.ts'
@@ -35,5 +36,6 @@ export const views: readonly View<ViewDocument>[] = [
   questionsView,
   projectIssuesView,
   taskCommentsView,
+  projectEnvironmentsView,
   instructionsView,
 ]

@@ -27,6 +27,7 @@ import type { ProjectSecrets } from '#platform/credentials/projectSecrets.ts'
 import type { McpSignIns } from '#platform/mcp/signIns.ts'
 import type { InstalledAgents } from './agents/installed.ts'
 import type { Egress } from './egress/egress.ts'
+import type { EnvironmentOptions } from './environment/layers.ts'
 import type { RecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import type { Snapshots } from './execution/recording/snapshots.ts'
 import type { Sandbox } from './sandbox/port.ts'
@@ -125,6 +126,7 @@ export interface WorkspaceDeps extends Pick<
   readonly limit: WorkspaceLimit
   readonly scratch: Scratch
   readonly sandbox: AvailableSandbox
+  readonly environments: EnvironmentOptions
 }
 
 /** What is needed to run agents and commands in sandboxes. */

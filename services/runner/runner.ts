@@ -15,6 +15,7 @@ import { reportedModels } from './agents/reportedModels.ts'
 import { openBudgets } from './model/budget.ts'
 import type { RunnerEngines, WorkspaceDeps } from './deps.ts'
 import { openEgress } from './egress/egress.ts'
+import { openRebuilds, type Rebuilds } from './environment/rebuild.ts'
 import { runExecution } from './execution/execution.ts'
 import { openRecordingAllowances } from './execution/recording/recordingAllowance.ts'
 import { recordingPatienceMs } from './execution/recording/terminalWriter.ts'
@@ -94,6 +95,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   const stopAnswering = handleRpcRequests(deps, {
     rpc: engines.rpc,
     isAlone: isAlone(config),
+    rebuilds: base.rebuilds,
     codeHostUrl: codeHostAddresses(config, config.codeHost).serverUrl,
   })
   return {
@@ -105,7 +107,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
       base.runs.stopAll('stopping')
       await stopped
       await stopRestoring()
-      await deps.prewarm.close()
+      await Promise.all([deps.prewarm.close(), base.rebuilds.close()])
       await base.closeThreads()
       await opened.close()
       await removal.stop()
@@ -122,6 +124,7 @@ interface Base {
   readonly runs: Runs
   readonly opened: OpenedSandbox
   readonly agents: InstalledAgents
+  readonly rebuilds: Rebuilds
   closeThreads(): Promise<void>
 }
 
@@ -181,6 +184,12 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
     installed: agents,
     abilities: openAbilities({ git, logger }),
     onlyScripted: opened.onlyScripted,
+    environments: {
+      image: config.containers.image,
+      mostBytes: config.disk.workspace,
+      leastFree: config.disk.leastFree,
+      notKept: new Set<string>(),
+    },
   }
   const prewarm = await openPrewarm(deps, {
     agents: warm,
@@ -188,7 +197,9 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
     isAlone: isAlone(config),
     rpc: engines.rpc,
   })
-  return { deps: { ...deps, prewarm }, runs, opened, agents, closeThreads: () => threads.close() }
+  const runDependencies = { ...deps, prewarm }
+  const rebuilds = await openRebuilds(runDependencies)
+  return { deps: runDependencies, runs, opened, agents, rebuilds, closeThreads: () => threads.close() }
 }
 
 type Places = Pick<WorkspaceDeps, 'root' | 'git' | 'sandbox' | 'limit'>

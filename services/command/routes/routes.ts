@@ -4,6 +4,7 @@ import { authRoutes } from './auth.ts'
 import { chatRoutes } from './chat.ts'
 import { comparisonRoutes } from './comparison.ts'
 import { cleanUpRoutes } from './cleanUp.ts'
+import { environmentRoutes } from './environment.ts'
 import { feedbackRoutes } from './feedback.ts'
 import { questionRoutes } from './questions.ts'
 import { instructionRoutes } from './instructions.ts'
@@ -21,6 +22,7 @@ export const commandRoutes = [
   ...agentKeyRoutes,
   ...projectRoutes,
   ...projectSettingsRoutes,
+  ...environmentRoutes,
   ...mcpServerRoutes,
   ...mcpSignInRoutes,
   ...prepareRoutes,

@@ -14,6 +14,7 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
     origins: new Set(),
     removeWorkspace: new Set(),
     prepare: new Set(),
+    rebuildEnvironment: new Set(),
     hosts: new Set(),
     repository: new Set(),
     abilities: new Set(),

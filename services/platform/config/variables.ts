@@ -217,7 +217,7 @@ export const variables = {
   ],
   WORKSPACE_BUDGET_GB: [
     gigabytes(20),
-    "disk space for a runner's mirrors and workspaces, in units of 10^9 bytes (20)",
+    "disk space for a runner's mirrors, workspaces and kept setups, in units of 10^9 bytes (20)",
   ],
   RUN_OUTPUT_MB: [
     count.min(1, { error: 'is at least 1' }).default(64),

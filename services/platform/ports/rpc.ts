@@ -8,6 +8,7 @@ import { RepositoryAbility } from '#domain/api/abilities.schema.ts'
 import { McpTest, SuggestedMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { HostSuggestion, ShownRepository } from '#domain/api/projectSettings.schema.ts'
 import { faultCodes } from '#domain/kernel/errors.ts'
+import { Position } from '#domain/kernel/event.schema.ts'
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
 import { AgentName } from '#domain/task/events.ts'
 
@@ -103,6 +104,17 @@ export const rpcCalls = {
       model: z.string().nullable(),
     }),
     response: z.object({ kind: z.enum(['begun', 'left']) }),
+  },
+  /**
+   * Asks for a new environment of a project. Each runner that hears it prepares its own; the response is that of the first. `position` is that of the
+   * record that it began. The caller has checked access to the project.
+   */
+  rebuildEnvironment: {
+    request: project,
+    response: z.object({
+      kind: z.enum(['begun', 'no_setup', 'busy', 'no_sandbox']),
+      position: Position.nullable(),
+    }),
   },
   /** The hosts that package managers use, according to the files of a project's repository. The caller has checked access to the project. */
   hosts: { request: project, response: z.object({ suggestions: z.array(HostSuggestion).readonly() }) },

@@ -7,6 +7,7 @@ import { gitHubRightsRoutes } from './gitHubRights.ts'
 import { figuresRoutes } from './figures.ts'
 import { comparisonRoutes } from './comparison.ts'
 import { chatRoutes } from './chat.ts'
+import { environmentRoutes } from './environment.ts'
 import { feedbackRoutes } from './feedback.ts'
 import { questionRoutes } from './questions.ts'
 import { historyRoutes } from './history.ts'
@@ -20,6 +21,7 @@ export const queryRoutes = [
   ...authRoutes,
   ...projectRoutes,
   ...projectSettingsRoutes,
+  ...environmentRoutes,
   ...mcpServerRoutes,
   ...taskRoutes,
   ...undoRoutes,

@@ -4,6 +4,8 @@ import { modesOf } from '#domain/agents/capabilities.ts'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
 import type { LiveTask } from '#domain/task/state.ts'
+import { setUpWorkspace } from '../environment/setUpWorkspace.ts'
+import { markTouched } from '../workspace/workspace.ts'
 import { withTranscript } from './turn/agentMessage.ts'
 import { executionWorkspace, type ExecutionWorkspace } from './executionWorkspace.ts'
 import { Evicted, failed, outcomeOfStop } from './failure.ts'
@@ -22,7 +24,7 @@ import {
   type Claimed,
   type RunInput,
 } from './runInput.ts'
-import { runShellCommand, setUpWorkspace, type PreparedRun } from './sandboxCommand.ts'
+import { runShellCommand, type PreparedRun } from './sandboxCommand.ts'
 import { sandboxEnvsOf } from './sandboxEnv.ts'
 import type { Control, StopReason } from './control.ts'
 import { allowedRules, lateAnswers } from './turn/agentQuestions.ts'
@@ -102,8 +104,9 @@ async function runInWorkspace(
   try {
     const ready = { run, workspace, envs, person: task.ownerId }
     await tellOfRepository(deps, ready)
-    const unready = await setUpWorkspace(deps, ready)
+    const unready = await setUpWorkspace(deps, { ...ready, projectId })
     if (unready) return unready
+    markTouched(workspace)
     return await runMessage(deps, claimed, { ...input, ...ready, secrets })
   } finally {
     stopHearing()

@@ -11,14 +11,14 @@ import { namedOf } from '../workspace/names.ts'
 import { Evicted } from './failure.ts'
 import { reachOther, refreshReached, type ReachingDeps } from './repositoryAccess.ts'
 import type { ExecutionDeps } from './run.ts'
-import { runInSandbox, type CommandDeps, type PreparedRun } from './sandboxCommand.ts'
+import { runInSandbox, type CommandDeps, type CommandRun, type PreparedRun } from './sandboxCommand.ts'
 
 type Deps = CommandDeps & ReachingDeps & Pick<ExecutionDeps, 'git' | 'logger' | 'scratch' | 'abilities'>
 
 const maxFetched = 50
 
 /** Runs once per workspace. What cannot be found out or fetched is reported or logged, and never fails the run. */
-export async function tellOfRepository(deps: Deps, prepared: PreparedRun): Promise<void> {
+export async function tellOfRepository(deps: Deps, prepared: PreparedRun<CommandRun>): Promise<void> {
   const { run, workspace, envs } = prepared
   const { privateGitDir: gitDir, startCommit: commit, dir } = workspace
   const notesWritten = join(dirname(dir), 'told')
@@ -89,7 +89,7 @@ const namesOf = (submodules: readonly Submodule[]): string =>
 
 const longestFetchMs = 10 * 60_000
 
-interface Chosen extends PreparedRun {
+interface Chosen extends PreparedRun<CommandRun> {
   readonly submodule: Submodule
 }
 

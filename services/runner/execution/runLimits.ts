@@ -9,7 +9,7 @@ const ofSandbox = {
 }
 
 /** The limits of a command's sandbox, which lives as long as the command. */
-export function commandLimits({ longestMs }: RunLimits): SandboxLimits {
+export function commandLimits({ longestMs }: Pick<RunLimits, 'longestMs'>): SandboxLimits {
   return { ...ofSandbox, wallMs: longestMs }
 }
 

@@ -1,6 +1,5 @@
-/** Shell commands in a task's sandbox: those of people, and the project's setup command. Their output goes to the task's terminal. */
-import { createHash } from 'node:crypto'
-import { chown, mkdir, readFile, writeFile } from 'node:fs/promises'
+/** Shell commands in a task's sandbox: those of people, and our own. Their output goes to the task's terminal. */
+import { chown, mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { ExecutionOutcome } from '#domain/task/commands.ts'
@@ -17,28 +16,33 @@ import type { SandboxEnv, SandboxEnvs } from './sandboxEnv.ts'
 
 export type CommandDeps = Pick<AgentDeps, 'sandbox' | 'limits'> & Pick<WorkspaceDeps, 'path' | 'limit'>
 
+/** What a command in a sandbox needs of its run. */
+export type CommandRun = Pick<Run, 'stopping' | 'output'>
+
 /** A run whose workspace is ready. */
-export interface PreparedRun {
-  readonly run: Run
+export interface PreparedRun<R extends CommandRun = Run> {
+  readonly run: R
   readonly workspace: Workspace
   readonly envs: SandboxEnvs
   /** The id of the person whose access is used for other repositories. */
   readonly person: string
 }
 
-interface SandboxCommand {
-  readonly run: Run
+interface SandboxCommand<R extends CommandRun = CommandRun> {
+  readonly run: R
   readonly workspace: Workspace
   readonly command: string
   readonly sandboxEnv: SandboxEnv
   /** The longest time that a command may run, in milliseconds. */
   readonly longestMs: number
+  /** Called after a success, with a workspace that has the home of the command, which is then removed. */
+  readonly beforeHomeGoes?: (ofCommand: Workspace) => Promise<void> | undefined
 }
 
 /** Runs a person's command. Its last output is recorded with its message. Throws `Evicted` when another runner has taken over, or the task was deleted. */
 export async function runShellCommand(
   deps: CommandDeps,
-  { messageId, ...command }: Omit<SandboxCommand, 'longestMs'> & { readonly messageId: string },
+  { messageId, ...command }: Omit<SandboxCommand<Run>, 'longestMs'> & { readonly messageId: string },
 ): Promise<ExecutionOutcome> {
   const { longestMs } = deps.limits
   const { fence, output, reporter } = command.run
@@ -58,60 +62,12 @@ export async function runShellCommand(
   return { kind: 'completed', exitCode: exit.code ?? 1 }
 }
 
-const longestSetupMs = 15 * 60_000
-
-/**
- * Runs the project's setup command, unless the same command has already succeeded in this workspace. Returns `undefined` when the workspace is set
- * up, and otherwise the outcome of the execution; the next execution then runs the setup again.
- */
-export async function setUpWorkspace(
-  deps: CommandDeps,
-  { run, workspace, envs }: PreparedRun,
-): Promise<ExecutionOutcome | undefined> {
-  const command = envs.setupCommand.trim()
-  if (command === '' || (await isSetUp(workspace, command))) return undefined
-  const longestMs = Math.min(longestSetupMs, deps.limits.longestMs)
-  await run.output.note('Setting up the workspace, as the project says.\n')
-  const begun = performance.now()
-  const sandboxEnv = envs.withSecrets
-  const ran = await runInSandbox(deps, { run, workspace, command, sandboxEnv, longestMs })
-  if (ran.kind !== 'ended') return ran
-  const { code, reason } = ran.exit
-  if (reason === 'time_limit')
-    return failed('setup_failed', `The project's setup command was stopped after ${timeInWords(longestMs)}.`)
-  if (reason === 'memory_limit')
-    return failed('setup_failed', "The project's setup command used more memory than it may.")
-  if (code !== 0)
-    return failed(
-      'setup_failed',
-      `The project's setup command ended with exit code ${code ?? 1}. The terminal has what it said. Mend it, or change it in the project's settings, and try again.`,
-    )
-  const seconds = ((performance.now() - begun) / 1_000).toFixed(1)
-  await run.output.note(`The workspace was set up in ${seconds} s.\n`)
-  await writeFile(setupMarkerOf(workspace), digestOf(command))
-  return undefined
-}
-
-/** The marker file is beside the tree, where an agent cannot write, and is removed with the workspace. */
-function setupMarkerOf({ dir }: Workspace): string {
-  return join(dirname(dir), 'setup')
-}
-
-async function isSetUp(workspace: Workspace, command: string): Promise<boolean> {
-  const done = await readFile(setupMarkerOf(workspace), 'utf8').catch(() => undefined)
-  return done === digestOf(command)
-}
-
-function digestOf(command: string): string {
-  return createHash('sha256').update(command).digest('hex')
-}
-
 type Ran = { readonly kind: 'ended'; readonly exit: SandboxExit } | ExecutionOutcome
 
 /** Runs a command to its end. Returns how it ended, or the outcome of a run that has no sandbox or was stopped. Throws `Evicted`. */
 export async function runInSandbox(
   deps: CommandDeps,
-  { run, workspace, command, sandboxEnv, longestMs }: SandboxCommand,
+  { run, workspace, command, sandboxEnv, longestMs, beforeHomeGoes }: SandboxCommand,
 ): Promise<Ran> {
   const { sandbox } = deps
   if ('missing' in sandbox) return failed('no_box', sandbox.missing)
@@ -119,7 +75,7 @@ export async function runInSandbox(
   await run.output.note(`\u001B[1m$ ${command}\u001B[0m\n`)
   const env = await sandboxEnv.open()
   try {
-    return await withCommandHome(deps, workspace, (ofCommand) => {
+    return await withCommandHome(deps, workspace, async (ofCommand) => {
       const line = shellLine(command)
       const child = sandbox.run({
         command: env.command(line.command, 'reachable'),
@@ -130,7 +86,9 @@ export async function runInSandbox(
         stdin: 'ignore',
         limits: commandLimits({ ...deps.limits, longestMs }),
       })
-      return followCommand(child, run)
+      const ran = await followCommand(child, run)
+      if (ran.kind === 'ended' && ran.exit.code === 0) await beforeHomeGoes?.(ofCommand)
+      return ran
     })
   } finally {
     await env.close()
@@ -167,7 +125,7 @@ async function withCommandHome<T>(
 const interruptMs = 5_000
 
 /** Records the output of a command until its end. Ends the command when the run is to stop; when it was cancelled, the command is first interrupted. */
-async function followCommand(child: SandboxedProcess, { stopping, output }: Run): Promise<Ran> {
+async function followCommand(child: SandboxedProcess, { stopping, output }: CommandRun): Promise<Ran> {
   const { signal, reason } = stopping
   const onStop = () => {
     const isCancelled = reason() === 'cancelled'

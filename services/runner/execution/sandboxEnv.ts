@@ -36,6 +36,8 @@ export interface SandboxEnvs {
   readonly allowedHooks: string | null
   /** The project's setup command; empty when it has none. */
   readonly setupCommand: string
+  /** The project's variables, which are in every environment of commands and agents. */
+  readonly variables: readonly { readonly name: string; readonly value: string }[]
   /** The environment for the setup, and for commands for which a person grants the secrets. */
   readonly withSecrets: SandboxEnv
   /** The environment without secrets, for commands of people. */
@@ -100,6 +102,7 @@ export async function sandboxEnvsOf(
     reading: (others) => onlyHost(others.map((name) => name.toLowerCase())),
     withFile: (file) => onlyHost([], [file]),
     setupCommand: settings.setupCommand,
+    variables: settings.variables,
     withSecrets: envOf([...variables, ...asVariables(secrets), ...safeGitVariables], rules),
     forCommands: envOf(variables, rules),
     forAgent: envOf(

@@ -2,14 +2,13 @@
  * Makes workspaces before their tasks exist. When a person has chosen a project and begun a description, a workspace is made and an agent started in
  * it, under the id that the task will have. A workspace that no task takes within a minute is removed.
  */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { TaskDocument } from '#domain/views/tasks.ts'
 import { projectsView } from '#domain/views/projects.ts'
 import { usersView } from '#domain/views/users.ts'
 import type { RpcRequest } from '#platform/ports/rpc.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
+import { fillAhead } from '../environment/environment.ts'
 import { isEmpty, workspaceFor } from '../execution/prepareWorkspace.ts'
 import { refreshMirror } from '../execution/repositoryAccess.ts'
 import { ownInstructionsOf } from '../execution/runInput.ts'
@@ -25,7 +24,8 @@ import {
   type EquippedRequest,
 } from '../execution/turn/agentSetup.ts'
 import { gitUntil } from '../workspace/git/git.ts'
-import { removeWorkspace, type Workspace } from '../workspace/workspace.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { markAhead, removeAhead, removeAllAhead, unmarkAhead } from './aheadMarker.ts'
 import type { WarmAgents } from './warmAgents.ts'
 
 export type PreparationRequest = RpcRequest<'prepare'>
@@ -64,7 +64,7 @@ const maxAtOnce = 4
 /** Opens the preparations, and removes what an earlier process has left. */
 export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorkspaces> {
   const preparations = new Map<string, Preparation>()
-  await removeLeft(deps)
+  await removeAllAhead(deps)
 
   async function drop(taskId: string): Promise<void> {
     const found = preparations.get(taskId)
@@ -75,7 +75,7 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
     // A workspace that could not be made was already removed, and the folder may belong to another preparation by now.
     if (!(await found.workspace)) return
     await deps.agents.drop(taskId)
-    await remove(deps, taskId)
+    await removeAhead(deps, taskId)
   }
   const dropLocked = (taskId: string) => {
     preparations.get(taskId)?.stop.abort()
@@ -131,7 +131,7 @@ export async function openPreparedWorkspaces(deps: Deps): Promise<PreparedWorksp
       }
       preparations.delete(task.id)
       clearTimeout(found.timer)
-      await rm(markerOf(deps.root, task.id), { force: true })
+      await unmarkAhead(deps.root, task.id)
       return workspace
     },
     async close() {
@@ -155,7 +155,7 @@ async function makeOrRemove(
   } finally {
     if (!workspace) {
       await deps.agents.drop(taskId)
-      await remove(deps, taskId)
+      await removeAhead(deps, taskId)
     }
   }
 }
@@ -177,19 +177,20 @@ async function make(
   const task = { id: taskId, projectId, branch, title: '', workingBranch: null }
   // An empty repository gets its first branch when a task starts, and not for a person who only considers one.
   if (await isEmpty({ git }, refreshed.mirror, task)) return undefined
-  await mkdir(join(deps.root, 'tasks'), { recursive: true })
-  await writeFile(markerOf(deps.root, taskId), '')
+  await markAhead(deps.root, taskId)
   const prepared = await workspaceFor({ ...deps, git }, refreshed, { task, user })
   if (prepared.kind === 'failed' || signal.aborted) return undefined
   const { workspace } = prepared
   const repositoryUrl = refreshed.access.url
   const envs = await sandboxEnvsOf(deps, { projectId, agent, workspace, repositoryUrl })
+  const filling = fillAhead(deps, { projectId, workspace, envs })
   const own = await ownInstructionsOf(deps, ownerId)
   const by = { ownerId, projectId }
   // A hook may run as soon as an agent starts, and must not before there is a task.
   const { forAgent: sandboxEnv, allowedHooks } = envs
   if (allowedHooks === null)
     await startWarmAgent(deps, { ...freeMode, ...by, workspace, agent, model, sandboxEnv, own, allowedHooks })
+  await filling
   return workspace
 }
 
@@ -203,25 +204,4 @@ async function startWarmAgent(deps: Deps, request: EquippedRequest): Promise<voi
   const home = await homeFilesFor(deps, setup, request)
   const process = await startAgent(openSandboxFor(deps, request, setup, null), setup, home, workspace)
   await deps.agents.keep(workspace, process, { setup: startFingerprint(setup, home), session: null }, agentMs)
-}
-
-const markerSuffix = '.ahead'
-
-/**
- * The path of a file that marks a prepared workspace, beside it. A process that finds such a file at its start removes it and the workspace, because
- * nobody knows any more for whom the workspace was made.
- */
-function markerOf(root: string, taskId: string): string {
-  return join(root, 'tasks', `${taskId}${markerSuffix}`)
-}
-
-async function remove({ root, path }: Pick<Deps, 'root' | 'path'>, taskId: string): Promise<void> {
-  await removeWorkspace(root, taskId, path)
-  await rm(markerOf(root, taskId), { force: true })
-}
-
-async function removeLeft(deps: Pick<Deps, 'root' | 'path'>): Promise<void> {
-  const found = await readdir(join(deps.root, 'tasks')).catch(() => [])
-  for (const name of found)
-    if (name.endsWith(markerSuffix)) await remove(deps, name.slice(0, -markerSuffix.length))
 }

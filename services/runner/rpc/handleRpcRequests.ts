@@ -1,6 +1,7 @@
 /** Handles calls of other services about this runner's workspaces and mirrors. */
 import type { RpcRequest, Rpc, RpcResponse } from '#platform/ports/rpc.ts'
 import { abilityAnswers, type AbilitiesDeps } from './abilities.ts'
+import type { Rebuilds } from '../environment/rebuild.ts'
 import { remoteServerOf } from '../mcp/serversOfRun.ts'
 import { readTools } from '../mcp/readTools.ts'
 import { suggestedServers } from '../mcp/suggestedServers.ts'
@@ -36,8 +37,14 @@ export function handleRpcRequests(
   {
     rpc,
     isAlone,
+    rebuilds,
     codeHostUrl,
-  }: { readonly rpc: Rpc; readonly isAlone: boolean; readonly codeHostUrl: string },
+  }: {
+    readonly rpc: Rpc
+    readonly isAlone: boolean
+    readonly rebuilds: Pick<Rebuilds, 'begin'>
+    readonly codeHostUrl: string
+  },
 ): () => void {
   const ended = new AbortController()
   const fetchMirror = refreshesOf(deps, ended.signal)
@@ -61,6 +68,7 @@ export function handleRpcRequests(
     rpc.handle('removeWorkspace', (request) => removeOwnWorkspace(removal, request)),
     rpc.handle('abilities', abilities),
     rpc.handle('files', files),
+    rpc.handle('rebuildEnvironment', rebuilds.begin),
     rpc.handle('hosts', (request) => suggestedHosts(deps, request)),
     rpc.handle('mcpSuggestions', (request) => suggestedServers(deps, request)),
     rpc.handle('mcpTools', mcpTools(deps, codeHostUrl)),

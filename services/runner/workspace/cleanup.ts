@@ -1,7 +1,8 @@
 /** Cleans up a runner's folder after a runner was killed, and after tasks and projects were deleted. */
 import { lstat, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { taskStream } from '#domain/kernel/streams.ts'
+import { projectStream, taskStream } from '#domain/kernel/streams.ts'
+import { projectDecider } from '#domain/project/project.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { projectsView, type ProjectDocument } from '#domain/views/projects.ts'
 import { eachAlone } from '#platform/async/eachAlone.ts'
@@ -11,6 +12,7 @@ import type { Bus } from '#platform/ports/bus.ts'
 import { NotFolded } from '#platform/ports/faults.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import { agents } from '../agents/registry.ts'
+import { allLayers, layersOf, removeLayer } from '../environment/layers.ts'
 import type { WorkspaceEviction } from './eviction.ts'
 import type { WorkspaceLocks } from './locks.ts'
 import { removeHalfPacks } from './git/repositoryLayout.ts'
@@ -104,6 +106,8 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
     what: 'failed to look whether a task was deleted',
     name: (taskId) => ({ stream: taskStream(taskId) }),
   })
+  for (const projectId of new Set((await allLayers(root)).map((layer) => layer.projectId)))
+    await removeEnvironmentsIfDeleted(options, projectId)
   for (const taskId of limit.held()) await locks.holdIfFree(taskId, () => limit.liftIfGone(taskId))
   const projects = await allProjects(options)
   await eviction.removeMirrors({
@@ -114,6 +118,20 @@ async function removeDeleted(options: DeletedRemovalOptions): Promise<void> {
         isMirrorOf(path, { owner, name, id }),
       ),
   })
+}
+
+/** Removes what was kept for the tasks of a deleted project. Its deletion is read from the log, as that of a task. */
+async function removeEnvironmentsIfDeleted(
+  { commands, root, path, logger }: DeletedRemovalOptions,
+  projectId: string,
+): Promise<void> {
+  try {
+    const { state } = await commands.load(projectDecider, projectStream(projectId))
+    if (state.kind !== 'deleted') return
+    for (const { dir } of await layersOf(root, projectId)) await removeLayer(dir, path)
+  } catch (fault) {
+    logger.warn({ err: fault, projectId }, 'failed to remove the environments of a deleted project')
+  }
 }
 
 /** Removes a deleted task. What cannot be removed is logged, and left until the next check. */

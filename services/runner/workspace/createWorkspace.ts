@@ -11,6 +11,7 @@ import { branchCandidates, usableBranchName } from './names.ts'
 import {
   completeWorkspace,
   findWorkspace,
+  markUntouched,
   placesOf,
   removeIncomplete,
   taskFolder,
@@ -114,7 +115,9 @@ async function makeWorkspace(
   ])
   for (const one of made) if (one.status === 'rejected') throw one.reason
   await copyIndex(workspace)
-  if (!request.isToBeRestored) await completeWorkspace(request.root, workspace)
+  if (request.isToBeRestored) return
+  await markUntouched(workspace, commits.pushedCommit === null ? 'base' : 'pushed')
+  await completeWorkspace(request.root, workspace)
 }
 
 /** The commits that a task would begin at, according to the present mirror. */

@@ -69,6 +69,24 @@ describe('room on the disk', () => {
     expect(await has('one')).toBe(true)
   })
 
+  test('environments go before workspaces, the oldest first', async () => {
+    await prepare('one')
+    await usedAt('one', 1_000)
+    const environments = join(scene.root, 'environments')
+    const nameOf = (builtAt: number) =>
+      [`project`, '0'.repeat(16), '1'.repeat(32), builtAt, 1_000_000].join('.')
+    for (const builtAt of [2_000, 3_000]) {
+      const dir = join(environments, nameOf(builtAt))
+      await mkdir(dir, { recursive: true })
+      await writeFile(join(dir, 'tree.tar'), Buffer.alloc(1_000_000))
+      await utimes(dir, builtAt, builtAt)
+    }
+    const { bytes } = await room({ limits: { budget: 1_000_000_000, ...plenty } }).clear()
+    await room({ limits: { budget: bytes - 1, ...plenty } }).clear()
+    expect(await readdir(environments)).toEqual([nameOf(3_000)])
+    expect(await has('one')).toBe(true)
+  })
+
   test('what was used longest ago goes first, and no more than must', async () => {
     for (const taskId of ['one', 'two', 'three']) {
       const workspace = await prepare(taskId)

@@ -1,11 +1,12 @@
 /**
- * Keeps mirrors and workspaces within a disk budget. The least recently used are removed first: workspaces of deleted tasks, then incomplete ones and
- * those without work of their own, then mirrors that no workspace uses. Unpushed work is never removed, and neither is anything in use.
+ * Keeps mirrors, workspaces and environments within a disk budget. The least recently used are removed first: workspaces of deleted tasks, then
+ * environments, then workspaces that are incomplete or without work of their own, then mirrors that no workspace uses. Unpushed work is never removed, and neither is anything in use.
  */
 import { renameSync, statSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { DiskLimits } from '#platform/config/config.ts'
+import { allLayers, removeLayer } from '../environment/layers.ts'
 import { floorsOf } from './diskDecision.ts'
 import { freeBytes, inGigabytes, sizesOf } from './diskWatch.ts'
 import { removeFolder } from './agentFiles.ts'
@@ -202,9 +203,9 @@ function withCount(
   return { holdings: [...others, own], bytes: all, at: before <= budget && all > budget ? -Infinity : at }
 }
 
-/** A workspace or a mirror on the disk. */
+/** A workspace, a mirror or a project's environment on the disk. */
 export interface Holding {
-  readonly kind: 'workspace' | 'mirror'
+  readonly kind: 'workspace' | 'mirror' | 'environment'
   readonly dir: string
   readonly bytes: number
   /** When it was last used, in milliseconds since 1970. */
@@ -222,11 +223,17 @@ async function clearOnce(options: EvictionOptions): Promise<Cleared> {
       : holdings
           .filter(({ usedAt }) => Date.now() - usedAt >= idleMs)
           .sort((one, other) => one.usedAt - other.usedAt)
-  const [tasks, mirrors] = (['workspace', 'mirror'] as const).map((kind) => idle.filter(isOf(kind)))
+  const [tasks, mirrors, environments] = (['workspace', 'mirror', 'environment'] as const).map((kind) =>
+    idle.filter(isOf(kind)),
+  )
   const evictions = [
     ...(tasks ?? []).map((task) => ({
       ...task,
       evict: () => evictTask(options, task.dir, removalOfDeleted),
+    })),
+    ...(environments ?? []).map((layer) => ({
+      ...layer,
+      evict: () => removeLayer(layer.dir, options.path).then(() => layer.bytes),
     })),
     ...(tasks ?? []).map((task) => ({ ...task, evict: () => evictTask(options, task.dir, removalOf) })),
     ...(mirrors ?? []).map((mirror) => ({ ...mirror, evict: () => removeMirror(options, mirror, idleMs) })),
@@ -377,7 +384,8 @@ async function holdingsOf({ root, path }: EvictionOptions): Promise<readonly Hol
     .filter(isTaskFolderName)
     .map((name) => join(root, 'tasks', name))
   const mirrors = await mirrorsIn(root)
-  const sizes = await sizesOf([...tasks, ...mirrors], path)
+  const environments = (await allLayers(root)).map(({ dir }) => dir)
+  const sizes = await sizesOf([...tasks, ...mirrors, ...environments], path)
   const used = (at: string) =>
     stat(at).then(
       ({ mtimeMs }) => mtimeMs,
@@ -390,6 +398,7 @@ async function holdingsOf({ root, path }: EvictionOptions): Promise<readonly Hol
     // Without a marker, a workspace is incomplete, evicted or being made, and counts as never used.
     ...tasks.map(async (dir) => holding('workspace', dir, await used(join(dir, 'ready.json')))),
     ...mirrors.map(async (dir) => holding('mirror', dir, await used(dir))),
+    ...environments.map(async (dir) => holding('environment', dir, await used(dir))),
   ])
 }
 

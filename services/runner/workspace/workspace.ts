@@ -6,13 +6,16 @@
  *     home          belongs to the agent
  *     command-home  belongs to the running command, and is removed with it
  *     git           our git directory, with `tree` as its work tree
+ *     setup         says which setup command succeeded last; empty while none has
+ *     untouched     says what the tree began with, until a turn or a command runs in it
  *     ready.json    written last, after a restore; without it, the workspace is incomplete and may be removed; its
  *                   time is that of the last use
  *     asleep        written by an eviction, which keeps the home; names the commit that contained the whole tree,
  *                   until something else is restored
  */
+import { rmSync } from 'node:fs'
 import { lstat, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { HostUser } from '#platform/childProcess.ts'
 import { giveTo, removeFolder } from './agentFiles.ts'
@@ -237,6 +240,28 @@ export async function refreshIndex(
     workTree,
     args: ['update-index', '-q', '--refresh', '--ignore-submodules'],
   })
+}
+
+/** What a tree began with: the base branch, or also the work of an earlier task, which was pushed to its branch. */
+export type Origin = 'base' | 'pushed'
+
+const untouchedMarker = (dir: string): string => join(dirname(dir), 'untouched')
+
+/** Records what a new tree begins with. */
+export async function markUntouched({ dir }: Workspace, origin: Origin): Promise<void> {
+  await writeFile(untouchedMarker(dir), origin)
+}
+
+/** Records that a turn or a command begins in the workspace, before it does. */
+export function markTouched({ dir }: Workspace): void {
+  // Synchronous, as it takes microseconds and each turn waits for it.
+  rmSync(untouchedMarker(dir), { force: true })
+}
+
+/** What the tree began with, if no turn and no command has run in it and nothing was restored into it; otherwise `undefined`. */
+export async function originOf({ dir }: Workspace): Promise<Origin | undefined> {
+  const written = await readFile(untouchedMarker(dir), 'utf8').catch(ifAbsent)
+  return written === 'base' || written === 'pushed' ? written : undefined
 }
 
 /** Gives tree and home to the workspace's owner. Nothing may run in it. */

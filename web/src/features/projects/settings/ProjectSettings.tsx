@@ -9,6 +9,7 @@ import { Note } from '../../../ui/layout/Note.tsx'
 import { Page } from '../../../ui/layout/Page.tsx'
 import { RetryNote } from '../../../ui/layout/RetryNote.tsx'
 import { Skeletons } from '../../../ui/status/Loading.tsx'
+import { EnvironmentPart } from '../environment/EnvironmentPart.tsx'
 import { useProjectQuery } from '../projectsApi.ts'
 import { DraftsPart, FeedbackPart } from './PullRequestParts.tsx'
 import { faults, useProjectSettingsQuery } from './projectSettingsApi.ts'
@@ -76,6 +77,7 @@ function Parts({ suggestions, reread, ...part }: PartsProps) {
   return (
     <>
       <SetupPart key={ofProposal('setup')} {...part} />
+      <EnvironmentPart projectId={part.projectId} hasSetup={part.settings.setupCommand.trim() !== ''} />
       <VariablesPart key={ofProposal('variables')} {...part} />
       <SecretsPart {...part} />
       <DraftsPart {...part} />

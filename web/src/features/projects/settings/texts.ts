@@ -10,7 +10,7 @@ export const texts = {
   removeUnnamed: 'Remove this variable',
   setup: {
     title: 'Setup',
-    why: 'Runs once in each new workspace, before the agent starts. Its output appears in the terminal. If setup fails, the task does not start.',
+    why: 'Runs in a new workspace, before the agent starts. Its output appears in the terminal. If setup fails, the task does not start.',
     label: 'Setup command',
     placeholder: 'npm ci',
   },

@@ -1,0 +1,43 @@
+/** What a project's setup command left, and is used again for new tasks. */
+import { z } from 'zod'
+import { ProjectId } from '../kernel/ids.schema.ts'
+import { defineRead, defineWrite } from './call.schema.ts'
+import { environmentRoutes } from './environment.ts'
+
+const params = z.object({ projectId: ProjectId })
+
+const environment = {
+  state: z.enum(['none', 'building', 'ready', 'failed']),
+  /** Since when it is in this state; `null` for `none`. */
+  since: z.iso.datetime().nullable(),
+  /** When the setup that was kept last came to its end; with the seconds that it took, and the bytes on the disk. */
+  builtAt: z.iso.datetime().nullable(),
+  seconds: z.number().nullable(),
+  bytes: z.int().nullable(),
+  /** Why the last setup was not kept, in a sentence. */
+  reason: z.string().nullable(),
+  /** Whether tasks use an earlier environment, although the last setup failed. */
+  usesEarlier: z.boolean(),
+  /** Some of the files that were not kept because they contain a secret of the project. */
+  leftOut: z.array(z.string()),
+  /** The end of what the last setup printed. */
+  log: z.string(),
+}
+const Environment = z.object(environment)
+export type ShownEnvironment = z.infer<typeof Environment>
+
+export const getProjectEnvironment = defineRead(environmentRoutes.getProjectEnvironment, {
+  summary:
+    "What the project's setup command left for new tasks: whether there is any, when it was made, how long that took, and how large it is.",
+  params,
+  answer: environment,
+  faults: ['not_found'],
+})
+
+export const rebuildProjectEnvironment = defineWrite(environmentRoutes.rebuildProjectEnvironment, {
+  summary:
+    "Begins to run the project's setup command in a new workspace of the default branch. If it succeeds, new tasks use its result.",
+  params,
+  answer: { state: z.literal('building') },
+  faults: ['not_found', 'nothing_to_run', 'conflict'],
+})

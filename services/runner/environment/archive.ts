@@ -1,0 +1,165 @@
+/**
+ * Packs what a setup left into archives, and unpacks them into other workspaces. Both are done by programs in the sandbox, as the task's user: the
+ * server itself never follows a path that a repository's code has made.
+ */
+import { open } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import type { Bind, Sandbox, SandboxedProcess } from '../sandbox/port.ts'
+import { commandLimits } from '../execution/runLimits.ts'
+import { lastOf } from '../execution/recording/terminalOutput.ts'
+import type { Workspace } from '../workspace/workspace.ts'
+import { filteredArchive, NotKept, type SecretSearch } from './archiveFilter.ts'
+import { keptInHome, neverKept } from './keptPaths.ts'
+
+/** How long packing or unpacking may take. */
+const longestMs = 5 * 60_000
+
+const packing = [
+  '--create',
+  '--file=-',
+  '--format=gnu',
+  // Two names of one file become two files, since one of them may be left out.
+  '--hard-dereference',
+  '--mode=ug-s',
+  '--owner=0',
+  '--group=0',
+  '--numeric-owner',
+  '--ignore-failed-read',
+  '--warning=none',
+]
+
+export interface Packing {
+  readonly sandbox: Sandbox
+  readonly workspace: Workspace
+  /** The path of the archive to write. */
+  readonly to: string
+  readonly search: SecretSearch
+  /** Ends the packing early. */
+  readonly signal: AbortSignal
+  readonly leftOut: (name: string) => void
+  /** Throws `NotKept` when no more may be written. */
+  readonly mayWrite: (bytes: number) => void
+}
+
+/** Packs these paths of the tree, each ended by NUL, as git prints them. Returns the size of the archive. */
+export function packTree(request: Packing, paths: Buffer): Promise<number> {
+  const { sandbox, workspace } = request
+  const from = ['--null', '--verbatim-files-from', '--files-from=-']
+  return pack(request, ['tar', ...packing, '--directory', sandbox.paths(workspace).tree, ...from], paths)
+}
+
+/** Packs the caches and toolchains in the home of the workspace. Returns the size of the archive. */
+export function packHome(request: Packing): Promise<number> {
+  const { sandbox, workspace } = request
+  const left = ['--anchored', ...neverKept.map((path) => `--exclude=${path}`)]
+  const tar = ['tar', ...packing, ...left].join(' ')
+  const script = `cd -- "$1" && shift && for one; do shift; [ -e "$one" ] && [ ! -L "$one" ] && set -- "$@" "$one"; done; [ $# -eq 0 ] || exec ${tar} -- "$@"`
+  const { home } = sandbox.paths(workspace)
+  return pack(request, ['/bin/bash', '-c', script, 'pack', home, ...keptInHome], Buffer.alloc(0))
+}
+
+async function pack(
+  { sandbox, workspace, to, search, signal, leftOut, mayWrite }: Packing,
+  command: readonly [string, ...string[]],
+  input: Buffer,
+): Promise<number> {
+  const child = sandbox.run({ ...plain, command, workspace, readOnly: [], stdin: 'pipe' })
+  const said = lastWordsOf(child)
+  signal.addEventListener('abort', child.kill)
+  if (signal.aborted) child.kill()
+  child.stdin?.end(input)
+  const file = await open(to, 'wx', 0o444)
+  let bytes = 0
+  try {
+    let gathered: Buffer[] = []
+    let waiting = 0
+    const write = async () => {
+      mayWrite(bytes)
+      if (gathered.length > 0) await file.writev(gathered)
+      gathered = []
+      waiting = 0
+    }
+    for await (const piece of filteredArchive(chunksOf(child.stdout), search, leftOut)) {
+      gathered.push(piece)
+      bytes += piece.length
+      waiting += piece.length
+      if (waiting >= pieceBytes) await write()
+    }
+    await write()
+    const { code, reason } = await child.exited
+    // `tar` ends with 1 when a file changed while it was read.
+    if (reason !== 'itself' || (code !== 0 && code !== 1))
+      throw new NotKept(`The files that the setup left could not be packed: ${(await said) || reason}.`)
+    await file.sync()
+    return bytes
+  } finally {
+    signal.removeEventListener('abort', child.kill)
+    child.kill()
+    await child.exited
+    await file.close()
+  }
+}
+
+const pieceBytes = 1024 ** 2
+
+const plain = {
+  env: {},
+  sockets: [],
+  limits: commandLimits({ longestMs }),
+}
+
+async function* chunksOf(stream: Readable): AsyncGenerator<Buffer> {
+  for await (const chunk of stream) yield Buffer.from(chunk)
+}
+
+async function lastWordsOf({ stderr }: SandboxedProcess): Promise<string> {
+  const last = lastOf(300)
+  for await (const chunk of stderr) last.add(String(chunk))
+  return last.text().replaceAll(/\s+/g, ' ')
+}
+
+export interface Archives {
+  readonly tree: string | undefined
+  readonly home: string
+}
+
+const inSandbox = { tree: '/run/flightdeck/environment-tree', home: '/run/flightdeck/environment-home' }
+
+/** Unpacks archives into a workspace. `over`: files that exist are replaced; otherwise they stay. Throws when not everything was unpacked. */
+export async function unpack(
+  sandbox: Sandbox,
+  workspace: Workspace,
+  { tree, home }: Archives,
+  { over }: { readonly over: boolean },
+): Promise<void> {
+  const paths = sandbox.paths(workspace)
+  const binds: (Bind & { readonly to: string; readonly keeps: boolean })[] = [
+    { source: home, target: inSandbox.home, to: paths.home, keeps: true },
+    ...(tree === undefined ? [] : [{ source: tree, target: inSandbox.tree, to: paths.tree, keeps: !over }]),
+  ]
+  // Each archive has a program of its own, all at the same time.
+  const script =
+    'for each in "$@"; do tar $each & jobs="$jobs $!"; done; for one in $jobs; do wait $one || failed=1; done; exit ${failed:-0}'
+  const calls = binds.map(({ to, keeps, ...bind }) =>
+    [
+      '--extract',
+      '--preserve-permissions',
+      '--no-same-owner',
+      '--warning=none',
+      ...(keeps ? ['--skip-old-files'] : []),
+      `--file=${sandbox.seenAs(bind)}`,
+      `--directory=${to}`,
+    ].join(' '),
+  )
+  const child = sandbox.run({
+    ...plain,
+    command: ['/bin/bash', '-c', script, 'unpack', ...calls],
+    workspace,
+    readOnly: binds.map(({ source, target }) => ({ source, target })),
+    stdin: 'ignore',
+  })
+  const said = lastWordsOf(child)
+  child.stdout.resume()
+  const { code, reason } = await child.exited
+  if (code !== 0) throw new Error(`An environment could not be unpacked: ${(await said) || reason}`)
+}

@@ -1,0 +1,135 @@
+/** Passes a tar archive on without files that contain a secret, and without devices and pipes. The archive was written in a sandbox, so nothing in it is trusted. */
+import { setImmediate } from 'node:timers/promises'
+import { formsOf } from '#platform/redaction/secretForms.ts'
+
+/** Why a setup's result cannot be kept, as a sentence for the person. */
+export class NotKept extends Error {
+  override readonly name = 'NotKept'
+}
+
+export interface SecretSearch {
+  /** Whether some bytes contain one of the secrets in any form. */
+  holdsSecret(content: Buffer): boolean
+}
+
+/** The most bytes of a file that is searched. Programs that write a password into a file write small files. */
+const longestSearched = 1024 ** 2
+/** The most bytes that are compared, with each form of each secret, in one archive: about half a minute of work. */
+const mostCompared = 40 * 1024 ** 3
+
+export function searchFor(secrets: readonly string[]): SecretSearch {
+  const forms = formsOf(secrets).map((form) => Buffer.from(form))
+  let compared = 0
+  return {
+    holdsSecret(content) {
+      compared += content.length * forms.length
+      if (compared > mostCompared)
+        throw new NotKept('There are too many files to search all of them for the secrets of this project.')
+      return forms.some((form) => content.includes(form))
+    },
+  }
+}
+
+const blockBytes = 512
+/** The longest name of a file, as an entry of its own. */
+const longestName = 64 * 1024
+
+/** The archive with some entries left out, each of which is passed to `leftOut` if it was a file. Throws `NotKept` when it is no archive. */
+export async function* filteredArchive(
+  archive: AsyncIterable<Buffer>,
+  { holdsSecret }: SecretSearch,
+  leftOut: (name: string) => void,
+): AsyncGenerator<Buffer> {
+  const reader = readerOf(archive)
+  /** The blocks with the long name or link target of the entry that follows. */
+  let before: Buffer[] = []
+  let longName: string | undefined
+  let passed = 0
+  for (;;) {
+    const header = await reader.take(blockBytes)
+    // Without any file, nothing at all is written.
+    if (header === undefined || header.every((byte) => byte === 0)) break
+    const size = sizeIn(header)
+    const padded = Math.ceil(size / blockBytes) * blockBytes
+    const type = String.fromCharCode(header[typeAt] ?? 0)
+    if (type === 'L' || type === 'K') {
+      const name = padded <= longestName ? await reader.take(padded) : undefined
+      if (!name) throw damaged()
+      before.push(header, name)
+      if (type === 'L') longName = textIn(name.subarray(0, size))
+      continue
+    }
+    const entry = [...before, header]
+    const name = longName ?? textIn(header.subarray(0, 100))
+    before = []
+    longName = undefined
+    if (padded <= longestSearched) {
+      const content = padded === 0 ? Buffer.alloc(0) : await reader.take(padded)
+      if (!content) throw damaged()
+      passed += padded
+      if (kept.has(type) && !holdsSecret(content.subarray(0, size))) yield* [...entry, content]
+      else if (kept.has(type)) leftOut(name)
+      // Other work of this thread goes on between the pieces.
+      if (passed > longestSearched) passed = await setImmediate(0)
+    } else {
+      if (!kept.has(type)) throw damaged()
+      yield* entry
+      for await (const piece of reader.pass(padded)) yield piece
+    }
+  }
+  yield Buffer.alloc(2 * blockBytes)
+  await reader.drain()
+}
+
+const typeAt = 156
+/** The types of entries that are kept: files, links and folders. */
+const kept = new Set(['0', '\0', '1', '2', '5'])
+
+const damaged = () => new NotKept('The files that the setup left could not be packed.')
+
+function sizeIn(header: Buffer): number {
+  const written = textIn(header.subarray(124, 136)).trim()
+  // Sizes of 8 GiB and more are written in another way, and no file of a sandbox can be that large.
+  if (!/^[0-7]{1,11}$/.test(written)) throw damaged()
+  return parseInt(written, 8)
+}
+
+function textIn(field: Buffer): string {
+  const end = field.indexOf(0)
+  return field.subarray(0, end === -1 ? field.length : end).toString('utf8')
+}
+
+/** Reads exact numbers of bytes from pieces of any length. */
+function readerOf(source: AsyncIterable<Buffer>) {
+  const pieces = source[Symbol.asyncIterator]()
+  let held: Buffer = Buffer.alloc(0)
+
+  async function more(): Promise<boolean> {
+    const next = await pieces.next()
+    if (next.done === true) return false
+    held = held.length === 0 ? next.value : Buffer.concat([held, next.value])
+    return true
+  }
+  return {
+    /** The next bytes; `undefined` when there are fewer. */
+    async take(bytes: number): Promise<Buffer | undefined> {
+      while (held.length < bytes) if (!(await more())) return undefined
+      const taken = held.subarray(0, bytes)
+      held = held.subarray(bytes)
+      return taken
+    },
+    async *pass(bytes: number): AsyncGenerator<Buffer> {
+      for (let left = bytes; left > 0;) {
+        if (held.length === 0 && !(await more())) throw damaged()
+        const piece = held.subarray(0, left)
+        held = held.subarray(piece.length)
+        left -= piece.length
+        yield piece
+      }
+    },
+    async drain(): Promise<void> {
+      do held = Buffer.alloc(0)
+      while (await more())
+    },
+  }
+}

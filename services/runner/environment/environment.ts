@@ -1,0 +1,150 @@
+/** The environment of a workspace: which kept setup fits it, whether its own may be kept, and filling it from one that was kept. */
+import { createHash } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { projectsView } from '#domain/views/projects.ts'
+import { ifAbsent } from '#platform/files.ts'
+import type { WorkspaceDeps } from '../deps.ts'
+import type { SandboxEnvs } from '../execution/sandboxEnv.ts'
+import type { Sandbox } from '../sandbox/port.ts'
+import { originOf, type Workspace } from '../workspace/workspace.ts'
+import { unpack } from './archive.ts'
+import { environmentKey, lockFilesAt, systemOf, type EnvironmentKey } from './environmentKey.ts'
+import { archivesIn, findLayer, removeLayer, type Layer } from './layers.ts'
+
+export type EnvironmentDeps = Pick<
+  WorkspaceDeps,
+  'root' | 'path' | 'git' | 'documents' | 'logger' | 'sandbox' | 'environments'
+>
+
+export interface EnvironmentOf {
+  readonly projectId: string
+  readonly workspace: Workspace
+  readonly envs: Pick<SandboxEnvs, 'setupCommand' | 'variables'>
+}
+
+export interface Environment {
+  readonly projectId: string
+  readonly sandbox: Sandbox
+  readonly workspace: Workspace
+  readonly key: EnvironmentKey
+  /** The keys of environments that may be used, the preferred one first: of the workspace's own branch, then of the default branch. */
+  readonly usable: readonly EnvironmentKey[]
+  readonly isDefaultBranch: boolean
+  /** Whether nothing has run in the workspace yet, apart from a setup: no turn and no command. */
+  readonly isUntouched: boolean
+  /** Whether it also has nothing of an earlier task: other tasks may then use what the setup leaves. */
+  readonly mayBeKept: boolean
+}
+
+/**
+ * The environment of a workspace. `undefined` without a sandbox, because each task then has paths of its own, which are written into what a setup
+ * leaves; and for an empty repository.
+ */
+export async function environmentOf(
+  { git, documents, sandbox, environments }: EnvironmentDeps,
+  { projectId, workspace, envs }: EnvironmentOf,
+): Promise<Environment | undefined> {
+  const { startCommit, baseBranch } = workspace
+  if ('missing' in sandbox || sandbox.kind === 'none' || startCommit === null) return undefined
+  const project = await documents.get(projectsView, projectId)
+  if (!project) return undefined
+  const identity = {
+    command: envs.setupCommand.trim(),
+    variables: envs.variables,
+    system: systemOf(sandbox, environments.image),
+    locks: await lockFilesAt(git, workspace.privateGitDir, startCommit),
+  }
+  const key = environmentKey({ ...identity, branch: baseBranch })
+  const ofDefault = environmentKey({ ...identity, branch: project.defaultBranch })
+  const isDefaultBranch = baseBranch === project.defaultBranch
+  const origin = await originOf(workspace)
+  return {
+    projectId,
+    sandbox,
+    workspace,
+    key,
+    usable: isDefaultBranch ? [key] : [key, ofDefault],
+    isDefaultBranch,
+    isUntouched: origin !== undefined,
+    mayBeKept: origin === 'base',
+  }
+}
+
+/** Fills an untouched workspace and its home from a kept environment, and returns that; `undefined` when there is none that fits, or it cannot be used. */
+export async function fillFrom(
+  { root, path, logger }: EnvironmentDeps,
+  { projectId, sandbox, workspace, usable, isUntouched }: Environment,
+  { by, over }: { readonly by: keyof EnvironmentKey; readonly over: boolean },
+): Promise<Layer | undefined> {
+  if (!isUntouched) return undefined
+  const layer = await findLayer(root, projectId, usable, by)
+  try {
+    if (layer) await unpack(sandbox, workspace, archivesIn(layer.dir), { over })
+    return layer
+  } catch (fault) {
+    // The setup then runs and makes it again.
+    logger.warn({ err: fault, projectId }, 'failed to use an environment that was kept')
+    if (layer) await removeLayer(layer.dir, path)
+    return undefined
+  }
+}
+
+/** Fills a workspace before its task exists. The terminal of the task says so later. */
+export async function fillAhead(deps: EnvironmentDeps, of: EnvironmentOf): Promise<void> {
+  const command = of.envs.setupCommand.trim()
+  const environment = command === '' ? undefined : await environmentOf(deps, of)
+  const layer = environment && (await fillFrom(deps, environment, { by: 'whole', over: false }))
+  if (layer) await markSetUp(of.workspace, { command, untold: layer.builtAt })
+}
+
+/** What is known about the setup of a workspace. */
+export interface SetupState {
+  /** Whether this command has succeeded, or its result was taken over. */
+  readonly isDone: boolean
+  /** When the environment was made that the workspace was filled from before it had a task, which nobody was told yet. */
+  readonly untold: number | undefined
+}
+
+/** `undefined` when no setup has begun in the workspace. */
+export async function setupStateOf(workspace: Workspace, command: string): Promise<SetupState | undefined> {
+  const written = await readFile(markerOf(workspace), 'utf8').catch(ifAbsent)
+  if (written === undefined) return undefined
+  const [digest = '', untold] = written.split(' ')
+  return { isDone: digest === digestOf(command), untold: untold === undefined ? undefined : Number(untold) }
+}
+
+/** Records that a setup has begun, which may leave anything if it fails. */
+export const markSetupBegun = (workspace: Workspace): Promise<void> => writeFile(markerOf(workspace), '')
+
+export async function markSetUp(
+  workspace: Workspace,
+  { command, untold }: { readonly command: string; readonly untold?: number },
+): Promise<void> {
+  await writeFile(
+    markerOf(workspace),
+    [digestOf(command), ...(untold === undefined ? [] : [untold])].join(' '),
+  )
+}
+
+/** The marker file is beside the tree, where an agent cannot write, and is removed with the workspace. */
+function markerOf({ dir }: Workspace): string {
+  return join(dirname(dir), 'setup')
+}
+
+function digestOf(command: string): string {
+  return createHash('sha256').update(command).digest('hex')
+}
+
+/** How long ago something was, in words: `5 minutes ago`. */
+export function ago(ms: number): string {
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 1) return 'less than a minute ago'
+  const [count, unit] =
+    minutes < 60
+      ? [minutes, 'minute']
+      : minutes < 48 * 60
+        ? [Math.floor(minutes / 60), 'hour']
+        : [Math.floor(minutes / (24 * 60)), 'day']
+  return `${count} ${unit}${count === 1 ? '' : 's'} ago`
+}

@@ -1,0 +1,63 @@
+/** The names under which what a setup left is kept: equal for two workspaces in which the setup would leave the same. */
+import { readFileSync } from 'node:fs'
+import { sha256 } from '#platform/hashes.ts'
+import { gitOrThrow, type Git } from '../workspace/git/git.ts'
+import type { Sandbox } from '../sandbox/port.ts'
+import { isLockFile } from './keptPaths.ts'
+
+export interface EnvironmentKey {
+  /** The hash of the command, its variables, the system and the branch. */
+  readonly setup: string
+  /** The hash of the above and of the lock files at the commit. */
+  readonly whole: string
+}
+
+export interface SetupIdentity {
+  readonly command: string
+  readonly variables: readonly { readonly name: string; readonly value: string }[]
+  /** The system in which the setup runs, as by `systemOf`. */
+  readonly system: string
+  /**
+   * The branch that the workspace began at. A setup runs files of the repository, so what it leaves may only be used on the same branch: whoever may
+   * change that branch, and nobody else, decides what runs there anyway.
+   */
+  readonly branch: string
+  /** The hash of the lock files, as by `lockFilesAt`. */
+  readonly locks: string
+}
+
+export function environmentKey({ locks, ...identity }: SetupIdentity): EnvironmentKey {
+  const setup = sha256(JSON.stringify(identity))
+  return { setup, whole: sha256(JSON.stringify([setup, locks])) }
+}
+
+/** The hash of the names and contents of all lock files of a commit. Throws `GitFault`. */
+export async function lockFilesAt(git: Git, gitDir: string, commit: string): Promise<string> {
+  const found: string[] = []
+  let rest = ''
+  await gitOrThrow(git, {
+    gitDir,
+    args: ['ls-tree', '-r', '-z', commit],
+    onStdout: (chunk) => {
+      // Each entry ends with a tab and the path. Bytes are kept as they are, since names need not be UTF-8.
+      const entries = (rest + chunk.toString('latin1')).split('\0')
+      rest = entries.pop() ?? ''
+      found.push(...entries.filter((entry) => isLockFile(entry.split(/[\t/]/).at(-1) ?? '')))
+      return 'more'
+    },
+  })
+  return sha256(JSON.stringify(found))
+}
+
+/** Names the system of sandboxes: the image of containers, or the release of the host whose programs bubblewrap shows. */
+export function systemOf(sandbox: Pick<Sandbox, 'kind'>, image: string | null): string {
+  return `${sandbox.kind} ${process.arch} ${sandbox.kind === 'container' ? image : hostRelease()}`
+}
+
+function hostRelease(): string {
+  try {
+    return readFileSync('/etc/os-release', 'utf8')
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,73 @@
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { sha256 } from '#platform/hashes.ts'
+import { testPath } from '../../../tests/runner/workspaceScene.ts'
+import { allLayers, archivesIn, beginLayer, findLayer, keepLayer, removeHalfMade } from './layers.ts'
+
+let root: string
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'flightdeck-layers-'))
+})
+afterEach(() => rm(root, { recursive: true }))
+
+const keyOf = (setup: string, locks: string) => ({ setup: sha256(setup), whole: sha256(setup + locks) })
+const [ours, theirs] = ['project-one', 'project-two']
+async function half(projectId: string): Promise<string> {
+  const dir = await beginLayer(root, projectId)
+  const { tree, home } = archivesIn(dir)
+  await writeFile(tree, 'tree')
+  await writeFile(home, 'home')
+  return dir
+}
+const keep = async (projectId: string, key: ReturnType<typeof keyOf>, builtAt: number) =>
+  keepLayer({ root, path: testPath }, await half(projectId), { projectId, key, builtAt, bytes: 8 })
+
+test('one is found by its key, or by its setup alone, and only by its project', async () => {
+  await keep(ours, keyOf('npm ci', 'one'), 1_000)
+  const find = (projectId: string, key: ReturnType<typeof keyOf>, by: 'setup' | 'whole') =>
+    findLayer(root, projectId, [key], by)
+  expect((await find(ours, keyOf('npm ci', 'one'), 'whole'))?.builtAt).toBe(1_000)
+  expect(await find(ours, keyOf('npm ci', 'two'), 'whole')).toBeUndefined()
+  expect((await find(ours, keyOf('npm ci', 'two'), 'setup'))?.builtAt).toBe(1_000)
+  expect(await find(ours, keyOf('make', 'one'), 'setup')).toBeUndefined()
+  expect(await find(theirs, keyOf('npm ci', 'one'), 'whole')).toBeUndefined()
+  expect(await find('..', keyOf('npm ci', 'one'), 'whole')).toBeUndefined()
+})
+
+test('one that was cut short is none, and is removed at the next start', async () => {
+  await half(ours)
+  expect(await allLayers(root)).toEqual([])
+  expect(await removeHalfMade({ root, path: testPath })).toEqual([ours])
+  expect(await readdir(join(root, 'environments'))).toEqual([])
+})
+
+test('one whose end is missing is none', async () => {
+  const key = keyOf('npm ci', '')
+  await keep(ours, key, 1_000)
+  const [layer] = await allLayers(root)
+  await writeFile(archivesIn(layer?.dir ?? '').tree, 'tre')
+  expect(await findLayer(root, ours, [key], 'whole')).toBeUndefined()
+})
+
+test('a newer one takes the place of that with the same key, and three are kept of a project', async () => {
+  for (const now of [1_000, 2_000]) await keep(ours, keyOf('npm ci', 'one'), now)
+  expect((await allLayers(root)).map(({ builtAt }) => builtAt)).toEqual([2_000])
+  await keep(theirs, keyOf('npm ci', 'one'), 500)
+  for (const [locks, now] of [
+    ['two', 3_000],
+    ['three', 4_000],
+  ] as const)
+    await keep(ours, keyOf('npm ci', locks), now)
+  for (const { dir, builtAt } of await allLayers(root)) await utimes(dir, builtAt, builtAt)
+  // That which was used longest ago goes, even if it is not the oldest.
+  await findLayer(root, ours, [keyOf('npm ci', 'one')], 'whole')
+  await keep(ours, keyOf('npm ci', 'four'), 5_000)
+  expect((await allLayers(root)).map(({ builtAt }) => builtAt)).toEqual([5_000, 4_000, 2_000, 500])
+})
+
+test('other folders are left alone', async () => {
+  await mkdir(join(root, 'environments', 'something'), { recursive: true })
+  expect(await allLayers(root)).toEqual([])
+})

@@ -1,0 +1,145 @@
+/**
+ * What setups left, on the disk of this runner: a folder with two archives for each, below `<root>/environments`. Its name has the project, and hashes
+ * of the setup and of everything that decides its result. It gets that name when all of it is on the disk, so one that was cut short is never found.
+ */
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, rename, stat, utimes } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { ifAbsent, syncFolder } from '#platform/files.ts'
+import { removeFolder } from '../workspace/agentFiles.ts'
+import type { EnvironmentKey } from './environmentKey.ts'
+
+export interface EnvironmentOptions {
+  /** The image of containers; `null` for our own, or when sandboxes are no containers. */
+  readonly image: string | null
+  /** The most bytes of the archives of one environment. */
+  readonly mostBytes: number
+  /** The free bytes below which nothing is kept. */
+  readonly leastFree: number
+  /** The keys whose setups left something that cannot be kept: that is not tried again until the next start, or until somebody asks. */
+  readonly notKept: Set<string>
+}
+
+export interface Layer {
+  readonly dir: string
+  readonly projectId: string
+  readonly key: EnvironmentKey
+  /** When it was made, in milliseconds since 1970. */
+  readonly builtAt: number
+  /** The size of its archives. */
+  readonly bytes: number
+}
+
+/** The paths of the two archives in a layer's folder, and in one that is being written. */
+export const archivesIn = (dir: string) => ({ tree: join(dir, 'tree.tar'), home: join(dir, 'home.tar') })
+
+interface Place {
+  readonly root: string
+  /** The `PATH` for programs. */
+  readonly path: string
+}
+
+/** Each project keeps this many; the least recently used are removed first. */
+const keptOfProject = 3
+const halfMade = '.half-'
+const layerName = /^([A-Za-z0-9_-]+)\.([0-9a-f]{16})\.([0-9a-f]{32})\.(\d+)\.(\d+)$/
+const folderOf = (root: string): string => join(root, 'environments')
+
+/** Makes a folder for the archives of a layer. Whoever makes it removes it, or keeps it as a layer. */
+export async function beginLayer(root: string, projectId: string): Promise<string> {
+  const dir = join(folderOf(root), `${halfMade}${projectId}.${randomUUID()}`)
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  return dir
+}
+
+/** Makes a folder whose files are on the disk a layer, in place of those with the same key and of those beyond the number that is kept. */
+export async function keepLayer(
+  { root, path }: Place,
+  half: string,
+  { projectId, key, builtAt, bytes }: Omit<Layer, 'dir'>,
+): Promise<void> {
+  await syncFolder(half)
+  const [setup, whole] = [key.setup.slice(0, 16), key.whole.slice(0, 32)]
+  const dir = join(folderOf(root), [projectId, setup, whole, builtAt, bytes].join('.'))
+  await rename(half, dir)
+  await syncFolder(folderOf(root))
+  const others = (await layersOf(root, projectId)).filter((layer) => layer.dir !== dir)
+  const [same, unlike] = [true, false].map((is) =>
+    others.filter(({ key: its }) => (its.whole === whole) === is),
+  )
+  const used = await Promise.all(
+    (unlike ?? []).map(async (layer) => ({ ...layer, at: await usedAt(layer.dir) })),
+  )
+  const beyond = used.toSorted((one, other) => other.at - one.at).slice(keptOfProject - 1)
+  for (const old of [...(same ?? []), ...beyond]) await removeLayer(old.dir, path)
+}
+
+/** The newest layer of a project with one of these keys, the first of which is preferred. It counts as used now. */
+export async function findLayer(
+  root: string,
+  projectId: string,
+  keys: readonly EnvironmentKey[],
+  by: keyof EnvironmentKey,
+): Promise<Layer | undefined> {
+  const layers = await layersOf(root, projectId)
+  for (const key of keys)
+    for (const layer of layers) {
+      if (!key[by].startsWith(layer.key[by]) || !(await isWhole(layer))) continue
+      const now = new Date()
+      await utimes(layer.dir, now, now)
+      return layer
+    }
+  return undefined
+}
+
+/** Whether the archives are as long as they were: programs that unpack them do not always tell when the end is missing. */
+async function isWhole({ dir, bytes }: Layer): Promise<boolean> {
+  const files = Object.values(archivesIn(dir))
+  const sizes = await Promise.all(files.map(async (file) => (await stat(file).catch(ifAbsent))?.size ?? 0))
+  return sizes.reduce((sum, size) => sum + size, 0) === bytes
+}
+
+/** All layers, newest first. */
+export async function allLayers(root: string): Promise<readonly Layer[]> {
+  const names = (await readdir(folderOf(root)).catch(ifAbsent)) ?? []
+  return names
+    .flatMap((name) => {
+      const [, projectId, setup, whole, builtAt, bytes] = layerName.exec(name) ?? []
+      if (projectId === undefined || setup === undefined || whole === undefined) return []
+      return [
+        {
+          dir: join(folderOf(root), name),
+          projectId,
+          key: { setup, whole },
+          builtAt: Number(builtAt),
+          bytes: Number(bytes),
+        },
+      ]
+    })
+    .toSorted((one, other) => other.builtAt - one.builtAt)
+}
+
+export async function layersOf(root: string, projectId: string): Promise<readonly Layer[]> {
+  return (await allLayers(root)).filter((layer) => layer.projectId === projectId)
+}
+
+/** Removes a layer at once for everybody who looks for one. A program that is reading it reads on. */
+export async function removeLayer(dir: string, path: string): Promise<void> {
+  // What is left of such a folder is removed by the next eviction.
+  const gone = join(dirname(dir), `.gone-${basename(dir)}`)
+  await rename(dir, gone).catch(ifAbsent)
+  await removeFolder(gone, path)
+}
+
+/** Removes what a killed process was writing, and returns the projects that it was for. */
+export async function removeHalfMade({ root, path }: Place): Promise<readonly string[]> {
+  const names = ((await readdir(folderOf(root)).catch(ifAbsent)) ?? []).filter((name) =>
+    name.startsWith(halfMade),
+  )
+  for (const name of names) await removeFolder(join(folderOf(root), name), path)
+  return [...new Set(names.map((name) => name.slice(halfMade.length).split('.', 1).join('')))]
+}
+
+async function usedAt(dir: string): Promise<number> {
+  return (await stat(dir).catch(ifAbsent))?.mtimeMs ?? 0
+}

@@ -1,0 +1,38 @@
+/**
+ * A file that marks a workspace without a task, beside it. A process that finds such a file at its start removes it and the workspace, because nobody
+ * knows any more for whom the workspace was made.
+ */
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { WorkspaceDeps } from '../deps.ts'
+import { removeWorkspace } from '../workspace/workspace.ts'
+
+const suffix = '.ahead'
+
+const markerOf = (root: string, taskId: string): string => join(root, 'tasks', `${taskId}${suffix}`)
+
+/** Marks a workspace before it is made. */
+export async function markAhead(root: string, taskId: string): Promise<void> {
+  await mkdir(join(root, 'tasks'), { recursive: true })
+  await writeFile(markerOf(root, taskId), '')
+}
+
+/** Takes the mark away, when a task takes the workspace. */
+export async function unmarkAhead(root: string, taskId: string): Promise<void> {
+  await rm(markerOf(root, taskId), { force: true })
+}
+
+/** Removes a workspace with its mark. Nothing may run in it. */
+export async function removeAhead(
+  { root, path }: Pick<WorkspaceDeps, 'root' | 'path'>,
+  taskId: string,
+): Promise<void> {
+  await removeWorkspace(root, taskId, path)
+  await unmarkAhead(root, taskId)
+}
+
+/** Removes all marked workspaces. */
+export async function removeAllAhead(deps: Pick<WorkspaceDeps, 'root' | 'path'>): Promise<void> {
+  const found = await readdir(join(deps.root, 'tasks')).catch(() => [])
+  for (const name of found) if (name.endsWith(suffix)) await removeAhead(deps, name.slice(0, -suffix.length))
+}
