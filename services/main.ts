@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import type { Middleware } from 'koa'
 import { webhookPath } from '#domain/api/server.ts'
 import { BadConfig, codeHostName, pictureOrigins, readConfig, type Config } from '#platform/config/config.ts'
-import { ownAddress, publicAddress } from '#platform/config/addresses.ts'
+import { knownAddressForCodeHost, ownAddress, publicAddress } from '#platform/config/addresses.ts'
 import { describeVariables, namedServices } from '#platform/config/variables.ts'
 import type { Engines } from '#platform/compose.ts'
 import { isReadable } from '#platform/reads/documents.ts'
@@ -183,7 +183,8 @@ async function apisOf(
   }
   if (config.services.has('query')) {
     const { queryApi } = await import('./query/query.ts')
-    apis.set('query', queryApi({ ...engines, isSealing: config.seals.everyMs !== null }, mounting))
+    const known = { isSealing: config.seals.everyMs !== null, publicAddress: knownAddressForCodeHost(config) }
+    apis.set('query', queryApi({ ...engines, ...known }, mounting))
   }
   return apis
 }

@@ -2,6 +2,7 @@
 import * as abilities from './abilities.schema.ts'
 import * as admin from './admin.schema.ts'
 import * as agentKeys from './agentKeys.schema.ts'
+import * as artifacts from './artifacts.schema.ts'
 import * as auth from './auth.schema.ts'
 import type { AnyCall } from './call.schema.ts'
 import * as chat from './chat.schema.ts'
@@ -49,7 +50,10 @@ export const subjects = {
   },
   Chat: { of: chat, says: "A task's messages, tool calls and terminal." },
   History: { of: history, says: 'Everything that was recorded of a task, in order.' },
-  Images: { of: images, says: 'Images for tasks and messages.' },
+  Images: {
+    of: { ...images, ...artifacts },
+    says: 'Images for tasks and messages, and files that agents leave for people.',
+  },
   Agents: {
     of: { getAgents: server.getAgents, ...abilities, ...instructions, ...agentKeys },
     says: "The agents that can work on tasks, what they can be told to use, and people's own keys for their models.",

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Position } from '../kernel/event.schema.ts'
 import { MessageId, TaskId } from '../kernel/ids.schema.ts'
 import { AgentName, PassingFault, ToolKind } from '../task/events.ts'
+import { ShownArtifact } from './artifacts.schema.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
 import { attachedImages, ShownImage } from './images.schema.ts'
 import { imageLimits } from './images.ts'
@@ -52,10 +53,13 @@ export const ChatMessage = z.object({
 })
 export type ChatMessage = z.infer<typeof ChatMessage>
 
-/** The kind of a log entry: that of its tool; `thinking` for a thought of the agent, and `said` for a text of a sub-agent, which is in `output`. */
-export const LogKind = z.enum([...ToolKind.options, 'thinking', 'said'])
+/**
+ * The kind of a log entry: that of its tool; `thinking` for a thought of the agent, and `said` for a text of a sub-agent, which is in `output`;
+ * `artifact` for the files that the agent left for people in a turn, which are in `artifacts`.
+ */
+export const LogKind = z.enum([...ToolKind.options, 'thinking', 'said', 'artifact'])
 
-/** A tool call or thought of the agent, or a command that a person ran. */
+/** A tool call or thought of the agent, its artifacts of a turn, or a command that a person ran. */
 export const LogEntry = z.object({
   id: z.string(),
   task: z.string(),
@@ -80,6 +84,8 @@ export const LogEntry = z.object({
   /** The images that the tool gave back, and how many more are not kept; absent where there were none. */
   images: z.array(ShownImage).optional(),
   imagesLeftOut: z.number().optional(),
+  /** The files that the agent left for people; absent where there are none. */
+  artifacts: z.array(ShownArtifact).optional(),
   timestamp: Moment,
   position: Position,
   version: z.number(),

@@ -332,6 +332,8 @@ export const getPullRequest = defineRead(taskRoutes.getPullRequest, {
     /** A proposal from the task and the chat; once there is a pull request, the title and body as they were last sent. */
     proposal: z.object({ title: z.string(), body: z.string() }),
     autoUpdate: z.boolean(),
+    /** How many files the agent left for people, and a text in Markdown that names them, for the description; absent when there are none. */
+    artifacts: z.object({ count: z.number(), text: z.string() }).optional(),
   },
   faults: ['not_found'],
 })

@@ -117,6 +117,12 @@ const sentences: Sentences = {
     detail: plainExcerpt(content?.text),
     who: { agent },
   }),
+  ArtifactKept: ({ content }, { agent }) => ({
+    kind: 'tool',
+    sentence: 'Left a file',
+    detail: excerpt(content?.name),
+    who: { agent },
+  }),
   ExecutionCompleted(event, { kind }) {
     const outcome = outcomeOf(event, kind === 'command')
     return outcome === 'failed'

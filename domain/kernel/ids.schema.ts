@@ -9,6 +9,7 @@ export const ProjectId = uuid('A project id')
 export const TaskId = uuid('A task id')
 export const MessageId = uuid('A message id')
 export const ImageId = uuid('An image id')
+export const ArtifactId = uuid('An artifact id')
 export const ExecutionId = uuid('An execution id')
 export const QuestionId = uuid('A question id')
 

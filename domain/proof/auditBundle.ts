@@ -49,6 +49,7 @@ const categories: Readonly<Record<string, readonly ContentCategory[]>> = {
   McpServersReported: ['tools'],
   ToolStarted: ['tools'],
   ToolFinished: ['tools'],
+  ArtifactKept: ['tools'],
   CommandOutputRecorded: ['output'],
   TerminalOutputRecorded: ['output'],
   ProjectEnvironmentPrepared: ['output', 'details'],

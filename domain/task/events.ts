@@ -17,6 +17,7 @@ import {
   UserId,
 } from '../kernel/ids.schema.ts'
 import { event, fact, upcast, type EventOf } from '../kernel/event.schema.ts'
+import { ArtifactKept } from './artifactEvents.ts'
 import { cleanUpEvents } from './codeHost/cleanUpEvents.ts'
 import { ContextMeasured } from './contextEvents.ts'
 import { feedbackEvents } from './codeHost/feedbackEvents.ts'
@@ -363,6 +364,7 @@ export const progressEvents = [
   ToolStarted,
   ToolImagesKept,
   ToolFinished,
+  ArtifactKept,
   CommandOutputRecorded,
   UsageRecorded,
   ContextMeasured,

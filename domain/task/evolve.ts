@@ -1,5 +1,6 @@
 /** Applies events to the state of a task. */
 import type { RecordedOf } from '../kernel/event.ts'
+import { noArtifacts, withArtifact } from './artifacts.ts'
 import { afterWorkspace, isOfCleanUp, noCleanUp, withCleanUp } from './codeHost/cleanUpState.ts'
 import {
   cameToNothing,
@@ -64,6 +65,7 @@ export function evolve(state: TaskState, event: RecordedOf<TaskEvent>): TaskStat
       issue: null,
       cleanUp: noCleanUp,
       questions: noQuestions,
+      artifacts: noArtifacts,
     }
   }
   return state.kind === 'task' ? evolveTask(state, event) : state
@@ -78,6 +80,7 @@ function evolveTask(
   if (isOfCleanUp(event)) return { ...task, cleanUp: withCleanUp(task.cleanUp, event) }
   if (isOfQuestions(event)) return { ...task, questions: withQuestions(task.questions, event) }
   if (isOfFeedback(event)) return { ...task, feedback: withFeedback(task.feedback, event) }
+  if (event.type === 'ArtifactKept') return { ...task, artifacts: withArtifact(task.artifacts, event) }
   switch (event.type) {
     case 'TaskUpdated':
       return event.content === null ? task : { ...task, ...event.content }
@@ -130,9 +133,8 @@ function evolveTask(
     case 'AgentStarted':
       return agentStarted(task, event.data)
     case 'ToolStarted':
-      return { ...task, openTools: new Set([...task.openTools, event.data.toolId]) }
     case 'ToolFinished':
-      return { ...task, openTools: new Set([...task.openTools].filter((id) => id !== event.data.toolId)) }
+      return withTool(task, event)
     case 'MessagePosted':
     case 'ThinkingRecorded':
     case 'SubagentSaid':
@@ -286,6 +288,14 @@ function relatedTo(
     case 'TaskForked':
       return { ...task, forks: [...task.forks, taskId] }
   }
+}
+
+function withTool(
+  task: LiveTask,
+  { type, data: { toolId } }: RecordedAs<'ToolStarted' | 'ToolFinished'>,
+): LiveTask {
+  const others = [...task.openTools].filter((id) => id !== toolId)
+  return { ...task, openTools: new Set(type === 'ToolStarted' ? [...others, toolId] : others) }
 }
 
 function agentStarted(task: LiveTask, { agent, sessionId }: DataOf<'AgentStarted'>): LiveTask {

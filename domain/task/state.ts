@@ -1,5 +1,6 @@
 /** A task's state: only what its next decision needs. */
 import type { AgentName } from '../agents.ts'
+import type { TaskArtifacts } from './artifacts.ts'
 import type { TaskCleanUp } from './codeHost/cleanUpState.ts'
 import type { TaskFeedback } from './codeHost/feedbackState.ts'
 import type { TaskIssue } from './codeHost/issueState.ts'
@@ -80,6 +81,7 @@ export interface LiveTask {
   readonly issue: TaskIssue | null
   readonly cleanUp: TaskCleanUp
   readonly questions: TaskQuestions
+  readonly artifacts: TaskArtifacts
 }
 
 export type TaskState =

@@ -14,6 +14,7 @@ import {
   type TaskEvent,
 } from '../task/events.ts'
 import { ThinkingRecorded } from '../task/thinkingEvents.ts'
+import { ArtifactKept } from '../task/artifactEvents.ts'
 import { ToolImagesKept } from '../task/toolImageEvents.ts'
 import { messageDocumentId } from './chat.ts'
 import { logEntryOf, logView } from './commandLog.ts'
@@ -69,6 +70,35 @@ test('the images of a call are in its entry, named after what it read, with how 
   const none = entryOf(logOf(reading, ToolImagesKept.of({ ...tool, images: [], leftOut: 2 })))
   expect(none).toMatchObject({ imagesLeftOut: 2 })
   expect(none).not.toHaveProperty('hasImages')
+})
+
+test('the artifacts of a turn are one entry, an erased one without its name', () => {
+  const left = (n: number, mediaType: 'image/png' | 'text/plain', name: string) =>
+    ArtifactKept.of(
+      {
+        executionId: executionId(1),
+        artifactId: imageId(n),
+        mediaType,
+        blob: { hash: 'a'.repeat(64), size: n },
+      },
+      { name, digest: '' },
+    )
+  const log = logOf(
+    left(1, 'image/png', 'shot.png'),
+    left(2, 'text/plain', 'a/run.log'),
+    left(3, 'image/png', 'gone.png'),
+  )
+  const all = [...log.slice(0, -1), ...log.slice(-1).map(erased)]
+  const entry = foldView(logView, new Map(), all).get(`artifacts:${executionId(1)}`)
+  expect(entry).toMatchObject({ kind: 'artifact', executionId: executionId(1), status: 'completed' })
+  const shown = entry && logEntryOf(entry, addressOf)
+  expect(shown).toEqual(LogEntry.parse(shown))
+  const addressed = (n: number) => ({ id: imageId(n), size: n, url: `/${imageId(n)}` })
+  expect(shown?.artifacts).toEqual([
+    { ...addressed(1), name: 'shot.png', type: 'image/png' },
+    { ...addressed(2), name: 'a/run.log', type: 'text/plain' },
+    { ...addressed(3), name: null, type: 'image/png' },
+  ])
 })
 
 test('a thought is an entry of its own kind, with its text and from when it began', () => {

@@ -1,23 +1,26 @@
-/** The command log of a task: one document per tool call and thought of the agent, and per command of a person. */
+/** The command log of a task: one document per tool call and thought of the agent, per turn with artifacts, and per command of a person. */
+import type { ShownArtifact } from '../api/artifacts.schema.ts'
 import type { LogEntry } from '../api/chat.schema.ts'
 import type { ShownImage } from '../api/images.schema.ts'
 import type { Task } from '../api/tasks.schema.ts'
 import { sortKey } from '../kernel/event.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
 import { endOf, goneWithTask, type MessageDocument, messageDocumentId, outcomeOf, parseTask } from './chat.ts'
+import { scopeOfStream, taskStream } from '../kernel/streams.ts'
 import { shownImage, type AddressOf } from './images.ts'
 import { isOneOf, type AnyRecorded, type View } from './view.ts'
 
-export interface LogDocument extends Omit<LogEntry, 'images'> {
-  readonly images?: readonly LoggedImage[] | undefined
+export interface LogDocument extends Omit<LogEntry, 'images' | 'artifacts'> {
+  readonly images?: readonly Logged<ShownImage>[] | undefined
+  readonly artifacts?: readonly Logged<ShownArtifact>[] | undefined
   /** Set on entries with images, so that they can be found. */
   readonly hasImages?: true
   /** The position in a sortable form. */
   readonly order: string
 }
 
-/** An image of the log: `blob` comes from the event, and the server's answer adds `url`. */
-type LoggedImage = Omit<ShownImage, 'url'> & { readonly url?: string; readonly blob?: BlobRef }
+/** An image or artifact of the log: `blob` comes from the event, and the server's answer adds `url`. */
+type Logged<Shown> = Omit<Shown, 'url'> & { readonly url?: string; readonly blob?: BlobRef }
 
 const ofTool = ['ToolStarted', 'ToolImagesKept', 'ToolFinished'] as const
 const ofCommand = [
@@ -34,7 +37,15 @@ export const logView: View<LogDocument> = {
   collection: 'logs',
   version: 1,
   streams: ['task'],
-  types: [...ofTool, ...ofCommand, 'ThinkingRecorded', 'SubagentSaid', 'MessageQueued', 'TaskDeleted'],
+  types: [
+    ...ofTool,
+    ...ofCommand,
+    'ArtifactKept',
+    'ThinkingRecorded',
+    'SubagentSaid',
+    'MessageQueued',
+    'TaskDeleted',
+  ],
   indexes: [
     ['task', 'order'],
     ['task', 'status', 'order'],
@@ -43,6 +54,8 @@ export const logView: View<LogDocument> = {
     if (isOneOf(ofTool, event)) return [`${event.data.executionId}:${event.data.toolId}`]
     if (event.type === 'ThinkingRecorded' || event.type === 'SubagentSaid')
       return [`${event.data.executionId}:${event.data.messageId}`]
+    // No id of a tool can make this id.
+    if (event.type === 'ArtifactKept') return [`artifacts:${event.data.executionId}`]
     const isQueued = event.type === 'MessageQueued' && event.data.kind === 'command'
     return isQueued || isOneOf(ofCommand, event) ? [commandId(event, event.data)] : []
   },
@@ -67,6 +80,8 @@ export const logView: View<LogDocument> = {
         return entry && withImages(entry, event)
       case 'ToolFinished':
         return entry && toolFinished(entry, event)
+      case 'ArtifactKept':
+        return withArtifact(entry ?? thought(begun(event, id), event.data.executionId, null), event)
       case 'ThinkingRecorded':
         return { ...wordsOf(event, id), ...thoughtFor(event) }
       case 'SubagentSaid': {
@@ -242,12 +257,44 @@ function withImages(
   }
 }
 
-/** The API's form of an entry; `addressOf` makes the addresses of its images. */
+/** The entry with another artifact of its turn. */
+function withArtifact(
+  entry: LogDocument,
+  { data, content, revision }: Extract<AnyRecorded, { type: 'ArtifactKept' }>,
+): LogDocument {
+  const { artifactId: id, mediaType: type, blob } = data
+  const file = { id, name: content?.name ?? null, type, size: blob.size, blob }
+  const kind = 'artifact'
+  return { ...entry, kind, name: kind, artifacts: [...(entry.artifacts ?? []), file], version: revision }
+}
+
+/** The API's form of an entry; `addressOf` makes the addresses of its images and artifacts. */
 export function logEntryOf(document: LogDocument, addressOf: AddressOf): LogEntry {
-  const { order: _order, hasImages: _hasImages, images, ...shown } = document
-  if (images === undefined) return shown
-  const addressed = images.flatMap(({ id: imageId, name, type: mediaType, blob }) =>
-    blob === undefined ? [] : [shownImage({ imageId, name, mediaType, blob }, document.task, addressOf)],
-  )
-  return { ...shown, images: addressed }
+  const { order: _order, hasImages: _hasImages, images, artifacts, ...shown } = document
+  const { task } = document
+  return {
+    ...shown,
+    ...(images && {
+      images: images.flatMap(({ id: imageId, name, type: mediaType, blob }) =>
+        blob === undefined ? [] : [shownImage({ imageId, name, mediaType, blob }, task, addressOf)],
+      ),
+    }),
+    ...(artifacts && {
+      artifacts: artifacts.flatMap(({ id, name, type, blob }) =>
+        blob === undefined ? [] : [shownArtifact({ id, name, type, blob }, task, addressOf)],
+      ),
+    }),
+  }
+}
+
+/** The API's form of an artifact. */
+function shownArtifact(
+  { blob, ...artifact }: Pick<ShownArtifact, 'id' | 'name' | 'type'> & { readonly blob: BlobRef },
+  taskId: string,
+  addressOf: AddressOf,
+): ShownArtifact {
+  const { id: imageId, type: mediaType } = artifact
+  const scope = scopeOfStream(taskStream(taskId))
+  const url = addressOf({ imageId, scope, blob, mediaType, name: artifact.name ?? '' })
+  return { ...artifact, size: blob.size, url }
 }

@@ -1,6 +1,6 @@
 /** Uploaded images that are not discarded, and how the API shows an image. */
+import type { ArtifactType } from '../api/artifacts.ts'
 import type { ShownImage } from '../api/images.schema.ts'
-import type { MediaType } from '../image.ts'
 import type { BlobRef } from '../kernel/ids.schema.ts'
 import { sortKey, type RecordedOf } from '../kernel/event.ts'
 import { scopeOfStream, taskStream } from '../kernel/streams.ts'
@@ -44,12 +44,12 @@ export const imagesView: View<ImageDocument> = {
   },
 }
 
-/** The image that an address points to: its bytes, and the key that they are sealed under. */
+/** The image or artifact that an address points to: its bytes, and the key that they are sealed under. */
 export interface SealedImage {
   readonly imageId: string
   readonly scope: string
   readonly blob: BlobRef
-  readonly mediaType: MediaType
+  readonly mediaType: ArtifactType
   readonly name: string
 }
 

@@ -179,6 +179,10 @@ function blobsOf(event: RecordedOf<TaskEvent>): readonly BlobRef[] {
   switch (event.type) {
     case 'MessageQueued':
       return event.data.images.map(({ blob }) => blob)
+    case 'ToolImagesKept':
+      return event.data.images.map(({ blob }) => blob)
+    case 'ArtifactKept':
+      return [event.data.blob]
     case 'WorkspaceChanged':
       return event.data.blob ? [event.data.blob] : []
     case 'WorkSaved':

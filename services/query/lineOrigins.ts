@@ -20,6 +20,7 @@ const reading: ReadonlySet<LogDocument['kind']> = new Set([
   'todo',
   'thinking',
   'said',
+  'artifact',
 ])
 
 interface LinesQuery {

@@ -32,6 +32,8 @@ export interface QueryServices
       | 'localCodeHost'
       | 'clock'
     > {
+  /** The address of the product for links at the code host; `null` when its readers cannot reach it, or when it is unknown. */
+  readonly publicAddress: string | null
   /** Used only to preview an undo, and to record reads in the audit log. */
   readonly commands: Commands
   readonly hostApp: Pick<HostApp, 'current'>

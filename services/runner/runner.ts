@@ -6,7 +6,7 @@ import { taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
 import { tasksView } from '#domain/views/tasks.ts'
 import { limitConcurrency } from '#platform/async/queue.ts'
-import { addressForCodeHost, codeHostAddresses, noreplyDomainOf } from '#platform/config/addresses.ts'
+import { codeHostAddresses, knownAddressForCodeHost, noreplyDomainOf } from '#platform/config/addresses.ts'
 import type { Config } from '#platform/config/config.ts'
 import { checkImage } from '#platform/images/reencode.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
@@ -215,8 +215,7 @@ function workspaceDeps(
   return {
     noreplyDomain: noreplyDomainOf(config),
     originNotes: config.originNotes,
-    publicAddress:
-      config.publicUrl !== null || config.services.has('gateway') ? addressForCodeHost(config) : null,
+    publicAddress: knownAddressForCodeHost(config),
     mirrors: openMirrors({
       root,
       git,

@@ -52,7 +52,7 @@ export function recordingOf(executionId: string, redacted = (text: string) => te
       restart: nothing,
       finish: async (key) => `message of ${key}`,
     },
-    changes: { hide: unused, record: unused, recordSoon: () => undefined, stop: unused },
+    changes: { hide: unused, redaction: unused, record: unused, recordSoon: () => undefined, stop: unused },
     redaction: { stream: unused, text: async (text) => redacted(text), diff: unused },
     keepImages: async (toolId, base64) =>
       ToolImagesKept.of({ executionId, toolId, images: [], leftOut: base64.length }),

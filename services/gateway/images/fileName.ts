@@ -22,10 +22,11 @@ export function nameOf(told: string, type: MediaType): string {
   return `${cutStem || 'image'}.${isTrue ? ending : usual}`
 }
 
-/** A header that shows the image in the page and names the file for saving: https://www.rfc-editor.org/rfc/rfc6266 */
-export function dispositionOf(name: string): string {
+/** A header that names the file for saving, without folders: https://www.rfc-editor.org/rfc/rfc6266. `inline`: the file is shown in the page. */
+export function dispositionOf(path: string, shown: 'inline' | 'attachment' = 'inline'): string {
+  const name = path.split('/').at(-1) ?? ''
   const encoded = encodeURIComponent(name).replace(/['()*!]/g, hexOf)
-  return `inline; filename*=UTF-8''${encoded}`
+  return `${shown}; filename*=UTF-8''${encoded}`
 }
 
 function hexOf(character: string): string {

@@ -1,4 +1,4 @@
-/** The routes of images: uploaded as a form, served as files. */
+/** The routes of images, which are uploaded as a form and served as files; artifacts are served like them. */
 import { Router } from '@koa/router'
 import type { Middleware } from 'koa'
 import { imageRoutes as routes } from '#domain/api/images.ts'
@@ -6,6 +6,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import type { Bodies } from '#platform/http/bodies.ts'
 import type { SealedBlobs } from '#platform/eventlog/sealedBlobs.ts'
 import { grantName, type ImageAddresses } from '#platform/images/addresses.ts'
+import { requestedRange } from './byteRange.ts'
 import { dispositionOf } from './fileName.ts'
 import type { GatewayServices } from '../services.ts'
 import { checkImage } from '#platform/images/reencode.ts'
@@ -20,7 +21,7 @@ export function imageRoutes(services: GatewayServices, bodies: Bodies): Middlewa
 }
 
 /**
- * Answers `GET /api/images/:imageId` to anybody with a valid link, since an `<img>` sends no token. 404 for an invalid link and for deleted bytes,
+ * Answers `GET /api/images/:imageId` to anybody with a valid link, since an `<img>` or `<video>` sends no token. 404 for an invalid link and for deleted bytes,
  * without saying which.
  */
 function showImage({
@@ -36,15 +37,31 @@ function showImage({
     const opened = typeof grant === 'string' ? imageAddresses.openedBy(imageId, grant) : undefined
     const bytes = opened && (await blobs.get(opened.image.scope, opened.image.blob))
     if (!opened || !bytes) throw new Fault('not_found', 'There is no such image, or its link has expired.')
+    const { mediaType, name } = opened.image
     context.set({
-      'content-type': opened.image.mediaType,
-      'content-disposition': dispositionOf(opened.image.name),
-      // If the image is opened by itself, these headers prevent a browser from treating it as anything but a picture.
+      'content-type': mediaType === 'text/plain' ? 'text/plain; charset=utf-8' : mediaType,
+      'content-disposition': dispositionOf(
+        name,
+        mediaType.startsWith('application/') ? 'attachment' : 'inline',
+      ),
+      'accept-ranges': 'bytes',
+      // If the file is opened by itself, these headers prevent a browser from running anything in it.
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
       'cross-origin-resource-policy': 'same-origin',
       'cache-control': `private, max-age=${opened.secondsLeft}`,
     })
-    context.body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    const range = requestedRange(context.get('range'), bytes.byteLength)
+    if (range === 'none') {
+      context.status = 416
+      context.set('content-range', `bytes */${bytes.byteLength}`)
+      return
+    }
+    const { first, last } = range === 'whole' ? { first: 0, last: bytes.byteLength - 1 } : range
+    if (range !== 'whole') {
+      context.status = 206
+      context.set('content-range', `bytes ${first}-${last}/${bytes.byteLength}`)
+    }
+    context.body = Buffer.from(bytes.buffer, bytes.byteOffset + first, last + 1 - first)
   }
 }

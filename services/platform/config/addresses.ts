@@ -20,6 +20,12 @@ export function addressForCodeHost(config: Pick<Config, 'publicUrl' | 'port' | '
   return isHere || !isLoopback(new URL(address).hostname) ? address.replace(/\/+$/, '') : null
 }
 
+/** The same for a process of any service: `null` also when it cannot know the address, since no gateway runs in it. */
+export const knownAddressForCodeHost = (
+  config: Pick<Config, 'publicUrl' | 'port' | 'codeHost' | 'services'>,
+): string | null =>
+  config.publicUrl !== null || config.services.has('gateway') ? addressForCodeHost(config) : null
+
 /** The addresses of the code host's pages and of its API. */
 export function codeHostAddresses(config: Pick<Config, 'codeHostPort'>, codeHost: CodeHostConfig) {
   if (codeHost.kind === 'github') return { serverUrl: codeHost.serverUrl, apiUrl: codeHost.apiUrl }

@@ -1,11 +1,11 @@
 /**
- * Addresses of images. Each gives access to one image, for a quarter of an hour at most. Everything needed to open the image is in the address,
+ * Addresses of images and artifacts. Each gives access to one of them, for a quarter of an hour at most. Everything needed to open the image is in the address,
  * sealed, so that no read model is queried and no file name appears in logs of addresses.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { z } from 'zod'
-import { MediaType } from '#domain/image.ts'
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
+import { ArtifactType } from '#domain/task/artifactEvents.ts'
 import type { AddressOf, SealedImage } from '#domain/views/images.ts'
 import type { Clock } from '#platform/ports/clock.ts'
 import type { Vault } from '#platform/ports/vault.ts'
@@ -27,7 +27,7 @@ const tagBytes = 16
 const Grant = z.object({
   scope: z.string(),
   blob: BlobRef,
-  mediaType: MediaType,
+  mediaType: ArtifactType,
   name: z.string(),
   /** The end of the address's validity, in milliseconds since 1970. */
   until: z.number(),

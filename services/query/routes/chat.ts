@@ -7,6 +7,7 @@ import {
   type MessageDelta,
   type TerminalOutput,
 } from '#domain/api/chat.schema.ts'
+import { isImageType } from '#domain/api/artifacts.ts'
 import { limits } from '#domain/api/limits.ts'
 import { comparePositions, sortKey, type Position } from '#domain/kernel/event.ts'
 import { terminalStream } from '#domain/kernel/streams.ts'
@@ -16,6 +17,7 @@ import { messageDeltaOf, terminalOutputOf } from '#domain/views/terminal.ts'
 import type { View, ViewDocument } from '#domain/views/view.ts'
 import type { Documents } from '#platform/reads/documents.ts'
 import type { EventLog } from '#platform/eventlog/eventLog.ts'
+import { artifactsOf } from '#platform/reads/artifacts.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
 import type { Route } from '#platform/http/route.ts'
 import { route, ownTask, type QueryServices } from '../services.ts'
@@ -44,10 +46,14 @@ export const chatRoutes: readonly Route<QueryServices>[] = [
     const page = { limit: mostWithImages }
     const messages = await latest(documents, chatView, task.id, page)
     const logs = await latest(documents, logView, task.id, page, { hasImages: true })
+    const artifacts = await artifactsOf(documents, task.id, addressOf)
     return {
       images: [
         ...messages.flatMap((message) => chatMessageOf(message, task, addressOf).images),
         ...logs.flatMap((entry) => logEntryOf(entry, addressOf).images ?? []),
+        ...artifacts.flatMap(({ id, url, name, size, type }) =>
+          name !== null && isImageType(type) ? [{ id, url, name, size, type }] : [],
+        ),
       ],
     }
   }),

@@ -124,10 +124,10 @@ async function turnsOf(
 }
 
 function callOf({ id, kind, name, target, additions, deletions, version: moment }: LogDocument) {
-  // A thought writes no lines, so this never is `thinking`.
+  // Neither a thought nor an artifact writes lines, so this is always the kind of a tool.
   return {
     id,
-    kind: kind === 'thinking' || kind === 'said' ? 'other' : kind,
+    kind: kind === 'thinking' || kind === 'said' || kind === 'artifact' ? 'other' : kind,
     name,
     target,
     additions,

@@ -2,6 +2,7 @@
 import { abilityRoutes } from './abilities.ts'
 import { authRoutes, githubRoutes } from './user.ts'
 import { adminRoutes } from './admin.ts'
+import { artifactRoutes } from './artifacts.ts'
 import { gitHubAccessRoutes } from './gitHubAccess.ts'
 import { gitHubRightsRoutes } from './gitHubRights.ts'
 import { figuresRoutes } from './figures.ts'
@@ -28,6 +29,7 @@ export const queryRoutes = [
   ...provenanceRoutes,
   ...comparisonRoutes,
   ...chatRoutes,
+  ...artifactRoutes,
   ...feedbackRoutes,
   ...questionRoutes,
   ...historyRoutes,

@@ -10,6 +10,7 @@ import {
 } from '#domain/api/tasks.schema.ts'
 import { Fault } from '#domain/kernel/errors.ts'
 import { tasksView, type TaskDocument } from '#domain/views/tasks.ts'
+import { artifactsForPullRequest } from '#platform/reads/artifacts.ts'
 import { presentTask, presentTasks } from '#platform/reads/present.ts'
 import { changedFilesOf, proposalFor, recordedFilesOf } from '#platform/reads/pullRequestProposal.ts'
 import { fresh, signedIn } from '#platform/http/guards.ts'
@@ -52,7 +53,13 @@ export const taskRoutes: readonly Route<QueryServices>[] = [
     const isOver = pullRequest?.state === 'merged' || pullRequest?.state === 'closed'
     // An open pull request keeps what a person wrote for it; a new one in place of a closed one gets a new text.
     const kept = pr === null || isOver ? null : pullRequestWords
-    return { pr, proposal: kept ?? (await proposalFor(services, task)), autoUpdate }
+    const artifacts = await artifactsForPullRequest(services.documents, task, services.publicAddress)
+    return {
+      pr,
+      proposal: kept ?? (await proposalFor(services, task)),
+      autoUpdate,
+      ...(artifacts && { artifacts }),
+    }
   }),
 ]
 

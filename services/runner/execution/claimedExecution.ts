@@ -10,6 +10,7 @@ import { withTranscript } from './turn/agentMessage.ts'
 import { executionWorkspace, type ExecutionWorkspace } from './executionWorkspace.ts'
 import { Evicted, failed, outcomeOfStop } from './failure.ts'
 import { ownSecrets, valuesOf } from './projectSecrets.ts'
+import { keepArtifacts } from './recording/artifacts.ts'
 import { changesReport } from './recording/changesReport.ts'
 import type { Reporter } from './recording/reporter.ts'
 import { runOutput } from './recording/terminalOutput.ts'
@@ -81,6 +82,7 @@ async function runInWorkspace(
   { control: { stop, steering, answers, waits }, reporter, terminal }: RunChannels,
   input: PreparedInput,
 ): Promise<ExecutionOutcome> {
+  const begunAt = Date.now()
   const { task, execution, fence } = claimed
   const { workspace, access, settle } = input.prepared
   const treeGit = deps.treeGitFor(workspace)
@@ -115,10 +117,14 @@ async function runInWorkspace(
     await changes.stop()
     // The turn does not fail if recording its changes or its snapshot fails.
     if (!silent.has(stop.reason())) {
-      const snapshot = { task, workspace, agent, executionId, report: reporter.report }
+      const ended = { task, workspace, agent, executionId, report: reporter.report }
+      const left = { ...ended, treeDir: workspace.dir, begunAt, redaction: changes.redaction() }
       await Promise.all([
         logged('the changes could not be read', changes.record()),
-        logged('the work could not be saved', deps.snapshots.record(snapshot)),
+        logged('the work could not be saved', deps.snapshots.record(ended)),
+        ...(execution.kind === 'turn'
+          ? [logged('the artifacts could not be kept', keepArtifacts(deps, left))]
+          : []),
       ])
     }
   }

@@ -1,6 +1,7 @@
 /** The two git directories of a workspace: ours, which reads and publishes, and the agent's, which is written once and never read again. */
-import { chown, copyFile } from 'node:fs/promises'
+import { chown, copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { artifactFolder } from '#domain/api/artifacts.ts'
 import { giveFew } from './agentFiles.ts'
 import { gitOrThrow, type HostGit } from './git/git.ts'
 import {
@@ -80,6 +81,8 @@ export async function makeAgentGit(
   })
   await writeAlternates(gitDir, mirrorObjectsInSandbox)
   await copyShallow(workspace.mirrorDir, gitDir)
+  await mkdir(join(gitDir, 'info'))
+  await writeFile(join(gitDir, 'info', 'exclude'), `/${artifactFolder}/\n`)
   if (owner) await giveFew(owner, gitDir)
 }
 

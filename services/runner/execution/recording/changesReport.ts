@@ -14,6 +14,8 @@ import { withoutSecrets } from '../projectSecrets.ts'
 export interface ChangesReport {
   /** From now on, these secrets are removed from every diff too. */
   hide(secrets: readonly string[]): void
+  /** The redaction that removes all secrets of the run that are known now. */
+  redaction(): Redaction
   /** Reads the changes now and records them with their tree, unless they are equal to the last recorded ones. Must not run while an agent writes. */
   record(): Promise<void>
   /** Records the changes soon, at most every two seconds, while a run continues. A fault is ignored, since the next reading may succeed. */
@@ -66,6 +68,7 @@ export function changesReport(
     hide(more) {
       redaction = deps.redaction([...run.secrets, ...more])
     },
+    redaction: () => redaction,
     record: () => serialized('tree'),
     recordSoon() {
       // Beyond the limit, only the last diff of the run is recorded.

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
+import { artifactFolder } from '#domain/api/artifacts.ts'
 import { labelOf, type AgentName } from '#domain/agents.ts'
 import { takesModel } from '#domain/agents/models.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
@@ -112,12 +113,18 @@ export async function homeFilesFor(
   const found = await abilities.of(workspace)
   const heeded = [...instructionFiles, ...(agent.heededFiles ?? [])]
   const present = new Set(heeded.filter((file) => isIn(workspace, file)))
-  return agent.home(present, sandbox.paths(workspace).tree, {
+  const { tree } = sandbox.paths(workspace)
+  return agent.home(present, tree, {
     files: found.files,
     hooks: allowedHooks(found, allowed),
     ...own,
+    instructions: [own.instructions, noteOnArtifacts(tree)].filter((text) => text !== '').join('\n\n'),
   })
 }
+
+/** Tells the agent where it leaves files for people. */
+const noteOnArtifacts = (tree: string): string =>
+  `To show people a screenshot, a video or a report, save it in ${tree}/${artifactFolder}: it is shown when your turn ends, and is never part of the changes.`
 
 /** Starts an agent in its sandbox. The workspace must be ready. */
 export async function startAgent(

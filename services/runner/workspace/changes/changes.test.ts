@@ -54,6 +54,19 @@ for (const [way, gitFor] of ways)
       })
     })
 
+    test('artifacts are none, whatever the agent tells git about them', async () => {
+      await writeIn(workspace.dir, '.gitignore', 'ignored/\n!.flightdeck\n!artifacts\n')
+      await writeIn(workspace.dir, '.flightdeck/artifacts/a/shot.png', 'x')
+      await writeIn(workspace.dir, '.flightdeck/notes.md', 'x')
+      expect(await summary()).toEqual(['added .flightdeck/notes.md', 'modified .gitignore'])
+      execFileSync('git', ['init', '--quiet', join(workspace.dir, '.flightdeck')])
+      expect(await summary()).toEqual(['added .flightdeck/notes.md', 'modified .gitignore'])
+      await rm(join(workspace.dir, '.flightdeck'), { recursive: true })
+      await writeIn(workspace.dir, '.flightdeck/notes.md', 'x')
+      await symlink('/etc', join(workspace.dir, '.flightdeck/artifacts'))
+      expect(await summary()).toEqual(['added .flightdeck/notes.md', 'modified .gitignore'])
+    })
+
     test('new, changed, removed and renamed files, each with its diff', async () => {
       await writeIn(workspace.dir, 'src/new.js', 'one\ntwo\n')
       await writeIn(workspace.dir, 'src/a.js', 'export const a = 2\n')

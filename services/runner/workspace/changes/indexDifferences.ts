@@ -1,6 +1,7 @@
 /** Finds the differences between a workspace's tree and its index, without following links, opening pipes or entering repositories from elsewhere. */
 import { copyFile, lstat, mkdtemp, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { artifactFolder } from '#domain/api/artifacts.ts'
 import { ifAbsent } from '#platform/files.ts'
 import { endedWell, gitOrThrow } from '../git/git.ts'
 import type { Git } from '../git/git.ts'
@@ -14,7 +15,7 @@ export interface TreeDifferences {
   readonly tracked: readonly TreePath[]
   /** Submodules that are checked out at another commit. */
   readonly submodules: readonly TreePath[]
-  /** New files that are not ignored. Includes those of a new repository without a remote, because they exist nowhere else. */
+  /** New files that are not ignored, without artifacts. Includes those of a new repository without a remote, because they exist nowhere else. */
   readonly untracked: readonly TreePath[]
   /** New folders that are repositories with a remote, or that cannot be inspected. They are not read. */
   readonly nested: readonly TreePath[]
@@ -83,7 +84,7 @@ export async function treeDifferences(
     onStdout: (chunk) => {
       const paths = splitNul(Buffer.concat([rest, chunk]))
       rest = paths.rest
-      found.push(...paths.whole)
+      found.push(...paths.whole.filter((path) => !isArtifact(path)))
       return found.length > maxUntracked ? 'enough' : 'more'
     },
   })
@@ -91,7 +92,10 @@ export async function treeDifferences(
   if (!truncated && (untracked.endedBy !== 'itself' || untracked.code !== 0))
     await gitOrThrow(async () => untracked, { args: ['ls-files'] })
   const begun = await filesBegunHere(git, workspace, index, found.filter(isFolder))
-  const files = [...found.filter((path) => !isFolder(path)), ...begun.files]
+  const files = [
+    ...found.filter((path) => !isFolder(path)),
+    ...begun.files.filter((path) => !isArtifact(path)),
+  ]
   return {
     ...trackedIn(splitNul(changed.stdout).whole),
     untracked: files,
@@ -197,6 +201,9 @@ export function splitNul(bytes: Buffer): { readonly whole: Buffer[]; readonly re
   }
   return { whole, rest: bytes.subarray(start) }
 }
+
+/** Whether a new file is an artifact. The names are compared here, since a `.gitignore` of the agent could undo any rule of ours. */
+const isArtifact = (path: TreePath): boolean => `${path.toString('latin1')}/`.startsWith(`${artifactFolder}/`)
 
 const isFolder = (path: TreePath): boolean => path.at(-1) === 0x2f
 

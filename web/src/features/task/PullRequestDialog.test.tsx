@@ -58,6 +58,22 @@ describe('a new pull request', () => {
     expect(await sent(server)).toEqual(body)
   })
 
+  test('names the files of the agent if the person asks for it', async () => {
+    const text = '## Artifacts\n\n- `shot.png`\n- `run.log`'
+    const before = { title: 'Greet', body: 'As asked.\n\n## Artifacts\n\n- `older.png`' }
+    const answer = { pr: null, proposal: before, autoUpdate: false, artifacts: { count: 2, text } }
+    const server = await open({}, { [`GET ${at}/pr`]: answer })
+    const box = screen.getByRole('checkbox', { name: 'Add 2 artifacts' })
+    expect(box).toHaveProperty('checked', false)
+    fireEvent.click(box)
+    expect(bodyField()).toHaveProperty('value', `As asked.\n\n${text}`)
+    fireEvent.click(box)
+    expect(bodyField()).toHaveProperty('value', 'As asked.')
+    fireEvent.click(box)
+    await confirm()
+    expect(await sent(server)).toMatchObject({ body: `As asked.\n\n${text}` })
+  })
+
   test('that was refused says why when it is asked for again', async () => {
     const why = 'Allow git-crypt in the settings of the project, and ask again.'
     await open({}, { [`POST ${at}/pr`]: () => refusal(422, why) })

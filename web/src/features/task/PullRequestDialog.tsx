@@ -28,6 +28,7 @@ const texts = {
   ready: 'Mark as ready for review',
   template: 'Where the repository has a template for pull requests, it follows below this.',
   autoUpdate: 'Update after each turn',
+  artifacts: (count: number) => `Add ${count} ${count === 1 ? 'artifact' : 'artifacts'}`,
   leave: 'Cancel',
   reading: 'Reading the changes...',
   running: 'The task is running. You can open the pull request when it finishes.',
@@ -133,6 +134,7 @@ export function PullRequestDialog({
         <ProposalFields
           proposal={{ title, body, autoUpdate, draft: updates ? null : draft }}
           ready={isDraft ? choice.ready === true : null}
+          artifacts={currentData?.artifacts}
           disabled={!isRead}
           onChange={(changed) => setChoice((before) => ({ ...before, ...changed }))}
         />
@@ -171,11 +173,13 @@ interface ProposalFieldsProps {
   }
   /** Whether a draft is to be marked as ready; `null` when the pull request is no draft. */
   readonly ready: boolean | null
+  /** The files from the agent that the description can name. */
+  readonly artifacts: { readonly count: number; readonly text: string } | undefined
   readonly disabled: boolean
   readonly onChange: (changed: Choice) => void
 }
 
-function ProposalFields({ proposal, ready, disabled, onChange }: ProposalFieldsProps) {
+function ProposalFields({ proposal, ready, artifacts, disabled, onChange }: ProposalFieldsProps) {
   const { title, body, draft, autoUpdate } = proposal
   return (
     <>
@@ -208,12 +212,26 @@ function ProposalFields({ proposal, ready, disabled, onChange }: ProposalFieldsP
             {texts.ready}
           </Checkbox>
         )}
+        {artifacts !== undefined && (
+          <Checkbox
+            checked={body.includes(artifacts.text)}
+            onChange={(chosen) => onChange({ body: withArtifacts(body, artifacts.text, chosen) })}
+          >
+            {texts.artifacts(artifacts.count)}
+          </Checkbox>
+        )}
         <Checkbox checked={autoUpdate} onChange={(chosen) => onChange({ autoUpdate: chosen })}>
           {texts.autoUpdate}
         </Checkbox>
       </div>
     </>
   )
+}
+
+/** The body with the names of artifacts at its end, or without any. */
+function withArtifacts(body: string, text: string, isIn: boolean): string {
+  const others = body.replace(/^## Artifacts\n\n(?:- .*(?:\n|$))*/m, '').trim()
+  return isIn ? `${others}\n\n${text}`.trim() : others
 }
 
 /**

@@ -325,25 +325,30 @@ export function samePart(a: TurnPart, b: TurnPart | undefined): boolean {
   return false
 }
 
+/** The verb and the noun for the steps of each kind; the plural is the noun with an s, unless it is named. */
+const phrases: Readonly<
+  Partial<Record<LogDocument['kind'], readonly [verb: string, noun: string, plural?: string]>>
+> = {
+  read: ['read ', 'file'],
+  edit: ['edited ', 'file'],
+  run: ['ran ', 'command'],
+  search: ['', 'search', 'searches'],
+  fetch: ['fetched ', 'page'],
+  todo: ['', 'plan update'],
+  other: ['', 'other', 'other'],
+  thinking: ['', 'thought'],
+}
+
 /** What a turn's tools did, in words: `read 3 files, edited 2, ran 3 commands`. */
 export function summaryOf(logs: readonly LogDocument[]): string {
-  const counts = new Map<LogDocument['kind'], number>()
-  for (const { kind } of logs) counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  const phrase = (kind: LogDocument['kind'], words: (count: number) => string) => {
-    const count = counts.get(kind) ?? 0
-    return count === 0 ? [] : [words(count)]
-  }
-  const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
-  return [
-    ...phrase('read', (count) => `read ${plural(count, 'file', 'files')}`),
-    ...phrase('edit', (count) => `edited ${counts.has('read') ? count : plural(count, 'file', 'files')}`),
-    ...phrase('run', (count) => `ran ${plural(count, 'command', 'commands')}`),
-    ...phrase('search', (count) => plural(count, 'search', 'searches')),
-    ...phrase('fetch', (count) => `fetched ${plural(count, 'page', 'pages')}`),
-    ...phrase('todo', (count) => plural(count, 'plan update', 'plan updates')),
-    ...phrase('other', (count) => `${count} other`),
-    ...phrase('thinking', (count) => plural(count, 'thought', 'thoughts')),
-  ].join(', ')
+  return Object.entries(phrases)
+    .flatMap(([kind, [verb, noun, plural = `${noun}s`]]) => {
+      const count = logs.filter((log) => log.kind === kind).length
+      if (count === 0) return []
+      const isShort = kind === 'edit' && logs.some((log) => log.kind === 'read')
+      return [`${verb}${count}${isShort ? '' : ` ${count === 1 ? noun : plural}`}`]
+    })
+    .join(', ')
 }
 
 /** The time from the start of the first step to the end of the last one, in milliseconds. */

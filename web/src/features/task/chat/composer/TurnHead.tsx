@@ -65,7 +65,7 @@ export function TurnHead({ task, tools, cancel, cancelling }: TurnHeadProps) {
   )
 }
 
-const activities: Readonly<Record<LogDocument['kind'], string>> = {
+const activities: Readonly<Partial<Record<LogDocument['kind'], string>>> = {
   read: 'Reading',
   edit: 'Editing',
   run: 'Running a command',
@@ -73,10 +73,8 @@ const activities: Readonly<Record<LogDocument['kind'], string>> = {
   fetch: 'Fetching',
   todo: 'Planning',
   thinking: 'Thinking',
-  said: 'Working',
-  other: 'Working',
 }
 
 function activity({ kind, name }: LogDocument): string {
-  return kind === 'other' && name !== null ? name : activities[kind]
+  return kind === 'other' && name !== null ? name : (activities[kind] ?? 'Working')
 }

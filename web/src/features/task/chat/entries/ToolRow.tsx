@@ -24,6 +24,7 @@ import { texts as imageTexts } from '../../../images/texts.ts'
 import { Thought } from './Thought.tsx'
 import { texts } from '../texts.ts'
 
+const Artifacts = optionalPart(async () => (await import('../../artifacts/Artifacts.tsx')).Artifacts)
 const ToolDetails = optionalPart(async () => (await import('./ToolDetails.tsx')).ToolDetails)
 
 /** The icon of each kind of tool, and verbs for a running and an ended call; without a verb, the name of the tool is shown. */
@@ -39,6 +40,12 @@ const kinds: Readonly<
 }
 
 export function ToolRow({ part }: { readonly part: ToolPart }) {
+  if (part.log.kind === 'artifact')
+    return (
+      <Suspense fallback={null}>
+        <Artifacts log={part.log} />
+      </Suspense>
+    )
   return isCall(part.log) ? <CallRow part={part} /> : <Thought log={part.log} />
 }
 

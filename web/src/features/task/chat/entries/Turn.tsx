@@ -14,13 +14,13 @@ import type { TurnPart } from '../turnParts.ts'
 import { texts as forkTexts } from '../../fork/headerTexts.ts'
 import { useTurnActions } from '../../fork/useTurnActions.tsx'
 import { isCall, logsIn } from '../nestedTools.ts'
-import { StartProgress } from './StartProgress.tsx'
 import { MarkdownText, MessageBody } from './MessageBody.tsx'
 import { MessageHead } from './MessageHead.tsx'
 import { texts } from '../texts.ts'
 import { usageText } from '../composer/usageText.ts'
 import { useTaskSeconds } from '../../replayContext.ts'
 
+const StartProgress = optionalPart(async () => (await import('./StartProgress.tsx')).StartProgress)
 const ToolRow = optionalPart(async () => (await import('./ToolRow.tsx')).ToolRow)
 const QuestionCard = optionalPart(
   async () => (await import('../../questions/questionsChunk.ts')).QuestionCard,
@@ -45,10 +45,10 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
   const { items, dialog } = useTurnActions(finished)
   const [unfolded, setUnfolded] = useState(false)
   const [renderedCount, setRenderedCount] = useState(partsPerStep)
-  const steps = logsIn(turn.parts)
+  const steps = logsIn(turn.parts.filter(isFolded))
   const tools = steps.filter(isCall)
   const folds = !turn.live && tools.length > 0
-  const all = folds && !unfolded ? turn.parts.filter(({ kind }) => kind !== 'tool') : turn.parts
+  const all = folds && !unfolded ? turn.parts.filter((part) => !isFolded(part)) : turn.parts
   // A turn with thousands of steps must not slow the page: only the latest are rendered, more on request.
   const hidden = Math.max(0, all.length - renderedCount)
   const parts = hidden === 0 ? all : all.slice(hidden)
@@ -94,7 +94,9 @@ export function Turn({ turn, taskId, execution, usage, isUndone, wasSeen }: Turn
         <Part key={part.key} part={part} wasSeen={wasSeen} />
       ))}
       {turn.live && execution !== null && !turn.parts.some(isOfAgent) && (
-        <StartProgress execution={execution} />
+        <Suspense fallback={<div className="my-1.5 h-[118px]" />}>
+          <StartProgress execution={execution} />
+        </Suspense>
       )}
     </article>
   )
@@ -151,6 +153,11 @@ function PartContent({ part, wasSeen }: PartProps) {
         </div>
       )
   }
+}
+
+/** Whether the part collapses after the turn, as all steps do; artifacts are no steps. */
+function isFolded(part: TurnPart): boolean {
+  return part.kind === 'tool' && part.log.kind !== 'artifact'
 }
 
 /** Whether the agent produced this part; system messages do not count. */

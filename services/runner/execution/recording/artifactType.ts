@@ -1,0 +1,72 @@
+/** Recognises the type of an artifact from its bytes, and makes the bytes that are kept: without secrets, and of a type that cannot run. */
+import type { ArtifactType } from '#domain/api/artifacts.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import type { CheckImage } from '#platform/images/reencode.ts'
+import type { Redaction } from '../../redaction/redaction.ts'
+
+export type CheckedArtifact =
+  | { readonly mediaType: ArtifactType; readonly bytes: Buffer }
+  /** Why the file is not kept, as the end of a sentence that begins with 'because'. */
+  | { readonly because: string }
+
+interface Checks {
+  readonly checkImage: CheckImage
+  readonly redaction: Pick<Redaction, 'text'>
+}
+
+/** Files with these endings are shown as text if they are text. */
+const shownAsText = /\.(?:txt|log|json|md|csv|html?)$/i
+/** The beginnings of pages, scripts and documents, which a harmless image or video does not contain. */
+const otherFormat = /<(?:!doctype|html|head|body|script|iframe|svg)[\s>]|%PDF-\d/i
+/** The beginnings of entries of a zip archive. */
+const zipEntries = ['PK\x03\x04\n\0', 'PK\x03\x04\x14\0'] as const
+
+/** Text is redacted, and an image is written again. Of everything else the bytes are kept as they are, unless they contain a secret. */
+export async function checkedArtifact(
+  name: string,
+  content: Buffer,
+  { checkImage, redaction }: Checks,
+): Promise<CheckedArtifact> {
+  const type = typeOf(content)
+  const text = type === undefined ? textOf(content) : undefined
+  if (text !== undefined) {
+    const mediaType = shownAsText.test(name) ? 'text/plain' : 'application/octet-stream'
+    return { mediaType, bytes: Buffer.from(await redaction.text(text)) }
+  }
+  // In Latin 1, each byte is a character, so secrets in ASCII are found.
+  const bytes = content.toString('latin1')
+  const isPolyglot =
+    type !== 'application/pdf' &&
+    (otherFormat.test(bytes) || zipEntries.some((begin) => bytes.includes(begin)))
+  if (type === 'image' && !isPolyglot) {
+    const image = await checkImage(content).catch((fault: unknown) => {
+      if (!(fault instanceof Fault)) throw fault
+    })
+    if (image) return { mediaType: image.mediaType, bytes: image.bytes }
+  }
+  if ((await redaction.text(bytes)) !== bytes) return { because: 'it contains a secret or a token' }
+  const isPlain = type !== undefined && type !== 'image' && !isPolyglot
+  return { mediaType: isPlain ? type : 'application/octet-stream', bytes: content }
+}
+
+/** Brands of MP4 files that are videos; others with the same structure are images. */
+const videoBrand = /^(?:iso\w|mp4\w|avc1|dash|M4V )$/
+
+/** The type by the first bytes; `image` for the images that are written again. */
+function typeOf(content: Buffer): 'image' | 'video/mp4' | 'video/webm' | 'application/pdf' | undefined {
+  const begin = content.toString('latin1', 0, 64)
+  if (/^(?:\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF[^]{4}WEBP)/.test(begin)) return 'image'
+  if (begin.slice(4, 8) === 'ftyp' && videoBrand.test(begin.slice(8, 12))) return 'video/mp4'
+  if (begin.startsWith('\x1aE\xdf\xa3') && begin.includes('webm')) return 'video/webm'
+  return begin.startsWith('%PDF-') ? 'application/pdf' : undefined
+}
+
+/** The content as text; `undefined` when it is not UTF-8, or has a NUL. */
+function textOf(content: Buffer): string | undefined {
+  if (content.includes(0)) return undefined
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(content)
+  } catch {
+    return undefined
+  }
+}
