@@ -51,22 +51,15 @@ export const listProjectAbilities = defineRead(abilityRoutes.listProjectAbilitie
   faults: ['not_found'],
 })
 
-const search = Text.max(abilityLimits.searchLength).default('')
+/** A part of a path. */
+export const FileSearch = Text.max(abilityLimits.searchLength).default('')
 /** Paths of files. Files whose own name matches the search come before files of which only the folder matches. */
-const files = { files: z.array(z.string()) }
-
-export const findTaskFiles = defineRead(abilityRoutes.findTaskFiles, {
-  summary: 'At most 30 files of the commit that a task began from, whose path contains the search.',
-  params: z.object({ taskId: TaskId }),
-  query: { search },
-  answer: files,
-  faults: ['not_found'],
-})
+export const FoundFiles = z.array(z.string())
 
 export const findProjectFiles = defineRead(abilityRoutes.findProjectFiles, {
   summary: 'At most 30 files of a branch as last fetched, whose path contains the search.',
   params: z.object({ projectId: ProjectId }),
-  query: { search, branch },
-  answer: files,
+  query: { search: FileSearch, branch },
+  answer: { files: FoundFiles },
   faults: ['not_found'],
 })

@@ -4,7 +4,6 @@ import type { Routes } from './route.ts'
 export const abilityRoutes = {
   listTaskAbilities: { method: 'GET', path: '/tasks/:taskId/abilities' },
   listProjectAbilities: { method: 'GET', path: '/projects/:projectId/abilities' },
-  findTaskFiles: { method: 'GET', path: '/tasks/:taskId/files' },
   findProjectFiles: { method: 'GET', path: '/projects/:projectId/files' },
 } as const satisfies Routes
 

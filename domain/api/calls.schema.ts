@@ -23,6 +23,7 @@ import * as provenance from './provenance.schema.ts'
 import * as questions from './questions.schema.ts'
 import * as server from './server.schema.ts'
 import * as setup from './setup.schema.ts'
+import * as taskFiles from './taskFiles.schema.ts'
 import * as tasks from './tasks.schema.ts'
 
 export interface NamedCall {
@@ -45,8 +46,17 @@ export const subjects = {
     says: 'Projects, and the repositories of the code host behind them.',
   },
   Tasks: {
-    of: { ...tasks, ...questions, ...feedback, ...cleanUp, ...fork, ...provenance, ...comparison },
-    says: 'Create and run tasks, start new ones from a turn, undo turns, read the changes, and open pull requests.',
+    of: {
+      ...tasks,
+      ...taskFiles,
+      ...questions,
+      ...feedback,
+      ...cleanUp,
+      ...fork,
+      ...provenance,
+      ...comparison,
+    },
+    says: 'Create and run tasks, start new ones from a turn, undo turns, read the files and the changes, and open pull requests.',
   },
   Chat: { of: chat, says: "A task's messages, tool calls and terminal." },
   History: { of: history, says: 'Everything that was recorded of a task, in order.' },

@@ -2,14 +2,10 @@
 import { mkdir, rm, symlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  findProjectFiles,
-  findTaskFiles,
-  listProjectAbilities,
-  listTaskAbilities,
-} from '#domain/api/abilities.schema.ts'
+import { findProjectFiles, listProjectAbilities, listTaskAbilities } from '#domain/api/abilities.schema.ts'
 import { getInstructions, updateInstructions } from '#domain/api/instructions.schema.ts'
 import { getTerminal, sendMessage } from '#domain/api/chat.schema.ts'
+import { findTaskFiles } from '#domain/api/taskFiles.schema.ts'
 import type { Task } from '#domain/api/tasks.schema.ts'
 import { commit, git, gitDone } from '../contracts/codeHost.fixture.ts'
 import { bareRepository } from './pushing.ts'

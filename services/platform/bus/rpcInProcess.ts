@@ -19,6 +19,7 @@ export function openInProcessRpc({ onFault }: { onFault: ReportFault }): Rpc {
     repository: new Set(),
     abilities: new Set(),
     files: new Set(),
+    taskFiles: new Set(),
     mcpSuggestions: new Set(),
     mcpTools: new Set(),
     seal: new Set(),

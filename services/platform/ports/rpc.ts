@@ -7,6 +7,7 @@ import { workspaceOutcomes } from '#domain/api/cleanUp.ts'
 import { RepositoryAbility } from '#domain/api/abilities.schema.ts'
 import { McpTest, SuggestedMcpServer } from '#domain/api/mcpServers.schema.ts'
 import { HostSuggestion, ShownRepository } from '#domain/api/projectSettings.schema.ts'
+import { FileEntry, FilesFrom, TaskFile } from '#domain/api/taskFiles.schema.ts'
 import { faultCodes } from '#domain/kernel/errors.ts'
 import { Position } from '#domain/kernel/event.schema.ts'
 import { BlobRef } from '#domain/kernel/ids.schema.ts'
@@ -131,6 +132,41 @@ export const rpcCalls = {
   files: {
     request: atCommit.extend({ search: z.string() }),
     response: z.object({ files: z.array(z.string()).readonly() }),
+  },
+  /**
+   * What is at a path in a task's files or, with a search, the paths that contain it: in the workspace of the runner that has it, or in what was saved,
+   * or in a branch. The caller has checked access to the task.
+   */
+  taskFiles: {
+    request: project.extend({
+      taskId: z.string(),
+      /** The base branch, and the task's own. */
+      branch: z.string(),
+      workingBranch: z.string().nullable(),
+      /** The bundle of the last saved work. */
+      saved: BlobRef.nullable(),
+      read: z.discriminatedUnion('kind', [
+        z.object({ kind: z.literal('path'), path: z.string(), download: z.boolean() }),
+        z.object({ kind: z.literal('search'), search: z.string() }),
+      ]),
+    }),
+    response: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('found'), files: z.array(z.string()).readonly() }),
+      z.object({
+        kind: z.literal('folder'),
+        entries: z.array(FileEntry).readonly(),
+        leftOut: z.int(),
+        from: FilesFrom,
+      }),
+      z.object({
+        kind: z.literal('file'),
+        file: TaskFile,
+        /** The bytes of `file.content`, sealed under the task's key; `null` when there are none. The caller removes the blob. */
+        content: BlobRef.nullable(),
+        from: FilesFrom,
+      }),
+      z.object({ kind: z.literal('missing') }),
+    ]),
   },
   /** Facts about a project's repository. Answered by a runner that has fetched it. The caller has checked access to the project. */
   repository: { request: project, response: z.object({ repository: ShownRepository }) },

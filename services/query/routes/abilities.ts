@@ -1,10 +1,5 @@
 /** Reads of skills, commands and subagents, of files to mention, and of a person's own instructions. */
-import {
-  findProjectFiles,
-  findTaskFiles,
-  listProjectAbilities,
-  listTaskAbilities,
-} from '#domain/api/abilities.schema.ts'
+import { findProjectFiles, listProjectAbilities, listTaskAbilities } from '#domain/api/abilities.schema.ts'
 import { getInstructions } from '#domain/api/instructions.schema.ts'
 import { defaultAgent, type AgentName } from '#domain/agents.ts'
 import { abilitiesFor } from '#domain/agents/abilities.ts'
@@ -25,10 +20,6 @@ export const abilityRoutes: readonly Route<QueryServices>[] = [
     const { id: projectId, owner: ownerId } = project
     const place = { projectId, ownerId, taskId: null, branch: query.branch ?? null }
     return abilitiesAt(services, place, query.agent ?? defaultAgent)
-  }),
-  route(findTaskFiles, signedIn, fresh, ownTask, async ({ task, query }, services) => {
-    const { id: taskId, projectId, owner: ownerId, branch } = task
-    return filesAt(services, { projectId, ownerId, taskId, branch }, query.search)
   }),
   route(findProjectFiles, signedIn, fresh, ownProject, async ({ project, query }, services) => {
     const { id: projectId, owner: ownerId } = project

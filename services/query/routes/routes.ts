@@ -14,6 +14,7 @@ import { questionRoutes } from './questions.ts'
 import { historyRoutes } from './history.ts'
 import { mcpServerRoutes } from './mcpServers.ts'
 import { projectSettingsRoutes, projectRoutes } from './projects.ts'
+import { taskFileRoutes } from './taskFiles.ts'
 import { taskRoutes } from './tasks.ts'
 import { provenanceRoutes } from './provenance.ts'
 import { undoRoutes } from './undo.ts'
@@ -25,6 +26,7 @@ export const queryRoutes = [
   ...environmentRoutes,
   ...mcpServerRoutes,
   ...taskRoutes,
+  ...taskFileRoutes,
   ...undoRoutes,
   ...provenanceRoutes,
   ...comparisonRoutes,

@@ -4,7 +4,7 @@ import { abilityLimits } from '#domain/api/abilities.ts'
 import type { RpcResponse, RpcRequest } from '#platform/ports/rpc.ts'
 import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
 import { abilitiesIn } from '../agents/abilities.ts'
-import { mirrored, reachAsPerson } from '../execution/repositoryAccess.ts'
+import { mirrored, reachAsPerson, type RepositoryAccess } from '../execution/repositoryAccess.ts'
 import { baseCommitOf } from '../workspace/git/abilityFiles.ts'
 import { commitOf, gitOrThrow, type Git } from '../workspace/git/git.ts'
 import type { Mirror } from '../workspace/git/mirror.ts'
@@ -29,8 +29,7 @@ export interface AbilityAnswers {
   files(request: RpcRequest<'files'>): Promise<RpcResponse<'files'> | undefined>
 }
 
-export function abilityAnswers(deps: AbilitiesDeps): AbilityAnswers {
-  const found = foundRepositories(deps)
+export function abilityAnswers(deps: AbilitiesDeps, found: FindRepository): AbilityAnswers {
   return {
     abilities: (request) =>
       atCommit(deps, found, request, async (_git, gitDir, commit) => {
@@ -63,11 +62,15 @@ export function bestMatches(paths: readonly string[], search: string): readonly 
 /** How long an answer of the code host about a person's access is cached, since a search is repeated at every pause of typing. */
 const accessMs = 30_000
 
-/** The repository's default branch and its mirror, for a person who may read the repository. */
-type Found = { readonly mirror: Mirror; readonly defaultBranch: string } | undefined
+/** The repository's default branch and its mirror, and the access of a person who may read the repository. */
+type Found =
+  | ({ readonly mirror: Mirror; readonly defaultBranch: string } & Pick<RepositoryAccess, 'access'>)
+  | undefined
 type Place = Pick<RpcRequest<'abilities'>, 'projectId' | 'ownerId'>
+export type FindRepository = (place: Place) => Promise<Found>
 
-function foundRepositories(deps: AbilitiesDeps): (place: Place) => Promise<Found> {
+/** Finds repositories for people; the code host is asked again after a while. Throws its refusal. */
+export function foundRepositories(deps: AbilitiesDeps): FindRepository {
   const known = new Map<string, { readonly until: number; readonly found: Promise<Found> }>()
   return (place) => {
     const now = Date.now()
@@ -93,13 +96,13 @@ async function findFor(deps: AbilitiesDeps, { projectId, ownerId }: Place): Prom
     await Promise.race([fetching, pause(firstFetchMs, undefined, { ref: false })])
     mirror = await deps.mirrors.find(mirrored(reached))
   }
-  return mirror && { mirror, defaultBranch }
+  return mirror && { mirror, defaultBranch, access: reached.access }
 }
 
 /** Answers from a commit; `undefined`, so that other runners answer, if this one lacks the repository, the commit, or the person's access. */
 async function atCommit<Answer>(
   deps: AbilitiesDeps,
-  foundFor: (place: Place) => Promise<Found>,
+  foundFor: FindRepository,
   { projectId, ownerId, taskId, branch }: RpcRequest<'abilities'>,
   read: (git: Git, gitDir: string, commit: string) => Promise<Answer>,
 ): Promise<Answer | undefined> {

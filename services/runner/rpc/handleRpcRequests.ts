@@ -1,6 +1,6 @@
 /** Handles calls of other services about this runner's workspaces and mirrors. */
 import type { RpcRequest, Rpc, RpcResponse } from '#platform/ports/rpc.ts'
-import { abilityAnswers, type AbilitiesDeps } from './abilities.ts'
+import { abilityAnswers, foundRepositories, type AbilitiesDeps } from './abilities.ts'
 import type { Rebuilds } from '../environment/rebuild.ts'
 import { remoteServerOf } from '../mcp/serversOfRun.ts'
 import { readTools } from '../mcp/readTools.ts'
@@ -10,6 +10,7 @@ import { linesOf, type LinesDeps } from './fileLines.ts'
 import { removeOwnWorkspace, type RemovalDeps } from './removeWorkspace.ts'
 import { repositoryFacts, type FetchMirror } from './repositoryFacts.ts'
 import { suggestedHosts, type HostsDeps } from './suggestedHosts.ts'
+import { taskFiles, type TaskFilesDeps } from './taskFiles.ts'
 import { undoPreview, workspaceOf, type UndoPreviewDeps } from './undoPreview.ts'
 import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
 import { task as decider } from '#domain/task/task.ts'
@@ -30,6 +31,7 @@ export function handleRpcRequests(
   deps: ChangesDeps &
     LinesDeps &
     HostsDeps &
+    TaskFilesDeps &
     Omit<AbilitiesDeps, 'fetchMirror'> &
     UndoPreviewDeps &
     McpDeps &
@@ -59,7 +61,8 @@ export function handleRpcRequests(
   // With several runners, each of them would clone a repository that only one of them may need.
   const firstFetch = isAlone ? fetchMirror : null
   const programVersions = openProgramVersions(deps)
-  const { abilities, files } = abilityAnswers({ ...deps, fetchMirror: firstFetch })
+  const found = foundRepositories({ ...deps, fetchMirror: firstFetch })
+  const { abilities, files } = abilityAnswers({ ...deps, fetchMirror: firstFetch }, found)
   const stops = [
     rpc.handle('changes', ofOwnWorkspace(deps, changesAgainst)),
     rpc.handle('lines', ofOwnWorkspace(deps, linesOf)),
@@ -69,6 +72,7 @@ export function handleRpcRequests(
     rpc.handle('abilities', abilities),
     rpc.handle('files', files),
     rpc.handle('rebuildEnvironment', rebuilds.begin),
+    rpc.handle('taskFiles', taskFiles(deps, { found, isAlone })),
     rpc.handle('hosts', (request) => suggestedHosts(deps, request)),
     rpc.handle('mcpSuggestions', (request) => suggestedServers(deps, request)),
     rpc.handle('mcpTools', mcpTools(deps, codeHostUrl)),

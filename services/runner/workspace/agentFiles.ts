@@ -6,16 +6,54 @@ import { run, type HostUser } from '#platform/childProcess.ts'
 
 /** The content of a file below `root`, a real path; `null` when it is not a plain file, is too large, or is reached through a link. */
 export async function readPlain(root: string, path: string, maxBytes: number): Promise<Buffer | null> {
+  const read = await readPlainStart(root, path, maxBytes, (size) => size <= maxBytes)
+  return read && read.start
+}
+
+/** The first bytes of such a file, and its size; `null` also when its size is not acceptable. */
+export async function readPlainStart(
+  root: string,
+  path: string,
+  mostBytes: number,
+  isAccepted: (size: number) => boolean = () => true,
+): Promise<{ readonly size: number; readonly start: Buffer } | null> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   const handle = await open(join(root, path), flags).catch(() => undefined)
   if (!handle) return null
   try {
     const { size, nlink, ...entry } = await handle.stat()
-    const isPlain = (entry.mode & constants.S_IFMT) === constants.S_IFREG && nlink === 1 && size <= maxBytes
-    if (!isPlain || !(await isAt(handle.fd, join(root, path)))) return null
-    const content = Buffer.alloc(size)
-    const { bytesRead } = await handle.read(content, 0, size, 0)
-    return content.subarray(0, bytesRead)
+    const isPlain = (entry.mode & constants.S_IFMT) === constants.S_IFREG && nlink === 1
+    if (!isPlain || !isAccepted(size) || !(await isAt(handle.fd, join(root, path)))) return null
+    const content = Buffer.alloc(Math.min(size, mostBytes))
+    const { bytesRead } = await handle.read(content, 0, content.length, 0)
+    return { size, start: content.subarray(0, bytesRead) }
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Calls a function that finds the place of each name in a folder below `root`, a real path. `undefined` when it is no folder, or is reached through a
+ * link. The places stay in that folder, wherever an agent moves it meanwhile.
+ */
+export async function withFolder<T>(
+  root: string,
+  path: string,
+  use: (placeOf: (name: Buffer) => Buffer) => Promise<T>,
+): Promise<T | undefined> {
+  const dir = path === '' ? root : join(root, path)
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
+  const handle = await open(dir, flags).catch(() => undefined)
+  if (!handle) return undefined
+  try {
+    if (!(await isAt(handle.fd, dir))) return undefined
+    const opened = `/proc/self/fd/${handle.fd}`
+    const isKnown = await readlink(opened).then(
+      () => true,
+      () => false,
+    )
+    const base = Buffer.from(`${isKnown ? opened : dir}/`)
+    return await use((name) => Buffer.concat([base, name]))
   } finally {
     await handle.close()
   }

@@ -148,10 +148,12 @@ export interface Opened {
   readonly note: WorkNote
 }
 
+type BundlePlace = Pick<Workspace, 'privateGitDir' | 'mirrorDir' | 'startCommit'>
+
 /** Imports the bundle's objects into the private git directory, and checks all of them. Throws `GitFault`. */
 export async function openBundle(
   git: Git,
-  workspace: Workspace,
+  workspace: BundlePlace,
   bundle: Uint8Array,
 ): Promise<Opened | Exclude<RestoreResult, { kind: 'restored' }>> {
   const gitDir = workspace.privateGitDir
@@ -227,7 +229,7 @@ const prerequisitesMissing =
  */
 async function isBaseGone(
   git: Git,
-  { privateGitDir, mirrorDir, startCommit }: Workspace,
+  { privateGitDir, mirrorDir, startCommit }: BundlePlace,
   taken: Finished,
 ): Promise<boolean> {
   const lacked = captured(taken, prerequisitesMissing)

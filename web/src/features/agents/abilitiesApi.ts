@@ -2,10 +2,11 @@
 import { abilityRoutes } from '#domain/api/abilities.ts'
 import type {
   findProjectFiles,
-  findTaskFiles,
   listProjectAbilities,
   listTaskAbilities,
 } from '#domain/api/abilities.schema.ts'
+import type { findTaskFiles } from '#domain/api/taskFiles.schema.ts'
+import { taskFileRoutes } from '#domain/api/taskFiles.ts'
 import type { AnswerOf } from '#domain/api/call.schema.ts'
 import type { AgentName } from '#domain/agents.ts'
 import { api } from '../../api/api.ts'
@@ -39,12 +40,12 @@ const abilitiesApi = api.injectEndpoints({
             }),
     }),
     foundFiles: build.query<
-      AnswerOf<typeof findTaskFiles>,
+      Pick<AnswerOf<typeof findTaskFiles>, 'files'>,
       { readonly place: WritingPlace; readonly search: string }
     >({
       query: ({ place, search }) =>
         'taskId' in place
-          ? requestOf<typeof findTaskFiles>(abilityRoutes.findTaskFiles, {
+          ? requestOf<typeof findTaskFiles>(taskFileRoutes.findTaskFiles, {
               params: { taskId: place.taskId },
               query: { search },
               fallback,

@@ -49,15 +49,15 @@ export function commandSuggestions(
     }))
 }
 
-/** The subagents whose name contains what was typed, followed by files. */
+/** The subagents whose name contains what was typed, followed by the files whose path does. */
 export function mentionSuggestions(
   abilities: readonly Ability[],
   files: readonly string[],
   typed: string,
 ): readonly Suggestion[] {
-  const subagents = abilities.filter(
-    ({ kind, name }) => kind === 'subagent' && name.toLowerCase().includes(typed.toLowerCase()),
-  )
+  // The files may still be those for an earlier text.
+  const contains = (name: string) => name.toLowerCase().includes(typed.toLowerCase())
+  const subagents = abilities.filter(({ kind, name }) => kind === 'subagent' && contains(name))
   return [
     ...subagents.map((ability) => ({
       id: `agent-${ability.name}`,
@@ -66,7 +66,7 @@ export function mentionSuggestions(
       help: [texts.subagent, ability.description].filter((part) => part !== '').join(': '),
       insert: `@agent-${ability.name} `,
     })),
-    ...files.map((path) => ({
+    ...files.filter(contains).map((path) => ({
       id: path,
       label: path,
       argument: null,

@@ -1,0 +1,204 @@
+/** Answers what is at a path in a task's files, and which paths contain a search. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FilesFrom, TaskFile } from '#domain/api/taskFiles.schema.ts'
+import { taskFileLimits } from '#domain/api/taskFiles.ts'
+import { Fault } from '#domain/kernel/errors.ts'
+import { scopeOfStream, taskStream } from '#domain/kernel/streams.ts'
+import { limitConcurrency } from '#platform/async/queue.ts'
+import { unlessDamaged } from '#platform/eventlog/sealedBlobs.ts'
+import type { RpcRequest, RpcResponse } from '#platform/ports/rpc.ts'
+import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
+import { ownSecrets, settingsOf, valuesOf } from '../execution/projectSecrets.ts'
+import type { Redaction } from '../redaction/redaction.ts'
+import { commitFiles } from '../workspace/browse/commitFiles.ts'
+import type { AtPath, FileSource } from '../workspace/browse/fileSource.ts'
+import { withSavedWork } from '../workspace/browse/savedWork.ts'
+import { workspaceFiles } from '../workspace/browse/workspaceFiles.ts'
+import { commitOf } from '../workspace/git/git.ts'
+import { bestMatches, type FindRepository } from './abilities.ts'
+
+export type TaskFilesDeps = Pick<WorkspaceDeps, 'git' | 'treeGitFor' | 'workspaces' | 'scratch' | 'logger'> &
+  Pick<RecordingDeps, 'blobs' | 'redaction' | 'checkImage'> &
+  Pick<AgentDeps, 'commands' | 'projectSecrets' | 'modelKeys' | 'installed'>
+
+type Request = RpcRequest<'taskFiles'>
+type Response = RpcResponse<'taskFiles'>
+type Repository = NonNullable<Awaited<ReturnType<FindRepository>>>
+
+const maxAtOnce = 4
+/** How long a runner without the workspace leaves the answer to the one that has it. */
+const graceMs = 1_500
+
+export function taskFiles(
+  deps: TaskFilesDeps,
+  { found, isAlone }: { readonly found: FindRepository; readonly isAlone: boolean },
+): (request: Request) => Promise<Response | undefined> {
+  const inTurn = limitConcurrency(maxAtOnce)
+  return async (request) => {
+    try {
+      const repository = await found(request)
+      if (!repository) return undefined
+      if (!isAlone && !(await deps.workspaces.has(request.taskId))) await pause(graceMs)
+      return await inTurn(() => answer(deps, repository, request))
+    } catch (fault) {
+      deps.logger.info({ err: fault, taskId: request.taskId }, "failed to read a task's files")
+      return undefined
+    }
+  }
+}
+
+/** Reads from the workspace; without one, from the saved work; without that, from a branch. */
+async function answer(
+  deps: TaskFilesDeps,
+  repository: Repository,
+  request: Request,
+): Promise<Response | undefined> {
+  const { git, blobs, scratch } = deps
+  const { taskId, branch, workingBranch, saved } = request
+  const { mirror } = repository
+  const respond = (source: FileSource, from: FilesFrom) =>
+    responseOf(deps, repository, request, { source, from })
+  const workspace = await deps.workspaces.read(taskId, mirror)
+  if (workspace)
+    return respond(workspaceFiles(deps.treeGitFor(workspace), workspace), {
+      kind: 'workspace',
+      branch: workspace.branch,
+    })
+  const bundle = saved && (await unlessDamaged(blobs.get(scopeOfStream(taskStream(taskId)), saved)))
+  const shown =
+    bundle &&
+    (await withSavedWork({ git, scratch }, { bundle, mirror }, (gitDir, commit) =>
+      respond(commitFiles(git, gitDir, commit), { kind: 'saved', branch: workingBranch ?? branch }),
+    ))
+  if (shown) return shown
+  for (const from of [
+    { kind: 'pushed', branch: workingBranch } as const,
+    { kind: 'base', branch } as const,
+  ]) {
+    const named = from.branch
+    const commit = named === null ? null : await commitOf(git, mirror.dir, `refs/heads/${named}`)
+    if (named !== null && commit !== null)
+      return respond(commitFiles(git, mirror.dir, commit), { kind: from.kind, branch: named })
+  }
+  return undefined
+}
+
+async function responseOf(
+  deps: TaskFilesDeps,
+  repository: Repository,
+  request: Request,
+  { source, from }: { readonly source: FileSource; readonly from: FilesFrom },
+): Promise<Response> {
+  const { read } = request
+  if (read.kind === 'search') {
+    const best = bestMatches(await source.paths(), read.search)
+    const there = await Promise.all(best.map((path) => source.has(path)))
+    return { kind: 'found', files: best.filter((_, index) => there[index]) }
+  }
+  const { path, download } = read
+  const most = download
+    ? taskFileLimits.downloadBytes
+    : isImageName(path)
+      ? taskFileLimits.imageBytes
+      : taskFileLimits.textBytes + beyondShown
+  const found = await source.at(path, most)
+  if (found.kind === 'missing') return { kind: 'missing' }
+  if (found.kind === 'folder') return { ...found, from }
+  const facts = { ...nothingShown, path }
+  if (found.kind === 'link') return fileAlone({ ...facts, kind: 'link', target: found.target }, from)
+  if (found.kind !== 'file') return fileAlone({ ...facts, kind: found.kind }, from)
+  const { bytes, ...shown } = await contentOf(deps, await redactionFor(deps, repository, request), {
+    ...found,
+    isImage: isImageName(path),
+    download,
+  })
+  const file: TaskFile = { ...facts, size: found.size, ...shown }
+  if (bytes === null) return fileAlone(file, from)
+  if (bytes.length === 0) return fileAlone({ ...file, content: '' }, from)
+  const content = await deps.blobs.put(scopeOfStream(taskStream(request.taskId)), bytes)
+  return { kind: 'file', file, content, from }
+}
+
+const nothingShown = {
+  size: null,
+  target: null,
+  mediaType: null,
+  content: null,
+  cut: false,
+  redacted: false,
+} satisfies Partial<TaskFile>
+
+function fileAlone(file: TaskFile, from: FilesFrom): Response {
+  return { kind: 'file', file, content: null, from }
+}
+
+/** What is read beyond the shown part of a text, so that a secret at its end is known as a whole. */
+const beyondShown = 64 * 1_024
+
+const isImageName = (path: string): boolean => /\.(png|jpe?g|gif|webp)$/i.test(path)
+
+interface Reading extends Extract<AtPath, { kind: 'file' }> {
+  readonly isImage: boolean
+  readonly download: boolean
+}
+
+type Content = Pick<TaskFile, 'kind' | 'mediaType' | 'cut' | 'redacted'> & { readonly bytes: Buffer | null }
+
+async function contentOf(deps: TaskFilesDeps, redaction: Redaction, reading: Reading): Promise<Content> {
+  const { size, start, isImage, download } = reading
+  const unshown = { kind: 'binary', mediaType: null, cut: false, redacted: false, bytes: null } as const
+  if (download) {
+    if (size > taskFileLimits.downloadBytes) return { ...unshown, cut: true }
+    const bytes = await withoutSecrets(start, redaction)
+    return { ...unshown, bytes, redacted: !bytes.equals(start) }
+  }
+  if (isImage && size <= taskFileLimits.imageBytes) {
+    const image = await deps.checkImage(start).catch((fault: unknown) => {
+      if (fault instanceof Fault) return undefined
+      throw fault
+    })
+    if (image) return { ...unshown, kind: 'image', mediaType: image.mediaType, bytes: image.bytes }
+  }
+  if (isBinary(start)) return unshown
+  const part = start.subarray(0, taskFileLimits.textBytes + beyondShown)
+  // A character at the end of the part may be incomplete, and is then left out.
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(part, { stream: true })
+  const redacted = await redaction.text(text)
+  const shown = upTo(redacted, taskFileLimits.textBytes)
+  const cut = size > part.length || shown.length < redacted.length
+  return {
+    kind: 'text',
+    mediaType: null,
+    cut,
+    redacted: redacted !== text,
+    bytes: Buffer.from(shown),
+  }
+}
+
+/** The text up to a length in UTF-16 code units, in whole lines if there are any. */
+function upTo(text: string, length: number): string {
+  if (text.length <= length) return text
+  const end = text.lastIndexOf('\n', length - 1)
+  return text.slice(0, end === -1 ? length : end + 1)
+}
+
+/** Whether git would take a file for binary. */
+function isBinary(bytes: Buffer): boolean {
+  return bytes.subarray(0, 8_000).includes(0)
+}
+
+/** Removes secrets from a file of any kind; bytes that are not UTF-8 stay as they are. */
+async function withoutSecrets(bytes: Buffer, redaction: Redaction): Promise<Buffer> {
+  const text = bytes.toString('utf8')
+  const encoding = Buffer.from(text).equals(bytes) ? 'utf8' : 'latin1'
+  return Buffer.from(await redaction.text(bytes.toString(encoding)), encoding)
+}
+
+async function redactionFor(
+  deps: TaskFilesDeps,
+  { access }: Repository,
+  { ownerId, projectId }: Request,
+): Promise<Redaction> {
+  const { secrets } = await settingsOf(deps, projectId)
+  return deps.redaction(valuesOf([...secrets, ...(await ownSecrets(deps, access, { ownerId, projectId }))]))
+}

@@ -1,0 +1,62 @@
+/** A task's files as a person browses them: read from a workspace, or from a commit when there is none. */
+import type { FileEntry } from '#domain/api/taskFiles.schema.ts'
+import { taskFileLimits } from '#domain/api/taskFiles.ts'
+
+export type AtPath =
+  | { readonly kind: 'folder'; readonly entries: readonly FileEntry[]; readonly leftOut: number }
+  /** `start` has as many of the first bytes as were asked for. */
+  | { readonly kind: 'file'; readonly size: number; readonly start: Buffer }
+  | { readonly kind: 'link'; readonly target: string }
+  /** A folder with a repository of its own, something that is no plain file, or nothing that git has or would take up. */
+  | { readonly kind: 'repository' | 'other' | 'missing' }
+
+export interface FileSource {
+  /** What is at a path that passed `isRepositoryPath`; '' is the top folder. Throws `GitFault`. */
+  at(path: string, mostBytes: number): Promise<AtPath>
+  /** All files, for a search; the last ones are missing when there are very many. Throws `GitFault`. */
+  paths(): Promise<readonly string[]>
+  /** Whether a file that git listed still exists. */
+  has(path: string): Promise<boolean>
+}
+
+/** An entry of a folder, before anything but its name is read. */
+export interface Child {
+  /** The bytes of the name; git does not say how they are encoded. */
+  readonly name: Buffer
+  readonly isFolder: boolean
+}
+
+export type Described = Pick<FileEntry, 'kind' | 'size' | 'target'>
+
+const describedAtOnce = 100
+/** The length of all entries as JSON: they must fit into one message between processes. */
+const longestList = 400_000
+/** The longest shown target of a link in a list, in UTF-16 code units. */
+export const longestTarget = 200
+
+/** The first entries of a folder. Only those are described; `undefined` stands for one that no longer exists. */
+export async function folderOf<C extends Child>(
+  children: readonly C[],
+  describe: (child: C) => Promise<Described | undefined> | Described | undefined,
+): Promise<Extract<AtPath, { kind: 'folder' }>> {
+  const sorted = children.toSorted(
+    (a, b) => Number(b.isFolder) - Number(a.isFolder) || Buffer.compare(a.name, b.name),
+  )
+  const entries: FileEntry[] = []
+  let room = longestList
+  let seen = 0
+  while (seen < sorted.length && entries.length < taskFileLimits.entries && room > 0) {
+    const some = sorted.slice(seen, seen + Math.min(describedAtOnce, taskFileLimits.entries - entries.length))
+    seen += some.length
+    const described = await Promise.all(some.map(describe))
+    for (const [index, { name }] of some.entries()) {
+      const found = described[index]
+      if (!found) continue
+      const text = name.toString('utf8')
+      const entry = { name: text, ...found, opens: Buffer.from(text).equals(name) }
+      room -= JSON.stringify(entry).length
+      entries.push(entry)
+    }
+  }
+  return { kind: 'folder', entries, leftOut: sorted.length - seen }
+}
