@@ -96,10 +96,10 @@ const own =
   /web\/src\/(?!main\.tsx|api\/useDownload|ui\/form\/(?:Choice|Field)|features\/(?:palette|github(?!\/lostA)|admin|downloads)\/|features\/(?:projects\/(?!projectsApi)|notifications\/useDesktop))|node_modules\/lucide-react\/(?!.*\/download\.)|domain\/agents\/capab/
 /** Loaded when it is first opened, or after a page, from two pages. */
 const alone =
-  /features\/(mcp\/|task\/(PullRequestDialog|questions\/)|agents\/([mM]odel?[PT]|[kK]ey[ST]))|ui\/text\/HiddenMarks|domain\/(task\/questionOptions|kernel\/hiddenCharacters)/
+  /features\/(mcp\/|task\/(PullRequestDialog|questions\/|provenance\/)|agents\/([mM]odel?[PT]|[kK]ey[ST]))|ui\/text\/HiddenMarks|domain\/(task\/questionOptions|kernel\/hiddenCharacters)/
 /** What of a task's page its own parts share: the panels, the changes and the history. Nothing else has a search bar. */
 const ofTask =
-  /web\/src\/(features\/task\/(?!useCopy|PullRequestDialog|questions\/)|ui\/form\/SearchBar)|domain\/(history|views)\/|node_modules\/(@tanstack\/|devlop\/|lucide-react\/dist\/esm\/icons\/(arrow-left|columns-2|file-pen|git-commit-horizontal|git-fork|globe|message-square|rotate-ccw-clock|terminal|wrench)\.)/
+  /web\/src\/(features\/task\/(?!useCopy|PullRequestDialog|questions\/|provenance\/)|ui\/form\/SearchBar)|domain\/(history|views)\/|node_modules\/(@tanstack\/|devlop\/|lucide-react\/dist\/esm\/icons\/(arrow-left|columns-2|file-pen|git-commit-horizontal|git-fork|globe|message-square|rotate-ccw-clock|terminal|wrench)\.)/
 /** What asks for things before the libraries are there, and can need none of them. */
 const early =
   /web\/src\/(prefetch|app\/loading\/chunks|state\/tryOr|api\/(prefetched|callTimeout|tokenStore))\.ts$|domain\/api\/(auth|server|tasks)\.ts$|vite\/preload-helper/

@@ -73,7 +73,8 @@ async function fetchFile(call: ApiCall, token: string) {
   }
 }
 
-function saveFile(file: Blob, name: string): void {
+/** Hands a file to the browser to save it. */
+export function saveFile(file: Blob, name: string): void {
   const address = URL.createObjectURL(file)
   const link = document.createElement('a')
   link.href = address

@@ -14,13 +14,15 @@ import { isRunning } from '../tasks/taskStatus.ts'
 import { ChatPanel } from './chat/ChatPanel.tsx'
 import { TerminalPictures } from './terminal/TerminalPictures.tsx'
 import { TerminalPanel } from './terminal/TerminalPanel.tsx'
+import { useReplayed } from './replayContext.ts'
 import { texts } from './texts.ts'
 import type { TaskHistory } from './useTaskHistory.ts'
 import type { OpenTaskSync } from './useTaskSync.ts'
 
 const CodeChanges = lazy(async () => ({ default: (await import('./changes/CodeChanges.tsx')).CodeChanges }))
+const FilesPanel = lazy(async () => ({ default: (await import('./files/FilesPanel.tsx')).FilesPanel }))
 
-type WorkPanel = 'terminal' | 'changes' | 'history'
+type WorkPanel = 'terminal' | 'changes' | 'files' | 'history'
 type Panel = 'chat' | WorkPanel
 
 interface TaskPanelsProps {
@@ -32,8 +34,9 @@ interface TaskPanelsProps {
 export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   const split = useMedia('(width >= 900px)')
   const [query] = useSearchParams()
-  // A link that names the changes or the history opens that panel.
-  const linked = history.isLinked ? 'history' : query.get('tab') === 'changes' ? 'changes' : null
+  // A link that names the changes, a file or the history opens that panel.
+  const linkedWork = query.has('file') ? 'files' : query.get('tab') === 'changes' ? 'changes' : null
+  const linked = history.isLinked ? 'history' : linkedWork
   const [chosen, setChosen] = useState<Panel>(linked ?? 'chat')
   const [work, setWork] = useState<WorkPanel>(linked ?? 'terminal')
   // An element beside the tabs for the buttons of the visible panel.
@@ -47,7 +50,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   const visiblePanel = split ? work : chosen
   // Remembers the panel that was used last side by side, since that panel is shown when the screen becomes narrow.
   const use = (panel: Panel) => split && setChosen(panel)
-  const tabs = workTabs(task)
+  const tabs = workTabs(task, useReplayed() !== null)
 
   // The elements are the same at all widths, so that drafts, their images and the focus survive resizing.
   return (
@@ -60,7 +63,7 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
             tabs={[{ name: 'chat', label: texts.panels.chat }, ...tabs]}
             chosen={chosen}
             onChoose={choose}
-            className="h-full min-w-0 flex-1 px-3 *:h-full md:px-4"
+            className="h-full min-w-0 flex-1 px-3 *:h-full max-md:gap-3 md:px-4"
           />
           <div ref={setTools} className={classes('flex-none', chosen !== 'chat' && 'hidden')} />
         </div>
@@ -114,10 +117,12 @@ export function TaskPanels({ task, open, history }: TaskPanelsProps) {
   )
 }
 
-function workTabs({ changes }: Task): readonly Tab<WorkPanel>[] {
+function workTabs({ changes }: Task, isReplayed: boolean): readonly Tab<WorkPanel>[] {
   return [
     { name: 'terminal', label: texts.panels.terminal },
     { name: 'changes', label: texts.panels.changes, count: changes?.files || undefined },
+    // Only the present files can be read.
+    ...(isReplayed ? [] : [{ name: 'files', label: texts.panels.files } as const]),
     { name: 'history', label: texts.panels.history },
   ]
 }
@@ -130,6 +135,7 @@ interface WorkPanelsProps extends TaskPanelsProps {
 }
 
 function WorkPanels({ task, open, history, panel, tools, onShow }: WorkPanelsProps) {
+  const isReplayed = useReplayed() !== null
   return (
     <>
       <TabPanel name="terminal" visible={panel === 'terminal'}>
@@ -147,6 +153,13 @@ function WorkPanels({ task, open, history, panel, tools, onShow }: WorkPanelsPro
           <CodeChanges task={task} reload={open.reload} visible={panel === 'changes'} tools={tools} />
         </Suspense>
       </TabPanel>
+      {!isReplayed && (
+        <TabPanel name="files" visible={panel === 'files'}>
+          <Suspense fallback={null}>
+            <FilesPanel task={task} visible={panel === 'files'} tools={tools} />
+          </Suspense>
+        </TabPanel>
+      )}
       <TabPanel name="history" visible={panel === 'history'}>
         <History history={history} visible={panel === 'history'} tools={tools} onShow={onShow} />
       </TabPanel>

@@ -85,7 +85,12 @@ describe('the page of a task', () => {
       'Codex',
     ])
     const tabs = within(screen.getByRole('tablist', { name: 'Panels' })).getAllByRole('tab')
-    expect(tabs.map(({ textContent }) => textContent)).toEqual(['Terminal', 'Code Changes', 'History'])
+    expect(tabs.map(({ textContent }) => textContent)).toEqual([
+      'Terminal',
+      'Code Changes',
+      'Files',
+      'History',
+    ])
   })
 })
 

@@ -75,6 +75,7 @@ export const texts = {
     chat: 'Chat',
     terminal: 'Terminal',
     changes: 'Code Changes',
+    files: 'Files',
     history: 'History',
     loadingHistory: 'Reading the history',
     notLoaded: 'The history could not be loaded',
