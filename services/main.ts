@@ -10,6 +10,7 @@ import { describeVariables, namedServices } from '#platform/config/variables.ts'
 import type { Engines } from '#platform/compose.ts'
 import { isReadable } from '#platform/reads/documents.ts'
 import { emptyCatalog } from '#platform/ports/readStore.ts'
+import type { SandboxPorts } from '#platform/ports/sandboxPorts.ts'
 import type { OperationResult } from './operations/operation.ts'
 import { usage, usageOf } from './operations/helpText.ts'
 import { operationBeside, operationOf, UnknownWords } from './operations/operatorCommands.ts'
@@ -92,9 +93,13 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     const agents = startAgents(engines.bus, engines.modelKeys)
     running.push({ stop: async () => agents.stop() })
     const apis = await apisOf(config, engines, agents)
+    let ofRunner: SandboxPorts | undefined
+    const sandboxes: SandboxPorts | null = services.has('runner')
+      ? { of: (taskId) => ofRunner?.of(taskId) ?? [] }
+      : null
     // The server starts before the runner, so that it gets the runner's first message.
     running.push(
-      ...(await startDoor(config, { ...engines, agents }, apis, () => ({
+      ...(await startDoor(config, { ...engines, agents, sandboxes }, apis, () => ({
         ...Object.fromEntries(details),
         ...engines.ballast.details(),
       }))),
@@ -102,6 +107,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
     if (services.has('runner')) {
       const { startRunner } = await import('./runner/runner.ts')
       const runner = await startRunner(config, engines)
+      ofRunner = runner.sandboxPorts
       details.set('runner', runner.ofSandboxes)
       details.set('workspaceLimit', [runner.workspaceLimit])
       running.push(runner)
@@ -198,10 +204,16 @@ function modelPlaces({ agents, privateEgress }: Config) {
   return { addresses, mayReachPrivate: privateEgress }
 }
 
+interface DoorEngines extends Engines {
+  readonly agents: Agents
+  /** The sandboxes of this process; `null` when it has none. */
+  readonly sandboxes: SandboxPorts | null
+}
+
 /** Starts the server on the process's port. With the gateway it serves the whole product, without it only the calls of other Flightdeck processes. */
 async function startDoor(
   config: Config,
-  { agents, ...engines }: Engines & { readonly agents: Agents },
+  { agents, sandboxes, ...engines }: DoorEngines,
   apis: ReadonlyMap<Callee, Middleware>,
   details: Details,
 ): Promise<Running[]> {
@@ -238,6 +250,8 @@ async function startDoor(
       host,
       port,
       publicUrl: config.publicUrl,
+      previewHost: config.previewHost,
+      sandboxes,
       proxies: config.proxies,
       strangersOfAddress: config.strangersOfAddress,
       requestsAMinute: config.requestsAMinute,

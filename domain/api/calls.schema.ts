@@ -17,6 +17,7 @@ import * as github from './github.schema.ts'
 import * as images from './images.schema.ts'
 import * as instructions from './instructions.schema.ts'
 import * as mcpServers from './mcpServers.schema.ts'
+import * as preview from './preview.schema.ts'
 import * as projects from './projects.schema.ts'
 import * as projectSettings from './projectSettings.schema.ts'
 import * as provenance from './provenance.schema.ts'
@@ -55,6 +56,7 @@ export const subjects = {
       ...fork,
       ...provenance,
       ...comparison,
+      ...preview,
     },
     says: 'Create and run tasks, start new ones from a turn, undo turns, read the files and the changes, and open pull requests.',
   },

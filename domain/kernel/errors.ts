@@ -54,6 +54,7 @@ const sentences = {
     no_snapshot: 'The files of this turn were not saved.',
     comparison_full: 'A comparison holds up to 4 tasks.',
     already_undone: 'This has been undone already.',
+    preview_unavailable: 'This server has no previews.',
     evicted: 'This run has ended or was taken over.',
     conflict: 'Someone else changed this at the same time. Try again.',
   },

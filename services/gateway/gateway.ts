@@ -42,6 +42,10 @@ import { announcePresence } from './live/presence.ts'
 import { startFeed } from './live/feed.ts'
 import { openSocket } from './live/socket.ts'
 import { reference } from './reference/reference.ts'
+import { previewNames } from './preview/previewNames.ts'
+import { previewPasses } from './preview/previewPasses.ts'
+import { previewRoutes } from './preview/previewRoutes.ts'
+import { servePreviews } from './preview/previews.ts'
 import type { GatewayOptions, GatewayServices } from './services.ts'
 import { setupPath } from '#domain/api/setup.ts'
 import { setupCallback, setupRoutes } from './setup/setup.ts'
@@ -77,7 +81,12 @@ export async function startGateway(
 ): Promise<RunningGateway> {
   const { emit } = services
   const byPerson = rate(options.requestsAMinute)
-  const app = createApp(options, services, byPerson, (connection) => unauthenticated.gone(connection))
+  const known = (connection: Connection): void => unauthenticated.gone(connection)
+  const names = previewNames(options)
+  const { sandboxes } = options
+  const previewing = sandboxes && { sandboxes, passes: previewPasses(services, sandboxes) }
+  const ownRoutes = [...routesOf(options), ...previewRoutes(names, previewing)]
+  const app = createApp(options, services, { byPerson, ownRoutes, onSignedIn: known })
   const feed = await startFeed(services)
   const presence = announcePresence(feed, services.bus)
   const http = createServer(
@@ -92,11 +101,12 @@ export async function startGateway(
     ...services,
     mayConnect: byPerson,
     mayOpen: (request) => mayOpenSocket(request, options),
-    known: unauthenticated.gone,
+    known,
     socketsOfPerson,
     strangers: limitStrangers(strangersLimit),
     onPresence: presence.changed,
   })
+  const previews = servePreviews(http, { names, passes: previewing?.passes ?? null, services, known })
   const connections = new Set<Connection>()
   http.on('connection', (connection) => {
     connections.add(connection)
@@ -107,6 +117,7 @@ export async function startGateway(
     port,
     async stop() {
       presence.stop()
+      previews.close()
       io.disconnectSockets(true)
       const closed = new Promise<void>((resolve) => void io.close(() => resolve()))
       // Destroys sockets whose other end does not respond: such a client never answers the close, and the server does not count its connection as a
@@ -120,12 +131,19 @@ export async function startGateway(
   }
 }
 
-/** All middleware for HTTP, from the outermost. `onSignedIn` is called for each request of a signed-in person. */
+interface AppParts {
+  readonly byPerson: Rate
+  /** The calls of the API that the gateway answers itself. */
+  readonly ownRoutes: readonly Route<GatewayServices>[]
+  /** Called for each request of a signed-in person. */
+  readonly onSignedIn: (connection: Connection) => void
+}
+
+/** All middleware for HTTP, from the outermost. */
 function createApp(
   options: GatewayOptions,
   services: GatewayServices,
-  byPerson: Rate,
-  onSignedIn: (connection: Connection) => void,
+  { byPerson, ownRoutes, onSignedIn }: AppParts,
 ): Koa {
   const mounting = { fresh: () => services.ids.uuid(), idempotency: services.idempotency }
   const app = new Koa()
@@ -160,7 +178,7 @@ function createApp(
   app.use(signInRoutes(options, services))
   app.use(setupCallback(services))
   app.use(imageRoutes(services, bodies))
-  app.use(mount('/api', ownRoutes(options), services, mounting))
+  app.use(mount('/api', ownRoutes, services, mounting))
   app.use(reference())
   app.use(options.command)
   app.use(options.query)
@@ -170,8 +188,8 @@ function createApp(
   return app
 }
 
-/** The calls of the API that the gateway answers itself. */
-function ownRoutes(options: GatewayOptions): readonly Route<GatewayServices>[] {
+/** The calls that the gateway answers itself, without those of previews. */
+function routesOf(options: GatewayOptions): readonly Route<GatewayServices>[] {
   return [
     ...passwordRoutes(options, { passwords: passwords(), slow: loginThrottle() }),
     ...linkRoutes(options),

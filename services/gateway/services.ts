@@ -3,6 +3,7 @@ import type { Engines } from '#platform/compose.ts'
 import type { Middleware } from 'koa'
 import type { AgentState } from '#domain/api/server.schema.ts'
 import type { Details } from '#platform/http/health.ts'
+import type { SandboxPorts } from '#platform/ports/sandboxPorts.ts'
 
 export type GatewayServices = Pick<
   Engines,
@@ -39,6 +40,10 @@ export interface GatewayOptions {
   readonly port: number
   /** The address at which people reach the server; `null`: the loopback name in their request. */
   readonly publicUrl: string | null
+  /** The host name below which previews of tasks are; `null`: they are only at loopback names. */
+  readonly previewHost: string | null
+  /** The sandboxes of this process; `null` when its runners are elsewhere. */
+  readonly sandboxes: SandboxPorts | null
   /** How many of our proxies are in front of the gateway. Each appends to `X-Forwarded-For`. */
   readonly proxies: number
   /** The most connections without a signed-in person that one client address may have. */

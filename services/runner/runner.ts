@@ -10,6 +10,7 @@ import { codeHostAddresses, knownAddressForCodeHost, noreplyDomainOf } from '#pl
 import type { Config } from '#platform/config/config.ts'
 import { checkImage } from '#platform/images/reencode.ts'
 import type { Delivery } from '#platform/ports/jobs.ts'
+import type { SandboxPorts } from '#platform/ports/sandboxPorts.ts'
 import { installedAgents, scriptedNotices, type InstalledAgents } from './agents/installed.ts'
 import { reportedModels } from './agents/reportedModels.ts'
 import { openBudgets } from './model/budget.ts'
@@ -24,6 +25,7 @@ import { restoreIdleTasks } from './execution/restore.ts'
 import type { ExecutionDeps } from './execution/run.ts'
 import { openSandbox, type OpenedSandbox } from './sandbox/openSandbox.ts'
 import { pausable, type PausableSandbox, type Paused } from './sandbox/pausing.ts'
+import { sandboxPorts } from './sandbox/sandboxPorts.ts'
 import { redactionOf } from './redaction/redaction.ts'
 import { textThreads } from './redaction/textThreads.ts'
 import { openPrewarm } from './prewarm/prewarm.ts'
@@ -56,6 +58,7 @@ export interface RunningRunner {
   readonly ofSandboxes: readonly string[]
   /** A sentence about what limits workspaces, and to which size. */
   readonly workspaceLimit: string
+  readonly sandboxPorts: SandboxPorts
 }
 
 /** Without a sandbox there are no processes to pause. */
@@ -101,6 +104,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
   return {
     ofSandboxes: [...opened.shortcomings, ...opened.memory],
     workspaceLimit: deps.limit.says,
+    sandboxPorts: base.sandboxPorts,
     async stop() {
       stopAnswering()
       const stopped = stopWorking()
@@ -125,6 +129,7 @@ interface Base {
   readonly opened: OpenedSandbox
   readonly agents: InstalledAgents
   readonly rebuilds: Rebuilds
+  readonly sandboxPorts: SandboxPorts
   closeThreads(): Promise<void>
 }
 
@@ -199,7 +204,15 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   })
   const runDependencies = { ...deps, prewarm }
   const rebuilds = await openRebuilds(runDependencies)
-  return { deps: runDependencies, runs, opened, agents, rebuilds, closeThreads: () => threads.close() }
+  return {
+    deps: runDependencies,
+    runs,
+    opened,
+    agents,
+    rebuilds,
+    sandboxPorts: sandboxPorts({ ofTask: (taskId) => pausing?.ofTask(taskId) ?? [] }),
+    closeThreads: () => threads.close(),
+  }
 }
 
 type Places = Pick<WorkspaceDeps, 'root' | 'git' | 'sandbox' | 'limit'>

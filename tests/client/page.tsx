@@ -152,6 +152,7 @@ export function openTaskAnswers(task: { readonly id: string; readonly version: n
     [`GET ${at}/commands`]: { logs: [], version: task.version },
     [`GET ${at}/questions`]: { questions: [], version: task.version },
     [`GET ${at}/terminal`]: { output: [], version: -1, deltas: [] },
+    [`GET ${at}/ports`]: { ports: [], running: false, unavailable: null },
     [`GET ${at}/git/diff`]: { data: diffOf() },
     [`GET ${at}/pr`]: { pr: null, proposal: { title: 'Task 1', body: 'As asked.' }, autoUpdate: false },
   }

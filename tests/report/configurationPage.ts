@@ -16,7 +16,7 @@ const sections: readonly Section[] = [
     title: 'Addresses, data and processes',
     about: 'See [running Flightdeck](operating/run.md).',
     names: listed(
-      `PORT HOST PUBLIC_URL TRUST_PROXY DATA_DIR MASTER_KEY SERVICES COMMAND_URL QUERY_URL
+      `PORT HOST PUBLIC_URL PREVIEW_HOST TRUST_PROXY DATA_DIR MASTER_KEY SERVICES COMMAND_URL QUERY_URL
         EVENTSTORE_URL MONGODB_URL NATS_URL`,
     ),
   },

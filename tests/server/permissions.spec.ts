@@ -45,7 +45,8 @@ let ids: Readonly<
     | 'revision'
     | 'name'
     | 'sessionId'
-    | 'serverId',
+    | 'serverId'
+    | 'port',
     string
   >
 >
@@ -74,6 +75,7 @@ beforeAll(async () => {
     name: 'A_SECRET',
     sessionId: sessions[0]?.id ?? '',
     serverId: task.id,
+    port: '5173',
   }
   grace = await scene.product.signIn('grace', { onboarding: 'left' })
 })
@@ -96,6 +98,8 @@ const atTheGateway = [
   '/agents',
   '/page-views',
   '/setup',
+  '/tasks/:taskId/ports',
+  '/tasks/:taskId/ports/:port/open',
 ]
 
 test('every route that is served is a call of the document, and every call of it is served', () => {

@@ -23,7 +23,7 @@ import {
   type OAuthStates,
 } from './oauthState.ts'
 import { ofTicket, signInPath, ticketCookie, tickets, type Linking } from './linkTickets.ts'
-import { cookieOptions } from './signedClaims.ts'
+import { hostCookieName, hostCookieOptions } from './signedClaims.ts'
 
 interface SignInFlow {
   readonly options: GatewayOptions
@@ -58,7 +58,7 @@ async function start(flow: SignInFlow, context: Context): Promise<void> {
       return context.redirect(setupPath)
     }
   }
-  const proof = context.cookies.get(ticketCookie)
+  const proof = readCookie(flow, context, ticketCookie)
   setCookie(flow, context, ticketCookie, null)
   try {
     const identity = await holderOf(flow, context, typeof link === 'string' ? link : '', proof)
@@ -70,7 +70,7 @@ async function start(flow: SignInFlow, context: Context): Promise<void> {
 
 /** Handles what the browser brings back from the code host: the answer to a sign-in, or the news that the App was installed. */
 async function finish(flow: SignInFlow, context: Context): Promise<void> {
-  const state = await flow.states.of(context.cookies.get(oauthStateCookie))
+  const state = await flow.states.of(readCookie(flow, context, oauthStateCookie))
   const installed = Installation.safeParse(context.query)
   // News of an installation without an answer to our state signs nobody in, and does not end another flow of this browser.
   if (installed.success && !answers(context.query, state)) {
@@ -218,7 +218,12 @@ const ofState = { path: signInPath, seconds: oauthStateSeconds, sameSite: 'lax' 
 /** Sets a cookie of the flow, or deletes it when `value` is `null`. */
 function setCookie({ options }: SignInFlow, context: Context, name: string, value: string | null): void {
   const origin = originOf(context, options)
-  context.cookies.set(name, value, cookieOptions(origin, name === ticketCookie ? ofTicket : ofState))
+  const journey = name === ticketCookie ? ofTicket : ofState
+  context.cookies.set(hostCookieName(origin, name), value, hostCookieOptions(origin, journey))
+}
+
+function readCookie({ options }: SignInFlow, context: Context, name: string): string | undefined {
+  return context.cookies.get(hostCookieName(originOf(context, options), name))
 }
 
 /** Like `fail`, and also stores the name of the refused account for the page that explains the refusal. */

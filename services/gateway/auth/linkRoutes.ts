@@ -7,7 +7,7 @@ import { originOf } from '../http/allowedHosts.ts'
 import type { GatewayOptions, GatewayServices } from '../services.ts'
 import { ofTicket, signInPath, ticketCookie, tickets } from './linkTickets.ts'
 import { oauthStates, refusalCookie } from './oauthState.ts'
-import { cookieOptions } from './signedClaims.ts'
+import { hostCookieName, hostCookieOptions } from './signedClaims.ts'
 
 const route = routeWith<GatewayServices>()
 
@@ -19,7 +19,8 @@ export function linkRoutes(
       getRefusal,
       async () => ({}),
       async ({ client }, services) => {
-        const login = await oauthStates(services).refused(client.cookies.get(refusalCookie))
+        const cookie = client.cookies.get(hostCookieName(originOf(client, options), refusalCookie))
+        const login = await oauthStates(services).refused(cookie)
         if (login === undefined) throw new Fault('not_found', 'No sign-in was refused recently.')
         return { login, sentence: services.accessControl.refusal(login) }
       },
@@ -28,7 +29,7 @@ export function linkRoutes(
       const linking = { userId: person.id, sessionId, taskId: body?.taskId }
       const { ticket, proof } = await tickets(services).issue(linking)
       const origin = originOf(client, options)
-      client.cookies.set(ticketCookie, proof, cookieOptions(origin, ofTicket))
+      client.cookies.set(hostCookieName(origin, ticketCookie), proof, hostCookieOptions(origin, ofTicket))
       return { url: `${signInPath}?link=${ticket}` }
     }),
   ]

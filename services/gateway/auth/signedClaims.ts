@@ -32,6 +32,19 @@ export function signedClaims(
   }
 }
 
+/**
+ * The name of a cookie of the sign-in at `origin`, our address as the browser sees it. With https, the prefix keeps the pages of other hosts of our
+ * site, such as previews, from setting it; a cookie with the prefix is sent to all paths.
+ */
+export const hostCookieName = (origin: string, name: string): string =>
+  origin.startsWith('https:') ? `__Host-${name}` : name
+
+export const hostCookieOptions = (
+  origin: string,
+  { path, ...rest }: Parameters<typeof cookieOptions>[1],
+): ReturnType<typeof cookieOptions> =>
+  cookieOptions(origin, { ...rest, path: origin.startsWith('https:') ? '/' : path })
+
 /** Options of a cookie that is only sent to `path`, and that no script can read. `origin` is our address as the browser sees it. */
 export const cookieOptions = (
   origin: string,

@@ -85,6 +85,16 @@ export function portFaults(services: ReadonlySet<ServiceName>, values: Variables
   return faults
 }
 
+/** Faults about the host name of previews. Only with https can cookies be kept from the pages of sibling hosts. */
+export function previewFaults({ PREVIEW_HOST: name, PUBLIC_URL }: Variables): string[] {
+  if (name === undefined) return []
+  const address = PUBLIC_URL === undefined ? undefined : new URL(PUBLIC_URL)
+  if (address?.protocol !== 'https:') return ['PREVIEW_HOST: needs a PUBLIC_URL that begins with https://.']
+  return address.hostname === name || address.hostname.endsWith(`.${name}`)
+    ? ['PREVIEW_HOST: is the host of PUBLIC_URL, or above it; choose a name for previews alone.']
+    : []
+}
+
 export function priceFaults(values: Variables): string[] {
   return (['RUN_DOLLARS', 'DAY_DOLLARS'] as const).flatMap((name) =>
     values[name] > 0 && values.MODEL_PRICES === undefined ? [`${name}: needs MODEL_PRICES.`] : [],

@@ -65,6 +65,33 @@ test('traces follow the conventions for generative AI only where that is said', 
   expect(faultsOf({ OTEL_GENAI: 'yes' })).toEqual(['OTEL_GENAI: is 1 or 0.'])
 })
 
+test('previews have a host of their own, below which the product is not, and https', () => {
+  const env = {
+    PUBLIC_URL: 'https://flightdeck.example.com',
+    ALLOWED_USERS: '*',
+    PREVIEW_HOST: 'Preview.example.com',
+  }
+  expect(readConfig(env).previewHost).toBe('preview.example.com')
+  expect(readConfig({}).previewHost).toBeNull()
+  for (const address of ['', 'http://flightdeck.example.com'])
+    expect(faultsOf({ ...env, PUBLIC_URL: address })).toEqual([
+      'PREVIEW_HOST: needs a PUBLIC_URL that begins with https://.',
+    ])
+  for (const above of ['flightdeck.example.com', 'example.com'])
+    expect(faultsOf({ ...env, PREVIEW_HOST: above })).toEqual([
+      'PREVIEW_HOST: is the host of PUBLIC_URL, or above it; choose a name for previews alone.',
+    ])
+  for (const wrong of [
+    'localhost',
+    '*.example.com',
+    'https://preview.example.com',
+    'preview.example.com:8443',
+  ])
+    expect(faultsOf({ ...env, PREVIEW_HOST: wrong })).toEqual([
+      'PREVIEW_HOST: is a host name, as preview.example.com.',
+    ])
+})
+
 test('commits are signed with a key and the account that has it, which go together', () => {
   const key = '-----BEGIN OPENSSH PRIVATE KEY-----\\nb3BlbnNzaC1rZXk=\\n-----END OPENSSH PRIVATE KEY-----'
   const signer = 'Flightdeck <bot@example.com>'

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { engineSockets, proxiesOf, type allowedShortcomings } from './values.ts'
 import { inFiles, variables, type ServiceName, type Variables } from './variables.ts'
-import { entryFaults, portFaults, priceFaults, servicesOf, sharingFaults } from './checks.ts'
+import { entryFaults, portFaults, previewFaults, priceFaults, servicesOf, sharingFaults } from './checks.ts'
 
 import { codeHostOf, isGitHubNamed, isTokenUnused, type CodeHostConfig } from './codeHost.ts'
 import { readAgents, type AgentsConfig } from './agents.ts'
@@ -70,6 +70,7 @@ export function readConfig(env: Environment): Config {
   const missing = sharingFaults(services, values).filter((fault) => !atFault.has(variableOf(fault)))
   faults.push(...missing, ...entryFaults(services, values))
   faults.push(...portFaults(services, values), ...priceFaults(values), ...signerFaults(values, atFault))
+  if (!atFault.has('PREVIEW_HOST') && !atFault.has('PUBLIC_URL')) faults.push(...previewFaults(values))
   if (faults.length > 0) throw new BadConfig(faults)
   return { ...configOf({ values, services, codeHost, agents, env }), ...limitsOf(values) }
 }
@@ -100,6 +101,8 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
     host: values.HOST,
     dataDir: resolve(values.DATA_DIR),
     publicUrl: values.PUBLIC_URL ?? null,
+    /** The host name below which previews of tasks are; `null`: they are only at loopback names. */
+    previewHost: values.PREVIEW_HOST ?? null,
     masterKey: values.MASTER_KEY,
     codeHost,
     following: {

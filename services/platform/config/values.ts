@@ -12,6 +12,10 @@ export const count = z.coerce.number({ error: 'is a number' }).int({ error: 'is 
 })
 export const onOrOff = z.enum(['0', '1'], { error: 'is 1 or 0' }).transform((value) => value === '1')
 export const address = z.url({ protocol: /^https?$/, error: 'is an http or https address' })
+export const hostname = z
+  .string()
+  .toLowerCase()
+  .regex(/^[a-z\d-]+(?:\.[a-z\d-]+)+$/, { error: 'is a host name, as preview.example.com' })
 /** A key of 32 bytes, in hex or base64. */
 export const key = z.string().regex(/^([0-9a-f]{64}|[\w+/-]{43}=?)$/i, {
   error: 'is 32 bytes in base64 or hex; `openssl rand -base64 32` makes one',

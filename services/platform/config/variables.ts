@@ -9,6 +9,7 @@ import {
   engine,
   gigabytes,
   folders,
+  hostname,
   key,
   onOrOff,
   organizations,
@@ -68,6 +69,10 @@ export const variables = {
   PUBLIC_URL: [
     address.optional(),
     'address at which people reach the product, if it is not a loopback address',
+  ],
+  PREVIEW_HOST: [
+    hostname.optional(),
+    'host name below which previews of tasks are served, each at a name of its own; needs an https PUBLIC_URL, and DNS and a certificate for all names below it (previews only at localhost)',
   ],
   MASTER_KEY: [
     key.optional(),

@@ -6,7 +6,7 @@ import type { Bind, Sandbox } from '../sandbox/port.ts'
 import type { SandboxUser } from '../workspace/workspace.ts'
 import { isLoopback } from '#platform/http/addressReach.ts'
 import { startProxy, type ProxyOptions, type Traffic } from './proxyServer.ts'
-import { alone, besideRelay, relayPort, type Begins } from './relay.ts'
+import { alone, besideRelay, modelPort, relayPort, type Begins } from './relay.ts'
 
 export interface SandboxEgress {
   readonly env: Readonly<Record<string, string>>
@@ -23,6 +23,8 @@ export interface SandboxEgress {
   ): readonly [string, ...string[]]
   /** How many relays `command` starts beside the given command: 1, or 0 without a sandbox. */
   readonly beside: number
+  /** The ports in the sandbox on which the relay can listen. */
+  readonly ownPorts: readonly number[]
   /** Ends all connections, and returns their traffic. */
   close(): Promise<Traffic>
 }
@@ -56,6 +58,7 @@ export async function openSandboxEgress({
       sockets: [],
       command: alone,
       beside: 0,
+      ownPorts: [],
       async close() {
         await proxy.close()
         return proxy.traffic()
@@ -79,6 +82,7 @@ export async function openSandboxEgress({
       sockets: [socket],
       command: (command, begins, model) => besideRelay(place, command, begins, model),
       beside: 1,
+      ownPorts: [relayPort, modelPort, ...place.ports],
       async close() {
         await proxy.close()
         await rm(folder, { recursive: true, force: true })

@@ -83,6 +83,7 @@ export async function runInSandbox(
         workspace: ofCommand,
         readOnly: env.readOnly,
         sockets: env.sockets,
+        ownPorts: env.ownPorts,
         stdin: 'ignore',
         limits: commandLimits({ ...deps.limits, longestMs }),
       })

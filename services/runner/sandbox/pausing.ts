@@ -17,21 +17,31 @@ export interface PausableSandbox {
   readonly sandbox: Sandbox
   /** The sandbox in which a task's agent is, running or frozen; `undefined` when it has none now. */
   ofAgent(taskId: string): SandboxedProcess | undefined
+  /** All sandboxes of a task, the latest first, each with the ports of our own relays in it. */
+  ofTask(
+    taskId: string,
+  ): readonly { readonly child: SandboxedProcess; readonly ownPorts: readonly number[] }[]
   /** Stops all processes of a task's sandboxes. Containers continue, since their processes are not visible on this machine. */
   pause(taskId: string): Promise<Paused>
+}
+
+interface Of {
+  readonly taskId: string
+  readonly isAgent: boolean
+  readonly ownPorts: readonly number[]
 }
 
 /** The search for processes to stop ends after this time, even if processes start others faster than they are found. */
 const pauseTimeoutMs = 500
 
 export function pausable(inner: Sandbox): PausableSandbox {
-  const running = new Map<SandboxedProcess, { readonly taskId: string; readonly isAgent: boolean }>()
+  const running = new Map<SandboxedProcess, Of>()
   const kept = (
     child: SandboxedProcess,
-    { workspace: { taskId }, beside }: Pick<SandboxSpec, 'workspace' | 'beside'>,
+    { workspace: { taskId }, beside, ownPorts = [] }: Pick<SandboxSpec, 'workspace' | 'beside' | 'ownPorts'>,
   ): SandboxedProcess => {
     // Only agents have helper processes.
-    running.set(child, { taskId, isAgent: beside !== undefined })
+    running.set(child, { taskId, isAgent: beside !== undefined, ownPorts })
     const forget = () => running.delete(child)
     child.exited.then(forget, forget)
     return child
@@ -49,6 +59,11 @@ export function pausable(inner: Sandbox): PausableSandbox {
       }),
     },
     ofAgent: (taskId) => [...running].findLast(([, of]) => of.isAgent && of.taskId === taskId)?.[0],
+    ofTask: (taskId) =>
+      [...running]
+        .filter(([, of]) => of.taskId === taskId)
+        .map(([child, { ownPorts }]) => ({ child, ownPorts }))
+        .toReversed(),
     pause: (taskId) =>
       pauseTrees(() =>
         [...running].flatMap(([{ pid, programs }, of]) =>

@@ -67,6 +67,8 @@ export interface SandboxSpec {
   readonly limits: SandboxLimits
   /** How many helper processes the command starts before it reads its input. They live as long as the command. None by default. */
   readonly beside?: number
+  /** The ports of its loopback on which our own helper processes listen. None by default. */
+  readonly ownPorts?: readonly number[]
 }
 
 /** The part of a spec that must be known when a sandbox is reserved. */

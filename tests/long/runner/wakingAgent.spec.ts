@@ -52,6 +52,7 @@ async function start(place: string, session: string | null): Promise<AgentProces
     readOnly: [],
     sockets: [],
     beside: 0,
+    ownPorts: [],
     close: async () => ({ connections: 0, sent: 0, received: 0 }),
   }
   const opened = await openAgent(

@@ -260,6 +260,7 @@ function commandOf(deps: Deps, start: AgentStart, place: LaunchPlace): Omit<Sand
     readOnly: [cli, ...env.readOnly],
     sockets: [...(agent.access.kind === 'key' ? [] : [socket]), ...env.sockets],
     beside: env.beside,
+    ownPorts: env.ownPorts,
   }
 }
 

@@ -19,7 +19,7 @@ import { texts } from './texts.ts'
 import { useReplayMoment, useTaskHistory, type TaskHistory } from './useTaskHistory.ts'
 import { useTaskSync, type OpenTaskSync } from './useTaskSync.ts'
 
-const RecordBanner = optionalPart(async () => (await import('./RecordBanner.tsx')).RecordBanner)
+const TaskNotes = optionalPart(async () => (await import('./TaskNotes.tsx')).TaskNotes)
 const ComparePage = lazy(async () => ({ default: (await import('./compare/ComparePage.tsx')).ComparePage }))
 
 export function TaskDetail() {
@@ -102,11 +102,9 @@ function ShownTask({ open, history, children }: ShownTaskProps) {
   return (
     <>
       <TaskHeader task={task} />
-      {task.unreadable && (
-        <Suspense fallback={null}>
-          <RecordBanner task={task} unreadable={task.unreadable} />
-        </Suspense>
-      )}
+      <Suspense fallback={null}>
+        <TaskNotes task={task} />
+      </Suspense>
       {children}
       <TaskPanels task={task} open={open} history={history} />
     </>

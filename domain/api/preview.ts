@@ -1,0 +1,7 @@
+/** Previews of what listens in a task's sandbox: routes. */
+import type { Routes } from './route.ts'
+
+export const previewRoutes = {
+  listPorts: { method: 'GET', path: '/tasks/:taskId/ports' },
+  openPort: { method: 'POST', path: '/tasks/:taskId/ports/:port/open' },
+} as const satisfies Routes

@@ -1,0 +1,169 @@
+/** Requests to the apps in sandboxes. Connections are kept for a moment, since each costs a process in the sandbox. */
+import {
+  Agent,
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from 'node:http'
+import type { Duplex } from 'node:stream'
+import { CannotStart } from '#platform/childProcess.ts'
+import type { RunningSandbox } from '#platform/ports/sandboxPorts.ts'
+
+/** Why an app did not answer a request, in a sentence for the person. */
+export class AppFault extends Error {
+  override readonly name = 'AppFault'
+  readonly status: 502 | 503 | 504
+  constructor(status: AppFault['status'], message: string, cause?: unknown) {
+    super(message, { cause })
+    this.status = status
+  }
+}
+
+interface AppRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: OutgoingHttpHeaders
+}
+
+interface Upgraded {
+  readonly response: IncomingMessage
+  /** What follows the response; missing when the app refused the upgrade. */
+  readonly connection?: Duplex
+  readonly head?: Buffer
+}
+
+export interface AppRequests {
+  /** Sends a request; `write` writes its body and ends it. Resolves when the response begins. Throws `AppFault`. */
+  send(
+    sandbox: RunningSandbox,
+    port: number,
+    request: AppRequest,
+    write: (request: ClientRequest) => void,
+  ): Promise<IncomingMessage>
+  /** Opens a WebSocket on a connection of its own. Throws `AppFault`. */
+  upgrade(sandbox: RunningSandbox, port: number, request: AppRequest): Promise<Upgraded>
+  close(): void
+}
+
+/** A browser has six connections to a host. */
+const connectionsOfApp = 8
+/** The most requests to one app that are not answered yet. */
+const maxUnderWay = 64
+/** Shorter than servers commonly keep idle connections, so that a request never meets one that the app is just closing. */
+const keptMs = 2_000
+const firstAnswerMs = 60_000
+
+interface App {
+  readonly agent: Agent
+  underWay: number
+  idle: NodeJS.Timeout | undefined
+}
+
+export function appRequests(responseMs = firstAnswerMs): AppRequests {
+  const apps = new Map<string, App>()
+  const appOf = (sandbox: RunningSandbox, port: number): App => {
+    const key = `${sandbox.id} ${port}`
+    const app = apps.get(key) ?? { agent: agentTo(sandbox, port), underWay: 0, idle: undefined }
+    apps.set(key, app)
+    return app
+  }
+  const begin = (sandbox: RunningSandbox, port: number): { readonly app: App; readonly end: () => void } => {
+    const app = appOf(sandbox, port)
+    if (app.underWay >= maxUnderWay)
+      throw new AppFault(503, 'Too many requests to this app are unanswered. Try again in a moment.')
+    app.underWay += 1
+    clearTimeout(app.idle)
+    return {
+      app,
+      end() {
+        app.underWay -= 1
+        if (app.underWay > 0) return
+        app.idle = setTimeout(() => {
+          apps.delete(`${sandbox.id} ${port}`)
+          app.agent.destroy()
+        }, keptMs).unref()
+      },
+    }
+  }
+  return {
+    send(sandbox, port, options, write) {
+      const { app, end } = begin(sandbox, port)
+      const request = httpRequest({ ...options, agent: app.agent, setHost: false })
+      request.once('close', end)
+      const answered = firstResponse(request, responseMs)
+      write(request)
+      return answered.then(({ response, connection }) => {
+        if (connection === undefined) return response
+        connection.destroy()
+        throw new AppFault(502, 'The app opened a WebSocket that nobody asked for.')
+      })
+    },
+    async upgrade(sandbox, port, options) {
+      const connection = await connect(sandbox, port)
+      const request = httpRequest({ ...options, createConnection: () => connection, setHost: false })
+      request.end()
+      return firstResponse(request, responseMs)
+    },
+    close() {
+      for (const { agent, idle } of apps.values()) {
+        clearTimeout(idle)
+        agent.destroy()
+      }
+    },
+  }
+}
+
+async function connect(sandbox: RunningSandbox, port: number): Promise<Duplex> {
+  const connection = await sandbox.connect(port).catch((fault: unknown) => {
+    if (!(fault instanceof CannotStart)) throw fault
+    throw new AppFault(503, 'The sandbox takes no further connection. Try again in a moment.', fault)
+  })
+  // An error without a listener would end the process. Whoever reads from the connection learns that it has closed.
+  if (connection) return connection.on('error', () => undefined)
+  throw new AppFault(502, `Nothing listens on port ${port} in the sandbox of this task. Start the app again.`)
+}
+
+/** An agent whose connections lead into the sandbox. They are no sockets, so they have no options of TCP. */
+function agentTo(sandbox: RunningSandbox, port: number): Agent {
+  const agent = new Agent({ keepAlive: true, maxSockets: connectionsOfApp, maxFreeSockets: connectionsOfApp })
+  return Object.assign(agent, {
+    createConnection(_: unknown, opened: (fault: Error | null, connection?: Duplex) => void) {
+      connect(sandbox, port).then(
+        (connection) => opened(null, connection),
+        (fault: unknown) => opened(fault instanceof Error ? fault : new Error(String(fault))),
+      )
+    },
+    keepSocketAlive: () => true,
+    reuseSocket: () => undefined,
+  })
+}
+
+function firstResponse(request: ClientRequest, responseMs: number): Promise<Upgraded> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(
+      () => request.destroy(new AppFault(504, 'The app did not answer in time.')),
+      responseMs,
+    )
+    // The listener stays when the response has begun, since an 'error' without a listener would end the process.
+    request.on('error', (fault) => {
+      clearTimeout(late)
+      reject(fault instanceof AppFault ? fault : new AppFault(502, sentenceOf(fault), fault))
+    })
+    request.once('response', (response) => {
+      clearTimeout(late)
+      resolve({ response })
+    })
+    request.once('upgrade', (response, connection, head) => {
+      clearTimeout(late)
+      resolve({ response, connection, head })
+    })
+  })
+}
+
+function sentenceOf(fault: Error): string {
+  const code = 'code' in fault ? String(fault.code) : ''
+  if (code === 'HPE_HEADER_OVERFLOW') return "The headers of the app's response are too long."
+  if (code.startsWith('HPE_')) return 'What listens on this port does not answer as HTTP does.'
+  return 'The app closed the connection without an answer.'
+}

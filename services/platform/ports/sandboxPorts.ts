@@ -1,0 +1,25 @@
+/** What listens in the sandboxes of tasks. Only a process that runs them itself can connect there. */
+import type { Duplex } from 'node:stream'
+
+export interface ListeningPort {
+  readonly port: number
+  /** The name of a process that listens, which it chose itself; `null` when it is not known. */
+  readonly process: string | null
+}
+
+export interface RunningSandbox {
+  /** Differs from the id of every other sandbox. */
+  readonly id: string
+  /** The ports on which programs of the task listen. Ports of our own relays are not among them. */
+  ports(): Promise<readonly ListeningPort[]>
+  /**
+   * Connects to one of these ports; `undefined` for any other. The connection ends with the sandbox. Throws `CannotStart`. What comes through it is
+   * not trusted.
+   */
+  connect(port: number): Promise<Duplex | undefined>
+}
+
+export interface SandboxPorts {
+  /** The sandboxes of a task that run now, the latest first. */
+  of(taskId: string): readonly RunningSandbox[]
+}

@@ -1,0 +1,15 @@
+/** What is shown below the header only at times: that a stream of the task is damaged, and previews of what runs in its sandbox. */
+import type { Task } from '#domain/api/tasks.schema.ts'
+import { PreviewBar } from './preview/PreviewBar.tsx'
+import { RecordBanner } from './RecordBanner.tsx'
+import { useReplayed } from './replayContext.ts'
+
+export function TaskNotes({ task }: { readonly task: Task }) {
+  const isReplayed = useReplayed() !== null
+  return (
+    <>
+      {task.unreadable && <RecordBanner task={task} unreadable={task.unreadable} />}
+      {!isReplayed && <PreviewBar task={task} />}
+    </>
+  )
+}
