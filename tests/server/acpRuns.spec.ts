@@ -213,7 +213,6 @@ const scriptsOf = (
 const tried = cases.filter(({ name }) => isLongRun || name !== 'gemini')
 if (!isLongRun)
   note('runs of gemini', 'the real CLI without the product; the product only in `npm run test:long`')
-/** Leaves a test of images, keys, refusals, retries or answers after a crash to the long tests, since each start of a program takes seconds. */
 
 describe.each(tried)('$name', (agent) => {
   const gates = { speak: createGate(), wait: createGate() }
