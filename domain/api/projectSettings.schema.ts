@@ -5,6 +5,7 @@ import { ProjectId, Sha256 } from '../kernel/ids.schema.ts'
 import { feedbackLimits, feedbackModes } from '../task/codeHost/feedbackRule.ts'
 import { issueFailures, issueLimits, issuePasses, issueTriggers } from '../project/issueRule.ts'
 import { agentKeyLimits, keyProviders } from '../agentKeys.ts'
+import { searchedFolders } from '../project/searchPath.ts'
 import { bytesOf, isReservedName, settingsLimits } from '../project/settings.ts'
 import { KeyValue, ProjectModelKey } from './agentKeys.schema.ts'
 import { defineRead, defineWrite } from './call.schema.ts'
@@ -13,19 +14,37 @@ import { projectSettingsRoutes } from './projectSettings.ts'
 
 const params = z.object({ projectId: ProjectId })
 
-/** A valid name of an environment variable that the sandbox does not reserve. */
-export const EnvironmentName = z
+const reserved = 'This name is reserved.'
+
+const AnyName = z
   .string()
   .min(1, 'A variable needs a name.')
   .max(settingsLimits.nameLength)
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, "Use only letters, digits and underscores. Don't start with a digit.")
-  .refine((name) => !isReservedName(name), 'This name is reserved.')
+
+/** A valid name of an environment variable that the sandbox does not reserve. */
+export const EnvironmentName = AnyName.refine((name) => !isReservedName(name), reserved)
 
 const Value = Text.refine((value) => bytesOf(value) <= settingsLimits.valueBytes, {
   error: saying('can have at most 32 KiB.'),
 })
 
-export const ProjectVariable = z.object({ name: EnvironmentName, value: Value })
+/** A variable. `PATH` adds folders below the workspace and the home to those that the sandbox searches for programs. */
+export const ProjectVariable = z
+  .object({ name: AnyName, value: Value })
+  .superRefine(({ name, value }, { addIssue }) => {
+    if (name !== 'PATH') {
+      if (isReservedName(name)) addIssue({ code: 'custom', path: ['name'], message: reserved })
+      return
+    }
+    const read = searchedFolders(value)
+    if ('wrong' in read)
+      addIssue({
+        code: 'custom',
+        path: ['value'],
+        message: `PATH lists folders below the workspace or the home, such as ./node_modules/.bin:~/bin. This entry is not one: "${read.wrong.slice(0, 200)}".`,
+      })
+  })
 export type ProjectVariable = z.infer<typeof ProjectVariable>
 
 /**

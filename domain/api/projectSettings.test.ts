@@ -60,6 +60,34 @@ describe('finding 1: a name that steers the C library of whoever starts a comman
   })
 })
 
+describe('the variable PATH', () => {
+  const parsed = (value: string) =>
+    updateProjectSettings.body?.safeParse({ variables: [{ name: 'PATH', value }] })
+
+  test.each(['./node_modules/.bin', '~/bin:./tools', '$HOME/.local/bin', '$PWD/.venv/bin:~/go/bin', './'])(
+    'may be %s',
+    (value) => expect(parsed(value)?.success).toBe(true),
+  )
+  test.each([
+    ['/workspace/bin', '/workspace/bin'],
+    ['./bin:/opt/bin', '/opt/bin'],
+    ['./bin:$PATH', '$PATH'],
+    ['./bin:', ''],
+    ['', ''],
+    ['.', '.'],
+    ['bin', 'bin'],
+    ['~root/bin', '~root/bin'],
+    ['./../usr', './../usr'],
+    ['~/a/../../b', '~/a/../../b'],
+  ])('may not be %j', (value, entry) => {
+    const [issue] = parsed(value)?.error?.issues ?? []
+    expect(issue?.path).toEqual(['variables', 0, 'value'])
+    expect(issue?.message).toContain(`This entry is not one: "${entry}".`)
+  })
+  test('is no secret', () =>
+    expect(setProjectSecret.params?.safeParse({ projectId: 'x', name: 'PATH' }).success).toBe(false))
+})
+
 describe('a host', () => {
   test.each([
     ['example.org', 'example.org'],

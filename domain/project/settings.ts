@@ -26,6 +26,7 @@ export const settingsLimits = {
 export interface ProjectSettings {
   /** A command that runs once in each new workspace; empty for none. */
   readonly setupCommand: string
+  /** `PATH` lists folders below the workspace and the home (`searchPath.ts`). */
   readonly variables: readonly { readonly name: string; readonly value: string }[]
   /**
    * Hosts that may be reached in addition to the code host: `host`, `*.suffix`, or either with `:port`; and `owner/name` for repositories of the

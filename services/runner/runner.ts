@@ -102,7 +102,7 @@ export async function startRunner(config: Config, engines: RunnerEngines): Promi
     codeHostUrl: codeHostAddresses(config, config.codeHost).serverUrl,
   })
   return {
-    ofSandboxes: [...opened.shortcomings, ...opened.memory],
+    ofSandboxes: [...opened.shortcomings, ...opened.about],
     workspaceLimit: deps.limit.says,
     sandboxPorts: base.sandboxPorts,
     async stop() {
@@ -145,7 +145,7 @@ async function openBase(config: Config, engines: RunnerEngines): Promise<Base> {
   const progress = (line: string): void => logger.warn(line)
   const opened = await openSandbox(config, { root, git, runnerId, scratch, progress })
   for (const sentence of opened.shortcomings) logger.warn(sentence)
-  for (const sentence of opened.memory) logger.info(sentence)
+  for (const sentence of opened.about) logger.info(sentence)
   // Asking a CLI for its version takes a moment, so the first run waits for it and the start does not.
   const agents = installedAgents(
     config,
@@ -325,6 +325,7 @@ function runDeps(
     egress: openEgress({
       agentHosts: byAgent((name) => config.agents[name].hosts),
       mayReachPrivate: config.privateEgress,
+      privateHosts: config.privateHosts,
       node: process.execPath,
       scratch,
       logger,

@@ -30,7 +30,7 @@ const reserved: Readonly<Record<string, string>> = {
   BASH_ENV: '/workspace/env.sh',
   ENV: '/workspace/env.sh',
   PROMPT_COMMAND: 'touch /workspace/prompted',
-  PATH: '/workspace/bin',
+  Path: '/workspace/bin',
   NODE_OPTIONS: '--require=/workspace/evil.cjs',
   GIT_SSH_COMMAND: '/workspace/evil',
   GIT_EXEC_PATH: '/workspace/git',
@@ -80,6 +80,23 @@ describe('finding 1: the variables of a project', () => {
       const secret = await ada.refused(setProjectSecret, {
         params: { projectId, name },
         body: { value: `${value}-as-a-secret`, forAgent: true },
+      })
+      expect(secret).toMatchObject({ status: 400, field: 'name', error: sentence })
+    },
+  )
+
+  test.each(['/workspace/bin', './bin:/tmp', '~/bin/../../../usr', ''])(
+    'finding 1: PATH adds folders below the workspace and the home alone, and not %j',
+    async (value) => {
+      const { ada, projectId } = scene
+      const variable = await ada.refused(updateProjectSettings, {
+        params: { projectId },
+        body: { variables: [{ name: 'PATH', value }] },
+      })
+      expect(variable).toMatchObject({ status: 400, field: 'variables.0.value' })
+      const secret = await ada.refused(setProjectSecret, {
+        params: { projectId, name: 'PATH' },
+        body: { value: './bin-as-a-secret' },
       })
       expect(secret).toMatchObject({ status: 400, field: 'name', error: sentence })
     },

@@ -56,7 +56,7 @@ const sections: readonly Section[] = [
     title: 'The sandbox',
     about: 'See [the sandbox](operating/sandbox.md).',
     names: listed(
-      `SANDBOX ALLOW_WEAKER_SANDBOX CONTAINER_HOST CONTAINER_IMAGE CONTAINER_PATHS
+      `SANDBOX ALLOW_WEAKER_SANDBOX TOOLCHAINS CONTAINER_HOST CONTAINER_IMAGE CONTAINER_PATHS
         PRIVATE_EGRESS`,
     ),
   },

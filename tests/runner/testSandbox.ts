@@ -8,7 +8,7 @@ import { testGit, testPath } from './workspaceScene.ts'
 import { detectContainers } from '../../services/runner/sandbox/container/detect.ts'
 import { sandboxDockerfile, type ImageRequest } from '../../services/runner/sandbox/container/image.ts'
 import type { ControlGroups } from '../../services/runner/sandbox/bubblewrap/controlGroups.ts'
-import { detectBubblewrap } from '../../services/runner/sandbox/bubblewrap/detect.ts'
+import { detectBubblewrap, type DetectRequest } from '../../services/runner/sandbox/bubblewrap/detect.ts'
 import type { Sandbox } from '../../services/runner/sandbox/port.ts'
 import type { Git } from '../../services/runner/workspace/git/git.ts'
 import type { Workspace } from '../../services/runner/workspace/workspace.ts'
@@ -49,10 +49,20 @@ export interface TestEngine {
 }
 
 /** A sandbox by bubblewrap, or by the engine. With `REQUIRE_SANDBOX=1` in the environment, a machine without sandboxes is a failure. */
-export async function findTestSandbox(engine?: TestEngine, groups?: ControlGroups): Promise<TestSandbox> {
+export async function findTestSandbox(
+  engine?: TestEngine,
+  groups?: ControlGroups,
+  toolchains?: DetectRequest['toolchains'],
+): Promise<TestSandbox> {
   const root = await mkdtemp(join(tmpdir(), 'flightdeck-sandbox-'))
   try {
-    const asked = { path: testPath, root, gitProgram: 'git', ...(groups && { groups }) }
+    const asked = {
+      path: testPath,
+      root,
+      gitProgram: 'git',
+      ...(groups && { groups }),
+      ...(toolchains && { toolchains }),
+    }
     const found = engine ? await detectOn(engine, asked) : await detectHere(asked)
     if (found.kind === 'works') return { ...found, note: '' }
     if (process.env['REQUIRE_SANDBOX'] === '1') throw new Error(found.why)
@@ -62,20 +72,13 @@ export async function findTestSandbox(engine?: TestEngine, groups?: ControlGroup
   }
 }
 
-interface Asked {
-  readonly path: string
-  readonly root: string
-  readonly gitProgram: string
-  readonly groups?: ControlGroups
-}
-
-async function detectHere(asked: Asked) {
+async function detectHere(asked: DetectRequest) {
   const found = await detectBubblewrap(asked)
   return found.kind === 'works' ? { ...found, close: async () => undefined } : found
 }
 
 /** A runner of its own, so that nothing of other runners is removed. */
-async function detectOn(engine: TestEngine, asked: Asked) {
+async function detectOn(engine: TestEngine, asked: DetectRequest) {
   const runnerId = basename(asked.root)
   const scratch = await openScratch(runnerId)
   const given = {

@@ -52,6 +52,13 @@ beforeAll(async () => {
           { text: 'I could not.' },
         ],
       },
+      {
+        when: /Use the own tool/,
+        turns: [
+          { tools: [{ name: 'Bash', input: { command: 'own-tool turn', description: 'Use it' } }] },
+          { text: 'I have used it.' },
+        ],
+      },
       { when: /Once more/, turns: [{ text: 'Nothing more to do.' }] },
     ],
     { env: { LOG_LEVEL: 'debug' } },
@@ -180,6 +187,22 @@ describe('the settings', () => {
     await ada.taskOnce(task.id, hasEnded)
     expect(await execute(task.id, 'test "$KEYED" = "the second one" && echo kept')).toContain('\nkept\n')
     await ada.ask(removeProjectSecret, { params })
+  })
+
+  test('with a PATH have its folders searched for programs, by setup, the agent and commands', async () => {
+    await change({
+      variables: [{ name: 'PATH', value: './tools:~/bin' }],
+      setupCommand:
+        'mkdir tools && printf \'#!/bin/sh\\necho "the own tool of a $1"\\n\' > tools/own-tool && chmod +x tools/own-tool && own-tool setup',
+    })
+    const { id } = await scene.ada.task(scene.projectId, 'Use the own tool')
+    await scene.ada.taskOnce(id, hasEnded)
+    expect(await terminalOf(id)).toContain('the own tool of a setup\n')
+    expect(JSON.stringify(scene.api.requests.at(-1)?.body)).toContain('the own tool of a turn')
+    expect(await execute(id, 'own-tool command; echo "$PATH"')).toMatch(
+      /\nthe own tool of a command\n\S+\/tools:\S+\/bin:\S*:?\/usr\/local\/s?bin:/,
+    )
+    await change({ variables: [{ name: 'STAGE', value: 'test' }], setupCommand: '' })
   })
 })
 

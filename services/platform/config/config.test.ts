@@ -36,6 +36,9 @@ test('nothing needs to be set', () => {
     codeHost: { kind: 'local' },
     agents: { claude: { program: undefined, apiKey: undefined, baseUrl: 'https://api.anthropic.com' } },
     sandbox: 'auto',
+    toolchains: ['go', 'rust', 'java', 'maven', 'gradle', 'node', 'python', 'chrome'],
+    privateEgress: false,
+    privateHosts: [],
     metricsPort: null,
     otlpEndpoint: null,
     genAiTraces: false,
@@ -114,6 +117,37 @@ test('commits are signed with a key and the account that has it, which go togeth
     expect(faultsOf({ ...both, COMMIT_SIGNER: wrong })).toEqual([
       expect.stringMatching(/^COMMIT_SIGNER: is a name and an address/),
     ])
+})
+
+test.each([
+  ['1', true, []],
+  ['0', false, []],
+  ['Registry.Example.com., npm.corp.example', false, ['registry.example.com', 'npm.corp.example']],
+  ['1,registry.example.com', true, ['registry.example.com']],
+])('PRIVATE_EGRESS=%s permits addresses in numbers, or hosts by name', (value, privateEgress, privateHosts) =>
+  expect(readConfig({ PRIVATE_EGRESS: value })).toMatchObject({ privateEgress, privateHosts }),
+)
+test.each([
+  'yes',
+  'true',
+  '2',
+  '*',
+  '*.example.com',
+  '10.0.0.7',
+  '0x7f.1',
+  '[fd00::1]',
+  'localhost',
+  'x.localhost',
+  'a.example:8443',
+  '0,a.example',
+])('PRIVATE_EGRESS=%s is refused', (value) =>
+  expect(() => readConfig({ PRIVATE_EGRESS: value })).toThrow(/PRIVATE_EGRESS: is 1 or 0, or a list/),
+)
+
+test('the toolchains that sandboxes can use are all, none, or some', () => {
+  expect(readConfig({ TOOLCHAINS: 'none' }).toolchains).toEqual([])
+  expect(readConfig({ TOOLCHAINS: 'Rust, go' }).toolchains).toEqual(['go', 'rust'])
+  expect(() => readConfig({ TOOLCHAINS: 'rust,cobol' })).toThrow(/TOOLCHAINS: is all, none, or a list/)
 })
 
 test('sandboxes that are containers are of the named engine and image, from folders by the names they have there', () => {

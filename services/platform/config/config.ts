@@ -1,7 +1,7 @@
 /** Reads the environment; no other file does. Everything is validated before anything starts. */
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { engineSockets, proxiesOf, type allowedShortcomings } from './values.ts'
+import { engineSockets, proxiesOf, type allowedShortcomings, type toolchainNames } from './values.ts'
 import { inFiles, variables, type ServiceName, type Variables } from './variables.ts'
 import { entryFaults, portFaults, previewFaults, priceFaults, servicesOf, sharingFaults } from './checks.ts'
 
@@ -11,6 +11,8 @@ import type { AllowList } from '../access/allowList.ts'
 
 /** Features of the sandbox that may be missing if the operator allows it. If one is missing without permission, no real model runs in the sandbox. */
 export type AllowedShortcoming = (typeof allowedShortcomings)[number]
+
+export type ToolchainName = (typeof toolchainNames)[number]
 
 export type Config = Readonly<ReturnType<typeof configOf> & ReturnType<typeof limitsOf>>
 export type RunLimits = Config['runs']
@@ -133,8 +135,12 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
       shared: values.CONTAINER_PATHS,
     },
     weakerSandbox: values.ALLOW_WEAKER_SANDBOX,
+    /** The toolchains of this machine that sandboxes can use although they are outside of the system's folders. */
+    toolchains: values.TOOLCHAINS,
     /** Whether sandboxes may reach addresses of this machine and of private networks that their project lists as numeric addresses. */
-    privateEgress: values.PRIVATE_EGRESS,
+    privateEgress: values.PRIVATE_EGRESS.inNumbers,
+    /** The hosts on private networks that projects may list by name. */
+    privateHosts: values.PRIVATE_EGRESS.names,
     allowed: allowListOf(values),
     /** Whether people may register and sign in with a password. */
     passwordSignIn: values.PASSWORD_SIGN_IN ?? isEmbedded(values),

@@ -150,5 +150,38 @@ export const shortcomings = z.string().transform((listed, { addIssue }) => {
     addIssue(`is a list with commas of ${allowedShortcomings.join(', ')}`)
   return known
 })
+/** Toolchains of the host outside of its system folders that sandboxes can use. */
+export const toolchainNames = ['go', 'rust', 'java', 'maven', 'gradle', 'node', 'python', 'chrome'] as const
+type ToolchainNames = readonly (typeof toolchainNames)[number][]
+export const toolchains = z.string().transform((listed, { addIssue }): ToolchainNames => {
+  const names = listOf(listed)
+  if (names.length === 1 && names[0] === 'all') return toolchainNames
+  if (names.length === 1 && names[0] === 'none') return []
+  const known = toolchainNames.filter((name) => names.includes(name))
+  if (known.length !== names.length)
+    addIssue(`is all, none, or a list with commas of ${toolchainNames.join(', ')}`)
+  return known
+})
+/**
+ * What sandboxes may reach inside: `1`: any private address that a project lists in numbers; and hosts on private networks that a project may list by
+ * name.
+ */
+export const privateEgress = z.string().transform((listed, { addIssue }) => {
+  const entries = listOf(listed).map((name) => name.replace(/\.$/, ''))
+  const names = entries.filter((entry) => entry !== '0' && entry !== '1')
+  const wrong = names.filter((name) => !isHostName(name))
+  if (entries.includes('0') && entries.length > 1) wrong.unshift('0')
+  if (wrong.length > 0)
+    addIssue(
+      `is 1 or 0, or a list with commas of 1 and host names, as registry.example.com: ${wrong.join(', ')}`,
+    )
+  return { inNumbers: entries.includes('1'), names }
+})
+/** A name with a dot, so that `yes` is none, and in letters: an address in numbers and the loopback are not permitted by name. */
+const isHostName = (name: string): boolean =>
+  name.length <= 253 &&
+  /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)+$/.test(name) &&
+  !/(^|\.)(0x[\da-f]*|\d+)$/.test(name) &&
+  !/(^|\.)localhost$/.test(name)
 /** The address of an engine, which is validated by its adapter. */
 export const engine = z.string().optional()

@@ -19,8 +19,11 @@ import {
   person,
   port,
   prices,
+  privateEgress,
   shortcomings,
   sshKey,
+  toolchainNames,
+  toolchains,
   unixSocket,
 } from './values.ts'
 
@@ -179,9 +182,13 @@ export const variables = {
     folders.default({}),
     "for a runner that is itself in a container: its folders and their paths on the engine's machine: /data=/srv/flightdeck,/tmp=/srv/tmp",
   ],
+  TOOLCHAINS: [
+    toolchains.default(toolchainNames),
+    `toolchains of this machine outside of /usr that sandboxes can use, separated by commas: ${toolchainNames.join(', ')}; or all, or none (all)`,
+  ],
   PRIVATE_EGRESS: [
-    onOrOff.default(false),
-    '1: projects may allow IP addresses of this machine and of private networks for their sandboxes, and name them for their models (0)',
+    privateEgress.default({ inNumbers: false, names: [] }),
+    '1: projects may allow IP addresses of this machine and of private networks for their sandboxes, and name them for their models; and names of hosts on private networks that projects may allow for their sandboxes, separated by commas: 1,registry.example.com (0)',
   ],
   TRUST_PROXY: [
     count.default(0),

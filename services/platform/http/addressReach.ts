@@ -9,9 +9,11 @@ export type Reach = 'public' | 'inside' | 'nowhere'
 export function reachOf(address: string): Reach {
   switch (isIP(address)) {
     case 4:
+      if (metadata.check(address, 'ipv4')) return 'nowhere'
       if (inside.check(address, 'ipv4')) return 'inside'
       return reserved.check(address, 'ipv4') ? 'nowhere' : 'public'
     case 6:
+      if (metadata.check(address, 'ipv6')) return 'nowhere'
       if (inside.check(address, 'ipv6')) return 'inside'
       // Only addresses that are assigned for public use are public. IPv6 addresses that contain an IPv4 address are not.
       return global.check(address, 'ipv6') && !reserved.check(address, 'ipv6') ? 'public' : 'nowhere'
@@ -64,6 +66,11 @@ const loopback = listed(['127.0.0.0/8'], ['::1/128'])
 const inside = listed(
   ['127.0.0.0/8', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'],
   ['::1/128', 'fc00::/7'],
+)
+/** The metadata services of Alibaba, Azure, Amazon, Google and Scaleway that have no link-local address. */
+const metadata = listed(
+  ['100.100.100.200/32', '168.63.129.16/32'],
+  ['fd00:ec2::254/128', 'fd20:ce::254/128', 'fd00:42::42/128'],
 )
 const reserved = listed(
   [

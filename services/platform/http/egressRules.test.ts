@@ -1,4 +1,5 @@
 /** A sandbox can reach only the listed hosts, and no listed name leads into the server's own network. */
+import { networkInterfaces } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import { reachOf } from '#platform/http/addressReach.ts'
 import {
@@ -132,8 +133,56 @@ describe('an address that a name leads to', () => {
     // By its name alone it leads nowhere inside.
     expect(leads('10.1.2.4', true)).toBe(false)
   })
-  test('is never what a cloud tells its machines', () => {
-    const metadata = ruleOf('169.254.169.254', { mayBeInside: true })
-    expect(may('169.254.169.254', [...named, metadata])).toBe(false)
+  describe('that the operator permits', () => {
+    const permitted = { mayReachPrivate: false, privateHosts: ['registry.example'] }
+    const leads = (listed: string, host: string, address: string) => {
+      const rules = [ruleOfProject(listed, permitted)]
+      return mayConnect(address, 443, rulesFor(rules, host, 443), rules)
+    }
+    test.each(['10.1.2.3', '172.16.0.9', '192.168.7.7', '100.64.1.1', 'fd00::9', '93.184.215.14'])(
+      'may be %s when the project lists it',
+      (address) => expect(leads('Registry.Example.', 'registry.example', address)).toBe(true),
+    )
+    test.each([
+      '127.0.0.1',
+      '127.9.9.9',
+      '::1',
+      '::ffff:127.0.0.1',
+      '0.0.0.0',
+      '169.254.169.254',
+      '::ffff:169.254.169.254',
+      'fe80::1',
+      'fd00:ec2::254',
+      '100.100.100.200',
+      '224.0.0.1',
+      '64:ff9b::7f00:1',
+    ])('may never be %s', (address) =>
+      expect(leads('registry.example', 'registry.example', address)).toBe(false),
+    )
+    test('may not be an address of this machine', () => {
+      const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? [])
+      expect(own.filter(({ address }) => leads('registry.example', 'registry.example', address))).toEqual([])
+    })
+    test.each([
+      ['*.example', 'registry.example'],
+      ['other.example', 'other.example'],
+      ['registry.example.org', 'registry.example.org'],
+      ['sub.registry.example', 'sub.registry.example'],
+      ['10.1.2.3', '10.1.2.3'],
+    ])('is not what the entry %s leads to', (listed, host) =>
+      expect(leads(listed, host, '10.1.2.3')).toBe(false),
+    )
+    test('is reached on the ports that the project lists', () => {
+      const rules = [ruleOfProject('registry.example:8443', permitted)]
+      expect(rulesFor(rules, 'registry.example', 443)).toEqual([])
+      expect(mayConnect('10.1.2.3', 8443, rulesFor(rules, 'registry.example', 8443), rules)).toBe(true)
+    })
   })
+  test.each(['169.254.169.254', '100.100.100.200', '168.63.129.16'])(
+    'is never %s, where a cloud tells its machines of themselves',
+    (address) => {
+      const metadata = ruleOf(address, { mayBeInside: true })
+      expect(may(address, [...named, metadata])).toBe(false)
+    },
+  )
 })

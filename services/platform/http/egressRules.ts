@@ -10,6 +10,8 @@ export interface Rule {
   readonly port: number | null
   /** Whether the host may lead to this machine or into a private network. */
   readonly mayBeInside: boolean
+  /** Whether the host may lead into a private network, though not to this machine. */
+  readonly mayBePrivate?: true
   /** If set, only git's reads of these repositories (`owner/name`, in lower case) pass, and no tunnel, whose content nobody could inspect. */
   readonly gitOf?: readonly string[]
 }
@@ -22,16 +24,22 @@ export function ruleOf(written: string, { mayBeInside }: Pick<Rule, 'mayBeInside
     : { host, isSuffix: false, port, mayBeInside }
 }
 
+/** What the operator lets projects reach inside. */
+export interface Permitted {
+  /** Addresses of this machine and of private networks, written in numbers or as loopback. */
+  readonly mayReachPrivate: boolean
+  /** The hosts on private networks that may be reached by name; none by default. */
+  readonly privateHosts?: readonly string[]
+}
+
 /**
- * The rule for a host in a project's list. It may lead inside only when it is written as an IP address or as loopback, and the operator allows that:
- * a name can lead anywhere later.
+ * The rule for a host in a project's list. It may lead inside only when it is written as an IP address or as loopback, and the operator allows that: a
+ * name can lead anywhere later. A name that the operator permits leads at most into a private network.
  */
-export function ruleOfProject(
-  written: string,
-  { mayReachPrivate }: { readonly mayReachPrivate: boolean },
-): Rule {
+export function ruleOfProject(written: string, { mayReachPrivate, privateHosts = [] }: Permitted): Rule {
   const { host } = hostAndPort(written)
-  return ruleOf(written, { mayBeInside: mayReachPrivate && (isIP(host) !== 0 || isLoopback(host)) })
+  const rule = ruleOf(written, { mayBeInside: mayReachPrivate && (isIP(host) !== 0 || isLoopback(host)) })
+  return privateHosts.includes(host) ? { ...rule, mayBePrivate: true } : rule
 }
 
 /** The rule for a server whose address we know, such as the code host: only its port, wherever the server is. */
@@ -126,7 +134,10 @@ export function mayConnect(
     case 'public':
       return true
     case 'inside':
-      return [...matched, ...rulesFor(rules, address, port)].some(({ mayBeInside }) => mayBeInside)
+      return (
+        [...matched, ...rulesFor(rules, address, port)].some(({ mayBeInside }) => mayBeInside) ||
+        (matched.some(({ mayBePrivate }) => mayBePrivate) && !leadsBack(address))
+      )
     case 'nowhere':
       return false
   }

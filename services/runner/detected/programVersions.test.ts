@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { noSandbox } from '../sandbox/none.ts'
 import { testGit } from '../../../tests/runner/workspaceScene.ts'
@@ -16,7 +16,7 @@ test('programs say their version, one that is not there has none, and one that f
     await program('java', `echo 'openjdk version "21.0.3" 2024' >&2`)
     await program('python3', 'exit 3')
     await program('node', `exec ${process.execPath} "$@"`)
-    const versions = openProgramVersions({ sandbox: noSandbox({ path: folder, git: testGit }), path: folder })
+    const versions = openProgramVersions({ sandbox: noSandbox({ path: folder, git: testGit }) })
     expect(Object.fromEntries(await versions())).toEqual({
       node: process.versions.node,
       go: null,
@@ -31,7 +31,6 @@ test('programs say their version, one that is not there has none, and one that f
 test('where there is no sandbox, no version is known', async () => {
   const versions = openProgramVersions({
     sandbox: { missing: 'There is none.' },
-    path: dirname(process.execPath),
   })
   expect([...(await versions())]).toEqual([])
 })

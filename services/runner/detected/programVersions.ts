@@ -1,7 +1,7 @@
 /** The versions of the programs that a sandbox shows. */
 import { CannotStart, run } from '#platform/childProcess.ts'
 import type { AvailableSandbox } from '../deps.ts'
-import { sandboxSearchPath } from '../sandbox/layout.ts'
+import type { CommandEnvironment } from '../sandbox/port.ts'
 import { programs, type Program } from './wantedVersions.ts'
 
 /** A program that is not there has the version `null`. One whose version is not known is left out. */
@@ -22,33 +22,28 @@ const timeoutMs = 5_000
  */
 export function openProgramVersions({
   sandbox,
-  path,
 }: {
   readonly sandbox: AvailableSandbox
-  readonly path: string
 }): () => Promise<ProgramVersions> {
   let asked: Promise<ProgramVersions> | undefined
-  const isOwnSystem = 'missing' in sandbox || sandbox.kind === 'container'
-  return () =>
-    (asked ??= isOwnSystem
-      ? Promise.resolve(new Map())
-      : askAll(sandbox.kind === 'none' ? path : sandboxSearchPath))
+  const found = 'missing' in sandbox ? undefined : sandbox.hostPrograms
+  return () => (asked ??= found ? askAll(found) : Promise.resolve(new Map()))
 }
 
-async function askAll(path: string): Promise<ProgramVersions> {
+async function askAll(found: CommandEnvironment): Promise<ProgramVersions> {
   const answers = await Promise.all(
-    programs.map(async (program) => ({ program, version: await versionOf(program, path) })),
+    programs.map(async (program) => ({ program, version: await versionOf(program, found) })),
   )
   return new Map(
     answers.flatMap(({ program, version }) => (version === undefined ? [] : [[program, version]])),
   )
 }
 
-async function versionOf(program: Program, path: string): Promise<string | null | undefined> {
+async function versionOf(program: Program, found: CommandEnvironment): Promise<string | null | undefined> {
   const [file, argument] = questions[program]
   try {
     const { code, stdout, stderr } = await run(file, [argument], {
-      env: { PATH: path, HOME: '/nonexistent', GOTOOLCHAIN: 'local' },
+      env: { ...found, HOME: '/nonexistent', GOTOOLCHAIN: 'local' },
       timeoutMs,
       maxOutputBytes: 64 * 1024,
     })

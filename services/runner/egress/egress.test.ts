@@ -5,6 +5,7 @@ const opened = () =>
   openEgress({
     agentHosts: {},
     mayReachPrivate: false,
+    privateHosts: [],
     node: 'node',
     scratch: { make: () => Promise.reject(new Error('no sandbox is opened')) },
     logger: { info: () => undefined },

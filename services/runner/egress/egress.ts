@@ -10,6 +10,8 @@ export interface Egress {
   readonly agentHosts: Readonly<Partial<Record<AgentName, readonly string[]>>>
   /** Whether a project may list addresses of this machine and of private networks, in numbers. */
   readonly mayReachPrivate: boolean
+  /** The hosts on private networks that a project may list by name. */
+  readonly privateHosts: readonly string[]
   /** Opens the way out of one sandbox of a task, whose refusals and traffic are logged. Rejects when its proxy cannot listen. */
   open(
     request: Pick<EgressRequest, 'sandbox' | 'owner' | 'rules'> & { readonly taskId: string },
@@ -23,7 +25,7 @@ export interface Egress {
 /** How many different destinations are reported in a run; after that, one sentence says that there are more. */
 const maxReported = 20
 
-interface EgressOptions extends Pick<Egress, 'agentHosts' | 'mayReachPrivate'> {
+interface EgressOptions extends Pick<Egress, 'agentHosts' | 'mayReachPrivate' | 'privateHosts'> {
   /** The path of a Node program, which sandboxes get for their relay. */
   readonly node: string
   readonly scratch: Scratch

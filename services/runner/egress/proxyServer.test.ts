@@ -194,6 +194,49 @@ test('a name is looked up once, and what it leads to by then is what is connecte
   expect(answers).toHaveLength(1)
 })
 
+test.each([
+  [['127.0.0.1']],
+  [['::1']],
+  [['169.254.169.254']],
+  [['fd00:ec2::254']],
+  [['127.0.0.1', '169.254.169.254', '::ffff:127.0.0.1']],
+])(
+  'a name that the operator permits on a private network is refused when it leads to %j',
+  async (addresses) => {
+    const listed = ruleOfProject('registry.example', {
+      mayReachPrivate: false,
+      privateHosts: ['registry.example'],
+    })
+    const { proxy, refusals } = await open({ rules: [listed], lookup: async () => addresses })
+    expect((await tunnel(proxy, 'registry.example:443')).status).toBe(403)
+    expect((await fetched(proxy, 'http://registry.example/')).status).toBe(403)
+    expect(refusals.map(({ why }) => why)).toEqual(['inside', 'inside'])
+  },
+)
+
+test('a permitted name is looked up for each connection, which goes to the addresses that were checked', async () => {
+  const port = await serve(createTcp((client) => client.end('registry')))
+  const permitted = { mayReachPrivate: false, privateHosts: ['registry.example'] }
+  const answers = [['10.0.0.7', '127.0.0.1'], ['127.0.0.1'], ['169.254.169.254', '10.0.0.8']]
+  const dialled: string[] = []
+  const { proxy, refusals } = await open({
+    rules: [ruleOfProject('registry.example', permitted)],
+    lookup: async () => answers.shift() ?? [],
+    async dial(address) {
+      dialled.push(address)
+      const socket = connect(port, '127.0.0.1')
+      await once(socket, 'connect')
+      return socket
+    },
+  })
+  const statuses: number[] = []
+  for (let tries = 0; tries < 3; tries += 1)
+    statuses.push((await tunnel(proxy, 'registry.example:443')).status)
+  expect(statuses).toEqual([200, 403, 200])
+  expect(dialled).toEqual(['10.0.0.7', '10.0.0.8'])
+  expect(refusals.map(({ why }) => why)).toEqual(['inside'])
+})
+
 test('of several addresses only those are tried that may be', async () => {
   const port = await serve(createTcp((client) => client.end('here')))
   const { proxy } = await open({

@@ -32,6 +32,8 @@ export interface ProxyOptions {
   readonly onRefusal: (refusal: Refusal) => void
   /** All addresses of a name; the system's lookup by default. */
   readonly lookup?: (host: string) => Promise<readonly string[]>
+  /** Connects to an address; `undefined` when it does not answer. By TCP by default. */
+  readonly dial?: (address: string, port: number) => Promise<Socket | undefined>
   /** The maximum number of connections from the sandbox at the same time: 256 by default. */
   readonly connections?: number
   /** The time without a byte in either direction after which a connection ends: 10 minutes by default. */
@@ -148,14 +150,14 @@ function keep<S extends Duplex>({ open }: RunningProxy, stream: S): S {
 
 /** Connects to an allowed address of the destination. Throws `NotReached`. */
 async function reach(proxy: RunningProxy, { host, port }: Destination): Promise<Socket> {
-  const { rules, lookup = allAddresses, idleMs = usualIdleMs } = proxy.options
+  const { rules, lookup = allAddresses, dial = connected, idleMs = usualIdleMs } = proxy.options
   const matched = rulesFor(rules, host, port)
   if (matched.length === 0) throw new NotReached('not_allowed')
   const addresses = isIP(host) === 0 ? await lookup(host).catch(() => []) : [host]
   if (addresses.length === 0) throw new NotReached('unreachable', 'There is no such host.')
   const allowed = addresses.filter((address) => mayConnect(address, port, matched, rules))
   if (allowed.length === 0) throw new NotReached('inside')
-  const socket = await firstOf(allowed, port)
+  const socket = await firstOf(allowed, (address) => dial(address, port))
   if (!socket) throw new NotReached('unreachable')
   proxy.traffic.connections += 1
   socket.setTimeout(idleMs, () => socket.destroy())
@@ -277,9 +279,12 @@ async function allAddresses(host: string): Promise<readonly string[]> {
 }
 
 /** A connection to the first address that accepts one; `undefined` when none does. */
-async function firstOf(addresses: readonly string[], port: number): Promise<Socket | undefined> {
+async function firstOf(
+  addresses: readonly string[],
+  dial: (address: string) => Promise<Socket | undefined>,
+): Promise<Socket | undefined> {
   for (const address of addresses) {
-    const socket = await connected(address, port)
+    const socket = await dial(address)
     if (socket) return socket
   }
   return undefined

@@ -68,11 +68,11 @@ export async function sandboxEnvsOf(
   const asVariables = (some: readonly ProjectSecret[]) =>
     some.map(({ variable, value }) => [variable, value] as const)
   const forAgent = secrets.filter((secret) => secret.forAgent)
-  const { mayReachPrivate, agentHosts } = deps.egress
+  const { agentHosts } = deps.egress
   const repositories = settings.egress.filter(isRepository)
   const hosts = settings.egress.filter((written) => !isRepository(written))
   const codeHost = ruleOfCodeHost(of.repositoryUrl, repositories)
-  const rules = [codeHost, ...hosts.map((host) => ruleOfProject(host, { mayReachPrivate }))]
+  const rules = [codeHost, ...hosts.map((host) => ruleOfProject(host, deps.egress))]
   const mcp = await serversOfRun(deps, {
     projectId: of.projectId,
     secrets: new Map(asVariables(secrets)),

@@ -1,8 +1,9 @@
 /** Paths and values that are the same in every sandbox, however it is made. */
 import { posix } from 'node:path'
+import { searchedFolders } from '#domain/project/searchPath.ts'
 import { mirrorObjectsInSandbox } from '../workspace/workspaceGit.ts'
 import type { SandboxUser } from '../workspace/workspace.ts'
-import type { Bind, SandboxPaths } from './port.ts'
+import type { Bind, CommandEnvironment, SandboxPaths } from './port.ts'
 
 export const sandboxPaths: SandboxPaths = { tree: '/workspace', home: '/home/agent' }
 
@@ -19,6 +20,22 @@ export const commandEnvironment = {
   LANG: 'C.UTF-8',
   TMPDIR: '/tmp',
 } as const
+
+/** The PATH of a command: `added` is the project's own, whose folders come before those of `own`. */
+export function searchPathOf(added: string | undefined, paths: SandboxPaths, own: string): string {
+  const read = added === undefined ? { folders: [] } : searchedFolders(added)
+  // The project's settings accept no other value, so this one is from elsewhere.
+  if ('wrong' in read) throw new RangeError('PATH names a folder that is neither below the tree nor the home')
+  return [...read.folders.map(({ below, path }) => posix.join(paths[below], path)), own].join(':')
+}
+
+/** The environment of a command whose spec has `env`, in a sandbox that gives `initial` to each command. */
+export function environmentOf(
+  env: Readonly<Record<string, string>>,
+  initial: CommandEnvironment,
+): CommandEnvironment {
+  return { ...initial, ...env, PATH: searchPathOf(env['PATH'], sandboxPaths, initial.PATH) }
+}
 
 /** git only reads a tree and a mirror, so it needs less than an agent. */
 export const gitLimits = { memoryBytes: 4 * 1024 ** 3, processes: 256, fileSizeBytes: 8 * 1024 ** 3 }

@@ -14,6 +14,7 @@ import { launchWords, nicerThanServer } from './bubblewrap/launcher.ts'
 import { canKeep, kept, plainKeeperScript } from './keeper.ts'
 import { listeningPorts } from './listeningPorts.ts'
 import { follow, maxPrograms, type Program, type ProgramSpec } from './program.ts'
+import { searchPathOf } from './layout.ts'
 import { watchLimits } from './watchLimits.ts'
 import type { Sandbox, SandboxedProcess, SandboxEnd, SandboxSpec } from './port.ts'
 
@@ -26,6 +27,7 @@ export interface NoSandboxOptions {
 export function noSandbox({ path, git }: NoSandboxOptions): Sandbox {
   return {
     kind: 'none',
+    hostPrograms: { PATH: path },
     run: (spec) => startPlain(path, spec),
     paths: ({ dir, homeDir }) => ({ tree: dir, home: homeDir }),
     seenAs: ({ source }) => source,
@@ -41,12 +43,12 @@ function startPlain(path: string, spec: SandboxSpec): SandboxedProcess {
     cwd: workspace.dir,
     env: {
       HOME: workspace.homeDir,
-      PATH: path,
       LANG: 'C.UTF-8',
       // The tree's own `.git` has the mirror's path in a sandbox, which does not exist here.
       GIT_ALTERNATE_OBJECT_DIRECTORIES: workspace.mirrorObjects,
       [markName]: mark.slice(markName.length + 1),
       ...spec.env,
+      PATH: searchPathOf(spec.env['PATH'], { tree: workspace.dir, home: workspace.homeDir }, path),
     },
     stdin: spec.stdin,
     user: workspace.owner,
@@ -114,10 +116,10 @@ function startKept(
   if (!canKeep) throw new CannotStart(spec.command[0], new Error('that needs Linux'))
   const env = {
     HOME: homeDir,
-    PATH: path,
     LANG: 'C.UTF-8',
     GIT_ALTERNATE_OBJECT_DIRECTORIES: mirrorObjects,
     ...spec.env,
+    PATH: searchPathOf(spec.env['PATH'], { tree: dir, home: homeDir }, path),
   }
   const noLimits = { processes: 0, fileSizeBytes: 0, memoryBytes: 0 }
   const words = launchWords({ limits: noLimits, startIn: dir, env, command: kept(spec) })

@@ -19,8 +19,8 @@ export interface OpenedSandbox {
   readonly onlyScripted: string | null
   /** A sentence for each guarantee of a sandbox that this one does not give. */
   readonly shortcomings: readonly string[]
-  /** A sentence about how memory is counted, if there is a sandbox. */
-  readonly memory: readonly string[]
+  /** If there is a sandbox: sentences about how memory is counted, and which of the host's toolchains it shows. */
+  readonly about: readonly string[]
   /** Ends everything that runs for sandboxes, apart from the sandboxes themselves. */
   close(): Promise<void>
 }
@@ -51,7 +51,7 @@ export async function openSandbox(config: Config, places: SandboxPlaces): Promis
       notice: unsandboxedNotice,
       onlyScripted: null,
       shortcomings: [],
-      memory: [],
+      about: [],
       close,
     }
   if (config.sandbox === 'container') {
@@ -59,7 +59,8 @@ export async function openSandbox(config: Config, places: SandboxPlaces): Promis
     if (detected.kind === 'fails') throw new Error(`SANDBOX=container: ${detected.why}`)
     return ofContainers(config, detected)
   }
-  const detected = await detectBubblewrap({ path, root: places.root, gitProgram: 'git' })
+  const toolchains = { environment: config.environment, allowed: config.toolchains }
+  const detected = await detectBubblewrap({ path, root: places.root, gitProgram: 'git', toolchains })
   if (detected.kind === 'works') return { ...asAllowed(config, detected), close }
   const sockets = config.sandbox === 'auto' ? await socketsThere(config.containers.sockets) : []
   if (sockets.length === 0) return withoutSandbox(config, detected.why, none)
@@ -68,7 +69,7 @@ export async function openSandbox(config: Config, places: SandboxPlaces): Promis
   const opened = ofContainers(config, other)
   return {
     ...opened,
-    memory: [`Sandboxes are containers of ${other.version}. ${detected.why}`, ...opened.memory],
+    about: [`Sandboxes are containers of ${other.version}. ${detected.why}`, ...opened.about],
   }
 }
 
@@ -99,7 +100,7 @@ function ofContainers(config: Config, detected: WorkingSandbox<ContainerSandbox>
 function withoutSandbox(config: Config, reason: string, none: Sandbox): OpenedSandbox {
   const why = `There is no sandbox for agents here. ${reason}`
   const missing = `${why} SANDBOX=none runs agents without one, at your own risk.`
-  const nothing = { onlyScripted: missing, shortcomings: [], memory: [], close }
+  const nothing = { onlyScripted: missing, shortcomings: [], about: [], close }
   if (!hasRealModel(config)) {
     const notice = `${why} Until then only the scripted model runs, without one.`
     return { sandbox: none, notice, ...nothing }
@@ -110,9 +111,10 @@ function withoutSandbox(config: Config, reason: string, none: Sandbox): OpenedSa
 /** The opened sandbox, unless it is too weak for a real model. */
 function asAllowed(
   config: Config,
-  { sandbox, shortcomings, memory }: WorkingSandbox,
+  { sandbox, shortcomings, memory, toolchains = [] }: WorkingSandbox,
 ): Omit<OpenedSandbox, 'close'> {
-  const lacks = { shortcomings: shortcomings.map(({ says }) => says), memory: [memory] }
+  const shown = toolchains.length > 0 ? [`Sandboxes can use these toolchains: ${toolchains.join(', ')}.`] : []
+  const lacks = { shortcomings: shortcomings.map(({ says }) => says), about: [memory, ...shown] }
   const wanting = notAllowed(shortcomings, config.weakerSandbox)
   if (wanting.length === 0) return { sandbox, notice: null, onlyScripted: null, ...lacks }
   const lacking = shortcomings.filter(({ name }) => name !== null && wanting.includes(name))

@@ -17,8 +17,12 @@ import type { Program, ProgramSpec } from './program.ts'
 import type { Git } from '../workspace/git/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 
+export type CommandEnvironment = Readonly<Record<string, string>> & { readonly PATH: string }
+
 export interface Sandbox {
   readonly kind: 'bubblewrap' | 'container' | 'none'
+  /** The variables by which commands find programs of this machine; missing for a sandbox with a system of its own. */
+  readonly hostPrograms?: CommandEnvironment
   /** Starts a command. Throws `CannotStart`. Errors inside look like a failure of the command. */
   run(spec: SandboxSpec): SandboxedProcess
   /**
@@ -57,7 +61,10 @@ export interface SandboxLimits {
 export interface SandboxSpec {
   /** Program and arguments, without a shell. Others on the host can see them. */
   readonly command: readonly [string, ...string[]]
-  /** The whole environment, except for `HOME`, `PATH`, `USER`, `LANG` and `TMPDIR`, which have defaults. */
+  /**
+   * The whole environment, except for `HOME`, `USER`, `LANG` and `TMPDIR`, which have defaults. `PATH` lists folders below the tree and the home, as a
+   * project writes them, which are searched before those of the sandbox.
+   */
   readonly env: Readonly<Record<string, string>>
   readonly workspace: Workspace
   readonly readOnly: readonly Bind[]

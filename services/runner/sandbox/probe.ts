@@ -18,6 +18,8 @@ export type Detected<Kind extends Sandbox = Sandbox> =
       readonly shortcomings: readonly Shortcoming[]
       /** A sentence about how the memory of a sandbox is counted. */
       readonly memory: string
+      /** The names of the host's toolchains that the sandbox shows, apart from those of its system folders. */
+      readonly toolchains?: readonly string[]
     }
   /** Why the sandbox does not work and what to do, in a sentence or two for the operator. */
   | { readonly kind: 'fails'; readonly why: string }

@@ -1,7 +1,7 @@
 /** Everyday tools in a real sandbox, under its filter of system calls: what agents start must run there as it does elsewhere. */
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findProgram } from '../../../services/runner/sandbox/bubblewrap/detect.ts'
+import { findProgram } from '../../../services/runner/sandbox/bubblewrap/findProgram.ts'
 import { findTestSandbox } from '../../runner/testSandbox.ts'
 import { makeScene, testPath, type Scene } from '../../runner/workspaceScene.ts'
 import type { Workspace } from '../../../services/runner/workspace/workspace.ts'

@@ -47,7 +47,8 @@ export function bubblewrapArguments(plan: BubblewrapPlan): readonly string[] {
     ...identityArguments(identity),
     ...parentsOf(system.readOnly),
     ...system.symlinks.flatMap(({ path, to }) => ['--symlink', to, path]),
-    ...system.readOnly.flatMap((path) => ['--ro-bind', path, path]),
+    // A toolchain may have been removed from the host since the server started.
+    ...system.readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
     ...system.emptyFolders.flatMap((path) => ['--perms', '0755', '--tmpfs', path, '--remount-ro', path]),
     '--proc',
     '/proc',

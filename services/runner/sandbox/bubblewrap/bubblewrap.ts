@@ -13,12 +13,14 @@ import {
   accountFiles,
   sandboxPaths,
   sandboxSearchPath,
+  environmentOf,
   checkedBind,
   commandEnvironment,
   gitLimits,
 } from '../layout.ts'
 import type { SandboxGroup, ControlGroups } from './controlGroups.ts'
 import { closing } from './hostPaths.ts'
+import type { FoundToolchains } from './toolchains.ts'
 import { launcher, launchWords, nulEnded } from './launcher.ts'
 import { programsIn } from './programs.ts'
 import { listeningPorts } from '../listeningPorts.ts'
@@ -40,6 +42,8 @@ export interface BubblewrapOptions {
   /** The path of `bwrap`. */
   readonly program: string
   readonly system: HostSystem
+  /** The toolchains of the host that commands can use, as found by `findToolchains`. git does without them. */
+  readonly toolchains: Pick<FoundToolchains, 'system' | 'env'>
   /** Descriptors that this process was started with and must not pass on, as found by `inheritedDescriptors`. */
   readonly inherited: readonly number[]
   /** The control groups in which the kernel counts the memory of sandboxes; `undefined` when memory is counted by looking at processes. */
@@ -53,6 +57,7 @@ export interface BubblewrapOptions {
 export function bubblewrap(options: BubblewrapOptions): Sandbox {
   return {
     kind: 'bubblewrap',
+    hostPrograms: options.toolchains.env,
     run(spec) {
       const inputs = inputsOf(options, spec)
       return runIn(options, spawnSandbox(options, spec), spec, inputs)
@@ -76,7 +81,7 @@ function spawnSandbox(
   { workspace, stdin, limits }: ReservedSpec,
 ): SpawnedSandbox {
   const identity = commandIdentity(workspace)
-  const files = madeFiles(identity, options.system).length
+  const files = madeFiles(identity, options.toolchains.system).length
   // bubblewrap's own environment is empty, because /proc/1/environ shows it inside. Arguments go through a pipe, so that no list of processes
   // contains them.
   const [program, ...args] = commandLine(options, identity, ['--info-fd', '6'], firstFile + files)
@@ -107,8 +112,9 @@ interface SandboxInputs {
 }
 
 /** The data for a sandbox. Throws `RangeError` for a spec that is impossible. */
-function inputsOf({ system }: BubblewrapOptions, spec: SandboxSpec): SandboxInputs {
+function inputsOf({ toolchains }: BubblewrapOptions, spec: SandboxSpec): SandboxInputs {
   const { workspace, limits } = spec
+  const { system, env } = toolchains
   const identity = commandIdentity(workspace)
   const files = madeFiles(identity, system)
   const plan: BubblewrapPlan = {
@@ -128,14 +134,14 @@ function inputsOf({ system }: BubblewrapOptions, spec: SandboxSpec): SandboxInpu
   const words = launchWords({
     limits,
     startIn: sandboxPaths.tree,
-    env: { ...commandEnvironment, ...spec.env },
+    env: environmentOf(spec.env, { ...commandEnvironment, ...env }),
     command: spec.command,
   })
   return { making: nulEnded(bubblewrapArguments(plan)), words, files: files.map(({ content }) => content) }
 }
 
 function runIn(
-  { filters, inherited }: BubblewrapOptions,
+  { filters, inherited, toolchains }: BubblewrapOptions,
   { child, holding }: SpawnedSandbox,
   { workspace, limits, beside = 0 }: SandboxSpec,
   { making, words, files }: SandboxInputs,
@@ -181,6 +187,7 @@ function runIn(
     identity: commandIdentity(workspace),
     limits,
     inherited,
+    environment: { ...commandEnvironment, ...toolchains.env },
     enter: () => staying.then(() => (isOver ? undefined : first)),
     filter: () => filters?.[group ? 'kernel' : 'processes'],
     group: () => group,

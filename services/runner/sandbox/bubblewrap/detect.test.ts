@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { testPath } from '../../../../tests/runner/workspaceScene.ts'
-import { detectBubblewrap, findProgram } from './detect.ts'
+import { detectBubblewrap } from './detect.ts'
+import { findProgram } from './findProgram.ts'
 import { findTestSandbox } from '../../../../tests/runner/testSandbox.ts'
 
 const { sandbox, note } = await findTestSandbox()

@@ -1,10 +1,10 @@
 /** Finds out whether bubblewrap works on this machine, by making a sandbox. */
-import { access, constants } from 'node:fs/promises'
-import { delimiter, join } from 'node:path'
 import { run } from '#platform/childProcess.ts'
 import { bubblewrap } from './bubblewrap.ts'
 import { openControlGroups, type ControlGroups } from './controlGroups.ts'
+import { findProgram } from './findProgram.ts'
 import { hostSystem, inheritedDescriptors } from './hostPaths.ts'
+import { findToolchains, type ToolchainRequest } from './toolchains.ts'
 import type { Sandbox } from '../port.ts'
 import { sandboxFault, sandboxShortcomings, withTrialWorkspace, type Detected } from '../probe.ts'
 import { seccompFilter } from '../systemCalls.ts'
@@ -16,6 +16,8 @@ export interface DetectRequest {
   readonly root: string
   /** The path or name of git inside the sandbox. */
   readonly gitProgram: string
+  /** Which of this host's toolchains sandboxes can use; none if missing. */
+  readonly toolchains?: Omit<ToolchainRequest, 'system'>
   /** How the memory of sandboxes is counted; detected if missing. */
   readonly groups?: ControlGroups
 }
@@ -25,6 +27,7 @@ export async function detectBubblewrap({
   path,
   root,
   gitProgram,
+  toolchains = { environment: {}, allowed: [] },
   groups: known,
 }: DetectRequest): Promise<Detected> {
   if (process.platform !== 'linux')
@@ -40,9 +43,12 @@ export async function detectBubblewrap({
     .replace(/^bubblewrap /, '')
     .trim()
   const groups = known ?? (await openControlGroups())
+  const system = await hostSystem()
+  const found = await findToolchains({ ...toolchains, system })
   const parts = {
     program,
-    system: await hostSystem(),
+    system,
+    toolchains: found,
     inherited: await inheritedDescriptors(),
     gitProgram,
     groups: typeof groups === 'string' ? undefined : groups,
@@ -60,6 +66,7 @@ export async function detectBubblewrap({
       version,
       shortcomings: await sandboxShortcomings(sandbox, workspace),
       memory,
+      toolchains: found.names,
     })
     const sandbox = bubblewrap({ ...parts, filters })
     const why = await sandboxFault(sandbox, workspace)
@@ -74,19 +81,6 @@ export async function detectBubblewrap({
 /** The sentence for memory that is counted by looking at processes; `why` is a clause with the reason. */
 const countedByProcesses = (why: string): string =>
   `The memory of a sandbox is counted by looking at its processes, twice a second, as ${why}. So a sandbox can make no memfd and no large segment of System V. A control group of the server's own mends that: Delegate=yes in its systemd unit.`
-
-/** The path of a program, searched for as a shell would. */
-export async function findProgram(name: string, path: string): Promise<string | undefined> {
-  for (const dir of path.split(delimiter).filter((entry) => entry.startsWith('/'))) {
-    const file = join(dir, name)
-    const isThere = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (isThere) return file
-  }
-  return undefined
-}
 
 const howToInstall =
   'bubblewrap is not installed. `apt-get install bubblewrap` (Debian, Ubuntu) or `dnf install bubblewrap` (Fedora) brings it.'

@@ -2,28 +2,68 @@
  * The parts of the host that a sandbox can see: programs and libraries, and of /etc what these need to run, to resolve host names and to trust
  * certificates.
  */
-import { lstat, readdir, readFile, readlink } from 'node:fs/promises'
+import { lstat, readdir, readFile, readlink, realpath } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { HostSystem } from './arguments.ts'
 
 /** Finds the files and folders of this host that a sandbox can see. What the host does not have is left out. */
 export async function hostSystem(): Promise<HostSystem> {
   const readOnly: string[] = []
   const symlinks: { path: string; to: string }[] = []
-  for (const path of systemPaths) {
-    const entry = await lstat(path).catch(() => undefined)
-    if (!entry) continue
+  for (const path of await matching([...systemPaths, ...toolchainSettings])) {
+    const entry = await lstat(path)
     if (entry.isSymbolicLink() && !path.startsWith('/etc/')) symlinks.push({ path, to: await readlink(path) })
     else readOnly.push(path)
   }
-  const settings = await Promise.all(
-    settingsPlaces.map(async (path) => ({ path, entry: await lstat(path).catch(() => undefined) })),
-  )
-  return {
-    readOnly,
-    symlinks,
-    emptyFolders: settings.flatMap(({ path, entry }) => (entry?.isDirectory() ? [path] : [])),
-    emptyFiles: settings.flatMap(({ path, entry }) => (entry?.isFile() ? [path] : [])),
+  return { readOnly, symlinks, ...(await hiddenPlaces(await matching(settingsPlaces), readOnly)) }
+}
+
+/** The existing paths of these, in which `*` stands for any part of a name. */
+export async function matching(patterns: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const pattern of patterns) {
+    let places = ['/']
+    for (const name of pattern.split('/').filter((part) => part !== '')) places = await named(places, name)
+    found.push(...places)
   }
+  return found
+}
+
+/** The entries with this name, or of this pattern, in the folders. */
+async function named(folders: readonly string[], name: string): Promise<string[]> {
+  const [start = '', end] = name.split('*')
+  const found: string[] = []
+  for (const folder of folders) {
+    const names =
+      end === undefined
+        ? [name]
+        : (await readdir(folder).catch(() => [])).filter(
+            (each) =>
+              each.startsWith(start) && each.endsWith(end) && each.length >= start.length + end.length,
+          )
+    for (const path of names.map((each) => join(folder, each)))
+      if (await lstat(path).catch(() => undefined)) found.push(path)
+  }
+  return found
+}
+
+/** How files and folders are hidden. A link is followed first, and what it leads to is left out unless it is below one of the `visible` paths. */
+export async function hiddenPlaces(
+  paths: readonly string[],
+  visible: readonly string[],
+): Promise<Pick<HostSystem, 'emptyFolders' | 'emptyFiles'>> {
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => undefined)))
+  const seen = await Promise.all(visible.map((path) => realpath(path).catch(() => path)))
+  const places = [...new Set(real)].filter((path) => path !== undefined && isBelow(path, seen))
+  const entries = await Promise.all(places.map(async (path = '') => ({ path, entry: await lstat(path) })))
+  return {
+    emptyFolders: entries.flatMap(({ path, entry }) => (entry.isDirectory() ? [path] : [])),
+    emptyFiles: entries.flatMap(({ path, entry }) => (entry.isFile() ? [path] : [])),
+  }
+}
+
+export function isBelow(path: string, folders: readonly string[]): boolean {
+  return folders.some((folder) => path === folder || path.startsWith(`${folder}/`))
 }
 
 /**
@@ -72,6 +112,25 @@ const settingsPlaces = [
   '/usr/local/pip.conf',
   '/usr/lib/node_modules/npm/npmrc',
   '/usr/local/lib/node_modules/npm/npmrc',
+  '/etc/java*/management/jmxremote.password',
+  '/etc/java/*/*/management/jmxremote.password',
+  '/usr/lib/jvm/*/conf/management/jmxremote.password',
+  '/usr/lib/jvm/*/lib/management/jmxremote.password',
+  // Keys for Google's services.
+  '/etc/chromium.d/apikeys',
+] as const
+
+/**
+ * The folders and files of /etc without which toolchains do not start. Nothing that may hold credentials is among them: the settings of Maven and
+ * Gradle can contain the passwords of registries.
+ */
+const toolchainSettings = [
+  '/etc/java-*-openjdk',
+  '/etc/java',
+  '/etc/maven/m2.conf',
+  '/etc/maven/logging',
+  '/etc/chromium.d',
+  '/etc/fonts',
 ] as const
 
 /** The value of O_CLOEXEC on Linux. */

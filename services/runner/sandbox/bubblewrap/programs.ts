@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { CannotStart, spawnProcess } from '#platform/childProcess.ts'
 import { keeperScript, kept } from '../keeper.ts'
-import { commandEnvironment, launcherEnvironment, sandboxPaths } from '../layout.ts'
-import type { SandboxLimits } from '../port.ts'
+import { environmentOf, launcherEnvironment, sandboxPaths } from '../layout.ts'
+import type { CommandEnvironment, SandboxLimits } from '../port.ts'
 import { birthOf } from '../processTree.ts'
 import { follow, maxPrograms, type Program, type ProgramSpec } from '../program.ts'
 import type { SandboxIdentity } from './arguments.ts'
@@ -17,6 +17,8 @@ import { launcher, launchWords } from './launcher.ts'
 interface Entered {
   readonly identity: SandboxIdentity
   readonly limits: SandboxLimits
+  /** The environment of every command in the sandbox. */
+  readonly environment: CommandEnvironment
   /** Descriptors that no child may get. */
   readonly inherited: readonly number[]
   /** The first process of the sandbox once it is complete; `undefined` when it has ended. */
@@ -74,7 +76,7 @@ export function programsIn(sandbox: Entered): Programs {
 const tooMany = `there are already ${maxPrograms} others in this sandbox`
 
 async function start(
-  { identity, limits, inherited, ...sandbox }: Entered,
+  { identity, limits, environment, inherited, ...sandbox }: Entered,
   spec: ProgramSpec,
   onKeeper: (pid: number) => unknown,
 ): Promise<Program> {
@@ -84,7 +86,7 @@ async function start(
   const words = launchWords({
     limits,
     startIn: sandboxPaths.tree,
-    env: { ...commandEnvironment, ...spec.env },
+    env: environmentOf(spec.env, environment),
     command: kept(spec),
   })
   const inside = launcher(identity, descriptors.words, keeperScript)

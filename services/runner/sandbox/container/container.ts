@@ -1,7 +1,7 @@
 /** The sandbox with a container engine: a container for each run, with its own user, process tree, network and file system. */
 import { CannotStart } from '#platform/childProcess.ts'
 import { mirrorObjectsInSandbox } from '../../workspace/workspaceGit.ts'
-import { accountFiles, sandboxPaths, checkedBind, commandEnvironment } from '../layout.ts'
+import { accountFiles, sandboxPaths, checkedBind, commandEnvironment, environmentOf } from '../layout.ts'
 import { containerGit } from './git.ts'
 import { engineMount, type ContainerOptions } from './options.ts'
 import { engineSees } from './createRequest.ts'
@@ -61,7 +61,7 @@ function startSandbox(options: ContainerOptions, spec: SandboxSpec): SandboxedPr
       command: spec.command,
       startIn: sandboxPaths.tree,
     },
-    env: { ...commandEnvironment, ...spec.env },
+    env: environmentOf(spec.env, commandEnvironment),
     files: accountFiles(user),
     stdin: spec.stdin,
     onOutOfMemory: () => end('memory_limit'),

@@ -16,7 +16,7 @@ export const texts = {
   },
   variables: {
     title: 'Environment Variables',
-    why: 'Available to setup, commands and the agent. Anyone with access to the project can read them. Put sensitive values under Secrets.',
+    why: 'Available to setup, commands and the agent. Anyone with access to the project can read them. Put sensitive values under Secrets. PATH adds folders to the search for programs, such as ./node_modules/.bin:~/bin.',
     none: 'No variables yet.',
     name: 'Name',
     value: 'Value',

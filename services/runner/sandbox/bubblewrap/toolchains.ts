@@ -1,0 +1,206 @@
+/**
+ * The host's toolchains outside of its system folders that commands in a sandbox can use, such as rustup's in a home. Of each, only the folders with its
+ * programs and libraries are shown, because its other files may hold credentials, as ~/.cargo/credentials.toml does.
+ */
+import { access, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { ToolchainName } from '#platform/config/config.ts'
+import { sandboxPaths, sandboxSearchPath } from '../layout.ts'
+import type { CommandEnvironment } from '../port.ts'
+import type { HostSystem } from './arguments.ts'
+import { findProgram } from './findProgram.ts'
+import { hiddenPlaces, isBelow, matching } from './hostPaths.ts'
+
+interface Toolchain {
+  readonly name: ToolchainName
+  /** A variable of the server that names the toolchain's folder. */
+  readonly variable?: string
+  /** A program whose place on the server's PATH, once links are resolved, is `bin` in the toolchain's folder. */
+  readonly program?: string
+  /** Where the folder usually is; `~` is the home of the server's user. */
+  readonly usual?: string
+  /** What the folder contains if it is this toolchain's. */
+  readonly contains: readonly string[]
+  /** The files and folders that are shown; `*` stands for any name. */
+  readonly shown: readonly string[]
+  /** Files and folders within the shown ones that look empty, because they are settings. */
+  readonly hidden?: readonly string[]
+  /** The folders in which programs are searched for. */
+  readonly searched?: readonly string[]
+  /** The variable in the sandbox that names the toolchain's folder. */
+  readonly sets?: string
+}
+
+const toolchains: readonly Toolchain[] = [
+  {
+    name: 'go',
+    variable: 'GOROOT',
+    program: 'go',
+    usual: '/usr/local/go',
+    contains: ['bin/go', 'pkg/tool'],
+    shown: ['bin', 'pkg', 'src', 'lib', 'misc', 'VERSION', 'go.env'],
+    searched: ['bin'],
+  },
+  { name: 'go', variable: 'GOPATH', usual: '~/go', contains: ['bin'], shown: ['bin'], searched: ['bin'] },
+  {
+    name: 'rust',
+    variable: 'CARGO_HOME',
+    usual: '~/.cargo',
+    contains: ['bin/cargo'],
+    shown: ['bin'],
+    searched: ['bin'],
+  },
+  {
+    name: 'rust',
+    variable: 'RUSTUP_HOME',
+    usual: '~/.rustup',
+    contains: ['toolchains', 'settings.toml'],
+    // rustup fails if it cannot make its other folders.
+    shown: ['toolchains', 'settings.toml', 'update-hashes', 'downloads', 'tmp'],
+    sets: 'RUSTUP_HOME',
+  },
+  {
+    name: 'java',
+    variable: 'JAVA_HOME',
+    program: 'java',
+    contains: ['bin/java', 'release'],
+    shown: ['bin', 'lib', 'conf', 'jmods', 'include', 'release', 'jre'],
+    hidden: ['conf/management', 'lib/management', 'jre/lib/management'].map(
+      (folder) => `${folder}/jmxremote.password`,
+    ),
+    searched: ['bin'],
+    sets: 'JAVA_HOME',
+  },
+  {
+    name: 'maven',
+    variable: 'MAVEN_HOME',
+    program: 'mvn',
+    contains: ['bin/mvn', 'boot'],
+    shown: ['bin', 'boot', 'lib', 'conf/logging'],
+    searched: ['bin'],
+  },
+  {
+    name: 'gradle',
+    variable: 'GRADLE_HOME',
+    program: 'gradle',
+    contains: ['bin/gradle', 'init.d'],
+    shown: ['bin', 'lib'],
+    searched: ['bin'],
+  },
+  {
+    name: 'node',
+    program: 'node',
+    contains: ['bin/node', 'include/node'],
+    shown: ['bin', 'lib', 'include'],
+    hidden: ['lib/node_modules/npm/npmrc'],
+    searched: ['bin'],
+  },
+  {
+    name: 'python',
+    variable: 'PYENV_ROOT',
+    usual: '~/.pyenv',
+    contains: ['shims', 'libexec/pyenv', 'versions'],
+    shown: ['bin', 'libexec', 'pyenv.d', 'shims', 'versions', 'version'],
+    hidden: ['versions/*/pip.conf', 'versions/*/envs/*/pip.conf', 'versions/*/etc', 'versions/*/envs/*/etc'],
+    searched: ['shims', 'bin'],
+    sets: 'PYENV_ROOT',
+  },
+  { name: 'chrome', usual: '/opt/google', contains: ['chrome/chrome'], shown: ['chrome'] },
+]
+
+export interface ToolchainRequest {
+  /** The environment of the server. */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** The toolchains that the operator lets sandboxes use. */
+  readonly allowed: readonly ToolchainName[]
+  readonly system: HostSystem
+}
+
+/** What a sandbox gets of the toolchains that were found. */
+export interface FoundToolchains {
+  readonly names: readonly ToolchainName[]
+  /** The system, with the toolchains' folders added. */
+  readonly system: HostSystem
+  /** Variables for commands, with a PATH on which the toolchains come first. */
+  readonly env: CommandEnvironment
+}
+
+/** Finds the toolchains of this host. A later change of the host is not noticed. */
+export async function findToolchains(request: ToolchainRequest): Promise<FoundToolchains> {
+  const { allowed, system } = request
+  const found: (readonly [Toolchain, string])[] = []
+  for (const toolchain of toolchains.filter(({ name }) => allowed.includes(name))) {
+    const folder = await folderOf(toolchain, request)
+    if (folder !== undefined) found.push([toolchain, folder])
+  }
+  const below = async (of: (toolchain: Toolchain) => readonly string[]) =>
+    unique(
+      (
+        await Promise.all(found.map(([each, folder]) => matching(of(each).map((path) => join(folder, path)))))
+      ).flat(),
+    )
+  const shown = (await below(({ shown }) => shown)).filter((path) => !isBelow(path, system.readOnly))
+  const searched = await below(({ searched = [] }) => searched)
+  const hidden = await hiddenPlaces(await below(({ hidden = [] }) => hidden), [...system.readOnly, ...shown])
+  return {
+    names: unique(found.map(([{ name }]) => name)),
+    system: {
+      ...system,
+      readOnly: [...system.readOnly, ...shown],
+      emptyFolders: unique([...system.emptyFolders, ...hidden.emptyFolders]),
+      emptyFiles: unique([...system.emptyFiles, ...hidden.emptyFiles]),
+    },
+    env: {
+      ...Object.fromEntries(
+        found.flatMap(([{ sets }, folder]) => (sets === undefined ? [] : [[sets, folder]])),
+      ),
+      PATH: unique([...searched, ...sandboxSearchPath.split(':')]).join(':'),
+    },
+  }
+}
+
+/** The folder of a toolchain, without links; `undefined` if there is none, or its programs are on the PATH of every sandbox. */
+async function folderOf(
+  { variable, program, usual, contains }: Toolchain,
+  { environment }: ToolchainRequest,
+): Promise<string | undefined> {
+  const home = environment['HOME']
+  const named = variable === undefined ? undefined : environment[variable]
+  const onPath = program === undefined ? undefined : await findProgram(program, environment['PATH'] ?? '')
+  const isInSystem = onPath !== undefined && sandboxSearchPath.split(':').includes(dirname(onPath))
+  const places = [named, ...(isInSystem ? [] : [await folderAround(onPath), inHome(usual, home)])]
+  for (const place of places) {
+    if (!place?.startsWith('/')) continue
+    const folder = await realpath(place).catch(() => '/')
+    const isWhole = await Promise.all(contains.map((path) => isThere(join(folder, path))))
+    const isHome = folder === (await realpath(home || '/').catch(() => home))
+    if (canBeShown(folder) && !isHome && isWhole.every(Boolean)) return folder
+  }
+  return undefined
+}
+
+/** The folder whose `bin` holds this program; `undefined` if the program is elsewhere, such as a script that starts the real one. */
+async function folderAround(program: string | undefined): Promise<string | undefined> {
+  if (program === undefined) return undefined
+  const path = await realpath(program)
+  const bin = dirname(path)
+  return basename(path) === basename(program) && basename(bin) === 'bin' ? dirname(bin) : undefined
+}
+
+function inHome(place: string | undefined, home: string | undefined): string | undefined {
+  return place?.startsWith('~/') ? home && join(home, place.slice(2)) : place
+}
+
+/** The root is no toolchain's folder, and the sandbox has something else in the folders of its own. */
+function canBeShown(folder: string): boolean {
+  const own = [...Object.values(sandboxPaths), '/proc', '/dev', '/tmp', '/run', '/opt/flightdeck']
+  return folder !== '/' && !isBelow(folder, own)
+}
+
+const unique = <Value>(values: readonly Value[]): readonly Value[] => [...new Set(values)]
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
