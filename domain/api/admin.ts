@@ -28,6 +28,7 @@ export const auditActions = {
   ProjectFiltersAllowed: 'filters_allowed',
   ProjectDraftsChanged: 'drafts_changed',
   ProjectSubmodulesChosen: 'submodules_chosen',
+  ProjectServicesChosen: 'services_chosen',
   ProjectHooksAllowed: 'hooks_allowed',
   ProjectHooksForbidden: 'hooks_forbidden',
   ProjectSecretSet: 'secret_set',

@@ -79,6 +79,30 @@ const SubmoduleRepository = z
     'Submodules are fetched from the code host alone: enter a repository there as owner/name.',
   )
 
+/** A process that runs beside the agent in its sandbox. */
+export const ProjectServiceInput = z.object({
+  name: z
+    .string()
+    .trim()
+    .min(1, 'A service needs a name.')
+    .max(settingsLimits.serviceNameLength, {
+      error: saying(`can have at most ${settingsLimits.serviceNameLength} characters.`),
+    })
+    .regex(/^(?!.*__)[A-Za-z0-9][A-Za-z0-9_-]*$/, 'Use letters, digits, hyphens and single underscores.'),
+  /** A line of shell that runs until the service ends. */
+  command: Text.max(settingsLimits.serviceCommandLength).refine(
+    (command) => command.trim() !== '',
+    'Enter the command that starts the service.',
+  ),
+  /** The service is ready once a process listens on this TCP port of the sandbox; `null`: as soon as it runs. */
+  readyPort: z
+    .int()
+    .min(1, 'Enter a port from 1 to 65535.')
+    .max(65_535, 'Enter a port from 1 to 65535.')
+    .nullable()
+    .default(null),
+})
+
 /** The address of a gateway that speaks a provider's protocol. Its path is kept. */
 const ModelAddress = Text.trim()
   .max(agentKeyLimits.addressLength)
@@ -155,6 +179,8 @@ export const ShownSettings = z.object({
   submodules: z.array(z.string()),
   /** The version of `.claude/settings.json` whose hooks run, by its SHA-256; `null`: none. */
   allowedHooks: z.object({ hash: z.string(), since: Moment }).nullable(),
+  /** Processes that run beside the agent in its sandbox. */
+  services: z.array(z.object({ name: z.string(), command: z.string(), readyPort: z.int().nullable() })),
   feedback: ShownRule,
   issues: ShownIssueRule,
   /** Recent outcomes for issues, latest first. */
@@ -267,7 +293,7 @@ export const getProjectSettings = defineRead(projectSettingsRoutes.getProjectSet
 
 export const updateProjectSettings = defineWrite(projectSettingsRoutes.updateProjectSettings, {
   summary:
-    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, all filters that may go unapplied, all repositories of submodules, the version of hooks of the repository that may run, whether turns open drafts of pull requests, a key for models, web access through the model provider, or parts of the rules for feedback and for issues.',
+    'Replaces the settings that are sent: the setup command, all variables, all allowed hosts, all filters that may go unapplied, all repositories of submodules, the version of hooks of the repository that may run, all services, whether turns open drafts of pull requests, a key for models, web access through the model provider, or parts of the rules for feedback and for issues.',
   params,
   body: z.object({
     setupCommand: Text.max(settingsLimits.setupCommandLength).optional(),
@@ -296,6 +322,13 @@ export const updateProjectSettings = defineWrite(projectSettingsRoutes.updatePro
       })
       .optional(),
     allowedHooks: z.object({ hash: Sha256 }).nullable().optional(),
+    services: z
+      .array(ProjectServiceInput)
+      .max(settingsLimits.services, {
+        error: saying(`can have at most ${settingsLimits.services} services.`),
+      })
+      .refine(areUnique, 'Two services have the same name.')
+      .optional(),
     feedback: ShownRule.partial().optional(),
     issues: ShownIssueRule.partial().optional(),
     /**
@@ -340,8 +373,8 @@ export const removeProjectSecret = defineWrite(projectSettingsRoutes.removeProje
   faults: ['not_found'],
 })
 
-function areUnique(variables: readonly { readonly name: string }[]): boolean {
-  return new Set(variables.map(({ name }) => name)).size === variables.length
+function areUnique(named: readonly { readonly name: string }[]): boolean {
+  return new Set(named.map(({ name }) => name)).size === named.length
 }
 
 function areSmall(variables: readonly { readonly name: string; readonly value: string }[]): boolean {

@@ -130,6 +130,13 @@ export const ProjectMcpServersChosen = event('ProjectMcpServersChosen', 1, {
   data: z.object({}),
   content: z.object({ servers: z.array(McpServer) }),
 })
+/** The services that run beside the project's agents changed; the event has all of them. */
+export const ProjectServicesChosen = event('ProjectServicesChosen', 1, {
+  data: z.object({}),
+  content: z.object({
+    services: z.array(z.object({ name: z.string(), command: z.string(), readyPort: z.int().nullable() })),
+  }),
+})
 /** A secret was set. The value is in the vault only, never in an event. */
 export const ProjectSecretSet = event('ProjectSecretSet', 1, {
   data: z.object({ forAgent: z.boolean() }),
@@ -176,6 +183,7 @@ export const projectEvents = [
   ProjectModelKeyRemoved,
   ProjectFeedbackRuleChanged,
   ProjectMcpServersChosen,
+  ProjectServicesChosen,
   ...projectIssueEvents,
   ...projectEnvironmentEvents,
   ProjectDeleted,

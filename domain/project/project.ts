@@ -17,6 +17,7 @@ import {
   ProjectModelKeySet,
   ProjectSecretRemoved,
   ProjectSecretSet,
+  ProjectServicesChosen,
   ProjectSettingsChanged,
   ProjectSubmodulesChosen,
   ProjectSyncStarted,
@@ -31,7 +32,7 @@ import { defaultRule, type FeedbackRule } from '../task/codeHost/feedbackRule.ts
 import type { ProjectEnvironmentEvent } from './environmentEvents.ts'
 import { isOnIssues, noIssues, onIssues, type IssueCommand, type ProjectIssues } from './issues.ts'
 import { withIssues } from './issuesFold.ts'
-import { noSettings, settingsLimits, type ProjectSettings } from './settings.ts'
+import { noSettings, settingsLimits, type ProjectService, type ProjectSettings } from './settings.ts'
 
 export type ProjectState =
   | { readonly kind: 'none' }
@@ -70,13 +71,14 @@ export type ProjectCommand =
       readonly [
         Name in Exclude<
           keyof ProjectSettings,
-          'allowedFilters' | 'allowedHooks' | 'draftPullRequests' | 'submodules'
+          'allowedFilters' | 'allowedHooks' | 'draftPullRequests' | 'services' | 'submodules'
         >
       ]?: ProjectSettings[Name]
     })
   | { readonly type: 'AllowFilters'; readonly filters: readonly string[] }
   | { readonly type: 'ChangeDrafts'; readonly on: boolean }
   | { readonly type: 'ChooseSubmodules'; readonly repositories: readonly string[] }
+  | { readonly type: 'ChooseServices'; readonly services: readonly ProjectService[] }
   /** `null` forbids the hooks again. */
   | { readonly type: 'AllowHooks'; readonly hash: string | null }
   | { readonly type: 'SetSecret'; readonly name: string; readonly forAgent: boolean }
@@ -143,18 +145,12 @@ function decide(command: ProjectCommand, state: ProjectState): Decision<ProjectE
       const event = ProjectSubmodulesChosen.of({}, { repositories })
       return ifChanged(repositories, state.settings.submodules, event)
     }
-    case 'SetSecret': {
-      const { name, forAgent } = command
-      if (state.settings.variables.some((variable) => variable.name === name))
-        return refuse('invalid_input', `A variable named ${name} already exists. Remove it first.`, 'name')
-      if (!state.secrets.has(name) && state.secrets.size >= settingsLimits.secrets)
-        return refuse(
-          'invalid_input',
-          `A project can have at most ${settingsLimits.secrets} secrets.`,
-          'name',
-        )
-      return [ProjectSecretSet.of({ forAgent }, { name })]
+    case 'ChooseServices': {
+      const services = [...command.services]
+      return ifChanged(services, state.settings.services, ProjectServicesChosen.of({}, { services }))
     }
+    case 'SetSecret':
+      return setSecret(command, state)
     case 'RemoveSecret':
       return state.secrets.has(command.name)
         ? [ProjectSecretRemoved.of({}, { name: command.name })]
@@ -193,6 +189,17 @@ function onModelKey(
   return [ProjectModelKeySet.of({ provider, checked }, { ending, baseUrl })]
 }
 
+function setSecret(
+  { name, forAgent }: Extract<ProjectCommand, { type: 'SetSecret' }>,
+  state: Living,
+): Decision<ProjectEvent> {
+  if (state.settings.variables.some((variable) => variable.name === name))
+    return refuse('invalid_input', `A variable named ${name} already exists. Remove it first.`, 'name')
+  if (!state.secrets.has(name) && state.secrets.size >= settingsLimits.secrets)
+    return refuse('invalid_input', `A project can have at most ${settingsLimits.secrets} secrets.`, 'name')
+  return [ProjectSecretSet.of({ forAgent }, { name })]
+}
+
 function changeSettings(
   command: Extract<ProjectCommand, { type: 'ChangeSettings' }>,
   { settings, secrets }: Living,
@@ -211,6 +218,9 @@ function changeSettings(
   const changed = { setupCommand, variables, egress, modelFetches }
   return ifChanged({ ...settings, ...changed }, settings, ProjectSettingsChanged.of({}, changed))
 }
+
+const withSettings = (state: ProjectState, changed: Partial<ProjectSettings>): ProjectState =>
+  state.kind === 'project' ? { ...state, settings: { ...state.settings, ...changed } } : state
 
 function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectState {
   switch (event.type) {
@@ -237,16 +247,12 @@ function evolve(state: ProjectState, event: RecordedOf<ProjectEvent>): ProjectSt
       const allowedFilters = event.content?.filters ?? []
       return state.kind === 'project' ? { ...state, settings: { ...state.settings, allowedFilters } } : state
     }
-    case 'ProjectDraftsChanged': {
-      const draftPullRequests = event.data.on
-      return state.kind === 'project'
-        ? { ...state, settings: { ...state.settings, draftPullRequests } }
-        : state
-    }
-    case 'ProjectSubmodulesChosen': {
-      const submodules = event.content?.repositories ?? []
-      return state.kind === 'project' ? { ...state, settings: { ...state.settings, submodules } } : state
-    }
+    case 'ProjectDraftsChanged':
+      return withSettings(state, { draftPullRequests: event.data.on })
+    case 'ProjectSubmodulesChosen':
+      return withSettings(state, { submodules: event.content?.repositories ?? [] })
+    case 'ProjectServicesChosen':
+      return withSettings(state, { services: event.content?.services ?? [] })
     case 'ProjectHooksAllowed':
     case 'ProjectHooksForbidden': {
       const allowedHooks =

@@ -21,7 +21,19 @@ export const settingsLimits = {
   hooks: 50,
   /** The most characters of a hook's command. */
   hookCommandLength: 4_000,
+  services: 8,
+  serviceNameLength: 32,
+  serviceCommandLength: 4_000,
 } as const
+
+/** A process that runs beside the agent in its sandbox, such as a database. */
+export interface ProjectService {
+  readonly name: string
+  /** A line of shell. */
+  readonly command: string
+  /** The service is ready once a process listens on this TCP port; `null`: as soon as it runs. */
+  readonly readyPort: number | null
+}
 
 export interface ProjectSettings {
   /** A command that runs once in each new workspace; empty for none. */
@@ -49,6 +61,7 @@ export interface ProjectSettings {
    * can compute it, and no rule about which hooks count as equal can be wrong.
    */
   readonly allowedHooks: { readonly hash: string; readonly since: string } | null
+  readonly services: readonly ProjectService[]
 }
 
 export const noSettings: ProjectSettings = {
@@ -60,6 +73,7 @@ export const noSettings: ProjectSettings = {
   draftPullRequests: false,
   submodules: [],
   allowedHooks: null,
+  services: [],
 }
 
 const reservedNames = new Set([

@@ -7,7 +7,9 @@ import { defaultIssueRule, issueLimits, type IssueRule } from '../project/issueR
 import { noSettings, type ProjectSettings } from '../project/settings.ts'
 import { ownDocument, type View, type ViewDocument } from './view.ts'
 
-export interface ProjectSettingsDocument extends ViewDocument, ProjectSettings {
+export interface ProjectSettingsDocument extends ViewDocument, Omit<ProjectSettings, 'services'> {
+  /** Missing until services were chosen. */
+  readonly services?: ProjectSettings['services']
   readonly secrets: ShownSettings['secrets']
   /** Missing until a key was set. */
   readonly modelKeys?: ShownSettings['modelKeys']
@@ -28,6 +30,7 @@ const changing = [
   'ProjectFiltersAllowed',
   'ProjectDraftsChanged',
   'ProjectSubmodulesChosen',
+  'ProjectServicesChosen',
   'ProjectHooksAllowed',
   'ProjectHooksForbidden',
   'ProjectSecretSet',
@@ -44,6 +47,8 @@ const changing = [
   'ProjectDeleted',
 ] as const
 
+const { services: _missing, ...settingsAtFirst } = noSettings
+
 export const projectSettingsView: View<ProjectSettingsDocument> = {
   collection: 'projectSettings',
   version: 1,
@@ -55,7 +60,7 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
     const before: Omit<ProjectSettingsDocument, 'version'> = document ?? {
       id,
       position: event.position,
-      ...noSettings,
+      ...settingsAtFirst,
       secrets: [],
     }
     const seen = { ...before, version: event.revision }
@@ -68,6 +73,8 @@ export const projectSettingsView: View<ProjectSettingsDocument> = {
         return { ...seen, draftPullRequests: event.data.on }
       case 'ProjectSubmodulesChosen':
         return { ...seen, submodules: event.content?.repositories ?? [] }
+      case 'ProjectServicesChosen':
+        return { ...seen, services: event.content?.services ?? [] }
       case 'ProjectHooksAllowed':
         return { ...seen, allowedHooks: { hash: event.data.hash, since: event.at } }
       case 'ProjectHooksForbidden':
@@ -152,6 +159,7 @@ export function settingsOf(document: ProjectSettingsDocument | undefined): Shown
     draftPullRequests,
     submodules: [...submodules],
     allowedHooks: known.allowedHooks,
+    services: known.services.map((service) => ({ ...service })),
     feedback: document?.feedback ?? defaultRule,
     issues: document?.issues ?? defaultIssueRule,
     issueDecisions: (document?.issueDecisions ?? [])

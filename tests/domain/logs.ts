@@ -112,6 +112,13 @@ const projectCommand: fc.Arbitrary<ProjectCommand> = fc.oneof(
     type: fc.constant('ChooseSubmodules' as const),
     repositories: fc.array(word, { maxLength: 2 }),
   }),
+  fc.record({
+    type: fc.constant('ChooseServices' as const),
+    services: fc.array(
+      word.map((command) => ({ name: 'web', command, readyPort: null })),
+      { maxLength: 1 },
+    ),
+  }),
   fc.record({ type: fc.constant('AllowHooks' as const), hash: fc.constantFrom(null, 'a'.repeat(64)) }),
   fc.record({
     type: fc.constant('SetSecret' as const),

@@ -90,7 +90,7 @@ function rulesIn(
   body: BodyOf<typeof updateProjectSettings>,
 ): readonly (readonly [name: string, command: ProjectCommand])[] {
   const { allowedFilters: filters, draftPullRequests: on, submodules: repositories, feedback, issues } = body
-  const { allowedHooks: hooks } = body
+  const { allowedHooks: hooks, services } = body
   const given = <Rule extends object>(rule: Rule) =>
     Object.fromEntries(Object.entries(rule).filter(([, value]) => value !== undefined))
   return [
@@ -99,6 +99,7 @@ function rulesIn(
     ...(filters ? [['filters', { type: 'AllowFilters', filters }] as const] : []),
     ...(on === undefined ? [] : [['drafts', { type: 'ChangeDrafts', on }] as const]),
     ...(hooks === undefined ? [] : [['hooks', { type: 'AllowHooks', hash: hooks?.hash ?? null }] as const]),
+    ...(services ? [['services', { type: 'ChooseServices', services }] as const] : []),
     ...(repositories ? [['submodules', { type: 'ChooseSubmodules', repositories }] as const] : []),
   ]
 }

@@ -225,6 +225,8 @@ function limitsOf(values: Variables) {
       questionMs: values.QUESTION_HOURS * 3_600_000,
       /** How long after a temporary fault of the model a turn asks the model again; 0: never. */
       modelRetryMs: values.MODEL_RETRY_SECONDS * 1_000,
+      /** How long a turn waits for the project's services to be ready. */
+      serviceReadyMs: values.SERVICE_READY_SECONDS * 1_000,
       /** How long an agent waits in its sandbox for the next message of its task; 0 for not at all. */
       idleMs: values.IDLE_AGENT_SECONDS * 1_000,
     },

@@ -223,6 +223,10 @@ export const variables = {
     count.default(60),
     'how long a turn waits to ask an overloaded model once more; 0: it fails at once (60)',
   ],
+  SERVICE_READY_SECONDS: [
+    count.min(1, { error: 'is at least 1' }).max(600, { error: 'is at most 600' }).default(60),
+    "how long a turn waits for the project's services to be ready (60)",
+  ],
   RUNS_AT_ONCE: [
     count.min(1, { error: 'is at least 1' }).default(8),
     'concurrent runs of a runner; at least a quarter are kept for people other than the one with the most (8)',

@@ -13,6 +13,7 @@ import { failed, outcomeOfStop } from './failure.ts'
 import type { Run } from './run.ts'
 import { commandLimits, timeInWords } from './runLimits.ts'
 import type { SandboxEnv, SandboxEnvs } from './sandboxEnv.ts'
+import { shellLine } from './shellLine.ts'
 
 export type CommandDeps = Pick<AgentDeps, 'sandbox' | 'limits'> & Pick<WorkspaceDeps, 'path' | 'limit'>
 
@@ -154,17 +155,3 @@ async function followCommand(child: SandboxedProcess, { stopping, output }: Comm
 async function drain(stream: Readable, take: (chunk: Buffer) => Promise<void>): Promise<void> {
   for await (const chunk of stream) await take(Buffer.from(chunk))
 }
-
-/**
- * The program that runs a line of shell. The line may contain a password, so it is passed in the environment, which only its user can read, and not
- * as an argument.
- */
-export function shellLine(line: string): {
-  readonly command: readonly [string, ...string[]]
-  readonly env: Readonly<Record<string, string>>
-} {
-  return { command: ['/bin/bash', '-c', evalLine], env: { FLIGHTDECK_COMMAND: line } }
-}
-
-/** Clears the variable and the arguments first, so that the line runs as if it were given to `bash -c` itself. */
-const evalLine = 'set -- "$FLIGHTDECK_COMMAND"; unset FLIGHTDECK_COMMAND; eval "set --;$1"'

@@ -1,6 +1,7 @@
 /** The environments of a task's sandboxes: the project's variables and secrets, and the allowed network. */
 import { createHash } from 'node:crypto'
 import type { AgentName } from '#domain/agents.ts'
+import type { ProjectService } from '#domain/project/settings.ts'
 import type { AgentDeps } from '../deps.ts'
 import { isRepository, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '#platform/http/egressRules.ts'
 import type { SandboxEgress } from '../egress/sandboxEgress.ts'
@@ -17,6 +18,8 @@ export interface SandboxEnv {
   readonly modelFetches: boolean
   /** The MCP servers of an agent; missing for commands. */
   readonly mcp?: ServersOfRun
+  /** The services that run beside an agent; missing for commands. */
+  readonly services?: readonly ProjectService[]
   /** Whether a version of the repository's hooks may run; not by default. */
   readonly hasHooks?: boolean
   /** Opens the network and returns its variables, which the agent's own variables override. */
@@ -78,12 +81,12 @@ export async function sandboxEnvsOf(
     secrets: new Map(asVariables(secrets)),
     codeHost,
   })
-  const ofAgent = (agentHosts[of.agent] ?? []).map((host) => ruleOf(host, { mayBeInside: false }))
+  const hostsOfAgent = (agentHosts[of.agent] ?? []).map((host) => ruleOf(host, { mayBeInside: false }))
   const envOf = (
     env: readonly (readonly [string, string])[],
     allowed: readonly Rule[],
     files: readonly Bind[] = [],
-    mcp?: ServersOfRun,
+    ofAgent: Pick<SandboxEnv, 'mcp' | 'services'> = {},
   ) =>
     sandboxEnv(deps, of.workspace, {
       env: Object.fromEntries(env),
@@ -91,7 +94,7 @@ export async function sandboxEnvsOf(
       files,
       modelFetches: settings.modelFetches,
       hasHooks: settings.allowedHooks !== null,
-      ...(mcp && { mcp }),
+      ...ofAgent,
     })
   const onlyHost = (repositories: readonly string[], files: readonly Bind[] = []) =>
     envOf([], [ruleOfCodeHost(of.repositoryUrl, repositories)], files)
@@ -112,9 +115,9 @@ export async function sandboxEnvsOf(
         // A local server runs beside the agent as the same user, so the agent can read what it gets.
         ...mcp.local.flatMap(({ env }) => Object.entries(env)),
       ],
-      [...rules, ...ofAgent],
+      [...rules, ...hostsOfAgent],
       [],
-      mcp,
+      { mcp, services: settings.services },
     ),
     secrets,
   }
@@ -153,15 +156,17 @@ function sandboxEnv(
     readonly modelFetches: boolean
     readonly hasHooks: boolean
     readonly mcp?: ServersOfRun
+    readonly services?: readonly ProjectService[]
   },
 ): SandboxEnv {
-  const { env, rules, files, modelFetches, hasHooks, mcp } = given
+  const { env, rules, files, modelFetches, hasHooks, mcp, services } = given
   return {
     // The fingerprint is a hash, because it covers secrets.
     fingerprint: createHash('sha256').update(JSON.stringify(given)).digest('hex'),
     modelFetches,
     hasHooks,
     ...(mcp && { mcp }),
+    ...(services && { services }),
     async open() {
       if ('missing' in sandbox) throw new Error(sandbox.missing)
       const way = await egress.open({ sandbox, taskId, owner, rules })

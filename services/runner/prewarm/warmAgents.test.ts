@@ -32,6 +32,7 @@ function fakeProcess({ canFreeze = true } = {}) {
     },
     version: '1',
     secrets: [],
+    services: { beginTurn: unused, endTurn: unused },
     mcp: { leftOut: [], faults: () => new Map(), seen: () => [] },
     isScripted: false,
     resumed: false,

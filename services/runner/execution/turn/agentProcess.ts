@@ -32,6 +32,8 @@ import type {
   SandboxSpec,
 } from '../../sandbox/port.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
+import { servicesBeside, type ProjectServices } from '../services/projectServices.ts'
+import { forwardStderr } from './agentStderr.ts'
 import { meteredUsage, type MeteredUsage } from './meteredUsage.ts'
 import { agentLimits } from '../runLimits.ts'
 import type { SandboxEgress } from '../../egress/sandboxEgress.ts'
@@ -57,6 +59,8 @@ export interface AgentProcess extends Pick<SandboxedProcess, 'exited' | 'kill'> 
   readonly secrets: readonly string[]
   /** MCP servers that the agent was not told about, and faults of the others. */
   readonly mcp: McpOfAgent
+  /** The project's services in the agent's sandbox. */
+  readonly services: ProjectServices
   /** Whether the scripted model answers the agent. */
   readonly isScripted: boolean
   readonly resumed: boolean
@@ -170,6 +174,7 @@ export async function openAgent(deps: Deps, start: AgentStart): Promise<OpenedAg
             secrets,
             mcp,
             mcpServers,
+            services: servicesBeside(child, start, place.env.env),
             onModels(models) {
               // Hooks and local MCP servers start with the agent, and could print a list in the agent's place.
               const isAlone = mcpServers.every(({ kind }) => kind !== 'stdio')
@@ -276,7 +281,7 @@ function accessOf(
   return { kind: 'loopback', origin: brokerOrigin(sandbox, port), runToken, scripted }
 }
 
-interface Given extends Pick<AgentProcess, 'secrets' | 'mcp'> {
+interface Given extends Pick<AgentProcess, 'secrets' | 'mcp' | 'services'> {
   readonly mcpServers: readonly McpServerForAgent[]
   readonly onModels: (models: readonly AgentModel[]) => void
 }
@@ -284,7 +289,7 @@ interface Given extends Pick<AgentProcess, 'secrets' | 'mcp'> {
 function agentProcess(
   start: AgentStart,
   child: SandboxedProcess,
-  { secrets, mcp, mcpServers, onModels }: Given,
+  { secrets, mcp, mcpServers, services, onModels }: Given,
   broker: Pick<Broker, 'admit' | 'close'> & { readonly metered: MeteredUsage },
 ): AgentProcess {
   const { agent, program, session, backend, sandbox } = start
@@ -310,6 +315,7 @@ function agentProcess(
     version: program.version,
     secrets,
     mcp,
+    services,
     isScripted,
     resumed: session !== null,
     exited: child.exited,
@@ -435,33 +441,5 @@ function eventReader(
       listener.onOutput()
       unread = [...parser.push(characters.write(next.value))]
     }
-  }
-}
-
-/** Reads standard error as fast as the listener records it. Output between two turns waits for the next turn. */
-function forwardStderr(child: SandboxedProcess) {
-  let begin: (take: TurnListener['onStderr']) => void = () => {}
-  const nextTurn = () => new Promise<TurnListener['onStderr']>((resolve) => (begin = resolve))
-  let taker = nextTurn()
-  let writing: Promise<void> = Promise.resolve()
-  const ended = (async () => {
-    for await (const chunk of child.stderr) {
-      const take = await taker
-      writing = take(Buffer.from(chunk))
-      // A fault of the listener is thrown by `pause`, to the turn that waits for it.
-      await writing.catch(() => undefined)
-    }
-  })()
-  return {
-    /** Resolves once the process has ended and all of its standard error was forwarded. */
-    ended: ended.catch(() => undefined),
-    forwardTo(next: TurnListener['onStderr']) {
-      begin(next)
-      taker = Promise.resolve(next)
-    },
-    async pause() {
-      taker = nextTurn()
-      await writing
-    },
   }
 }

@@ -19,6 +19,7 @@ import type { Sandbox } from '../../sandbox/port.ts'
 import type { Workspace } from '../../workspace/workspace.ts'
 import { openAgent, type AgentProcess, type OpenedAgent } from './agentProcess.ts'
 import { failed, type Failed } from '../failure.ts'
+import { toldOfServices } from '../services/projectServices.ts'
 import type { SandboxEnv } from '../sandboxEnv.ts'
 
 /** The agent that a task needs, and its settings. */
@@ -108,7 +109,7 @@ const isIn = ({ dir }: Workspace, file: string): boolean =>
 export async function homeFilesFor(
   { abilities }: Pick<AgentDeps, 'abilities'>,
   { agent, sandbox }: AgentSetup,
-  { workspace, own, allowedHooks: allowed }: EquippedRequest,
+  { workspace, own, sandboxEnv, allowedHooks: allowed }: EquippedRequest,
 ): Promise<readonly HomeFile[]> {
   const found = await abilities.of(workspace)
   const heeded = [...instructionFiles, ...(agent.heededFiles ?? [])]
@@ -118,7 +119,13 @@ export async function homeFilesFor(
     files: found.files,
     hooks: allowedHooks(found, allowed),
     ...own,
-    instructions: [own.instructions, noteOnArtifacts(tree)].filter((text) => text !== '').join('\n\n'),
+    instructions: [
+      own.instructions,
+      noteOnArtifacts(tree),
+      toldOfServices(sandboxEnv.services ?? [], sandbox),
+    ]
+      .filter((text) => text !== '')
+      .join('\n\n'),
   })
 }
 

@@ -146,13 +146,25 @@ async function turnOn(
   const { run, workspace } = request
   const { process } = started
   const limits = watchLimits(deps, run, process)
-  const { recorder, messages, steering, questions, home, stderr, ...turn } = openTurn(deps, request, {
-    ...started,
-    onWaiting: limits.onWaiting,
-  })
+  const { recorder, messages, steering, questions, services, home, stderr, ...turn } = openTurn(
+    deps,
+    request,
+    {
+      ...started,
+      onWaiting: limits.onWaiting,
+    },
+  )
   const listener = { ...turn.listener, onOutput: limits.onOutput }
   let isKept = false
   try {
+    await process.services.beginTurn({
+      ...services,
+      signal: run.stopping.signal,
+      readyMs: deps.limits.serviceReadyMs,
+    })
+    const stoppedBefore = outcomeOfStop(run.stopping)
+    if (stoppedBefore) return stoppedBefore
+    limits.onOutput()
     const id = deps.ids.uuid()
     const { message: text, images } = request
     const message = await messageFor(process.agent, { text, images, id }, home)
@@ -189,6 +201,7 @@ async function turnOn(
     limits.stop()
     questions.stop()
     if (!isKept) await process.close()
+    await process.services.endTurn()
     await turn.output.end()
   }
 }
@@ -206,6 +219,8 @@ function openTurn(
   // The turn needs a redaction of its own, since the secrets of the process are known only now.
   const redaction = deps.redaction([...secrets, ...process.secrets])
   const output = runOutput(terminal, { fence, kind: 'turn', redaction })
+  // What services print has an output of its own: the parts of a secret that are written to one output must not come apart.
+  const services = { output: runOutput(terminal, { fence, kind: 'turn', redaction }), redaction }
   const messages = turnMessages()
   const { taskId, homeDir, owner } = workspace
   const home = { dir: homeDir, seenAs: setup.sandbox.paths(workspace).home, owner }
@@ -259,7 +274,7 @@ function openTurn(
       if (shown !== '') await output.stderr.write(shown)
     },
   }
-  return { output, messages, home, steering, questions, recorder, listener, stderr: () => stderr }
+  return { output, services, messages, home, steering, questions, recorder, listener, stderr: () => stderr }
 }
 
 /** The time that a cancelled agent has to end before it is killed. */

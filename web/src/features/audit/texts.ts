@@ -51,6 +51,7 @@ export const texts = {
     drafts_changed: 'Changed whether turns open drafts',
     filters_allowed: 'Changed which filters may go unapplied',
     submodules_chosen: 'Changed which submodules are fetched',
+    services_chosen: 'Changed which services run beside agents',
     hooks_allowed: 'Allowed hooks of a repository',
     hooks_forbidden: 'Forbade hooks of a repository',
     secret_set: 'Set a secret',

@@ -29,6 +29,7 @@ const settings = {
   draftPullRequests: false,
   submodules: [],
   allowedHooks: null,
+  services: [],
   feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
   issues: { on: false, label: 'flightdeck', mentions: true },
   issuesUnread: null,

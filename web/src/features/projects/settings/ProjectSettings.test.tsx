@@ -19,6 +19,7 @@ const settings: ShownSettings = {
   draftPullRequests: false,
   submodules: ['ada/lib'],
   allowedHooks: null,
+  services: [],
   feedback: { reviews: 'ask', checks: 'ask', triesPerCommit: 1, triesPerDay: 5, resolves: false },
   issues: { on: false, label: 'flightdeck', mentions: true },
   issuesUnread: null,

@@ -23,6 +23,8 @@ import { texts } from './texts.ts'
 
 const ModelsPart = lazy(async () => ({ default: (await import('./ModelsPart.tsx')).ModelsPart }))
 
+const ServicesPart = lazy(async () => ({ default: (await import('./ServicesPart.tsx')).ServicesPart }))
+
 const DetectedPart = lazy(async () => ({ default: (await import('./DetectedPart.tsx')).DetectedPart }))
 
 const McpServersPart = lazy(async () => ({
@@ -88,6 +90,9 @@ function Parts({ suggestions, reread, ...part }: PartsProps) {
       {/* These grow when they are read: a click on what would be below them could be lost. */}
       <Suspense>
         <DetectedPart {...part} suggestions={suggestions} onUsed={onUsed} />
+      </Suspense>
+      <Suspense>
+        <ServicesPart {...part} />
       </Suspense>
       <Suspense>
         <ModelsPart {...part} />

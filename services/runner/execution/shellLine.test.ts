@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { shellLine } from './sandboxCommand.ts'
+import { shellLine } from './shellLine.ts'
 
 const path = { PATH: process.env['PATH'] ?? '/usr/bin:/bin' }
 

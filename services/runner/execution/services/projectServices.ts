@@ -1,0 +1,179 @@
+/**
+ * The services of a project: processes that run beside the agent in its sandbox, such as a database. They are started in a turn, go on between turns,
+ * and end with the sandbox. One that has ended is started again in the next turn, never sooner.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ProjectService } from '#domain/project/settings.ts'
+import type { Redaction } from '../../redaction/redaction.ts'
+import { canKeep } from '../../sandbox/keeper.ts'
+import type { Sandbox, SandboxedProcess } from '../../sandbox/port.ts'
+import type { ProgramExit } from '../../sandbox/program.ts'
+import type { RunOutput } from '../recording/terminalOutput.ts'
+import { timeInWords } from '../runLimits.ts'
+import type { SandboxEnv } from '../sandboxEnv.ts'
+import { shellLine } from '../shellLine.ts'
+import { serviceLog, type ServiceLog } from './serviceLog.ts'
+
+export interface ProjectServices {
+  /** Starts the services that do not run, and waits until each is ready or has ended, or for `readyMs`. Says in the terminal what became of them. */
+  beginTurn(turn: ServicesTurn): Promise<void>
+  /** Ends the recording of what they print until the next turn. */
+  endTurn(): Promise<void>
+}
+
+export interface ServicesTurn {
+  readonly output: RunOutput
+  readonly redaction: Redaction
+  readonly signal: AbortSignal
+  readonly readyMs: number
+}
+
+interface SandboxOfServices {
+  readonly services: readonly ProjectService[]
+  readonly sandbox: Pick<SandboxedProcess, 'exec' | 'listening'>
+  readonly env: Readonly<Record<string, string>>
+  /** Why no service can run in this sandbox, in a sentence. */
+  readonly refusal: string | undefined
+}
+
+interface Service extends ProjectService {
+  readonly log: ServiceLog
+  state: 'none' | 'starting' | 'ready' | 'not_ready' | 'ended'
+  exit?: ProgramExit
+}
+
+const lookAgainMs = 50
+
+export function projectServices({ services, sandbox, env, refusal }: SandboxOfServices): ProjectServices {
+  const all = services.map((service): Service => ({
+    ...service,
+    log: serviceLog(service.name),
+    state: 'none',
+  }))
+  let isTold = false
+  let endRecording: (() => Promise<void>) | undefined
+
+  async function start(service: Service, { redaction, output }: ServicesTurn): Promise<void> {
+    const { name, log } = service
+    if (service.state === 'ended')
+      await output.note(`The service ${name} ${endOf(service)} and is started again.\n`)
+    service.state = 'none'
+    const line = shellLine(service.command)
+    try {
+      const program = await sandbox.exec({ command: line.command, env: { ...env, ...line.env } })
+      service.state = 'starting'
+      program.stdin.end()
+      void Promise.allSettled([
+        program.exited,
+        log.drain(program.stdout, redaction),
+        log.drain(program.stderr, redaction),
+      ]).then(([exited]) => {
+        if (exited.status === 'fulfilled') service.exit = exited.value
+        service.state = 'ended'
+        return log.say(`The service ${endOf(service)}.`)
+      })
+    } catch (fault) {
+      const why = fault instanceof Error ? fault.message : String(fault)
+      await output.note(`The service ${name} could not be started: ${why}\n`)
+    }
+  }
+
+  async function lookAtPorts(some: readonly Service[]): Promise<void> {
+    const open = new Set((await sandbox.listening()).map(({ port }) => port))
+    for (const service of some)
+      if (isPending(service) && (service.readyPort === null || open.has(service.readyPort)))
+        service.state = 'ready'
+  }
+
+  return {
+    async beginTurn(turn) {
+      if (all.length === 0) return
+      const { output, signal, readyMs } = turn
+      if (refusal !== undefined) {
+        if (!isTold) await output.note(`${refusal}\n`)
+        isTold = true
+        return
+      }
+      endRecording = () => output.end()
+      for (const { log } of all) await log.beginTurn((text) => output.stdout.write(text))
+      const waiting = all.filter(
+        ({ state }) => state === 'none' || state === 'ended' || state === 'not_ready',
+      )
+      const begun = waiting.filter(({ state }) => state !== 'not_ready')
+      await Promise.all(begun.map((service) => start(service, turn)))
+      const until = performance.now() + readyMs
+      do {
+        await lookAtPorts(waiting)
+        if (!begun.some(isPending) || signal.aborted) break
+        await sleep(lookAgainMs, undefined, { signal }).catch(() => undefined)
+      } while (performance.now() < until)
+      if (signal.aborted) return
+      for (const service of waiting) await output.note(outcomeOf(service, readyMs))
+      for (const service of waiting) if (service.state === 'starting') service.state = 'not_ready'
+    },
+    async endTurn() {
+      for (const { log } of all) log.endTurn()
+      await endRecording?.()
+      endRecording = undefined
+    },
+  }
+}
+
+const isPending = ({ state }: Service): boolean => state === 'starting' || state === 'not_ready'
+
+function endOf({ exit }: Service): string {
+  return exit?.reason === 'itself' ? `ended with exit code ${exit.code ?? 'unknown'}` : 'was ended'
+}
+
+/** What a turn's terminal says about a service that it waited for; empty when that was already said. */
+function outcomeOf(service: Service, readyMs: number): string {
+  const { name, readyPort, state, log } = service
+  const last = log.last()
+  const lines = last === '' ? '' : ` It printed last:\n${last.replaceAll(/^/gm, '    ')}`
+  switch (state) {
+    case 'none':
+      return ''
+    case 'ready':
+      return readyPort === null
+        ? `The service ${name} runs.\n`
+        : `The service ${name} is ready on port ${readyPort}.\n`
+    case 'starting':
+      return `The service ${name} is not ready: nothing listens on port ${readyPort} after ${timeInWords(readyMs)}. The turn goes on without it.${lines}\n`
+    case 'not_ready':
+      return `The service ${name} is still not ready: nothing listens on port ${readyPort}.\n`
+    case 'ended':
+      return `The service ${name} is not ready: it ${endOf(service)}. It is started again in the next turn.${lines}\n`
+  }
+}
+
+/** The services in the sandbox of an agent, which get the environment that the agent has from the project. */
+export function servicesBeside(
+  agent: SandboxedProcess,
+  { sandbox, sandboxEnv }: { readonly sandbox: Sandbox; readonly sandboxEnv: Pick<SandboxEnv, 'services'> },
+  env: Readonly<Record<string, string>>,
+): ProjectServices {
+  return projectServices({
+    services: sandboxEnv.services ?? [],
+    sandbox: agent,
+    env,
+    refusal: whyNoServices(sandbox),
+  })
+}
+
+/** Why services cannot run beside the agent in such a sandbox; `undefined` when they can. */
+export function whyNoServices({ kind }: Pick<Sandbox, 'kind'>): string | undefined {
+  if (kind === 'container')
+    return "The project's services do not run: nothing can be started beside an agent whose sandbox is a container."
+  if (kind === 'none' && !canKeep)
+    return "The project's services do not run: without a sandbox, they need Linux and perl."
+  return undefined
+}
+
+/** The sentence by which the agent knows of the services; empty when there are none. */
+export function toldOfServices(services: readonly ProjectService[], sandbox: Pick<Sandbox, 'kind'>): string {
+  if (services.length === 0 || whyNoServices(sandbox) !== undefined) return ''
+  const named = services.map(({ name, readyPort }) =>
+    readyPort === null ? name : `${name} (port ${readyPort} on localhost)`,
+  )
+  return `These services of the project are started beside you in this sandbox and keep running between your turns: ${named.join(', ')}.`
+}

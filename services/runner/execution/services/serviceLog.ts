@@ -1,0 +1,118 @@
+/** The log of one service: redacted lines, each with the service's name before it. */
+import { StringDecoder } from 'node:string_decoder'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { stripVTControlCharacters } from 'node:util'
+import type { Redaction } from '../../redaction/redaction.ts'
+
+export interface ServiceLog {
+  /** Reads a stream to its end, no faster than its lines are recorded. */
+  drain(stream: AsyncIterable<Uint8Array>, redaction: Redaction): Promise<void>
+  /** Adds a line of our own. */
+  say(line: string): Promise<void>
+  /** Records what was kept since the last turn, and from now on lines as they come. */
+  beginTurn(record: (text: string) => Promise<void>): Promise<void>
+  /** From now on, only the last lines are kept. */
+  endTurn(): void
+  /** The last lines that the service printed, without its name. */
+  last(): string
+}
+
+interface ServiceLogLimits {
+  /** The most characters that are recorded in a turn as they come. What is printed after them is handled as if it were printed after the turn. */
+  readonly inTurn: number
+  /** The most characters that are kept for the next turn. */
+  readonly kept: number
+  /** How long to wait after each chunk that is not recorded, so that a flood costs little. */
+  readonly paceMs: number
+}
+
+const defaultLimits: ServiceLogLimits = { inTurn: 256 * 1024, kept: 64 * 1024, paceMs: 50 }
+/** A line that is longer than this is broken. */
+const longestLine = 4_096
+const lastCharacters = 1_000
+
+export function serviceLog(name: string, limits: ServiceLogLimits = defaultLimits): ServiceLog {
+  const prefix = `[${name}] `
+  let record: ((text: string) => Promise<void>) | undefined
+  let room = 0
+  let kept = ''
+  let isCut = false
+  let last = ''
+
+  function keep(text: string): void {
+    kept += text
+    if (kept.length <= limits.kept) return
+    const tail = kept.slice(-limits.kept)
+    kept = tail.slice(tail.indexOf('\n') + 1)
+    isCut = true
+  }
+  async function add(lines: readonly string[]): Promise<void> {
+    if (lines.length === 0) return
+    const text = lines.map((line) => `${prefix}${line}\n`).join('')
+    if (record !== undefined && text.length <= room) {
+      room -= text.length
+      return record(text).catch(() => undefined)
+    }
+    if (record !== undefined && room > 0) {
+      room = 0
+      await record(
+        `${prefix}It prints much: its last lines are shown at the beginning of the next turn.\n`,
+      ).catch(() => undefined)
+    }
+    keep(text)
+    await sleep(limits.paceMs)
+  }
+
+  const printed = (lines: readonly string[]): Promise<void> => {
+    last = `${last}${lines.map((line) => `${line}\n`).join('')}`.slice(-lastCharacters)
+    return add(lines)
+  }
+
+  return {
+    async drain(stream, redaction) {
+      const decoder = new StringDecoder('utf8')
+      const redactor = redaction.stream()
+      const lines = lineSplitter()
+      for await (const chunk of stream)
+        await printed(lines.push(await redactor.push(decoder.write(Buffer.from(chunk)))))
+      await printed([
+        ...lines.push(await redactor.push(decoder.end())),
+        ...lines.push(await redactor.end()),
+        ...lines.end(),
+      ])
+    },
+    say: (line) => add([line]),
+    async beginTurn(recordNow) {
+      const text = `${isCut ? `${prefix}Earlier lines are left out.\n` : ''}${kept}`
+      kept = ''
+      isCut = false
+      room = limits.inTurn
+      record = recordNow
+      if (text !== '') await recordNow(text)
+    },
+    endTurn: () => void (record = undefined),
+    last: () => last.trimEnd(),
+  }
+}
+
+/** Splits text into lines without anything that moves a terminal's cursor. */
+function lineSplitter() {
+  let pending = ''
+  const clean = (line: string): string => stripVTControlCharacters(line).replaceAll(/[^\t\P{Cc}]/gu, '')
+  return {
+    push(text: string): readonly string[] {
+      const lines = `${pending}${text}`.split('\n')
+      pending = lines.pop() ?? ''
+      while (pending.length > longestLine) {
+        lines.push(pending.slice(0, longestLine))
+        pending = pending.slice(longestLine)
+      }
+      return lines.map(clean)
+    },
+    end(): readonly string[] {
+      const rest = pending
+      pending = ''
+      return rest === '' ? [] : [clean(rest)]
+    },
+  }
+}

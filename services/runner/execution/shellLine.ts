@@ -1,0 +1,15 @@
+/** How a line of shell that a person wrote becomes a program. */
+
+/**
+ * The program that runs a line of shell. The line may contain a password, so it is passed in the environment, which only its user can read, and not
+ * as an argument.
+ */
+export function shellLine(line: string): {
+  readonly command: readonly [string, ...string[]]
+  readonly env: Readonly<Record<string, string>>
+} {
+  return { command: ['/bin/bash', '-c', evalLine], env: { FLIGHTDECK_COMMAND: line } }
+}
+
+/** Clears the variable and the arguments first, so that the line runs as if it were given to `bash -c` itself. */
+const evalLine = 'set -- "$FLIGHTDECK_COMMAND"; unset FLIGHTDECK_COMMAND; eval "set --;$1"'
