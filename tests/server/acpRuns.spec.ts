@@ -224,7 +224,7 @@ describe.each(tried)('$name', (agent) => {
     if (!program.found) return
     opened = await agent.open(program.path, scriptsOf(agent, gates))
     scene = opened.scene
-    const more = isLongRun ? '' : '; images, keys and retries only in `npm run test:long`'
+    const more = isLongRun ? '' : '; images, keys, MCP servers and retries only in `npm run test:long`'
     note(`runs of ${agent.name}`, `the real CLI, on a scripted API of its model${more}`)
   }, 360_000)
   beforeEach((context) => {
@@ -295,22 +295,6 @@ describe.each(tried)('$name', (agent) => {
     expect(scene.product.logs.stdout + scene.product.logs.stderr).not.toContain(apiKey)
   })
 
-  // Shows opencode, gemini: images.
-  test.runIf(isLongRun)('it is given the image that comes with a message', async () => {
-    const form = new FormData()
-    form.set('image', new File([new Uint8Array(await picture('image/png', 60, 40))], 'plan.png'))
-    const headers = { authorization: `Bearer ${scene.ada.token}` }
-    const address = `${scene.product.base}/api${uploadImage.path}`
-    const uploaded = await fetch(address, { method: 'POST', headers, body: form })
-    const image = uploadImage.answer.parse(await uploaded.json())
-    const taskId = await begin('Say')
-    expect(await ended(taskId)).toMatchObject({ status: 'completed' })
-    const body = { message: 'What did you write?', images: [image.id] }
-    await scene.ada.ask(sendMessage, { ...of(taskId), body })
-    expect(await ended(taskId, 2)).toMatchObject({ status: 'completed' })
-    expect(earlier()).toMatch(agent.image)
-  })
-
   // Shows opencode, gemini: ask.
   test('it asks before each change, and not again what is allowed in the task', async () => {
     const { ada } = scene
@@ -379,112 +363,11 @@ describe.each(tried)('$name', (agent) => {
     expect((await scene.ada.ask(getCommands, of(taskId))).logs).toEqual([])
   })
 
-  test.runIf(isLongRun)(
-    'its question of a run that a crash ended is answered with the next turn',
-    async () => {
-      const taskId = await begin('Ask and be killed')
-      const params = { taskId, questionId: await open(taskId) }
-      await scene.product.kill9()
-      await scene.product.restart()
-      expect(await ended(taskId)).toMatchObject({ status: 'failed', waitingFor: 'question' })
-      await scene.ada.ask(answerQuestion, { params, body: { answer: 'Blue' } })
-      expect(await ended(taskId, 2)).toMatchObject({ status: 'completed', waitingFor: null })
-      expect(await answersOf(taskId)).toContain('Blue it is.')
-    },
-  )
-
-  test('it uses a local and a remote MCP server, and the credential is nowhere in its sandbox', async () => {
-    const credential = 'Bearer swordfish-of-the-remote-server'
-    const remote = await startRemoteMcp({ accepts: (authorization) => authorization === credential })
-    const { ada, projectId } = scene
-    const params = { projectId }
-    const choose = (servers: readonly McpServerInput[]) =>
-      ada.ask(setProjectMcpServers, { params, body: { servers: [...servers] } })
-    try {
-      await ada.ask(setProjectSecret, {
-        params: { ...params, name: 'LOCAL_KEY' },
-        body: { value: 'trout-of-it' },
-      })
-      await choose([localSettings, remoteSettings(remote.url, credential)])
-      const taskId = await begin('Use both')
-      expect(await ended(taskId)).toMatchObject({ status: 'completed' })
-      expect(earlier()).toContain('I am the user')
-      expect(earlier()).toContain('variable of 11')
-      expect(earlier()).not.toContain('swordfish-of-the')
-      const { output } = await ada.ask(getTerminal, of(taskId))
-      const shown = output.map(({ content }) => content).join('')
-      expect(shown).toContain('MCP server tiny: connected with 3 tools.')
-      expect(shown).toContain('MCP server local: given to the agent, which does not say how it is.')
-      expect(shown).not.toContain('swordfish-of-the')
-    } finally {
-      await choose([])
-      await remote.close()
-    }
-  })
-
-  test.runIf(isLongRun)('a key that its model refuses is told in a sentence', async () => {
-    const taskId = await begin('Answer 401')
-    const { failure } = await ended(taskId)
-    expect(failure).toMatchObject({
-      code: 'unauthorized',
-      reason: expect.stringContaining(agent.key.variable),
-    })
-  })
-
-  test.runIf(isLongRun)('a retry of a call to its model, of which it says nothing, is told', async () => {
-    const taskId = await begin('Answer 429 once')
-    expect(await ended(taskId)).toMatchObject({ status: 'completed' })
-    const { output } = await scene.ada.ask(getTerminal, of(taskId))
-    expect(output.map(({ content }) => content).join('')).toContain(
-      "The model's API answers 429. The agent may try again by itself.",
-    )
-  })
-
   test('what a repository has for it runs no programs', async () => {
     const taskId = await begin('Plug in')
     expect(await ended(taskId)).toMatchObject({ status: 'completed' })
     await say(taskId, 'Go on')
     expect(await ended(taskId, 2)).toMatchObject(agent.plugged.outcome)
-  })
-
-  test.runIf(isLongRun)(
-    "a person's own key pays, and one that is refused when it is entered is not stored",
-    async () => {
-      const { provider, header } = agent.key
-      const own = 'sk-the-key-of-ada-which-no-sandbox-sees-0001'
-      await scene.ada.ask(setAgentKey, { body: { provider, value: own } })
-      const revoked = { body: { provider, value: 'sk-revoked-long-ago-0001' } }
-      expect(await scene.ada.refused(setAgentKey, revoked)).toMatchObject({ code: 'key_refused' })
-      const taskId = await begin('Say')
-      expect(await ended(taskId)).toMatchObject({ status: 'completed' })
-      expect(opened.requests.at(-1)?.headers[header]).toBe(own)
-      await scene.ada.ask(setAgentKey, { body: { provider, value: null } })
-    },
-  )
-
-  test.runIf(isLongRun)("a project's key pays, at the project's own address alone", async () => {
-    const { provider, header } = agent.key
-    const value = 'sk-of-the-gateway-which-no-sandbox-sees-0002'
-    const gateway = await agent.start(scriptsOf(agent, gates))
-    onTestFinished(() => gateway.close())
-    const params = { projectId: scene.projectId }
-    const modelKey = { provider, baseUrl: `${gateway.baseUrl}/team/${agent.version}/`, value }
-    const set = (change: object = {}) => ({ params, body: { modelKey: { ...modelKey, ...change } } })
-    const revoked = set({ value: 'sk-revoked-at-the-gateway-0002' })
-    expect(await scene.ada.refused(updateProjectSettings, revoked)).toMatchObject({ code: 'key_refused' })
-    await scene.ada.ask(updateProjectSettings, set())
-    const { settings } = await scene.ada.ask(getProjectSettings, { params })
-    expect(settings.modelKeys).toMatchObject([{ baseUrl: `${gateway.baseUrl}/team`, checked: true }])
-    expect(await ended(await begin('Say'))).toMatchObject({ status: 'completed' })
-    expect(gateway.requests.length).toBeGreaterThan(0)
-    for (const { path, headers } of gateway.requests) {
-      expect(path.startsWith(`/team/${agent.version}/`)).toBe(true)
-      expect(headers).toMatchObject({ [header]: value, authorization: `Bearer ${value}` })
-    }
-    const { failure } = await ended(await begin('Answer 401'))
-    expect(failure?.reason).toMatch(/^127\.0\.0\.1:\d+ refused the project's key\. Replace or remove it/)
-    expect(opened.requests.filter(({ headers }) => headers[header] === value)).toEqual([])
-    await scene.ada.ask(updateProjectSettings, set({ value: null }))
   })
 
   test('it is told as installed, with its version', async () => {
@@ -494,6 +377,120 @@ describe.each(tried)('$name', (agent) => {
       version: program.found ? program.version : null,
       keyInSandbox: false,
       missing: null,
+    })
+  })
+
+  // Each start of a program takes seconds of computing, so `npm test` leaves these to the long tests.
+  describe.each(isLongRun ? ['in depth'] : [])('%s', () => {
+    // Shows opencode, gemini: images.
+    test('it is given the image that comes with a message', async () => {
+      const form = new FormData()
+      form.set('image', new File([new Uint8Array(await picture('image/png', 60, 40))], 'plan.png'))
+      const headers = { authorization: `Bearer ${scene.ada.token}` }
+      const address = `${scene.product.base}/api${uploadImage.path}`
+      const uploaded = await fetch(address, { method: 'POST', headers, body: form })
+      const image = uploadImage.answer.parse(await uploaded.json())
+      const taskId = await begin('Say')
+      expect(await ended(taskId)).toMatchObject({ status: 'completed' })
+      const body = { message: 'What did you write?', images: [image.id] }
+      await scene.ada.ask(sendMessage, { ...of(taskId), body })
+      expect(await ended(taskId, 2)).toMatchObject({ status: 'completed' })
+      expect(earlier()).toMatch(agent.image)
+    })
+
+    test('its question of a run that a crash ended is answered with the next turn', async () => {
+      const taskId = await begin('Ask and be killed')
+      const params = { taskId, questionId: await open(taskId) }
+      await scene.product.kill9()
+      await scene.product.restart()
+      expect(await ended(taskId)).toMatchObject({ status: 'failed', waitingFor: 'question' })
+      await scene.ada.ask(answerQuestion, { params, body: { answer: 'Blue' } })
+      expect(await ended(taskId, 2)).toMatchObject({ status: 'completed', waitingFor: null })
+      expect(await answersOf(taskId)).toContain('Blue it is.')
+    })
+
+    test('it uses a local and a remote MCP server, and the credential is nowhere in its sandbox', async () => {
+      const credential = 'Bearer swordfish-of-the-remote-server'
+      const remote = await startRemoteMcp({ accepts: (authorization) => authorization === credential })
+      const { ada, projectId } = scene
+      const params = { projectId }
+      const choose = (servers: readonly McpServerInput[]) =>
+        ada.ask(setProjectMcpServers, { params, body: { servers: [...servers] } })
+      try {
+        await ada.ask(setProjectSecret, {
+          params: { ...params, name: 'LOCAL_KEY' },
+          body: { value: 'trout-of-it' },
+        })
+        await choose([localSettings, remoteSettings(remote.url, credential)])
+        const taskId = await begin('Use both')
+        expect(await ended(taskId)).toMatchObject({ status: 'completed' })
+        expect(earlier()).toContain('I am the user')
+        expect(earlier()).toContain('variable of 11')
+        expect(earlier()).not.toContain('swordfish-of-the')
+        const { output } = await ada.ask(getTerminal, of(taskId))
+        const shown = output.map(({ content }) => content).join('')
+        expect(shown).toContain('MCP server tiny: connected with 3 tools.')
+        expect(shown).toContain('MCP server local: given to the agent, which does not say how it is.')
+        expect(shown).not.toContain('swordfish-of-the')
+      } finally {
+        await choose([])
+        await remote.close()
+      }
+    })
+
+    test('a key that its model refuses is told in a sentence', async () => {
+      const taskId = await begin('Answer 401')
+      const { failure } = await ended(taskId)
+      expect(failure).toMatchObject({
+        code: 'unauthorized',
+        reason: expect.stringContaining(agent.key.variable),
+      })
+    })
+
+    test('a retry of a call to its model, of which it says nothing, is told', async () => {
+      const taskId = await begin('Answer 429 once')
+      expect(await ended(taskId)).toMatchObject({ status: 'completed' })
+      const { output } = await scene.ada.ask(getTerminal, of(taskId))
+      expect(output.map(({ content }) => content).join('')).toContain(
+        "The model's API answers 429. The agent may try again by itself.",
+      )
+    })
+
+    test("a person's own key pays, and one that is refused when it is entered is not stored", async () => {
+      const { provider, header } = agent.key
+      const own = 'sk-the-key-of-ada-which-no-sandbox-sees-0001'
+      await scene.ada.ask(setAgentKey, { body: { provider, value: own } })
+      const revoked = { body: { provider, value: 'sk-revoked-long-ago-0001' } }
+      expect(await scene.ada.refused(setAgentKey, revoked)).toMatchObject({ code: 'key_refused' })
+      const taskId = await begin('Say')
+      expect(await ended(taskId)).toMatchObject({ status: 'completed' })
+      expect(opened.requests.at(-1)?.headers[header]).toBe(own)
+      await scene.ada.ask(setAgentKey, { body: { provider, value: null } })
+    })
+
+    test("a project's key pays, at the project's own address alone", async () => {
+      const { provider, header } = agent.key
+      const value = 'sk-of-the-gateway-which-no-sandbox-sees-0002'
+      const gateway = await agent.start(scriptsOf(agent, gates))
+      onTestFinished(() => gateway.close())
+      const params = { projectId: scene.projectId }
+      const modelKey = { provider, baseUrl: `${gateway.baseUrl}/team/${agent.version}/`, value }
+      const set = (change: object = {}) => ({ params, body: { modelKey: { ...modelKey, ...change } } })
+      const revoked = set({ value: 'sk-revoked-at-the-gateway-0002' })
+      expect(await scene.ada.refused(updateProjectSettings, revoked)).toMatchObject({ code: 'key_refused' })
+      await scene.ada.ask(updateProjectSettings, set())
+      const { settings } = await scene.ada.ask(getProjectSettings, { params })
+      expect(settings.modelKeys).toMatchObject([{ baseUrl: `${gateway.baseUrl}/team`, checked: true }])
+      expect(await ended(await begin('Say'))).toMatchObject({ status: 'completed' })
+      expect(gateway.requests.length).toBeGreaterThan(0)
+      for (const { path, headers } of gateway.requests) {
+        expect(path.startsWith(`/team/${agent.version}/`)).toBe(true)
+        expect(headers).toMatchObject({ [header]: value, authorization: `Bearer ${value}` })
+      }
+      const { failure } = await ended(await begin('Answer 401'))
+      expect(failure?.reason).toMatch(/^127\.0\.0\.1:\d+ refused the project's key\. Replace or remove it/)
+      expect(opened.requests.filter(({ headers }) => headers[header] === value)).toEqual([])
+      await scene.ada.ask(updateProjectSettings, set({ value: null }))
     })
   })
 })
