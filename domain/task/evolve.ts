@@ -314,6 +314,8 @@ function turnsUndone(task: LiveTask, data: DataOf<'TurnsUndone'>): LiveTask {
   return {
     ...task,
     restorePoints,
+    // A file that an undone turn left counts as new when it is made again.
+    artifacts: { ...task.artifacts, digests: noArtifacts.digests },
     questions: withoutPending(task.questions),
     saved,
     session: session?.sessionId == null ? null : { agent: session.agent, sessionId: session.sessionId },

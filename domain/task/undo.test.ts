@@ -4,6 +4,7 @@ import { given, stateAfter } from '../../tests/domain/given.ts'
 import { creating } from '../../tests/domain/creating.ts'
 import { executionId, messageId, taskId } from '../../tests/domain/ids.ts'
 import * as past from '../../tests/domain/taskHistories.ts'
+import { ArtifactKept } from './artifactEvents.ts'
 import type { TaskEvent } from './events.ts'
 import { countingAt } from './restorePoints.ts'
 import { TaskForked, TurnsUndone, WorkspaceRestored } from './snapshotEvents.ts'
@@ -69,6 +70,15 @@ describe('undoing a turn', () => {
     const { points, at } = state.restorePoints
     expect(countingAt(points, at).map((point) => point.executionId)).toEqual([3, 2, 1].map(executionId))
     expect(state.saved?.work).toBe('3'.padStart(40, 'b'))
+  })
+
+  test('forgets which artifacts there were, so that equal ones of a new turn are kept too, and counts them still', () => {
+    const blob = { hash: 'a'.repeat(64), size: 10 }
+    const data = { executionId: executionId(3), artifactId: taskId(9), mediaType: 'image/png', blob } as const
+    const left = ArtifactKept.of(data, { name: 'shot.png', digest: 'd' })
+    expect(live(threeTurns.slice(0, -1), left, threeTurns.slice(-1)).artifacts.digests.size).toBe(1)
+    const { artifacts } = live(threeTurns.slice(0, -1), left, threeTurns.slice(-1), undone(3, [3]))
+    expect(artifacts).toEqual({ count: 1, bytes: 10, digests: new Map() })
   })
 
   test('is refused while something runs, where it changes nothing, and of what is unknown', () => {

@@ -156,6 +156,30 @@ describe('a file', () => {
     }
   })
 
+  test('shows no part of a secret at the end of what was read of it', async () => {
+    await put('run.log', `x${secret}\n`.repeat(30_000))
+    const { file } = await read('run.log')
+    expect(file).toMatchObject({ cut: true, redacted: true })
+    expect(file?.content).not.toContain(secret.slice(0, 4))
+  })
+
+  test('that is a link to a secret does not tell it', async () => {
+    for (const [name, target] of [
+      ['link', `https://${secret}@example.com`],
+      ['long-link', `${'x'.repeat(190)}${secret}`],
+    ] as const) {
+      await symlink(target, join(tree, name))
+      const { entries } = await read('')
+      const { file } = await read(name)
+      const shown = entries?.find((entry) => entry.name === name)
+      for (const told of [shown?.target, file?.target]) {
+        expect(told).toBeTruthy()
+        expect(told).not.toContain(secret.slice(0, 4))
+      }
+      await rm(join(tree, name))
+    }
+  })
+
   test('is cut when it is long, and is downloaded as a whole', async () => {
     const line = `${'x'.repeat(99)}\n`
     await put('long.txt', line.repeat(20_000))

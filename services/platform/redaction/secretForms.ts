@@ -19,6 +19,8 @@ export function formsOf(secrets: readonly string[]): readonly string[] {
     .filter((secret) => secret.length >= shortest)
     .flatMap((secret) => [
       secret,
+      // Bytes that are no UTF-8 are read as Latin 1.
+      Buffer.from(secret).toString('latin1'),
       ...hexForms(secret),
       ...base64Forms(secret),
       ...urlForms(secret),

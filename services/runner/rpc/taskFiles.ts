@@ -26,6 +26,8 @@ type Response = RpcResponse<'taskFiles'>
 type Repository = NonNullable<Awaited<ReturnType<FindRepository>>>
 
 const maxAtOnce = 4
+/** After so long, nobody waits for the answer any more. */
+const longestWaitMs = 15_000
 /** How long a runner without the workspace leaves the answer to the one that has it. */
 const graceMs = 1_500
 
@@ -39,7 +41,10 @@ export function taskFiles(
       const repository = await found(request)
       if (!repository) return undefined
       if (!isAlone && !(await deps.workspaces.has(request.taskId))) await pause(graceMs)
-      return await inTurn(() => answer(deps, repository, request))
+      const since = Date.now()
+      return await inTurn(async () =>
+        Date.now() - since < longestWaitMs ? answer(deps, repository, request) : undefined,
+      )
     } catch (fault) {
       deps.logger.info({ err: fault, taskId: request.taskId }, "failed to read a task's files")
       return undefined
@@ -103,11 +108,21 @@ async function responseOf(
       : taskFileLimits.textBytes + beyondShown
   const found = await source.at(path, most)
   if (found.kind === 'missing') return { kind: 'missing' }
-  if (found.kind === 'folder') return { ...found, from }
   const facts = { ...nothingShown, path }
-  if (found.kind === 'link') return fileAlone({ ...facts, kind: 'link', target: found.target }, from)
+  const redaction = await redactionFor(deps, repository, request)
+  if (found.kind === 'folder') {
+    const entries = found.entries.map(async (entry) => ({
+      ...entry,
+      target: entry.target && (await shownTarget(entry.target, redaction)),
+    }))
+    return { ...found, entries: await Promise.all(entries), from }
+  }
+  if (found.kind === 'link') {
+    const target = await shownTarget(found.target, redaction)
+    return fileAlone({ ...facts, kind: 'link', target }, from)
+  }
   if (found.kind !== 'file') return fileAlone({ ...facts, kind: found.kind }, from)
-  const { bytes, ...shown } = await contentOf(deps, await redactionFor(deps, repository, request), {
+  const { bytes, ...shown } = await contentOf(deps, redaction, {
     ...found,
     isImage: isImageName(path),
     download,
@@ -130,6 +145,13 @@ const nothingShown = {
 
 function fileAlone(file: TaskFile, from: FilesFrom): Response {
   return { kind: 'file', file, content: null, from }
+}
+
+/** The longest shown target of a link, in UTF-16 code units. */
+const longestShownTarget = 200
+
+async function shownTarget(target: string, redaction: Redaction): Promise<string> {
+  return (await redaction.text(target)).slice(0, longestShownTarget)
 }
 
 /** What is read beyond the shown part of a text, so that a secret at its end is known as a whole. */

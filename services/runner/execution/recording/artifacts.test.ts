@@ -15,6 +15,7 @@ import { textThreads } from '../../redaction/textThreads.ts'
 import { keepArtifacts } from './artifacts.ts'
 
 const secret = 'correct-horse-battery-staple'
+const foreignSecret = 'größeres-Geheimnis-über-allem'
 
 let tree: string
 beforeEach(async () => {
@@ -45,7 +46,7 @@ async function endTurn(artifacts: TaskArtifacts = noArtifacts) {
       treeDir: tree,
       executionId: executionId(1),
       begunAt: 0,
-      redaction: redactionOf([secret], textThreads()),
+      redaction: redactionOf([secret, foreignSecret], textThreads()),
       report: async (...events) => void reported.push(...events),
     },
   )
@@ -119,11 +120,12 @@ test('a secret is removed from text and names, and a file of bytes with one is r
   await put('run.log', `token: ${secret}\n`)
   await put(`${secret}.txt`, 'x')
   await put('core.bin', Buffer.concat([Buffer.of(0, 1), Buffer.from(secret), Buffer.of(0)]))
+  await put('other.bin', Buffer.concat([Buffer.of(0, 1), Buffer.from(foreignSecret), Buffer.of(0)]))
   const { types, bytes, said } = await endTurn()
   expect(Object.keys(types)).toEqual([`${redacted}.txt`, 'run.log'])
   expect(bytes.map(String)).toEqual(['x', `token: ${redacted}\n`])
   expect(said).toBe(
-    'Not kept of `.flightdeck/artifacts`:\n\n- `core.bin`, because it contains a secret or a token',
+    'Not kept of `.flightdeck/artifacts`:\n\n- `core.bin`, `other.bin`, because it contains a secret or a token',
   )
 })
 
@@ -149,6 +151,15 @@ test('a turn keeps so many files, a task so many and so much, and what is left o
   const much = await endTurn({ ...noArtifacts, count: 1, bytes: artifactLimits.bytesOfTask - 3 })
   expect(Object.keys(much.types)).toHaveLength(3)
   expect(much.said).toContain('because a task keeps at most 100 MB')
+})
+
+test('a turn looks for secrets and types in so many files, also when it keeps none of them', async () => {
+  await Promise.all(Array.from({ length: 30 }, (_, at) => put(`${at + 10}.bin`, `\0${secret}`)))
+  await put('last.txt', 'x')
+  const { types, said } = await endTurn()
+  expect(types).toEqual({})
+  expect(said).toContain('and 15 more, because it contains a secret or a token')
+  expect(said).toContain('and 6 more, because a turn leaves at most 20 files')
 })
 
 test('what is refused is named in one message, in words that are no Markdown', async () => {

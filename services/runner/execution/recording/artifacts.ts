@@ -37,15 +37,16 @@ export async function keepArtifacts(
   const refused = [...found]
   const scope = scopeOfStream(taskStream(task.taskId))
   let { count, bytes: bytesOfTask } = task.artifacts
+  /** The new files that were looked through, which takes long for large ones. */
+  let looked = 0
   const fullFor = (size: number): string | undefined => {
-    if (count - task.artifacts.count === artifactLimits.aTurn)
-      return `a turn leaves at most ${artifactLimits.aTurn} files`
     if (count >= artifactLimits.aTask) return `a task keeps at most ${artifactLimits.aTask} files`
     return bytesOfTask + size > artifactLimits.bytesOfTask ? 'a task keeps at most 100 MB' : undefined
   }
   /** Keeps one file, or returns why not. */
   const keep = async (path: string): Promise<string | undefined> => {
-    const full = fullFor(0)
+    const full =
+      looked === artifactLimits.aTurn ? `a turn leaves at most ${artifactLimits.aTurn} files` : fullFor(0)
     if (full !== undefined) return full
     const content = await read(path)
     if (content === null) return 'it changed while it was read'
@@ -53,6 +54,7 @@ export async function keepArtifacts(
     // A name may contain a secret as well.
     const name = await redaction.text(path)
     if (task.artifacts.digests.get(name) === digest) return undefined
+    looked += 1
     const checked = await checkedArtifact(path, content, { ...deps, redaction })
     const because = 'because' in checked ? checked.because : fullFor(checked.bytes.length)
     if ('because' in checked || because !== undefined) return because

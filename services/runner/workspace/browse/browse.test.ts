@@ -164,4 +164,10 @@ test('a folder lists so many entries, describes only those, and says how many it
   const short = await folderOf(long, () => ({ kind: 'file', size: 1, target: null }))
   expect(JSON.stringify(short.entries).length).toBeLessThan(700_000)
   expect(short.entries.length + short.leftOut).toBe(100_000)
+  // A message of NATS has at most a megabyte, and each of these names and targets has three bytes for a code unit.
+  const wide = Array.from({ length: 1_000 }, () => ({ name: Buffer.alloc(255, 0xff), isFolder: false }))
+  const target = '山'.repeat(200)
+  const fitting = await folderOf(wide, () => ({ kind: 'link', size: null, target }))
+  expect(Buffer.byteLength(JSON.stringify(fitting))).toBeLessThan(700_000)
+  expect(fitting.entries.length + fitting.leftOut).toBe(1_000)
 })

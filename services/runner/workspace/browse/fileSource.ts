@@ -29,10 +29,10 @@ export interface Child {
 export type Described = Pick<FileEntry, 'kind' | 'size' | 'target'>
 
 const describedAtOnce = 100
-/** The length of all entries as JSON: they must fit into one message between processes. */
+/** The bytes of all entries as JSON: they must fit into one message between processes. */
 const longestList = 400_000
-/** The longest shown target of a link in a list, in UTF-16 code units. */
-export const longestTarget = 200
+/** How many bytes of a link's target are read: no file system has longer ones. */
+export const longestTarget = 4_096
 
 /** The first entries of a folder. Only those are described; `undefined` stands for one that no longer exists. */
 export async function folderOf<C extends Child>(
@@ -54,7 +54,7 @@ export async function folderOf<C extends Child>(
       if (!found) continue
       const text = name.toString('utf8')
       const entry = { name: text, ...found, opens: Buffer.from(text).equals(name) }
-      room -= JSON.stringify(entry).length
+      room -= Buffer.byteLength(JSON.stringify(entry))
       entries.push(entry)
     }
   }

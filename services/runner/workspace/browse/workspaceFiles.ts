@@ -7,14 +7,7 @@ import { withFolder, readPlainStart } from '../agentFiles.ts'
 import { kindAt, splitNul } from '../changes/indexDifferences.ts'
 import { endedWell, GitFault, type Git, type GitCall } from '../git/git.ts'
 import type { Workspace } from '../workspace.ts'
-import {
-  folderOf,
-  longestTarget,
-  type AtPath,
-  type Child,
-  type Described,
-  type FileSource,
-} from './fileSource.ts'
+import { folderOf, type AtPath, type Child, type Described, type FileSource } from './fileSource.ts'
 
 const gitTimeoutMs = 8_000
 /** The most paths that are listed: tracked ones, and as many new ones. */
@@ -109,8 +102,7 @@ async function describe(place: Buffer): Promise<Described | undefined> {
   if (found.isFile()) return { kind: 'file', size: found.size, target: null }
   if (found.isDirectory()) return { kind: 'folder', size: null, target: null }
   if (!found.isSymbolicLink()) return { kind: 'other', size: null, target: null }
-  const target = await readlink(place, 'utf8').catch(() => '')
-  return { kind: 'link', size: null, target: target.slice(0, longestTarget) }
+  return { kind: 'link', size: null, target: await readlink(place, 'utf8').catch(() => '') }
 }
 
 function entryOf(described: Described | undefined, { isFolder, isLeaf }: Listed): Described | undefined {
