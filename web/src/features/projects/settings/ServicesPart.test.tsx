@@ -49,11 +49,11 @@ test('services are added, changed, removed and saved together', async () => {
   const { part, sent, write, save } = await open([web])
   save()
   expect(sent()).toEqual([])
-  write('web', 'Ready when this port listens', '')
+  write('web', 'Ready port', '')
   fireEvent.click(part.getByText('Add Service'))
   write('New service', 'Name', ' db ')
   write('db', 'Start command', 'postgres')
-  write('db', 'Ready when this port listens', '5432')
+  write('db', 'Ready port', '5432')
   save()
   await waitFor(() => expect(sent()).toHaveLength(1))
   expect(sent()[0]).toEqual({
@@ -75,7 +75,7 @@ test('a fault is told at the service that has it, or below them all', async () =
   const refuse = (field: string, error: string) =>
     server.answer({ [`PUT ${path}/settings`]: () => json(400, { error, code: 'invalid_input', field }) })
   refuse('services.0.readyPort', 'Enter a port from 1 to 65535.')
-  write('web', 'Ready when this port listens', 'http')
+  write('web', 'Ready port', 'http')
   save()
   await part.findByText('Enter a port from 1 to 65535.')
   refuse('services', 'Two services have the same name.')

@@ -91,7 +91,7 @@ function ServiceRow({ row, errorOf, onChange, onRemove }: ServiceRowProps) {
       aria-label={row.name === '' ? texts.unnamed : row.name}
       className="grid grid-cols-1 gap-3 pt-4 first:pt-0"
     >
-      <div className="flex flex-wrap items-start gap-2">
+      <div className="flex items-start gap-2">
         <Field
           {...plain}
           label={texts.name}
@@ -99,7 +99,7 @@ function ServiceRow({ row, errorOf, onChange, onRemove }: ServiceRowProps) {
           value={row.name}
           error={errorOf('name')}
           onChange={(event) => onChange({ name: event.target.value })}
-          className="min-w-0 flex-1 basis-40"
+          className="min-w-0 flex-1"
         />
         <Field
           {...plain}
@@ -109,7 +109,7 @@ function ServiceRow({ row, errorOf, onChange, onRemove }: ServiceRowProps) {
           value={row.port}
           error={errorOf('readyPort')}
           onChange={(event) => onChange({ port: event.target.value })}
-          className="min-w-0 flex-1 basis-28"
+          className="w-28 shrink-0"
         />
         <IconButton
           label={row.name === '' ? texts.removeUnnamed : texts.remove(row.name)}

@@ -1,11 +1,11 @@
 /** Texts of the services of a project. */
 export const servicesTexts = {
   title: 'Services',
-  why: "Processes that run beside the agent in its sandbox, such as a database or the app's own server. They start before a turn, go on between turns, and end with the sandbox. A turn waits until the port of each listens, for 60 seconds unless whoever runs the server chose otherwise; then it goes on, and the terminal says what is not ready. They get the variables and what secrets the agent gets. Where sandboxes are containers, they do not run, and the terminal says so.",
+  why: "Processes that run beside the agent in its sandbox, such as a database or the app's own server. They start before a turn, go on between turns, and end with the sandbox. A turn waits until something listens on the ready port of each, for 60 seconds unless whoever runs the server chose otherwise; then it goes on, and the terminal says what is not ready. They get the variables and what secrets the agent gets. Where sandboxes are containers, they do not run, and the terminal says so.",
   none: 'No services yet.',
   unnamed: 'New service',
   name: 'Name',
-  port: 'Ready when this port listens',
+  port: 'Ready port',
   command: 'Start command',
   placeholder: 'npm run dev -- --port 5173',
   add: 'Add Service',
