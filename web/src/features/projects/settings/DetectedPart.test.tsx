@@ -1,6 +1,6 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { DetectedEnvironment, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { openPage } from '../../../../../tests/client/page.tsx'
 import { projectOf } from '../../../../../tests/client/samples.ts'
@@ -73,6 +73,10 @@ const open = async (answer: unknown, settings: Partial<ShownSettings> = {}) => {
 }
 
 test('what was found and the whole proposal are shown, and one click uses it', async () => {
+  // The store tells its subscribers of what was read in the next frame, which can be later than the end of the read.
+  vi.stubGlobal('requestAnimationFrame', (callback: () => void) => setTimeout(callback, 300))
+  onTestFinished(() => void vi.unstubAllGlobals())
+
   const { server, part, sent } = await open(repository(usual))
   await part.findByText('Packages of npm')
   const group = (name: string) => part.getByRole('group', { name }).textContent

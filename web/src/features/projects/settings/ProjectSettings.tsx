@@ -38,6 +38,12 @@ export function ProjectSettings() {
   const project = useProjectQuery(projectId)
   usePageTitle(texts.title)
   const name = project.data?.project.name
+  // Kept where the settings are read, so that the render that a use causes has the settings that were read after it.
+  const [timesUsed, setTimesUsed] = useState(0)
+  const onUsed = async () => {
+    await read.refetch()
+    setTimesUsed(timesUsed + 1)
+  }
   return (
     <Page
       title={texts.title}
@@ -59,23 +65,20 @@ export function ProjectSettings() {
       {data === undefined && !isUnknownId(error) && (
         <RetryNote read={read}>{reasonOf(error, faults.notFetched)}</RetryNote>
       )}
-      {data !== undefined && <Parts projectId={projectId} {...data} reread={read.refetch} />}
+      {data !== undefined && <Parts projectId={projectId} {...data} timesUsed={timesUsed} onUsed={onUsed} />}
     </Page>
   )
 }
 
 interface PartsProps extends ComponentProps<typeof HostsPart> {
-  readonly reread: () => Promise<unknown>
+  /** How often a proposal of the repository was saved. */
+  readonly timesUsed: number
+  readonly onUsed: () => Promise<void>
 }
 
-function Parts({ suggestions, reread, ...part }: PartsProps) {
-  const [timesUsed, setTimesUsed] = useState(0)
+function Parts({ suggestions, timesUsed, onUsed, ...part }: PartsProps) {
   // A new key makes the forms that a proposal was saved for begin from the saved settings.
   const ofProposal = (name: string) => `${name} ${timesUsed}`
-  const onUsed = async () => {
-    await reread()
-    setTimesUsed(timesUsed + 1)
-  }
   return (
     <>
       <SetupPart key={ofProposal('setup')} {...part} />

@@ -428,7 +428,7 @@ describe('a message that begins with a slash', () => {
       {
         ...offers,
         [`GET ${at}/files`]: ({ query }: { readonly query: { readonly search?: string } }) => ({
-          files: query.search === 'ch' ? ['src/check.ts', 'a file.md'] : [],
+          files: query.search === 'ch' ? ['src/check.ts', 'a chart.md'] : [],
         }),
       },
     )
