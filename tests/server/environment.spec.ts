@@ -174,11 +174,13 @@ test('a rebuild runs without a task; what fails is said, and what succeeds is us
 })
 
 test('a setup that changes what git does not ignore is not kept, and says which file', async () => {
-  await change('echo more >> README.md')
+  await change('echo more >> README.md; touch "new-$TOKEN"')
   for (const _ of [1, 2]) expect((await ran('Once more')).terminal).toContain('The workspace was set up in')
   const shown = await environment()
   expect(shown.state).toBe('failed')
-  expect(shown.reason).toContain('The setup changes files that git does not ignore (README.md)')
+  expect(shown.reason).toContain(
+    'The setup changes files that git does not ignore (README.md, new-[redacted])',
+  )
 })
 
 test('one that hangs and is cancelled leaves nothing', async () => {

@@ -75,7 +75,9 @@ async function pack(
     let waiting = 0
     const write = async () => {
       mayWrite(bytes)
-      if (gathered.length > 0) await file.writev(gathered)
+      // On a full disk, a part may be written without a fault.
+      if (gathered.length > 0 && (await file.writev(gathered)).bytesWritten < waiting)
+        throw new NotKept("The server's disk is full.")
       gathered = []
       waiting = 0
     }

@@ -48,8 +48,12 @@ test.each([100, 512, 65_536])(
       large: Buffer.alloc(3 * 1024 ** 2, 'x'),
     })
     await symlink('/etc/passwd', join(folder, 'link'))
+    await symlink(`https://${secret}@host`, join(folder, 'link-left'))
+    await files({ [`${secret}/one`]: '', [`${long}-folder/${secret}-large`]: Buffer.alloc(3 * 1024 ** 2) })
     const { leftOut, names } = await filtered(packed(), pieceBytes)
-    expect(leftOut.toSorted()).toEqual(['./binary', './encoded', `./${long}-left`].toSorted())
+    // The folder, the file in it, the link, and the large file.
+    const unnamed = Array.from({ length: 4 }, () => 'a file with a secret in its name')
+    expect(leftOut.toSorted()).toEqual(['./binary', './encoded', `./${long}-left`, ...unnamed].toSorted())
     expect(names.toSorted()).toEqual(['./large', './link', './plain', `./${long}-kept`].toSorted())
   },
 )

@@ -1,4 +1,4 @@
-/** Passes a tar archive on without files that contain a secret, and without devices and pipes. The archive was written in a sandbox, so nothing in it is trusted. */
+/** Passes a tar archive on without files that contain a secret, also in their name, and without devices and pipes. The archive was written in a sandbox, so nothing in it is trusted. */
 import { setImmediate } from 'node:timers/promises'
 import { formsOf } from '#platform/redaction/secretForms.ts'
 
@@ -60,26 +60,32 @@ export async function* filteredArchive(
       continue
     }
     const entry = [...before, header]
-    const name = longName ?? textIn(header.subarray(0, 100))
+    // The name is recorded.
+    const isSecret = kept.has(type) && entry.some((part) => holdsSecret(part))
+    const name = isSecret ? unnamed : (longName ?? textIn(header.subarray(0, 100)))
     before = []
     longName = undefined
     if (padded <= longestSearched) {
       const content = padded === 0 ? Buffer.alloc(0) : await reader.take(padded)
       if (!content) throw damaged()
       passed += padded
-      if (kept.has(type) && !holdsSecret(content.subarray(0, size))) yield* [...entry, content]
-      else if (kept.has(type)) leftOut(name)
+      if (isSecret || (kept.has(type) && holdsSecret(content.subarray(0, size)))) leftOut(name)
+      else if (kept.has(type)) yield* [...entry, content]
       // Other work of this thread goes on between the pieces.
       if (passed > longestSearched) passed = await setImmediate(0)
     } else {
       if (!kept.has(type)) throw damaged()
-      yield* entry
-      for await (const piece of reader.pass(padded)) yield piece
+      if (isSecret) leftOut(name)
+      else yield* entry
+      for await (const piece of reader.pass(padded)) if (!isSecret) yield piece
     }
   }
   yield Buffer.alloc(2 * blockBytes)
   await reader.drain()
 }
+
+/** Stands for a file with a secret in its name or in the target of its link. */
+const unnamed = 'a file with a secret in its name'
 
 const typeAt = 156
 /** The types of entries that are kept: files, links and folders. */

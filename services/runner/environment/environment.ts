@@ -80,6 +80,8 @@ export async function fillFrom(
   if (!isUntouched) return undefined
   const layer = await findLayer(root, projectId, usable, by)
   try {
+    // If the server is killed meanwhile, files that are cut short are left: the setup then runs, and such files are not taken as whole.
+    if (layer) await markSetupBegun(workspace)
     if (layer) await unpack(sandbox, workspace, archivesIn(layer.dir), { over })
     return layer
   } catch (fault) {

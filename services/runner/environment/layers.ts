@@ -63,7 +63,10 @@ export async function keepLayer(
   const dir = join(folderOf(root), [projectId, setup, whole, builtAt, bytes].join('.'))
   await rename(half, dir)
   await syncFolder(folderOf(root))
-  const others = (await layersOf(root, projectId)).filter((layer) => layer.dir !== dir)
+  // Of two that are kept at the same time, each would otherwise remove the other.
+  const others = (await layersOf(root, projectId)).filter(
+    (layer) => layer.builtAt < builtAt || (layer.builtAt === builtAt && layer.dir < dir),
+  )
   const [same, unlike] = [true, false].map((is) =>
     others.filter(({ key: its }) => (its.whole === whole) === is),
   )
@@ -86,8 +89,9 @@ export async function findLayer(
     for (const layer of layers) {
       if (!key[by].startsWith(layer.key[by]) || !(await isWhole(layer))) continue
       const now = new Date()
-      await utimes(layer.dir, now, now)
-      return layer
+      // It may have been removed just now.
+      const isThere = await utimes(layer.dir, now, now).then(() => true, ifAbsent)
+      if (isThere) return layer
     }
   return undefined
 }

@@ -9,7 +9,7 @@ import {
   type ProjectEnvironmentEvent,
 } from '#domain/project/environmentEvents.ts'
 import { projectDecider } from '#domain/project/project.ts'
-import type { AgentDeps, WorkspaceDeps } from '../deps.ts'
+import type { AgentDeps, RecordingDeps, WorkspaceDeps } from '../deps.ts'
 import { failed } from '../execution/failure.ts'
 import { valuesOf } from '../execution/projectSecrets.ts'
 import { timeInWords } from '../execution/runLimits.ts'
@@ -40,7 +40,8 @@ import { archivesIn, beginLayer, findLayer, keepLayer } from './layers.ts'
 export type SetupDeps = EnvironmentDeps &
   CommandDeps &
   Pick<WorkspaceDeps, 'treeGitFor'> &
-  Pick<AgentDeps, 'commands'>
+  Pick<AgentDeps, 'commands'> &
+  Pick<RecordingDeps, 'redaction'>
 
 export interface Setup {
   readonly run: CommandRun
@@ -222,7 +223,8 @@ async function beginPacking(deps: SetupDeps, { run, envs }: Setup, environment: 
       const bytes = await keepAll().catch(orReason)
       if (bytes instanceof NotKept) {
         environments.notKept.add(key.whole)
-        const reason = bytes.message
+        // Names of files are in it, which may contain a secret.
+        const reason = await deps.redaction(valuesOf(envs.secrets)).text(bytes.message)
         await run.output.note(`Its result is not kept for other tasks. ${reason}\n`)
         await tell(
           ProjectEnvironmentFailed.of({ code: 'not_kept', usesEarlier: false }, { reason, log: log() }),
