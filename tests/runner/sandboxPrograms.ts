@@ -23,8 +23,9 @@ export function describePrograms(at: SandboxStage): void {
   const bash = (child: SandboxedProcess, script: string) =>
     child.exec({ command: ['bash', '-c', script], env: {} })
   const outputOf = async (program: Program): Promise<string> => {
-    const [stdout, stderr] = await Promise.all([text(program.stdout), text(program.stderr)])
-    return stdout + stderr
+    // A stream of a program that has ended is closed already if nothing was printed to it.
+    const printed = [program.stdout, program.stderr].map((stream) => (stream.destroyed ? '' : text(stream)))
+    return (await Promise.all(printed)).join('')
   }
   /** A file to which a script writes again and again. */
   const beatOf = async (name: string) => {
@@ -84,6 +85,23 @@ export function describePrograms(at: SandboxStage): void {
       )
       expect(new Set(same.trim().split(/\s*\n/)).size).toBe(1)
       expect(await outputOf(await bash(child, 'unshare -U true'))).toContain('Operation not permitted')
+    })
+
+    test('is never without the filter and the limits while the command could change its memory', async () => {
+      const watch = `$| = 1; print "looks\\n"; my $own = $$; my ($uid) = $<; for (;;) { for my $pid (glob "/proc/[0-9]*") {
+        open(my $in, "<", "$pid/status") or next; my $facts = do { local $/; <$in> } // ""; close $in;
+        next unless $facts =~ /^Uid:\\s+$uid\\s/m && $facts =~ /^CapEff:\\s+0+$/m;
+        if ($facts =~ /^Seccomp:\\s+0$/m) { print "has no filter\\n"; sleep 1000 }
+        open($in, "<", "$pid/limits") or next; my $limits = do { local $/; <$in> } // ""; close $in;
+        if ($limits ne "" && $limits !~ /^Max processes +${wide.processes} /m) { print "has no limits\\n"; sleep 1000 }
+      } }`
+      const child = at.start(['perl', '-e', watch])
+      onTestFinished(() => child.kill())
+      let said = ''
+      child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
+      await expect.poll(() => said).toBe('looks\n')
+      for (let count = 0; count < 10; count++) await (await bash(child, 'true')).exited
+      expect(said).toBe('looks\n')
     })
 
     test('has a terminal of the given size, which can be resized', async () => {

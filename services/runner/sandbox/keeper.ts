@@ -7,8 +7,8 @@ import type { ProgramSpec } from './program.ts'
 
 /** The numbers of the system calls that the keeper makes; `undefined` on a machine where it cannot run. */
 const calls = {
-  x64: { prctl: 157, seccomp: 317, setsid: 112 },
-  arm64: { prctl: 167, seccomp: 277, setsid: 157 },
+  x64: { prctl: 157, setsid: 112 },
+  arm64: { prctl: 167, setsid: 157 },
 }
 const ofThisMachine = process.arch === 'x64' || process.arch === 'arm64' ? calls[process.arch] : undefined
 
@@ -16,28 +16,21 @@ export const canKeep = process.platform === 'linux' && ofThisMachine !== undefin
 
 /** What follows the words of a launcher for the keeper: the numbers of calls, the size of the terminal, and the command. */
 export function kept({ command, terminal }: ProgramSpec): readonly [string, ...string[]] {
-  const { prctl, seccomp, setsid } = ofThisMachine ?? calls.x64
+  const { prctl, setsid } = ofThisMachine ?? calls.x64
   const { rows, columns } = terminal ?? { rows: 0, columns: 0 }
-  return [String(prctl), ...[seccomp, setsid, rows, columns].map(String), ...command]
+  return [String(prctl), ...[setsid, rows, columns].map(String), ...command]
 }
 
 /**
- * In Perl, like the launcher. Its arguments are the descriptors of the words, the filter and the pipe to the runner. Through the pipe come lines with
+ * In Perl, like the launcher. Its arguments are the descriptors of the words and of the pipe to the runner. Through the pipe come lines with
  * the size of the terminal, and goes one line with the exit code. Then it waits until it is killed, or until the runner has gone.
  *
  * 38 is PR_SET_NO_NEW_PRIVS and 36 PR_SET_CHILD_SUBREAPER of prctl(2). The requests of ioctl(2) are TIOCSPTLCK, TIOCGPTN, TIOCSWINSZ and TIOCSCTTY.
  */
 const keeps = `
-my ($prctl, $seccomp, $setsid, $rows, $columns) = splice @words, 0, 5;
-open(my $filter, '<&=', shift @ARGV) or exit 125;
-my $instructions = do { local $/; <$filter> };
-close $filter;
+my ($prctl, $setsid, $rows, $columns) = splice @words, 0, 4;
 open(my $line, '+<&=', shift @ARGV) or exit 125;
 syscall($prctl + 0, 38, 1, 0, 0, 0) == 0 or die "privileges cannot be given up: $!\\n";
-if (length $instructions) {
-  my $program = pack('S x6 P', length($instructions) / 8, $instructions);
-  syscall($seccomp + 0, 1, 0, $program) == 0 or die "the filter cannot be set: $!\\n";
-}
 syscall($prctl + 0, 36, 1, 0, 0, 0) == 0 or die "orphans cannot be kept: $!\\n";
 my ($master, $slave);
 if ($rows > 0) {

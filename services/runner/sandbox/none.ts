@@ -123,17 +123,16 @@ function startKept(
   }
   const noLimits = { processes: 0, fileSizeBytes: 0, memoryBytes: 0 }
   const words = launchWords({ limits: noLimits, startIn: dir, env, command: kept(spec) })
-  const child = spawnProcess('perl', ['-e', plainKeeperScript, '3', '4', '5'], {
+  const child = spawnProcess('perl', ['-e', plainKeeperScript, '3', '4'], {
     env: { PATH: path },
     stdin: 'pipe',
-    extraPipes: 3,
+    extraPipes: 2,
     user: owner,
   })
   letServerGoFirst(child.pid)
-  const [wordPipe, filterPipe, control] = child.pipes
-  if (!wordPipe || !filterPipe || !control) throw new CannotStart('perl')
+  const [wordPipe, control] = child.pipes
+  if (!wordPipe || !control) throw new CannotStart('perl')
   wordPipe.end(words)
-  filterPipe.end()
   let isOver = false
   void child.exited.then(() => (isOver = true))
   const keeper = async () => (isOver ? undefined : child.pid)

@@ -1,15 +1,21 @@
 /** Enters the namespaces of a sandbox that bubblewrap has made, to start a program there. */
+import type { SandboxLimits } from '../port.ts'
+import { boundsOf, setsBounds } from './launcher.ts'
+
+export interface Entry {
+  /** The first process of the sandbox. `birth` tells it from a later one with the same id. */
+  readonly first: { readonly pid: number; readonly birth: string }
+  readonly hasUserNamespace: boolean
+  readonly limits: SandboxLimits
+  readonly start: readonly string[]
+}
 
 /**
  * The command line, in Perl. It runs outside, with this server's permissions, until it has entered; then it starts `start` inside, writes the process id
- * of it to descriptor 3, and exits as it does. It begins when it reads a byte from descriptor 3. `birth` tells the first process of the sandbox from a
- * later one with the same id.
+ * of it to descriptor 3, and exits as it does. It begins when it reads a byte from descriptor 3. The filter of system calls comes through descriptor 5;
+ * it and the limits are set before the user of the command owns the process, since the command can change the memory of such a process at once.
  */
-export function entering(
-  first: { readonly pid: number; readonly birth: string },
-  hasUserNamespace: boolean,
-  start: readonly string[],
-): readonly [string, ...string[]] {
+export function entering({ first, hasUserNamespace, limits, start }: Entry): readonly [string, ...string[]] {
   return [
     'perl',
     '-e',
@@ -18,21 +24,23 @@ export function entering(
     first.birth,
     hasUserNamespace ? '1' : '0',
     ...calls,
+    ...boundsOf(limits),
     ...start,
   ]
 }
 
-/** The numbers of setns(2) and prctl(2). */
-const calls = process.arch === 'arm64' ? ['268', '167'] : ['308', '157']
+/** The numbers of setns(2), prctl(2) and seccomp(2). */
+const calls = process.arch === 'arm64' ? ['268', '167', '277'] : ['308', '157', '317']
 
 /**
  * bubblewrap makes two user namespaces: the outer one owns the other namespaces, and its commands are in the inner one. 0xb701 is NS_GET_USERNS of
  * ioctl_ns(2). No capability is left when `start` begins: its user is not root in the inner one, and the bounding set is emptied; 24 is
- * PR_CAPBSET_DROP of prctl(2).
+ * PR_CAPBSET_DROP and 38 PR_SET_NO_NEW_PRIVS of prctl(2).
  */
 const script = `
-my ($pid, $birth, $hasUser, $setns, $prctl) = splice @ARGV, 0, 5;
+my ($pid, $birth, $hasUser, $setns, $prctl, $seccomp, $call, $processes, $file, $memory) = splice @ARGV, 0, 10;
 open(my $line, '+<&=', 3) or exit 125;
+open(my $filter, '<&=', 5) or exit 125;
 sysread($line, my $go, 1) or exit 125;
 my %spaces;
 for my $name (qw(user ipc uts net cgroup pid mnt)) {
@@ -40,9 +48,9 @@ for my $name (qw(user ipc uts net cgroup pid mnt)) {
   next if $own eq (readlink("/proc/$pid/ns/$name") || '');
   open($spaces{$name}, '<', "/proc/$pid/ns/$name") or die "the sandbox cannot be entered: $!\\n";
 }
-open(my $file, '<', "/proc/$pid/stat") or die "the sandbox has ended\\n";
-my $stat = readline $file;
-close $file;
+open(my $facts, '<', "/proc/$pid/stat") or die "the sandbox has ended\\n";
+my $stat = readline $facts;
+close $facts;
 $stat =~ s/.*\\) //s;
 die "the sandbox has ended\\n" unless (split ' ', $stat)[19] eq $birth && $spaces{pid} && $spaces{mnt};
 sub enter { my ($descriptor, $what) = @_; syscall($setns + 0, $descriptor + 0, 0) == 0 or die "$what cannot be entered: $!\\n" }
@@ -59,11 +67,20 @@ my $child = fork;
 die "no process can be started: $!\\n" unless defined $child;
 if (!$child) {
   close $line;
+  my $instructions = do { local $/; <$filter> };
+  close $filter;
+  ${setsBounds}
+  if (length $instructions) {
+    syscall($prctl + 0, 38, 1, 0, 0, 0) == 0 or die "privileges cannot be given up: $!\\n";
+    my $program = pack('S x6 P', length($instructions) / 8, $instructions);
+    syscall($seccomp + 0, 1, 0, $program) == 0 or die "the filter cannot be set: $!\\n";
+  }
   if ($hasUser) { syscall($prctl + 0, 24, $_, 0, 0, 0) for 0 .. 63 }
   chdir '/';
   exec { $ARGV[0] } @ARGV;
   die "$ARGV[0]: $!\\n";
 }
+close $filter;
 syswrite($line, "$child\\n");
 close STDIN;
 close STDOUT;

@@ -42,14 +42,7 @@ export function launcher(
 /** The words that the launcher reads, each ended by a NUL. Throws `RangeError` for a word that contains one. */
 export function launchWords({ limits, startIn, env, command }: LaunchPlan): string {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`)
-  return nulEnded([
-    String(resourceCall()),
-    ...[limits.processes, limits.fileSizeBytes, limits.memoryBytes].map(String),
-    startIn,
-    String(variables.length),
-    ...variables,
-    ...command,
-  ])
+  return nulEnded([...boundsOf(limits), startIn, String(variables.length), ...variables, ...command])
 }
 
 /** Words for a program that splits them at NULs. Throws `RangeError` for a word that contains one. */
@@ -60,6 +53,15 @@ export function nulEnded(words: readonly string[]): string {
       return `${word}\0`
     })
     .join('')
+}
+
+/** What `setsBounds` needs: `$call`, `$processes`, `$file` and `$memory`. */
+export function boundsOf({
+  processes,
+  fileSizeBytes,
+  memoryBytes,
+}: LaunchPlan['limits']): readonly [string, string, string, string] {
+  return [String(resourceCall()), String(processes), String(fileSizeBytes), String(memoryBytes)]
 }
 
 /** The number of the system call prlimit64(2), with which Perl sets limits. */
@@ -88,13 +90,17 @@ my %variables = map { split /=/, $_, 2 } splice @words, 0, $count;
  * 6, 1, 2 and 4 are RLIMIT_NPROC, _FSIZE, _DATA and _CORE of setrlimit(2), which no program can raise again. If memory is short, the kernel ends
  * processes in a sandbox before the server; if processors are, the server has priority.
  */
-export const limitsItself = `
-setpriority(0, 0, getpriority(0, 0) + ${nicerThanServer});
-if (open my $score, '>', '/proc/self/oom_score_adj') { print $score 500; close $score }
+export const setsBounds = `
 for ([6, $processes], [1, $file], [2, $memory], [4, 0]) {
   my ($kind, $most) = @$_;
   syscall($call + 0, 0, $kind, pack('QQ', $most, $most), 0) == 0 or die "bounds cannot be set: $!\\n";
 }
+`
+
+export const limitsItself = `
+setpriority(0, 0, getpriority(0, 0) + ${nicerThanServer});
+if (open my $score, '>', '/proc/self/oom_score_adj') { print $score 500; close $score }
+${setsBounds}
 `
 
 export const becomesCommand = `

@@ -38,8 +38,8 @@ export interface Programs {
   ended(): Promise<unknown>
 }
 
-/** The descriptors that `entering`, the launcher and the keeper read from; the first is closed before anything runs inside. */
-const descriptors = { words: 4, filter: 5, control: 6, firstFree: 7 }
+/** The descriptors that the launcher and the keeper read from. `entering` reads 3 and 5, and closes them before anything runs inside. */
+const descriptors = { words: 4, control: 6, firstFree: 7 }
 
 export function programsIn(sandbox: Entered): Programs {
   const running = new Set<{ keeper?: number; readonly ended: Promise<unknown> }>()
@@ -90,12 +90,12 @@ async function start(
     command: kept(spec),
   })
   const inside = launcher(identity, descriptors.words, keeperScript)
-  const keeps = [...inside, String(descriptors.filter), String(descriptors.control)]
+  const keeps = [...inside, String(descriptors.control)]
   const known = { pid: first.pid, birth: first.birth }
   const [program, ...args] = closing(
     inherited,
     descriptors.firstFree,
-    entering(known, identity.kind === 'user_namespace', keeps),
+    entering({ first: known, hasUserNamespace: identity.kind === 'user_namespace', limits, start: keeps }),
   )
   const child = spawnProcess(program, args, { env: launcherEnvironment, stdin: 'pipe', extraPipes: 4 })
   const [line, wordPipe, filterPipe, control] = child.pipes
