@@ -13,7 +13,7 @@ export interface Entry {
 /**
  * The command line, in Perl. It runs outside, with this server's permissions, until it has entered; then it starts `start` inside, writes the process id
  * of it to descriptor 3, and exits as it does. It begins when it reads a byte from descriptor 3. The filter of system calls comes through descriptor 5;
- * it and the limits are set before the user of the command owns the process, since the command can change the memory of such a process at once.
+ * it and the limits are set before that start, since a command can change the memory of a process of its own user at once.
  */
 export function entering({ first, hasUserNamespace, limits, start }: Entry): readonly [string, ...string[]] {
   return [
@@ -63,24 +63,23 @@ if ($hasUser) {
 }
 for my $name (qw(ipc uts net cgroup pid mnt)) { enter(fileno $spaces{$name}, $name) if $spaces{$name} }
 enter(fileno $spaces{user}, 'user') if $hasInner;
+my $instructions = do { local $/; <$filter> };
+close $filter;
+${setsBounds}
+if (length $instructions) {
+  syscall($prctl + 0, 38, 1, 0, 0, 0) == 0 or die "privileges cannot be given up: $!\\n";
+  my $program = pack('S x6 P', length($instructions) / 8, $instructions);
+  syscall($seccomp + 0, 1, 0, $program) == 0 or die "the filter cannot be set: $!\\n";
+}
 my $child = fork;
 die "no process can be started: $!\\n" unless defined $child;
 if (!$child) {
   close $line;
-  my $instructions = do { local $/; <$filter> };
-  close $filter;
-  ${setsBounds}
-  if (length $instructions) {
-    syscall($prctl + 0, 38, 1, 0, 0, 0) == 0 or die "privileges cannot be given up: $!\\n";
-    my $program = pack('S x6 P', length($instructions) / 8, $instructions);
-    syscall($seccomp + 0, 1, 0, $program) == 0 or die "the filter cannot be set: $!\\n";
-  }
   if ($hasUser) { syscall($prctl + 0, 24, $_, 0, 0, 0) for 0 .. 63 }
   chdir '/';
   exec { $ARGV[0] } @ARGV;
   die "$ARGV[0]: $!\\n";
 }
-close $filter;
 syswrite($line, "$child\\n");
 close STDIN;
 close STDOUT;
