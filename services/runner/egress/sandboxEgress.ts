@@ -108,5 +108,24 @@ function proxyVariables(port: number): Readonly<Record<string, string>> {
     NODE_USE_ENV_PROXY: '1',
     // npm checks for updates of itself, and a report that this was refused would mean nothing to a person.
     npm_config_update_notifier: 'false',
+    ...Object.fromEntries(javaOptions.map((name) => [name, javaProxy(port)])),
   }
+}
+
+/** Java takes no proxy from the variables above, so its build tools get it as options. */
+const javaOptions = ['MAVEN_OPTS', 'GRADLE_OPTS'] as const
+
+const javaProxy = (port: number): string =>
+  ['http', 'https'].map((name) => `-D${name}.proxyHost=127.0.0.1 -D${name}.proxyPort=${port}`).join(' ')
+
+/** The variables of a project with those of the way out, which count more. Options of Java's build tools are added to the project's own. */
+export function withNetwork(
+  own: Readonly<Record<string, string>>,
+  network: SandboxEgress['env'],
+): Readonly<Record<string, string>> {
+  const options = javaOptions.flatMap((name) => {
+    const both = [own[name], network[name]].filter((words) => words !== undefined)
+    return both.length === 0 ? [] : [[name, both.join(' ')]]
+  })
+  return { ...own, ...network, ...Object.fromEntries(options) }
 }

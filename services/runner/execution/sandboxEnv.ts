@@ -4,7 +4,7 @@ import type { AgentName } from '#domain/agents.ts'
 import type { ProjectService } from '#domain/project/settings.ts'
 import type { AgentDeps } from '../deps.ts'
 import { isRepository, ruleOf, ruleOfCodeHost, ruleOfProject, type Rule } from '#platform/http/egressRules.ts'
-import type { SandboxEgress } from '../egress/sandboxEgress.ts'
+import { withNetwork, type SandboxEgress } from '../egress/sandboxEgress.ts'
 import type { Bind } from '../sandbox/port.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { serversOfRun, type ServersOfRun } from '../mcp/serversOfRun.ts'
@@ -170,7 +170,7 @@ function sandboxEnv(
     async open() {
       if ('missing' in sandbox) throw new Error(sandbox.missing)
       const way = await egress.open({ sandbox, taskId, owner, rules })
-      return { ...way, env: { ...env, ...way.env }, readOnly: [...way.readOnly, ...files] }
+      return { ...way, env: withNetwork(env, way.env), readOnly: [...way.readOnly, ...files] }
     },
   }
 }
