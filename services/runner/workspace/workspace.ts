@@ -132,7 +132,7 @@ export async function evictWorkspace(
   const task = taskFolder(root, taskId)
   await writeFile(join(task, evictedMarker), head ?? '')
   await rm(join(task, 'ready.json'))
-  for (const name of ['tree', 'git']) await removeFolder(join(task, name), path)
+  await removeIncomplete(root, taskId, path)
 }
 
 /** A file that marks an evicted workspace. */
