@@ -15,7 +15,7 @@ const ofThisMachine = process.arch === 'x64' || process.arch === 'arm64' ? calls
 export const canKeep = process.platform === 'linux' && ofThisMachine !== undefined
 
 /** What follows the words of a launcher for the keeper: the numbers of calls, the size of the terminal, and the command. */
-export function kept({ command, terminal }: ProgramSpec): readonly [string, ...string[]] {
+export function keeperWords({ command, terminal }: ProgramSpec): readonly [string, ...string[]] {
   const { prctl, setsid } = ofThisMachine ?? calls.x64
   const { rows, columns } = terminal ?? { rows: 0, columns: 0 }
   return [String(prctl), ...[setsid, rows, columns].map(String), ...command]

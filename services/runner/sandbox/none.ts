@@ -11,7 +11,7 @@ import { CannotStart, run, signalProcess, spawnProcess } from '#platform/childPr
 import type { Git } from '../workspace/git/git.ts'
 import type { Workspace } from '../workspace/workspace.ts'
 import { launchWords, nicerThanServer } from './bubblewrap/launcher.ts'
-import { canKeep, kept, plainKeeperScript } from './keeper.ts'
+import { canKeep, keeperWords, plainKeeperScript } from './keeper.ts'
 import { listeningPorts } from './listeningPorts.ts'
 import { follow, maxPrograms, type Program, type ProgramSpec } from './program.ts'
 import { searchPathOf } from './layout.ts'
@@ -122,7 +122,7 @@ function startKept(
     PATH: searchPathOf(spec.env['PATH'], { tree: dir, home: homeDir }, path),
   }
   const noLimits = { processes: 0, fileSizeBytes: 0, memoryBytes: 0 }
-  const words = launchWords({ limits: noLimits, startIn: dir, env, command: kept(spec) })
+  const words = launchWords({ limits: noLimits, startIn: dir, env, command: keeperWords(spec) })
   const child = spawnProcess('perl', ['-e', plainKeeperScript, '3', '4'], {
     env: { PATH: path },
     stdin: 'pipe',

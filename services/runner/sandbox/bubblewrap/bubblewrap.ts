@@ -19,7 +19,7 @@ import {
   gitLimits,
 } from '../layout.ts'
 import type { SandboxGroup, ControlGroups } from './controlGroups.ts'
-import { closing } from './hostPaths.ts'
+import { withDescriptorsClosed } from './hostPaths.ts'
 import type { FoundToolchains } from './toolchains.ts'
 import { launcher, launchWords, nulEnded } from './launcher.ts'
 import { programsIn } from './programs.ts'
@@ -328,7 +328,7 @@ function commandLine(
 ): readonly [string, ...string[]] {
   const filter = filters ? ['--seccomp', '5'] : []
   const args = ['--args', '3', ...filter, ...more, '--', ...launcher(identity, 4)]
-  return closing(inherited, firstFree, [program, ...args])
+  return withDescriptorsClosed(inherited, firstFree, [program, ...args])
 }
 
 /** The first descriptor after those for the arguments, the words, the filter and bubblewrap's report. */

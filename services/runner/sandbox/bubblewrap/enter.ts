@@ -15,7 +15,12 @@ export interface Entry {
  * of it to descriptor 3, and exits as it does. It begins when it reads a byte from descriptor 3. The filter of system calls comes through descriptor 5;
  * it and the limits are set before that start, since a command can change the memory of a process of its own user at once.
  */
-export function entering({ first, hasUserNamespace, limits, start }: Entry): readonly [string, ...string[]] {
+export function enterCommand({
+  first,
+  hasUserNamespace,
+  limits,
+  start,
+}: Entry): readonly [string, ...string[]] {
   return [
     'perl',
     '-e',

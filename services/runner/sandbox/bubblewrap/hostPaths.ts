@@ -82,7 +82,7 @@ export async function inheritedDescriptors(): Promise<readonly number[]> {
 }
 
 /** A command line that closes inherited descriptors first, in a shell, except for those below `firstFree`, which are ours. */
-export function closing(
+export function withDescriptorsClosed(
   inherited: readonly number[],
   firstFree: number,
   command: readonly [string, ...string[]],

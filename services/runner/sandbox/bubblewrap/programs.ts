@@ -2,15 +2,15 @@
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { CannotStart, spawnProcess } from '#platform/childProcess.ts'
-import { keeperScript, kept } from '../keeper.ts'
+import { keeperScript, keeperWords } from '../keeper.ts'
 import { environmentOf, launcherEnvironment, sandboxPaths } from '../layout.ts'
 import type { CommandEnvironment, SandboxLimits } from '../port.ts'
 import { birthOf } from '../processTree.ts'
 import { follow, maxPrograms, type Program, type ProgramSpec } from '../program.ts'
 import type { SandboxIdentity } from './arguments.ts'
 import type { SandboxGroup } from './controlGroups.ts'
-import { entering } from './enter.ts'
-import { closing } from './hostPaths.ts'
+import { enterCommand } from './enter.ts'
+import { withDescriptorsClosed } from './hostPaths.ts'
 import { launcher, launchWords } from './launcher.ts'
 
 /** A running sandbox, for programs that enter it. */
@@ -38,7 +38,7 @@ export interface Programs {
   ended(): Promise<unknown>
 }
 
-/** The descriptors that the launcher and the keeper read from. `entering` reads 3 and 5, and closes them before anything runs inside. */
+/** The descriptors that the launcher and the keeper read from. `enterCommand` reads 3 and 5, and closes them before anything runs inside. */
 const descriptors = { words: 4, control: 6, firstFree: 7 }
 
 export function programsIn(sandbox: Entered): Programs {
@@ -87,15 +87,20 @@ async function start(
     limits,
     startIn: sandboxPaths.tree,
     env: environmentOf(spec.env, environment),
-    command: kept(spec),
+    command: keeperWords(spec),
   })
   const inside = launcher(identity, descriptors.words, keeperScript)
   const keeps = [...inside, String(descriptors.control)]
   const known = { pid: first.pid, birth: first.birth }
-  const [program, ...args] = closing(
+  const [program, ...args] = withDescriptorsClosed(
     inherited,
     descriptors.firstFree,
-    entering({ first: known, hasUserNamespace: identity.kind === 'user_namespace', limits, start: keeps }),
+    enterCommand({
+      first: known,
+      hasUserNamespace: identity.kind === 'user_namespace',
+      limits,
+      start: keeps,
+    }),
   )
   const child = spawnProcess(program, args, { env: launcherEnvironment, stdin: 'pipe', extraPipes: 4 })
   const [line, wordPipe, filterPipe, control] = child.pipes
