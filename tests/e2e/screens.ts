@@ -265,12 +265,13 @@ function fileOf(name: string, width: number, theme: 'light' | 'dark'): string {
 /** The page that shows all pictures. */
 function index(names: readonly string[]): string {
   const picture = (name: string, width: number, theme: 'light' | 'dark') =>
-    `<img src="${fileOf(name, width, theme)}" alt="${name}-${width}-${theme}" height="240">`
+    `![${name}-${width}-${theme}](${fileOf(name, width, theme)})`
+  const looks = (['light', 'dark'] as const).flatMap((theme) => sizes.map(([width]) => ({ width, theme })))
+  const headings = looks.map(({ width, theme }) => `${width}-${theme}`)
   const parts = names.map((name) => {
-    const pictures = (['light', 'dark'] as const).flatMap((theme) =>
-      sizes.map(([width]) => picture(name, width, theme)),
-    )
-    return `## ${name}\n\n${pictures.join(' ')}\n`
+    const pictures = looks.map(({ width, theme }) => picture(name, width, theme))
+    const row = (cells: readonly string[]) => `|${cells.join('|')}|`
+    return `## ${name}\n\n${[row(headings), row(pictures.map(() => '---')), row(pictures)].join('\n')}\n`
   })
   return `# The screens\n\nEach 1440, 768 and 375 pixels wide, light and dark, as \`npm run screens\` takes them of the product at work.\n\n${parts.join('\n')}`
 }
