@@ -9,7 +9,7 @@ import { chunks, chunksAt } from './app/loading/chunks.ts'
 
 const token = readToken()
 const first = chunksAt(location.pathname)
-// On other pages, such as the one that a sign-in returns to, the token may be replaced.
+// Pages without chunks are left out: on some of them, such as the page that a sign-in returns to, the token may still be replaced.
 if (token !== null && first.length > 0) {
   void requestData(token)
   // If a chunk fails to load, the page requests it again, and shows the failure.

@@ -14,7 +14,7 @@ import { createActionRegistry, type ActionRegistry } from './registry.ts'
 
 const ActionsContext = createContext<ActionRegistry | null>(null)
 
-/** Handles the keys of the whole page. */
+/** Provides the actions to its children, and runs them when their keys are pressed anywhere on the page. */
 export function ActionsProvider({ children }: { readonly children: ReactNode }) {
   const [registry] = useState(() => createActionRegistry(isMac()))
   useWindowEvent('keydown', registry.onKeyDown)

@@ -1,4 +1,4 @@
-/** Keys in the notation of the action list: `mod+shift+m`, or `g d` for one after the other. */
+/** Keys in the notation of the action list: `mod+shift+m` for keys pressed together, `g d` for keys pressed in turn. */
 
 /** The part of a keyboard event that identifies the key. */
 type Pressed = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'shiftKey' | 'altKey'>
@@ -39,7 +39,7 @@ export function keyCaps(keys: string, mac: boolean): readonly string[] {
   })
 }
 
-/** The keys pressed one after the other: `['g', 'd']`; most actions have one. */
+/** The key presses of a shortcut, in order: `g d` gives `['g', 'd']`. */
 export function strokesOf(keys: string): readonly string[] {
   return keys.split(' ')
 }

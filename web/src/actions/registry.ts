@@ -4,9 +4,9 @@ import { strokesOf, takesText, writtenKey } from './keys.ts'
 import { isComposingKey } from '../ui/composition.ts'
 
 export interface ActionRegistry {
-  /** Offers an action; of several offers of one action, the latest runs. Returns a function that withdraws the offer. */
+  /** Offers an action. If it is offered several times, the latest offer runs. Returns a function that withdraws the offer. */
   readonly offer: (id: ActionId, run: () => void) => () => void
-  /** Runs an action; returns whether any part offers it. */
+  /** Runs an action. Returns `false` if no part of the page offers the action. */
   readonly run: (id: ActionId) => boolean
   /** The available actions, in list order; the same array until they change. */
   readonly offered: () => readonly ActionId[]
@@ -70,7 +70,7 @@ export function createActionRegistry(mac: boolean): ActionRegistry {
       pending = null
       if (isCovered(event.target)) return
       const key = writtenKey(event, mac)
-      // With Shift, or with Alt on some keyboards, a key types another character.
+      // With Shift, or with Alt on some keyboards, a key still types a character.
       const isCharacter = event.key.length === 1 && !/^(mod|other)\+/.test(key)
       const isText = isCharacter || (!key.includes('+') && key !== 'escape')
       if (isText && takesText(event.target)) return

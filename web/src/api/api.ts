@@ -17,7 +17,7 @@ export const api = createApi({
     'Commands',
     'Diff',
   ],
-  // The live connection reports changes, so a return to the page or the network refetches nothing.
+  // The live connection reports what changed, so nothing is fetched again when the network is back.
   refetchOnReconnect: false,
   endpoints: () => ({}),
 })

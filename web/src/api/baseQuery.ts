@@ -1,4 +1,4 @@
-/** How all endpoints reach the server, and what a 401 means. */
+/** Sends the calls of all endpoints to the server, and ends the session when the server no longer accepts the token. */
 import type { BaseQueryApi, BaseQueryFn } from '@reduxjs/toolkit/query'
 import { takePrefetched } from './prefetched.ts'
 import type { ApiFault } from './fault.ts'
@@ -7,7 +7,7 @@ import { request, type ApiAnswer, type ApiCall } from './request.ts'
 import { sessionEnded, wroteAhead, type SessionState } from './session.ts'
 import { dropToken, readToken } from './tokenStore.ts'
 
-/** The message that section 5 of the contract names. */
+/** The message that section 5 of the contract prescribes for a call without a token. */
 const tokenMissing = 'Authentication token not found'
 
 export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
@@ -24,7 +24,7 @@ export const baseQuery: BaseQueryFn<ApiCall, unknown, ApiFault> = async (
   )
 }
 
-/** Makes the call with the current token, and handles the side effects of its answer: the session may end, or reads wait for a write. */
+/** Makes the call with the current token. A refusal may end the session; after a write, reads wait until the server can show it. */
 export async function signedIn(
   path: string,
   dispatch: BaseQueryApi['dispatch'],
@@ -59,7 +59,7 @@ function endsSession(path: string): boolean {
   return !path.includes('github') && !path.includes('/branches')
 }
 
-/** Makes a read wait for an earlier write that was not projected in time. */
+/** Makes a read wait for the last write, if the server's answers might not show that write yet. */
 function readAfterWrite(call: ApiCall, getState: () => unknown): ApiCall {
   const state = getState()
   if (call.method !== 'GET') return call

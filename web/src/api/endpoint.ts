@@ -11,7 +11,7 @@ type Params<C extends AnyCall> = keyof PathParams<C['path']> extends never
   ? { readonly params?: never }
   : { readonly params: PathParams<C['path']> }
 
-/** The names of a read's query parameters. */
+/** The query parameters of the call. Only reads have any. */
 type Query<C extends AnyCall> = C['method'] extends 'GET'
   ? { readonly query?: Readonly<Partial<Record<keyof QueryInputOf<C>, string | number | undefined>>> }
   : { readonly query?: never }

@@ -18,13 +18,13 @@ export function reasonOf(error: unknown, fallback: string): string {
   return textOf(error, 'message') || fallback
 }
 
-/** When to retry after this error, in milliseconds since 1970; `null` when there is nothing to wait for. */
+/** When the server says to retry, in milliseconds since 1970; `null` if the error contains no such time. */
 export function retryAtOf(error: unknown): number | null {
   const retryAt = memberOf(error, 'retryAt')
   return typeof retryAt === 'number' ? retryAt : null
 }
 
-/** The message of a fault of this input; `undefined` when the error is not about this input. */
+/** The error's message if the error is about the input named `field`; otherwise `undefined`. */
 export function messageFor(error: unknown, field: string): string | undefined {
   return textOf(error, 'field') === field ? textOf(error, 'message') : undefined
 }

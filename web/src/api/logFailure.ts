@@ -1,4 +1,4 @@
-/** Logs failures that the page survives, for debugging; nobody is interrupted by them. */
+/** Logs failures that need no message on the page. */
 import { memberOf, textOf } from './memberOf.ts'
 
 /** For `onQueryStarted`: logs the reason when the call fails, except when it was aborted. */
@@ -13,7 +13,7 @@ export async function logFailure(
   }
 }
 
-/** Logs the message of what was thrown or, if that contains a fault as `error`, the message of the fault. */
+/** Logs the message of a thrown error, or of the fault in its member `error`. An aborted call is not logged. */
 export function logReason(thrown: unknown): void {
   const fault = memberOf(thrown, 'error') ?? thrown
   const message = memberOf(fault, 'message')

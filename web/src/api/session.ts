@@ -9,7 +9,7 @@ export interface SessionState {
   readonly end: SessionEnd
   /** The server's message when access was refused. */
   readonly refusal: string | null
-  /** The position of the last write that reads may not show yet; reads send it as `minPosition`. */
+  /** The event position of a write that the server's answers may not show yet. Reads send it as `minPosition`. */
   readonly awaiting: string | null
 }
 

@@ -1,4 +1,4 @@
-/** The bearer token in the browser's storage, under the key that the product has always had. */
+/** Keeps the bearer token in the browser's storage. */
 import { tryOr } from '../state/tryOr.ts'
 
 export const tokenKey = 'authToken'
@@ -10,7 +10,7 @@ export function readToken(storage: TokenStorage = localStorage): string | null {
   return tryOr(() => storage.getItem(tokenKey), null)
 }
 
-/** A browser without storage cannot stay signed in. */
+/** Stores the token. In a browser that denies access to its storage, nobody can stay signed in. */
 export function keepToken(token: string, storage: TokenStorage = localStorage): void {
   tryOr(() => storage.setItem(tokenKey, token), undefined)
 }

@@ -9,7 +9,7 @@ import { Guard } from './Guard.tsx'
 import { PageSpinner } from '../ui/status/Loading.tsx'
 import { pages } from './loading/pages.ts'
 
-/** Loads the page-view call after the visible page. A count that is lost is not an error. */
+/** Counts a page view. The code for it is loaded after the visible page, and a failure is ignored. */
 function tellPageView(path: string): void {
   void import('./pageView.ts').then(
     (pageView) => pageView.tellPageView(path),
@@ -66,7 +66,7 @@ interface RouteEffectsProps {
 
 /** Side effects of a page change: the scroll position, the focus, and the page-view count. */
 export function RouteEffects({ onPageView }: RouteEffectsProps) {
-  // The history of a task is part of its page.
+  // The history has an address of its own but is part of the task's page, so opening it is no page change.
   const pathname = useLocation().pathname.replace('/history', '')
   const previousPath = useRef('')
   useEffect(() => {

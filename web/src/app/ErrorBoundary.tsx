@@ -18,8 +18,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly erro
 
   private gone: AbortController | null = null
 
-  // After a reload, a missing chunk can often be loaded: from a new build, or once the connection is back. The page reloads itself when that is
-  // possible, and shows the error until then.
+  // A chunk is missing after a deployment or while offline. The page shows the error until the server answers, then it reloads itself.
   override componentDidCatch(error: unknown) {
     if (!isMissingChunk(error)) return
     this.gone = new AbortController()

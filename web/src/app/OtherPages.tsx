@@ -46,7 +46,7 @@ const texts = {
   tasksMeanwhile: 'See Recent Tasks',
 } as const
 
-/** Pages with only a message: an unknown address, and `/tasks`. They come with the chunk that lists the rarely opened pages. */
+/** The page for an unknown address. */
 function NotFound() {
   return <Message title={texts.notFound} why={texts.notFoundWhy} back={texts.goHome} />
 }

@@ -16,7 +16,7 @@ const mayComeBack: readonly SessionEnd[] = ['unauthorised', 'lost']
 /** Creates the store; `signedIn` says whether a token is stored. */
 export function createStore(signedIn: boolean) {
   const listener = createListenerMiddleware()
-  // One person's data must not be shown to the next.
+  // One person's data must not be shown to the next person.
   listener.startListening({
     matcher: isAnyOf(sessionEnded, sessionStarted),
     effect: (action, { dispatch }) => {
@@ -30,7 +30,7 @@ export function createStore(signedIn: boolean) {
     matcher: matchFulfilled,
     effect: ({ payload }) => keepFor(payload.user.id),
   })
-  // Reads the user again: if the server refuses that read, the session ends, as it does for any other call.
+  // After the server has refused the live connection, the user is read again: if that read is refused too, the session ends.
   listener.startListening({
     actionCreator: turnedAway,
     effect: (_action, { dispatch }) =>

@@ -6,7 +6,7 @@ const nobody: Live = { begin: () => undefined, enter: () => () => undefined }
 const LiveContext = createContext<Live>(nobody)
 
 export function LiveProvider({ live, children }: { readonly live: Live; readonly children: ReactNode }) {
-  // Effects run after the first render.
+  // In an effect, so that the connection opens after the first render.
   useEffect(() => live.begin(), [live])
   return <LiveContext value={live}>{children}</LiveContext>
 }

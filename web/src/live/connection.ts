@@ -10,7 +10,7 @@ export interface ConnectionState {
   readonly since: number | null
   /** How many events are still being fetched after a gap; 0 when nothing is missing. */
   readonly behind: number
-  /** Connected, but the server has been silent for longer than usual: the connection may be lost. */
+  /** Whether the server has been silent for longer than usual on an open connection, so that the connection may be lost. */
   readonly quiet: boolean
   /** The server's words when it refused the last attempt; `null` when it did not refuse. */
   readonly refusal: string | null

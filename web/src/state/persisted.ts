@@ -1,4 +1,4 @@
-/** What the browser remembers between visits: choices and drafts, each under its own key, each discarded when it is invalid. */
+/** Choices and drafts that the browser remembers between visits. Each has its own key, and is discarded when it is invalid. */
 import { defaultAgent, isAgentName, type AgentName } from '#domain/agents.ts'
 import { defaultModel, isModelName } from '#domain/kernel/names.ts'
 import type { AgentMode } from '#domain/task/questionEvents.ts'
@@ -19,7 +19,7 @@ const personalText = (key: string): Persisted<string> => ({
   read: (stored) => stored,
   write: (value) => value,
 })
-/** Several texts, each under the id of what it belongs to. */
+/** Several texts, such as drafts, each under the id of the task or the place that it belongs to. */
 const personalTexts = (key: string): Persisted<Readonly<Record<string, string>>> => ({
   key,
   initial: {},

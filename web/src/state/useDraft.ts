@@ -1,4 +1,4 @@
-/** Drafts for several places of one kind: a draft is stored until it is sent, for the most recently edited places. */
+/** Stores the drafts of one kind, such as chat messages, by place. A draft is kept until it is sent or until there are too many newer ones. */
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { readToken } from '../api/tokenStore.ts'
 import { useWindowEvent } from '../ui/hooks.ts'

@@ -1,4 +1,4 @@
-/** Hooks for the clock, for media queries, and for callbacks that must not change. */
+/** Hooks for the clock, for media queries, for events of the window, and for callbacks that must not change. */
 import { useCallback, useEffect, useLayoutEffect, useRef, useState, useSyncExternalStore } from 'react'
 
 /** The current time in milliseconds, updated every `intervalMs` while `ticking`; a stopped clock keeps its last time. */

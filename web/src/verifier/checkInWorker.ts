@@ -1,4 +1,4 @@
-/** The request and the answer of the verifier, which runs in a worker. */
+/** A request to check a file, as it is sent to the worker of `verifierWorker.ts`. */
 export interface ToCheck {
   readonly file: File
   /** Fingerprints or verifier keys that the reader trusts. */

@@ -33,7 +33,7 @@ function lookOf({ status, since, behind, quiet }: ConnectionState, waiting: numb
     : { label: 'Live', colour: 'text-ok' }
 }
 
-/** How long a loss lasts before the bar appears, in milliseconds: the bar moves the page, which a short loss is not worth. */
+/** How long a loss must last before the bar appears, in milliseconds. The bar moves the page, and a shorter loss is not worth that. */
 const graceMs = 3_000
 
 /** A bar below the top bar while the connection is lost, with the time of the loss, so that nobody mistakes old data for current. */

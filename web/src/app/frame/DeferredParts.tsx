@@ -14,7 +14,7 @@ export function DeferredParts() {
 
 const plain = '/favicon.svg'
 
-/** Shows the number of tasks that wait for the person, or else that run, on the tab's icon; the plain icon when there are none. Renders nothing. */
+/** Shows on the tab's icon how many tasks wait for the person or, if none waits, how many run. Renders nothing. */
 export function RunningFavicon() {
   const running = useRunningCount()
   const waiting = useWaitingCount()

@@ -78,7 +78,7 @@ function AfterFirstRender({ children }: { readonly children: ReactNode }) {
 }
 
 const dismissedKey = 'noticesPutAway'
-/** Runners may come and go while the page is open, so the notices are read again at this interval. */
+/** How often the notices are read again, in milliseconds: runners may come and go while the page is open. */
 const pollIntervalMs = 60_000
 
 /** Notices about this server, below the top bar of the dashboard. Dismissed notices stay away until the tab is closed or the notices change. */

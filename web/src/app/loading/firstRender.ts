@@ -1,4 +1,4 @@
-/** Prepares the first render of a page: each visible loading state costs a third of a second, and usually all data arrives together. */
+/** Loads the data of the first page before it is rendered, since each loading state on the way costs a third of a second. */
 import { readToken } from '../../api/tokenStore.ts'
 import { authApi } from '../../features/auth/authApi.ts'
 import { recentTasksApi } from '../../features/tasks/recentTasksApi.ts'

@@ -5,7 +5,7 @@ import { tryOr } from '../../state/tryOr.ts'
 /** The time limit for loading a chunk, in milliseconds (contract, section 9). */
 const chunkTimeoutMs = 120_000
 
-/** A chunk did not load in time, or not at all. */
+/** A chunk failed to load, or took too long. */
 export class ChunkLoadError extends Error {
   override readonly name = 'ChunkLoadError'
 }
@@ -80,7 +80,7 @@ const firstDelayMs = 1_000
 const maxDelayMs = 10_000
 
 /**
- * After a deployment the old chunks are gone, and offline no chunk loads: reloads the page once the server answers, but each page at most once per
+ * Reloads the page once the server answers, because a chunk is missing after a deployment or while offline. Each page is reloaded at most once per
  * build, so that reloading cannot loop. `signal` ends the wait.
  */
 export async function reloadOnMissingChunk(

@@ -14,21 +14,21 @@ export const pages = {
   OtherPages: lazyPage(chunks.OtherPages),
 } satisfies Record<ChunkName, LazyPage>
 
-/** The components for an address when signed in. */
+/** The frame and the page that a signed-in person sees at this address. */
 export const partsAt = (pathname: string): readonly LazyPage[] =>
   chunksAt(pathname).map((name) => pages[name])
 
 export type PartsAt = (pathname: string) => readonly { readonly load: () => Promise<unknown> }[]
 
-/** Loads the page at this address and its frame in parallel. Never rejects: what fails to load is loaded again when the page is shown. */
+/** Loads the page at this address and its frame in parallel. Never rejects: a part that fails to load is loaded again when the page is shown. */
 export async function preload(pathname: string, parts: PartsAt = partsAt): Promise<void> {
   await Promise.allSettled(parts(pathname).map((part) => part.load()))
 }
 
-/** Loads a link's page when somebody points at it, so that it is there when they click. */
+/** Loads the page of a link when somebody points at the link, so that the page is there when they click. */
 export function loadWherePointed(document: Document, parts: PartsAt = partsAt): void {
   const pointed = ({ target }: Event) => {
-    // Some browsers cache a failed import and never retry it.
+    // Loads nothing while offline, since some browsers remember a failed import and never try it again.
     if (!navigator.onLine) return
     const link = target instanceof Element ? target.closest('a[href]') : null
     if (link instanceof HTMLAnchorElement && link.origin === document.location.origin)

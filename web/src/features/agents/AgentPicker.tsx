@@ -6,7 +6,7 @@ import { Picker } from '../../ui/overlay/Picker.tsx'
 import { useAgentsQuery } from '../../api/aboutServerApi.ts'
 import { texts } from './texts.ts'
 
-/** Runners may come and go while the page is open, so the agents are read again at this interval. */
+/** How often the agents are read again, in milliseconds: runners may come and go while the page is open. */
 const pollIntervalMs = 60_000
 
 interface AgentPickerProps {
@@ -35,7 +35,7 @@ export function AgentPicker({ label, agent, onChoose, shrinks = false }: AgentPi
 }
 
 /**
- * Every agent can be chosen unless the server has said that it cannot run. Some agents are shown only where they are installed, or when they are
+ * The options of the picker. An agent is disabled if the server has said that it cannot run. Some agents are listed only if they are installed or
  * `chosen`.
  */
 export function useAgentOptions(chosen: AgentName) {

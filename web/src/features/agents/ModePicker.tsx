@@ -1,4 +1,4 @@
-/** The choice of how freely an agent works. Renders nothing for an agent that offers only one way. */
+/** The choice of how freely an agent works. Renders nothing for an agent that has only one mode. */
 import { ShieldHalf } from 'lucide-react'
 import type { AgentName } from '#domain/agents.ts'
 import { modesOf } from '#domain/agents/capabilities.ts'

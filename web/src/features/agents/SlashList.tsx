@@ -26,7 +26,7 @@ export interface SlashKeys {
 interface SlashListProps {
   readonly id: string
   readonly agent: AgentName
-  /** Where the message is written; `null` until that is known. */
+  /** The task, or the project of a new task, that the message is for; `null` until that is known. */
   readonly place: WritingPlace | null
   readonly text: string
   readonly typing: Typing
@@ -127,7 +127,7 @@ const restMs = 150
 
 function useSuggestions({ agent, place, typing, begins }: SlashListProps): {
   readonly found: readonly Suggestion[]
-  /** Sentences that say which files with abilities were left out, and why. */
+  /** Sentences that say which files of commands, skills or subagents were left out, and why. */
   readonly notes: readonly string[]
 } {
   const { kind, typed } = typing
@@ -162,7 +162,7 @@ function Option({ id, suggestion: { label, argument, help }, active, onChoose, o
       tabIndex={-1}
       aria-selected={active}
       ref={active ? scrollIntoView : undefined}
-      // The field keeps the focus.
+      // Keeps the focus in the text field.
       onPointerDown={(event) => event.preventDefault()}
       onMouseDown={(event) => event.preventDefault()}
       onClick={onChoose}

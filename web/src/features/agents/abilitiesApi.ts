@@ -1,4 +1,4 @@
-/** Reads what the agent of a task can be told to use, and finds files to mention. */
+/** Reads the skills, commands and subagents that an agent can be told to use, and finds files to mention. */
 import { abilityRoutes } from '#domain/api/abilities.ts'
 import type {
   findProjectFiles,

@@ -1,4 +1,4 @@
-/** Texts about keys for the models of agents. */
+/** Texts about the keys and subscription tokens with which agents use their models. */
 import { providerLabels, type KeyKind, type KeyProvider } from '#domain/agentKeys.ts'
 
 const things: Readonly<Record<KeyKind, string>> = { api_key: 'Key', subscription: 'Subscription token' }

@@ -15,7 +15,7 @@ export const modelIn = (models: readonly AgentModel[], model: string | null) =>
     (model ?? defaultModel) === defaultModel ? isDefault : name === model,
   )
 
-/** The effort, if the agent reports it for the model. */
+/** The effort if the agent reports that level for the model; otherwise `null`. */
 export const offered = (models: readonly AgentModel[], model: string | null, effort: string | null) =>
   effortLevelsOf(models, model).includes(effort ?? '') ? effort : null
 

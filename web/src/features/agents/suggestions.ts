@@ -49,13 +49,13 @@ export function commandSuggestions(
     }))
 }
 
-/** The subagents whose name contains what was typed, followed by the files whose path does. */
+/** The subagents whose name contains the typed text, followed by the files whose path contains it. */
 export function mentionSuggestions(
   abilities: readonly Ability[],
   files: readonly string[],
   typed: string,
 ): readonly Suggestion[] {
-  // The files may still be those for an earlier text.
+  // Files are filtered like subagents, because `files` may still be the answer to an earlier text.
   const contains = (name: string) => name.toLowerCase().includes(typed.toLowerCase())
   const subagents = abilities.filter(({ kind, name }) => kind === 'subagent' && contains(name))
   return [

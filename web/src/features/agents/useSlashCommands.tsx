@@ -11,7 +11,7 @@ import { typingAt } from './typingAt.ts'
 
 interface SlashCommandsOptions {
   readonly agent: AgentName
-  /** Where the message is written; `null` until that is known. */
+  /** The task, or the project of a new task, that the message is for; `null` until that is known. */
   readonly place: WritingPlace | null
   readonly text: string
   readonly onWrite: (text: string) => void

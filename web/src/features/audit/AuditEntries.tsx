@@ -1,4 +1,4 @@
-/** The entries of the audit log as a table; on a phone each is a block. Pressing a person or a task filters by it. */
+/** The entries of the audit log as a table; on a phone each entry is a block. Pressing a person or a task filters by it. */
 import type { AuditEntry } from '#domain/api/admin.schema.ts'
 import type { AuditFilter } from './auditApi.ts'
 import { actionText, texts } from './texts.ts'

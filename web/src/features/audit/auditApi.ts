@@ -6,7 +6,7 @@ import { api } from '../../api/api.ts'
 import { requestOf } from '../../api/endpoint.ts'
 import { texts } from './texts.ts'
 
-/** The first and the last day are in UTC, and both are included. */
+/** `from` and `to` are the first and the last day, both included, in UTC. */
 export interface AuditFilter {
   readonly person: string | undefined
   readonly task: string | undefined
@@ -26,7 +26,7 @@ const auditApi = api.injectEndpoints({
           query: { ...queryArg, after: pageParam ?? undefined },
           fallback: texts.fetchFailed,
         }),
-      // The server records each read, so a page must not be fetched again without need.
+      // Entries are discarded when the page is left, so that a return reads only the newest ones: the server records each read.
       keepUnusedDataFor: 0,
     }),
   }),

@@ -1,4 +1,4 @@
-/** The signed-in person. */
+/** Reads who is signed in, and why a sign-in was refused. */
 import type { ThunkDispatch, UnknownAction } from '@reduxjs/toolkit'
 import { authRoutes } from '#domain/api/auth.ts'
 import type { getMe, getRefusal, User } from '#domain/api/auth.schema.ts'

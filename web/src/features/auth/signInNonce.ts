@@ -1,4 +1,4 @@
-/** The nonce of a sign-in that this tab began: only such a sign-in may bring the tab a token. */
+/** The nonce of a sign-in that this tab began. A token from any other sign-in is used only if the person agrees. */
 import { authRoutes } from '#domain/api/auth.ts'
 import { tryOr } from '../../state/tryOr.ts'
 

@@ -38,7 +38,7 @@ const signInErrors: Readonly<Record<string, string>> = {
   not_allowed: 'This account does not have access to this server. Ask its administrator for access.',
 }
 
-/** The message for an `error` in the address; any value gets one. */
+/** The message for an `error` in the address; a general one for an unknown value. */
 export function signInError(value: string): string {
   return Object.hasOwn(signInErrors, value)
     ? (signInErrors[value] ?? '')

@@ -16,12 +16,12 @@ export function useLogout(): () => void {
   const dispatch = useDispatch()
   const store = useStore<WithDeletions>()
   return () => {
-    // Sent while there is still a token: logging out must not undo a deletion.
+    // Deletions are sent while there is still a token: logging out must not undo them.
     sendDeletions(store)
     const token = readToken()
     dropToken()
     dispatch(sessionEnded('logout'))
-    // Not sent through the store, whose calls read the token when they are sent: by then it has been removed.
+    // Not sent through the store, because the store would read the token from the storage, where it is gone by then.
     if (token !== null) void request(logoutCall, { token })
   }
 }

@@ -11,7 +11,7 @@ import { isNewTask } from './newTaskLocation.ts'
 
 // Only newcomers need the first steps. They are last on the page, so nothing moves when they arrive.
 const FirstSteps = optionalPart(async () => (await import('./FirstSteps.tsx')).FirstSteps)
-// The offer is only shown after a task was started, and its chunk has loaded by then.
+// The offer of notifications is shown only after a task was started, when its chunk has long been loaded.
 const AskToNotify = optionalPart(async () => (await import('../notifications/AskToNotify.tsx')).AskToNotify)
 
 export function Dashboard() {

@@ -46,7 +46,7 @@ export function RecentTasks() {
   )
 }
 
-/** The first steps offer people without a project to create one. When the steps are hidden, this note does. */
+/** Says that there are no tasks. It only offers to create a project while the first steps, which offer the same, are hidden. */
 function NoTask() {
   const projects = useProjectsQuery().data?.projects
   const [putAway] = usePersisted(firstStepsPutAway)

@@ -20,7 +20,7 @@ export interface DeleteDialogProps {
   readonly onClose: () => void
 }
 
-/** The page to open when the page of a deleted item has to be left. */
+/** The page that is opened when a person deletes the item whose page they are on. */
 const pagesAfter: Record<Deletion['kind'], string> = { task: '/dashboard', project: '/projects' }
 
 export function DeleteDialog({ kind, id, words, open, onClose }: DeleteDialogProps) {
@@ -47,7 +47,7 @@ export function DeleteDialog({ kind, id, words, open, onClose }: DeleteDialogPro
   )
 }
 
-/** Deletes an item in the page, with a toast that offers to undo it. `Deletions` sends the deletion to the server later. */
+/** Hides an item at once and shows a toast that offers to undo this. `Deletions` sends the deletion to the server later. */
 export function useDelete(): (kind: Deletion['kind'], id: string) => void {
   const dispatch = useDispatch()
   return (kind, id) => {

@@ -21,7 +21,7 @@ export const gitHubFaults = {
 
 const gitHubApi = api.injectEndpoints({
   endpoints: (build) => ({
-    /** The parameter is the installation from which the browser returned; the server refuses one that is not the person's. */
+    /** `installationId` is the installation that GitHub named when it sent the browser back; the server refuses somebody else's. */
     gitHubAccess: build.query<GitHubAccess, string | null>({
       query: (installationId) =>
         requestOf<typeof getGitHubAccess>(gitHubRoutes.getGitHubAccess, {
@@ -46,7 +46,7 @@ const gitHubApi = api.injectEndpoints({
         }),
       providesTags: ['GitHub'],
     }),
-    /** Makes the server read the access from GitHub again; after that the client reads it from the server. */
+    /** Makes the server ask GitHub again what the person may access. */
     refreshGitHubAccess: build.mutation<GitHubAccess, void>({
       query: () =>
         requestOf<typeof getGitHubAccess>(gitHubRoutes.getGitHubAccess, {

@@ -7,7 +7,7 @@ interface TaskFaults {
   readonly publishingFault?: string | undefined
 }
 
-/** Whether the task's last turn, or publishing its work, failed because its owner's access was lost. */
+/** Whether the task's last turn or the publishing of its work failed because the server lost access to its owner's account. */
 export function tellsOfLostAccess({ status, failure, publishingFault }: TaskFaults): boolean {
   return publishingFault === lostAccess || (status === 'failed' && failure?.code === lostAccess)
 }

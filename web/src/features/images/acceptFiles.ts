@@ -2,13 +2,13 @@
 import { imageLimits } from '#domain/api/images.ts'
 import { texts } from './texts.ts'
 
-/** The most images of a task or message (contract, section 9). */
+/** The maximum numbers of attached images (contract, section 9). */
 export const maxImages = {
-  /** For the small button of the dashboard. */
+  /** For a new task on the dashboard. */
   compact: imageLimits.aTask,
   /** For a message in the chat. */
   message: imageLimits.aMessage,
-  /** The maximum for all other buttons. */
+  /** For a caller of `usePendingImages` that names no maximum. */
   full: 999,
 } as const
 

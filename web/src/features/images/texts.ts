@@ -32,7 +32,7 @@ export const texts = {
   close: 'Close',
 } as const
 
-/** `840 kB`, `1.2 MB`; 1 MB is 1,048,576 bytes, as the limit counts. */
+/** `840 kB` or `1.2 MB`. A megabyte has 1,048,576 bytes, as in the size limit for images. */
 export function sizeText(bytes: number): string {
   const kilo = bytes / 1_024
   return kilo < 1_000 ? `${Math.max(1, Math.round(kilo))} kB` : `${(kilo / 1_024).toFixed(1)} MB`

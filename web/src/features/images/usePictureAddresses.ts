@@ -1,4 +1,4 @@
-/** The addresses of pictures. Addresses expire after some minutes: one that fails to load is fetched again, and so is a missing one. */
+/** The addresses of pictures. Addresses expire after some minutes, so an address that is missing or fails to load is fetched again. */
 import { useState } from 'react'
 import type { ShownImage } from '#domain/api/images.schema.ts'
 import type { NamedImage } from '#domain/task/commands.ts'
@@ -31,7 +31,7 @@ export function usePictureAddresses(taskId: string, pictures: readonly Picture[]
       missing: failedUrls.length >= maxTries || (url === null && needsFetch && !isFetching),
       onFailed: () => {
         if (url === null || failedUrls.length >= maxTries) return
-        // An updater function, because several addresses may fail before the next render, and one may fail twice.
+        // An updater function, because several addresses may fail before the next render, and the same address may fail twice.
         setFailed((known) => {
           const already = known.get(picture.id) ?? []
           return already.includes(url) ? known : new Map(known).set(picture.id, [...already, url])

@@ -98,7 +98,7 @@ interface TextFieldProps extends FieldsProps {
   readonly name: Exclude<keyof Fields, 'kind' | 'auth'>
   readonly label: string
   readonly help?: string
-  /** The path of the field in the request, by which a fault names it. */
+  /** The path of the field in the request. A fault names the field by this path. */
   readonly at: string
   readonly type?: 'password'
 }

@@ -1,4 +1,4 @@
-/** Reads and changes the MCP servers of a project, or of the person (`null`). */
+/** Reads and changes the MCP servers of a project or of a person. */
 import { mcpServerRoutes } from '#domain/api/mcpServers.ts'
 import type { AnswerOf, BodyInputOf } from '#domain/api/call.schema.ts'
 import type {

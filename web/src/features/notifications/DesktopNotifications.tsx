@@ -27,7 +27,7 @@ export function DesktopNotifications() {
   return null
 }
 
-/** What has happened to a task, in words; `null` for nothing to report. */
+/** A text about the change from `was` to `task`; `null` when there is nothing to report. */
 function newsOf(was: Task, task: Task): string | null {
   const ended = endOf(task.status)
   if (ended !== null) return endOf(was.status) === null ? texts.ended[ended] : null

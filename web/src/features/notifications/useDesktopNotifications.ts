@@ -29,7 +29,7 @@ export function mayNotify(): boolean {
 function desktopOf(choice: 'unasked' | 'on' | 'off', permission: NotificationPermission | null): Desktop {
   if (permission === null) return 'unsupported'
   if (permission === 'denied') return 'denied'
-  // The page never asks by itself for a permission that was withdrawn.
+  // When the permission was withdrawn, the setting counts as off: only the person may make the page ask for it again.
   return choice === 'on' && permission !== 'granted' ? 'off' : choice
 }
 

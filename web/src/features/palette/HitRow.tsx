@@ -40,7 +40,7 @@ export function HitRow({ id, hit, active, onPoint, onOpen }: HitRowProps) {
       aria-selected={active}
       tabIndex={-1}
       onPointerMove={active ? undefined : onPoint}
-      // The field keeps the focus.
+      // Keeps the focus in the search field.
       onPointerDown={(event) => event.preventDefault()}
       onMouseDown={(event) => event.preventDefault()}
       onClick={(event) => onOpen(event.ctrlKey || event.metaKey)}

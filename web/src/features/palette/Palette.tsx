@@ -113,7 +113,7 @@ function useOpenHit(close: () => void) {
   const navigate = useNavigate()
   const { run } = useActions()
   return (hit: Hit, inNewTab: boolean) => {
-    // Closing comes first: it returns the focus to where it was, and an action may move it elsewhere.
+    // The palette closes first, because closing puts the focus back to its old place, and the action may then move the focus.
     close()
     if (hit.kind === 'action') run(hit.id)
     else if (hit.kind === 'outside') window.open(hit.href, '_blank', 'noopener,noreferrer')

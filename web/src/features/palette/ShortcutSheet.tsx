@@ -57,7 +57,7 @@ export function ShortcutSheet({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-/** The actions that have a key, by group, both in the order of the list. */
+/** The actions that have a key, by group. Groups and actions are in the order of the list of actions. */
 function groupsOf(all: readonly ActionFacts[]) {
   const withKeys = all.filter(({ keys }) => keys.length > 0)
   return [...new Set(withKeys.map(({ group }) => group))].map((name) => ({

@@ -7,7 +7,7 @@ export interface Match {
   readonly marks: readonly (readonly [from: number, to: number])[]
 }
 
-/** A word of n letters that match one by one may be spread over at most this many times n characters. */
+/** When the letters of a word match one by one, they may be spread over at most this many times the length of the word. */
 const maxSpread = 4
 
 /**

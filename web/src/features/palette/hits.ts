@@ -110,7 +110,7 @@ function nameOf({ githubOwner, githubRepoName, name }: Project): string {
   return githubRepoName === '' ? name : `${githubOwner}/${githubRepoName}`
 }
 
-/** The items whose label matches, the best first, otherwise in their order. */
+/** The items whose label matches the query: better matches first, equally good ones in the given order. */
 function best<Item>(items: readonly Item[], labelOf: (item: Item) => string, query: string) {
   return items
     .flatMap((item) => {

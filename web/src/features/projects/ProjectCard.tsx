@@ -1,4 +1,4 @@
-/** A project in the list, with its repository and its tasks. The whole card is a link to it. */
+/** A project in the list, with its repository and its tasks. The whole card is a link to the project. */
 import { ChevronRight, Lock, Plus } from 'lucide-react'
 import { Link } from 'react-router-dom'
 import type { Project } from '#domain/api/projects.schema.ts'

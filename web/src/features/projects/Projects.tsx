@@ -91,7 +91,7 @@ function Actions({ search, onSearch, isEmpty }: ActionsProps) {
         onChange={(event) => onSearch(event.target.value)}
         className="w-full md:w-66"
       />
-      {/* Not shown above an empty list, which has its own primary button. */}
+      {/* An empty list has its own primary button, so then this button is plain. */}
       <ButtonLink
         className="max-md:w-full"
         to="/projects/new"

@@ -1,4 +1,4 @@
-/** A line about how a project's repository differs from a plain clone. */
+/** A line about how cloning a project's repository differs from a plain `git clone`. */
 import { Link } from 'react-router-dom'
 import { cloneDifferences } from './cloneDifferences.ts'
 import { refreshAfterSeconds, useProjectRepositoryQuery } from './settings/projectSettingsApi.ts'

@@ -34,7 +34,7 @@ export function RepositoryLine({ project }: { readonly project: Project }) {
   )
 }
 
-/** The colours of languages, as on GitHub (from linguist). No other colours of the product are outside of tokens.css. */
+/** The colours of languages, as on GitHub (from linguist). */
 const colours: Readonly<Record<string, string>> = {
   TypeScript: '#3178c6',
   JavaScript: '#f1e05a',

@@ -1,4 +1,4 @@
-/** Describes how a repository differs from a plain clone, in the texts of the page that shows it. */
+/** Describes how cloning a repository differs from a plain `git clone`, in the texts of the page that shows it. */
 import type { ShownRepository } from '#domain/api/projectSettings.schema.ts'
 
 interface FactTexts {

@@ -1,6 +1,6 @@
 /**
- * The parts of the profile that are read from the server. They appear together, once each of them is read or could not be: what stands below a part
- * moves when the part grows, and a click would miss it.
+ * The parts of the profile that are read from the server. They appear together, once every read has ended, because a part that grows later would move
+ * the parts below it away from a click.
  */
 import { useState } from 'react'
 import type { User } from '#domain/api/auth.schema.ts'
@@ -25,7 +25,7 @@ export function ReadParts({ user }: { readonly user: User }) {
     useMcpServersQuery(null),
     useSessionsQuery(undefined, { refetchOnMountOrArgChange: true }),
   ]
-  // Once they are shown they stay, also while one of them is read again.
+  // Once the parts are shown they stay, also while one of them is read again.
   const [areShown, setShown] = useState(false)
   if (!areShown && reads.every(({ isLoading }) => !isLoading)) setShown(true)
   return (

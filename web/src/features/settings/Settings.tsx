@@ -1,4 +1,4 @@
-/** The settings, in two tabs. The address has the chosen one. */
+/** The settings, in two tabs. The address names the chosen tab. */
 import { useSearchParams } from 'react-router-dom'
 import { usePageTitle } from '../tasks/usePageTitle.ts'
 import { Page } from '../../ui/layout/Page.tsx'

@@ -159,7 +159,7 @@ function noteOf(
 ): { readonly says: string; readonly forbids: boolean } | null {
   if (status === 'running' && execution?.cancelRequested) return { says: texts.stopping, forbids: true }
   if (status === 'running' || status === 'queued') return { says: texts.running, forbids: true }
-  // The server records the changes, and refuses those that nobody has seen.
+  // Confirming only makes the server record the changes: it publishes none that the person has not seen.
   if (tree === null) return { says: texts.unrecorded, forbids: false }
   return isMoved ? { says: texts.moved, forbids: true } : null
 }
@@ -235,9 +235,9 @@ function withArtifacts(body: string, text: string, isIn: boolean): string {
 }
 
 /**
- * The tree that the person has seen, which is the only one that may be published; `null` when no recorded tree was seen. The tree is read when the
- * dialog opens and when an execution ends, because the page may be slightly behind the end of a command. A refetch blocks nobody, since the server
- * refuses an outdated tree.
+ * The git tree of the changes that the person has seen: only this tree may be published. It is `null` when no recorded tree was seen. The tree is
+ * read when the dialog opens and when an execution ends, because the page may be slightly behind the end of a command. A refetch blocks nobody, since
+ * the server refuses an outdated tree.
  */
 function useSeenTree(taskId: string, open: boolean, isRunning: boolean) {
   const { currentData, error, isFetching, refetch } = useDiffQuery(taskId, { skip: !open })

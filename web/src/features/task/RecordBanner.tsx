@@ -1,6 +1,6 @@
 /**
- * The banner below the header while a stream of the task is damaged: what the damage means, and who can help. The banner stays visible when panels
- * scroll.
+ * The banner below the header while an event stream of the task is damaged: what the damage means, and who can help. The banner stays visible when
+ * panels scroll.
  */
 import { CircleAlert, TriangleAlert } from 'lucide-react'
 import type { Task } from '#domain/api/tasks.schema.ts'

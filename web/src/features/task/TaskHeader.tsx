@@ -42,7 +42,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
    */
   const [asking, setAsking] = useState<boolean | null>(null)
   const isReplayed = useReplayed() !== null
-  // Nothing can be added to a damaged stream.
+  // A replay shows the past, and nothing can be added to a task whose event stream is damaged.
   const isFixed = isReplayed || isRecordDamaged(task)
   const running = isActive(shownStatus(task))
   const stoppable = running && !isReplayed
@@ -99,7 +99,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
           className="absolute inset-x-0 -bottom-px"
         />
       )}
-      {/* The key keeps drafts apart: a draft belongs to one task, and either to its first pull request or to an update. */}
+      {/* The key makes a new dialog, with new input, for another task, and for the update that follows the first pull request. */}
       {asking !== null && (
         <Suspense fallback={null}>
           <PullRequestDialog
@@ -125,7 +125,7 @@ export function TaskHeader({ task }: { readonly task: Task }) {
 
 type TaskActions = ReturnType<typeof useTaskActions>
 
-/** The actions of the header. A replay offers none that change something, since what it shows may have changed long ago. */
+/** The actions of the header. Those that change the task are left out when `isFixed`. */
 function useHeaderActions(task: Task, actions: TaskActions, isFixed: boolean, onAsk: () => void): void {
   const isOver = task.status === 'failed' || task.status === 'cancelled'
   const stoppable = isActive(shownStatus(task)) && !isFixed
@@ -223,7 +223,7 @@ function isActive(status: StatusName): boolean {
 /** How long the status of a successful command is shown beside the task's status, in milliseconds. */
 const commandShownMs = 60_000
 
-/** The status with the duration of the turn, and beside it the outcome of a command. Offline, the last known ones are shown. */
+/** The status with the duration of the turn, and beside it the outcome of a command. While offline, it shows the last known values. */
 function TaskStatus({ task, small = false }: { readonly task: Task; readonly small?: boolean }) {
   const live = useSelector(selectLive)
   const lost = useSelector(selectLost)

@@ -121,7 +121,7 @@ function workTabs({ changes }: Task, isReplayed: boolean): readonly Tab<WorkPane
   return [
     { name: 'terminal', label: texts.panels.terminal },
     { name: 'changes', label: texts.panels.changes, count: changes?.files || undefined },
-    // Only the present files can be read.
+    // Only the workspace's present files can be read, so a replay has no panel for them.
     ...(isReplayed ? [] : [{ name: 'files', label: texts.panels.files } as const]),
     { name: 'history', label: texts.panels.history },
   ]
@@ -129,7 +129,7 @@ function workTabs({ changes }: Task, isReplayed: boolean): readonly Tab<WorkPane
 
 interface WorkPanelsProps extends TaskPanelsProps {
   readonly panel: Panel
-  /** The element that gets the buttons of the panels; `null` when each panel has them in its own bar. */
+  /** The element that gets the buttons of the panels; `null` when each panel shows its buttons in its own bar. */
   readonly tools: HTMLElement | null
   readonly onShow: (panel: Panel) => void
 }

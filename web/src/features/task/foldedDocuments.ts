@@ -87,7 +87,7 @@ export interface Page<D> {
   readonly more?: boolean | undefined
 }
 
-/** Replaces the known documents with a newly read page, unless they are newer. */
+/** Replaces the known documents with a newly read page, unless the known documents are newer. */
 export function snapshot<D extends Placed>(
   folded: Folded<D>,
   { documents, open = [], version, more = false }: Page<D>,

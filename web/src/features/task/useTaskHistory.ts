@@ -45,7 +45,7 @@ export function useTaskHistory(live: OpenTaskSync) {
   return {
     /** Whether the address names the history or a moment of it. */
     isLinked,
-    /** `null` until the history was requested and its chunk is loaded. */
+    /** The open history; `null` until the history was requested and its chunk is loaded. */
     open,
     isMissing: state === 'missing',
     load: () => setState('requested'),

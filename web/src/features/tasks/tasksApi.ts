@@ -29,7 +29,7 @@ export const tasksApi = api.injectEndpoints({
   endpoints: (build) => ({
     paletteTasks: build.query<AnswerOf<typeof listTasks>, void>({
       query: () => listOf({ limit: maxPaletteTasks }),
-      // Fetched again each time the palette opens, which shows the earlier result meanwhile.
+      // The palette fetches these tasks again each time it opens, and shows the earlier answer meanwhile.
       keepUnusedDataFor: 60,
     }),
     /** Cached by page; the parameter of a page is the cursor after which it begins. */
@@ -40,7 +40,7 @@ export const tasksApi = api.injectEndpoints({
       providesTags: ['Tasks'],
       onQueryStarted: logFailure,
     }),
-    /** The running tasks of a project, whether or not its list has loaded them. */
+    /** The running tasks of a project, whether or not the project's list has loaded them. */
     runningTasks: build.query<AnswerOf<typeof listTasks>, string>({
       query: (project) => listOf({ project, status: 'running', limit: maxRunningTasks }),
       providesTags: ['Tasks'],

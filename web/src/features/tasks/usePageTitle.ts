@@ -1,4 +1,4 @@
-/** Sets the title of the browser's tab: the number of tasks that wait for the person, or else of running tasks, followed by the page's title. */
+/** Sets the title of the browser's tab: the number of tasks that wait for the person or, if none waits, of running tasks, then the page's title. */
 import { useEffect } from 'react'
 import { useRunningCount, useWaitingCount } from './useRunningCount.ts'
 import { brand } from '../../ui/text/Brand.tsx'

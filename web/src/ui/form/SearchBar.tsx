@@ -1,5 +1,6 @@
 /**
- * A bar to search the text below it, with the number of matches and buttons to move between them. Enter moves forward, with Shift back.
+ * A bar to search the text below it, with the number of matches and buttons to move between them. Enter goes to the next match, Shift and Enter to
+ * the previous one.
  */
 import { ChevronDown, ChevronUp, Search, X } from 'lucide-react'
 import type { ComponentProps, KeyboardEvent } from 'react'

@@ -4,7 +4,7 @@ import { classes } from '../classes.ts'
 
 interface EmptyProps {
   readonly title: string
-  /** `h1` when it fills the whole page. */
+  /** The level of the title; `h1` when the page shows nothing else. */
   readonly heading?: 'h1' | 'h2'
   readonly children?: ReactNode
   readonly action?: ReactNode

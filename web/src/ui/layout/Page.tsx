@@ -1,4 +1,4 @@
-/** A page that scrolls as a whole: its width, its gutters, its title 48 px below the top bar (24 on a phone). */
+/** A page that scrolls as a whole, with its width, its gutters and its title. The title is 48 px below the top bar, on a phone 24 px. */
 import type { ReactNode } from 'react'
 import { classes } from '../classes.ts'
 

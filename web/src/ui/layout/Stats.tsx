@@ -1,4 +1,4 @@
-/** A strip of figures, each below its name. On a phone each figure has a row of its own, and four figures are two by two. */
+/** A strip of figures, each below its name. On a phone, four figures are in two rows of two; any other number has a row for each figure. */
 import { classes } from '../classes.ts'
 import { Skeleton } from '../status/Loading.tsx'
 

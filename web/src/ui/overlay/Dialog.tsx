@@ -63,7 +63,7 @@ export function useModal(open: boolean, onClose: () => void) {
   useEffect(() => {
     const dialog = ref.current
     if (dialog === null) return
-    // Only a click outside of the content has the dialog itself as its target. If such a click was pressed inside, it ended a text selection.
+    // Only a click outside of the content has the dialog itself as its target. If its press was inside, the click only ended a text selection.
     let pressed: EventTarget | null = null
     const onPress = (event: PointerEvent) => {
       pressed = event.target

@@ -109,7 +109,7 @@ function MenuList({ id, anchor, items, begins, onClose, onLeave }: MenuListProps
     const closed = new AbortController()
     const first = { capture: true, signal: closed.signal }
     document.addEventListener('pointerdown', elsewhere, first)
-    // Scrolling closes the menu, because its button would move away from it.
+    // Scrolling closes the menu, because the button would move away from the menu.
     document.addEventListener('scroll', elsewhere, first)
     window.addEventListener('resize', elsewhere, { signal: closed.signal })
     return () => closed.abort()

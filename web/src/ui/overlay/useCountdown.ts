@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { useStable } from '../hooks.ts'
 
-/** Calls `onOver` after `duration` milliseconds, not counting the time while the countdown is held. */
+/** Calls `onOver` after `duration` milliseconds, not counting the time while the countdown is stopped. */
 export function useCountdown(duration: number, onOver: () => void) {
   const [isPaused, setPaused] = useState(false)
   const left = useRef(duration)
@@ -16,7 +16,7 @@ export function useCountdown(duration: number, onOver: () => void) {
       left.current -= Date.now() - since
     }
   }, [isPaused, over])
-  /** Props for the element that holds the countdown. */
+  /** Props for the element. The pointer and the focus on it stop the countdown. */
   return {
     onPointerEnter: () => setPaused(true),
     onPointerLeave: () => setPaused(false),

@@ -1,7 +1,7 @@
-/** Stacked columns over time. The drawing stretches with its box, so its texts are outside, where they keep their size. */
+/** Stacked columns over time. The drawing is stretched to fit its box; the texts are outside of it, so that they keep their shape. */
 import { stackedMarks, type DrawnChart } from './chartData.ts'
 
-/** The most labels below the columns. */
+/** The maximum number of labels below the columns. */
 const maxLabels = 6
 const steps = [1, 0.5, 0] as const
 

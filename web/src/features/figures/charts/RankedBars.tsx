@@ -1,7 +1,7 @@
-/** A bar for each group, in the order of the list, with its name and its value beside it. */
+/** A bar for each group, in the order of the list, with the group's name and value beside it. */
 import { stackedMarks, stackOf, type DrawnChart } from './chartData.ts'
 
-/** The most bars; the table has all groups. */
+/** The maximum number of bars. Only the table shows all groups. */
 const maxBars = 12
 
 export function RankedBars({ chart, rows, end, label }: DrawnChart) {

@@ -1,4 +1,4 @@
-/** Notes about the repositories that can and cannot be reached, for the page that imports one. */
+/** Notes for the page that imports a repository: which repositories are listed, and which the App can push to. */
 import type { Repository } from '#domain/api/projects.schema.ts'
 import { isFault, reasonOf, retryAtOf } from '../../../api/fault.ts'
 import { ButtonLink } from '../../../ui/form/Button.tsx'
@@ -38,7 +38,7 @@ interface OutOfReachProps {
   readonly access: GitHubAccess | undefined
 }
 
-/** A warning about a repository that can be imported, but not pushed to. */
+/** A warning about a repository that the App does not reach, or that can only be read. */
 export function OutOfReach({ repository, access }: OutOfReachProps) {
   const reach = reachOf(repository, access)
   if (reach.kind === 'reached' || reach.kind === 'unknown')

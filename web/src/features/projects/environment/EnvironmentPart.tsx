@@ -17,7 +17,7 @@ import { texts } from './texts.ts'
 const pollIntervalMs = 2_000
 
 export function EnvironmentPart({ projectId, hasSetup }: { projectId: string; hasSetup: boolean }) {
-  // It is read again and again only while somebody waits for its end.
+  // The environment is polled only while it is being built.
   const { currentData: known } = useProjectEnvironmentQuery(projectId)
   const isBuilding = known?.state === 'building'
   const read = useProjectEnvironmentQuery(projectId, {

@@ -1,4 +1,4 @@
-/** What the repository's files say about the environment that it needs, and a proposal for the settings that a person may use. */
+/** Shows the environment that the repository's files call for, and offers settings that provide it. */
 import { useState, type ReactNode } from 'react'
 import type { DetectedEnvironment, HostSuggestion } from '#domain/api/projectSettings.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
@@ -49,7 +49,7 @@ interface DetectedProps extends DetectedPartProps {
 }
 
 function Detected({ detected, suggestions, onUsed, ...part }: DetectedProps) {
-  // Repositories of the code host are only suggested under Network, since listing one lets agents read it.
+  // A host with a slash is a repository. Those are only suggested under Network, since allowing one lets agents read it.
   const configured = detected.setupCommand === '' ? [] : suggestions.filter(({ host }) => !host.includes('/'))
   const hosts = [...detected.hosts, ...configured]
   const proposal = { ...detected, hosts: [...new Map(hosts.map((each) => [each.host, each])).values()] }

@@ -38,7 +38,7 @@ export function ProjectSettings() {
   const project = useProjectQuery(projectId)
   usePageTitle(texts.title)
   const name = project.data?.project.name
-  // Kept where the settings are read, so that the render that a use causes has the settings that were read after it.
+  // The count is state of this component, which also reads the settings, so that a render with the new count has the new settings.
   const [timesUsed, setTimesUsed] = useState(0)
   const onUsed = async () => {
     await read.refetch()
@@ -71,13 +71,13 @@ export function ProjectSettings() {
 }
 
 interface PartsProps extends ComponentProps<typeof HostsPart> {
-  /** How often a proposal of the repository was saved. */
+  /** How many times a detected proposal was saved. */
   readonly timesUsed: number
   readonly onUsed: () => Promise<void>
 }
 
 function Parts({ suggestions, timesUsed, onUsed, ...part }: PartsProps) {
-  // A new key makes the forms that a proposal was saved for begin from the saved settings.
+  // Saving a proposal changes the keys of the forms that it fills, so that they begin again with the saved settings.
   const ofProposal = (name: string) => `${name} ${timesUsed}`
   return (
     <>
@@ -90,7 +90,7 @@ function Parts({ suggestions, timesUsed, onUsed, ...part }: PartsProps) {
       <IssuesPart {...part} />
       <FiltersPart {...part} />
       <HostsPart key={ofProposal('hosts')} {...part} suggestions={suggestions} />
-      {/* These grow when they are read: a click on what would be below them could be lost. */}
+      {/* These parts grow when their data arrives and would move the parts above them away from a click, so they come last. */}
       <Suspense>
         <DetectedPart {...part} suggestions={suggestions} onUsed={onUsed} />
       </Suspense>

@@ -1,4 +1,4 @@
-/** How tasks open the project's pull requests, and what happens with the feedback on them. */
+/** The settings for pull requests: whether tasks open drafts by themselves, and whether feedback starts a turn. */
 import { useState } from 'react'
 import { feedbackLimits, feedbackModes } from '#domain/task/codeHost/feedbackRule.ts'
 import { Checkbox, Choice } from '../../../ui/form/Choice.tsx'
@@ -8,7 +8,7 @@ import { texts } from './texts.ts'
 
 const modes = feedbackModes.map((value) => ({ value, label: texts.feedback.modes[value] }))
 
-/** The setting of what happens with reviews, comments and failed checks. */
+/** The setting for reviews, comments and failed checks of the project's pull requests. */
 export function FeedbackPart(part: ProjectSettingsProps) {
   const [rule, setRule] = useState(part.settings.feedback)
   const form = useSettingsForm(part, { feedback: rule })
@@ -48,7 +48,7 @@ export function FeedbackPart(part: ProjectSettingsProps) {
   )
 }
 
-/** The setting of whether a task opens a draft by itself. */
+/** The setting that lets tasks open draft pull requests by themselves. */
 export function DraftsPart(part: ProjectSettingsProps) {
   const [draftPullRequests, setDrafts] = useState(part.settings.draftPullRequests)
   const form = useSettingsForm(part, { draftPullRequests })

@@ -1,4 +1,4 @@
-/** How the repository differs from a plain clone: its submodules, and the filters that git applies to its files. */
+/** How cloning the repository differs from a plain `git clone`: its submodules, and the filters that git applies to its files. */
 import { useState } from 'react'
 import type { ShownRepository, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 import { reasonOf } from '../../../api/fault.ts'
@@ -106,7 +106,7 @@ function stateOf(
   return isChosen ? 'chosen' : access
 }
 
-/** The setting of which clean filters of the repository may be left unapplied when work is published. */
+/** The setting for clean filters whose files may be published unfiltered. */
 export function FiltersPart(part: ProjectSettingsProps) {
   const [filtersText, setFiltersText] = useState(() => part.settings.allowedFilters.join('\n'))
   const form = useSettingsForm(part, { allowedFilters: wordsOf(filtersText) })

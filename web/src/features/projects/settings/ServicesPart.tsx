@@ -32,7 +32,7 @@ export function ServicesPart(part: ProjectSettingsProps) {
   const services = rows.map(({ name, command, port }) => ({
     name: name.trim(),
     command,
-    // What is no number is sent as a port that the server refuses with a sentence.
+    // A port that is not a number is sent as 0, which the server refuses with a reason.
     readyPort: port.trim() === '' ? null : /^\d+$/.test(port.trim()) ? Number(port) : 0,
   }))
   const form = useSettingsForm(part, { services })

@@ -90,7 +90,7 @@ export function SettingsForm({ form, title, why, children, after }: SettingsForm
 
 type SettingsChange = BodyInputOf<typeof updateProjectSettings>
 
-/** Saves a part of the settings, and shows the outcome as a notification. The returned promise says whether it was saved. */
+/** `save` saves a part of the settings, shows the outcome as a notification, and resolves to whether it succeeded. */
 export function useSave(projectId: string) {
   const dispatch = useDispatch()
   const [update, { isLoading, error }] = useUpdateProjectSettingsMutation()

@@ -9,7 +9,7 @@ import { useReplayed } from '../replayContext.ts'
 import { useArtifactAddressesQuery } from './artifactsApi.ts'
 import { texts } from './texts.ts'
 
-/** Addresses are valid for at least ten minutes. */
+/** How often addresses are fetched again, in milliseconds. They are valid for at least ten minutes. */
 const refreshMs = 5 * 60_000
 
 export function Artifacts({ log: { task: taskId, artifacts = [] } }: { readonly log: LogDocument }) {
@@ -47,7 +47,7 @@ export function Artifacts({ log: { task: taskId, artifacts = [] } }: { readonly 
 
 interface ArtifactProps {
   readonly artifact: NonNullable<LogDocument['artifacts']>[number]
-  /** `null` while it is unknown. */
+  /** The address of the file; `null` while it is unknown. */
   readonly url: string | null
   readonly isSaved: boolean
 }
@@ -95,7 +95,7 @@ function Artifact({ artifact: { name, type, size }, url, isSaved }: ArtifactProp
   )
 }
 
-/** A video keeps its first address, since another one would start it again, until that address fails. */
+/** A video keeps its first address until that address fails, because a new one would start the video again. */
 function Video({ name, url }: { readonly name: string; readonly url: string }) {
   const [source, setSource] = useState(url)
   return (

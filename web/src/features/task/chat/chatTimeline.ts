@@ -230,8 +230,8 @@ interface Attempt {
 }
 
 /**
- * A message refers only to the last turn that worked on it. If no message refers to the turns just before that one, they were earlier attempts that
- * were given up; the message is placed above the first of them.
+ * Finds attempts that were given up. A message names only the last turn that worked on it. Turns just before it that no message names were attempts
+ * for the same message, which is placed above the first of them.
  */
 function attemptsIn(turns: readonly Attempt[]) {
   const firstOf = new Map<string, string>()

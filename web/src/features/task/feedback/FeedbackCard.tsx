@@ -1,4 +1,4 @@
-/** A review, a comment or a failed check: its author, permission, place and text, and the possible actions. */
+/** A review, a comment or a failed check: its author and the author's permission, its place and text, and the possible actions. */
 import { CircleX, MessageSquare } from 'lucide-react'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
 import { useDispatch } from 'react-redux'

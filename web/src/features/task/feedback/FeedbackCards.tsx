@@ -23,7 +23,7 @@ export function FeedbackCards({ task }: { readonly task: Task }) {
   useEffect(() => {
     if (live) void refetch()
   }, [live, refetch])
-  // The task learns of a new head commit before the feedback does.
+  // The page gets a new head commit earlier than the feedback on it, so a check may be about an older commit.
   const head = task.pullRequest?.standing?.headCommit ?? null
   const isStale = ({ kind, headCommit }: ShownFeedback) =>
     kind === 'check' && head !== null && head !== headCommit

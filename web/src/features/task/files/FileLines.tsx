@@ -11,7 +11,7 @@ import { texts } from './texts.ts'
 interface FileLinesProps {
   readonly path: string
   readonly text: string
-  /** The line to which the address leads. */
+  /** The number of the line that the page's address names. */
   readonly line: number | null
   readonly onLine: (line: number) => void
 }
@@ -76,7 +76,7 @@ export function FileLines({ path, text, line, onLine }: FileLinesProps) {
   )
 }
 
-/** The length in UTF-16 code units from which a line is cut, and has no colours. */
+/** A line with more UTF-16 code units than this is cut, and has no colours. */
 const longestLine = 5_000
 
 function LineText({ text, spans }: { readonly text: string; readonly spans: readonly CodeSpan[] | null }) {

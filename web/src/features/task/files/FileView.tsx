@@ -29,7 +29,7 @@ interface FileViewProps {
 
 export function FileView({ taskId, path, reading, line, onLine, onBack }: FileViewProps) {
   const { data, error } = usePathInTaskQuery({ taskId, path, reading })
-  // What is shown of a file that no longer exists is taken away.
+  // When the file no longer exists, its old content disappears.
   const file = isFault(error, 'not_found') ? undefined : data?.file
   return (
     <section aria-label={path} className="flex min-h-0 min-w-0 flex-col">
@@ -157,7 +157,7 @@ function useSaveFile(taskId: string, path: string) {
       return
     }
     const bytes = Uint8Array.from(atob(content), (byte) => byte.charCodeAt(0))
-    // A type that no browser opens.
+    // Browsers save a file of this type instead of opening it.
     saveFile(new Blob([bytes], { type: 'application/octet-stream' }), path.slice(path.lastIndexOf('/') + 1))
     if (data?.file?.redacted) dispatch(notified('warning', texts.redactedDownload))
   }

@@ -1,4 +1,4 @@
-/** The files of a task: a tree or a search beside the file that is open. Which file and line that is, stands in the address. */
+/** The files of a task: a tree or a search beside the open file. The page's address names the open file and the line. */
 import { RefreshCw, Search } from 'lucide-react'
 import { type KeyboardEvent, useRef, useState } from 'react'
 import { createPortal } from 'react-dom'

@@ -29,7 +29,7 @@ export function FilesSearch({ taskId, onChoose, onClose }: FilesSearchProps) {
     return () => clearTimeout(timer)
   }, [words])
   const { data, error, isFetching } = usePathsInTaskQuery({ taskId, search })
-  // The answer may still be that for an earlier text.
+  // The answer may be for an earlier text, so its paths are filtered.
   const contains = (path: string) => path.toLowerCase().includes(words.toLowerCase())
   const found = (data?.files ?? []).filter(contains)
   const active = Math.min(at, found.length - 1)

@@ -1,4 +1,4 @@
-/** The folders and files as a tree, in which each folder is read when it is opened. It is one Tab stop, with the keys of the ARIA pattern. */
+/** The folders and files as a tree. A folder is read when it is opened. The tree is one Tab stop, with the keys that ARIA prescribes for trees. */
 import { ChevronDown, CornerDownRight, File, FolderGit } from 'lucide-react'
 import { type KeyboardEvent, type ReactNode, useEffect, useState } from 'react'
 import type { FileEntry } from '#domain/api/taskFiles.schema.ts'
@@ -71,7 +71,7 @@ function Folder({ path, level, ...tree }: Tree & { readonly path: string; readon
         const at = path === '' ? entry.name : `${path}/${entry.name}`
         const isOpen = opened.has(at)
         return (
-          // Names whose bytes are not UTF-8 may look the same.
+          // Names whose bytes are not UTF-8 may look the same, so their index is part of the key.
           <div role="none" key={entry.opens ? at : `${index}/${at}`}>
             <Entry
               entry={entry}

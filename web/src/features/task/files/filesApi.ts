@@ -25,7 +25,7 @@ export const filesApi = api.injectEndpoints({
           query: { path },
           fallback: texts.notRead,
         }),
-      // Earlier readings are not used again.
+      // The answers of an earlier `reading` are not used again.
       keepUnusedDataFor: 1,
       structuralSharing: false,
     }),

@@ -23,7 +23,7 @@ const noItems: readonly MenuItem[] = []
 /** The menu items, and the dialog that they open. `turn` is `null` without a finished turn. */
 export function useTurnActions(turn: FinishedTurn | null) {
   const [opened, setOpened] = useState<'fork' | 'undo' | null>(null)
-  // A replay shows the past: a task can be created from it, but nothing can be undone there.
+  // A replay shows the past: a task can be created from it, but none of its turns can be undone.
   const replayed = useReplayed()
   if (turn === null || replayed?.isSaved) return { items: noItems, dialog: null }
   const { executionId, agent, isUndone } = turn

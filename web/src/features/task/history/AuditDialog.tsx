@@ -31,7 +31,7 @@ export function AuditDialog({ taskId, onClose }: { readonly taskId: string; read
       title={words.title}
       actions={<Button onClick={onClose}>{words.leave}</Button>}
     >
-      {/* The first paragraph gets the focus: focusing the button at the end would scroll so long a dialog down. */}
+      {/* The first paragraph gets the focus, because focusing the button at the end would scroll this long dialog down. */}
       <p tabIndex={-1} data-safe="" className="outline-none">
         {words.why}
       </p>

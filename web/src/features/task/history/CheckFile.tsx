@@ -11,7 +11,7 @@ const texts = recordTexts.file
 
 interface CheckFileProps {
   readonly taskId: string
-  /** The fingerprint of the key that this server shows; `null` before the first seal. */
+  /** The fingerprint of the key with which this server seals records; `null` before the first seal. */
   readonly ownKey: string | null
 }
 

@@ -85,7 +85,7 @@ interface HowKnownProps {
   readonly onCheck: () => void
 }
 
-/** Explains who sealed and who checked what, and what that does not prove. */
+/** Explains who sealed the record, who has checked which part of it, and what this does not prove. */
 function HowKnown({ record, open, onClose, onCheck }: HowKnownProps) {
   const { seal, checked, damage, events, isSealing, key } = record
   return (

@@ -94,7 +94,7 @@ export function listedRows(sections: readonly TimelineSection[], chosen: Timelin
   return listed
 }
 
-/** Whether the output of a row is listed below the row. Other rows, such as an agent's text, print little: it is listed at the end of the turn. */
+/** Whether the output of a row is listed below the row. Other rows print little, and their output is listed at the end of the turn. */
 function hasOwnOutput({ kind }: TimelineRow): boolean {
   return kind === 'command' || kind === 'tool' || kind === 'setup'
 }

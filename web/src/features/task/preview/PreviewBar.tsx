@@ -1,4 +1,4 @@
-/** The bar below the header that offers to open what listens in the task's sandbox. It is there only while something does, or when that has ended. */
+/** The bar below the header with a button for each server that listens in the task's sandbox. Shown until no server listens in a running sandbox. */
 import { ExternalLink } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useDispatch, useSelector } from 'react-redux'
@@ -23,7 +23,7 @@ export function PreviewBar({ task }: { readonly task: Task }) {
   })
   const [wasOffered, setWasOffered] = useState(false)
   useEffect(() => {
-    // A turn starts a sandbox, which is not waited for.
+    // A turn may start a sandbox, so the ports are read at once.
     if (running) void refetch()
   }, [running, refetch])
   const ports = data?.ports ?? []

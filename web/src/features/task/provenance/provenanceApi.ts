@@ -25,7 +25,7 @@ export const { useProvenanceQuery } = api.injectEndpoints({
           query: { path },
           fallback: texts.failed,
         }),
-      // In seconds: long enough to go through the lines of a file, but not for long, since a turn that ends meanwhile writes new lines.
+      // Seconds: long enough to look at several lines of a file, short enough to show the lines of a turn that has just ended.
       keepUnusedDataFor: 15,
     }),
   }),

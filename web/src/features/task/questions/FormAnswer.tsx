@@ -1,4 +1,4 @@
-/** The form with the fields for which an agent asks, or an MCP server that the agent uses. */
+/** The form that an agent asks a person to fill in, for itself or for an MCP server that it uses. */
 import { useId, useState } from 'react'
 import { answerLength } from '#domain/api/questions.ts'
 import type { FormField } from '#domain/task/questionEvents.ts'

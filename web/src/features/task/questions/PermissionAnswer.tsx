@@ -1,4 +1,4 @@
-/** Buttons that allow what an agent wants to do, once or for the whole task, or deny it. */
+/** Buttons that allow an action of the agent, once or for the whole task, or deny it. */
 import { permissionOptions } from '#domain/task/questionOptions.ts'
 import { Button } from '../../../ui/form/Button.tsx'
 import { AskedContent } from './AskedContent.tsx'

@@ -18,7 +18,7 @@ export function PlanComments({ comments, edit }: PlanCommentsProps) {
       </p>
       <ol className="grid gap-2">
         {comments.map(({ quote, text }, index) => (
-          // Two comments may be the same.
+          // Two comments may be the same, so the index is the key.
           // oxlint-disable-next-line react/no-array-index-key
           <li key={index} className="flex items-start gap-2 border-t border-line-soft pt-2">
             <div className="min-w-0 flex-1">

@@ -32,7 +32,7 @@ export function PlanText({ plan, draft, edit }: PlanTextProps) {
     <div ref={box} data-searched="" className="relative grid grid-cols-1 gap-2.5">
       {passages.length === 0 && <p className="text-muted">{texts.plan.empty}</p>}
       {passages.map((passage, block) => (
-        // A plan does not change.
+        // A plan does not change, so the index identifies a passage.
         // oxlint-disable-next-line react/no-array-index-key
         <div key={block} data-passage={block}>
           <div className="group/passage relative pr-9 md:pr-7">

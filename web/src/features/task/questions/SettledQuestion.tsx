@@ -15,7 +15,7 @@ import type { Answering } from './useAnswer.ts'
 
 interface SettledProps {
   readonly question: QuestionDocument
-  /** `null` in a replay, where nothing is answered. */
+  /** The person's own answer and its state; `null` in a replay, where nothing is answered. */
   readonly answering: Answering | null
 }
 
@@ -109,7 +109,7 @@ function Answered({ question }: { readonly question: QuestionDocument }) {
   )
 }
 
-/** The text that was written here, shown when another answer counted. */
+/** Text that the person wrote but that did not become the answer, because another answer came first or the question was withdrawn. */
 function Unsent({ question, answering }: SettledProps & { readonly answering: Answering }) {
   const { draft, isLate, discard } = answering
   const written = writtenIn(draft)

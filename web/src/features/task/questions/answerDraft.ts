@@ -16,7 +16,7 @@ export interface AnswerDraft {
   /** The values of a form, by field. */
   readonly values: Readonly<Record<string, string>>
   readonly comments: readonly PlanComment[]
-  /** The comment that is being written, and the index of the passage of the plan below which its box is. */
+  /** The comment that is being written. Its box is below the passage of the plan with the index `block`. */
   readonly open: (PlanComment & { readonly block: number }) | null
 }
 
@@ -60,7 +60,7 @@ function isComment(value: unknown): value is PlanComment {
 /** How many characters of a passage are quoted. */
 const quoteLength = 1_000
 
-/** The comments on a plan as Markdown, each below the passage that it is about, followed by what was written about the whole plan. */
+/** The comments on a plan as Markdown, each below the passage that it is about, followed by the text about the whole plan. */
 export function sendBackText({ comments, text }: Pick<AnswerDraft, 'comments' | 'text'>): string {
   const parts = comments.map((comment) => `${quoted(comment.quote)}\n\n${comment.text.trim()}`)
   return [...parts, ...(text.trim() === '' ? [] : [text.trim()])].join('\n\n')

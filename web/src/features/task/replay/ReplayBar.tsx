@@ -1,4 +1,4 @@
-/** A bar that says that the past is shown, and which moment; with a button back to the live task. */
+/** The bar that names the moment of the past that is shown, with a button back to the live task. */
 import { GitFork, History } from 'lucide-react'
 import { useSelector } from 'react-redux'
 import { useAction } from '../../../actions/ActionsContext.tsx'

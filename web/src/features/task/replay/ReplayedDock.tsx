@@ -1,4 +1,4 @@
-/** The dock below the chat in a replay: the queue at that time. Nothing can be written there. */
+/** The dock below the chat in a replay: the queue as it was at the shown moment, without a box to write in. */
 import { History } from 'lucide-react'
 import { useSelector } from 'react-redux'
 import type { MessageDocument } from '#domain/views/chat.ts'

@@ -24,7 +24,7 @@ import { Dialog } from '../../../ui/overlay/Dialog.tsx'
 import { useReplayed } from '../replayContext.ts'
 
 interface ScrubberProps {
-  /** `null` when the replay has no address. */
+  /** The id of the task, for links to a moment; `null` when the replay has no address. */
   readonly taskId: string | null
   readonly session: HistorySession
   readonly replay: ReplayMoment

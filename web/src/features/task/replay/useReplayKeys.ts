@@ -93,7 +93,7 @@ const keys: Readonly<Record<string, Run>> = {
 export const showKeys = 'flightdeck:replay-keys'
 
 export function useReplayKeys(session: HistorySession): void {
-  // The keys work as soon as the player is seen.
+  // A layout effect, so that the keys work as soon as the player is visible.
   useLayoutEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       const { target } = event

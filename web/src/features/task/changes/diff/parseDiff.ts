@@ -10,7 +10,7 @@ export interface DiffLine {
   readonly noNewline: boolean
 }
 
-/** Line numbers of both sides, counted from 1. */
+/** A line number before and after the change, counted from 1. */
 export interface Sides {
   readonly before: number
   readonly after: number
@@ -20,9 +20,9 @@ export interface Hunk {
   /** The header as in the diff: `@@ -38,6 +38,11 @@ export type Delivery = {` */
   readonly header: string
   readonly lines: readonly DiffLine[]
-  /** The numbers of the hunk's first line on each side, even if it has no lines there. */
+  /** The line numbers at which the hunk begins, also on a side where it has no lines. */
   readonly from: Sides
-  /** The numbers of the first line after the hunk. */
+  /** The line numbers of the first line after the hunk. */
   readonly to: Sides
 }
 

@@ -17,7 +17,7 @@ export interface DiffFile {
   readonly hidden: number
 }
 
-/** A file with more rows than this is only shown on request, or with more than `largeAlone` rows if it is the only file. */
+/** A file with more rows than this is only shown on request. If it is the only changed file, the limit is `largeAlone`. */
 const largeBesideOthers = 4_000
 const largeAlone = 20_000
 /** In a diff with more rows than this, files with more than `largeInMany` rows are only shown on request. */
@@ -59,7 +59,7 @@ export function splitName(fileName: string): { readonly folder: string; readonly
   return { folder: fileName.slice(0, cut), name: fileName.slice(cut) }
 }
 
-/** Whether two answers show the same changes. `CodeChanges.tsx` does not replace changes that are being read by different ones. */
+/** Whether two answers show the same changes. If they differ, `CodeChanges.tsx` keeps the changes that a person is reading. */
 export function sameChanges(one: readonly ChangedFile[], other: readonly ChangedFile[]): boolean {
   return (
     one.length === other.length &&

@@ -85,7 +85,7 @@ export const DiffLineRow = memo(function DiffLineRow(props: DiffLineRowProps) {
         )
       )}
       {props.mayComment && !isReplayed && (
-        // The button covers the number column that is empty, or else the one of the old number.
+        // The button covers the empty number column or, if both columns have numbers, the column of the old numbers.
         <span
           className={classes(
             'absolute -top-1.5 z-1 md:-top-1',

@@ -40,7 +40,7 @@ function coloursOf(
   const read = lines
     .slice(Math.max(0, from - linesEarly), from + blockLines)
     .map((line, offset) => ({ line, index: Math.max(0, from - linesEarly) + offset }))
-  /** The colours of the code as it was before or is after the change, leaving out lines of the kind `without`. */
+  /** The colours of one version of the code: without `added` lines it is the old version, without `deleted` lines the new one. */
   const side = (without: DiffLine['kind']): BlockColours => {
     const seen = read.filter(({ line }) => line.kind !== without)
     const spans = highlight(seen.map(({ line }) => line.text).join('\n'), language) ?? []

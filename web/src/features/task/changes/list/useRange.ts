@@ -48,7 +48,7 @@ export function targetOf(rows: readonly LineRow[]): CommentTarget | null {
   return { fileName: first.file.name, lines, keys, firstKey: lineKey(firstLine), lastKey: lineKey(lastLine) }
 }
 
-/** The lines in the order of a unified diff, in which the deletions of a change come first: side by side, deleted and added lines alternate. */
+/** The lines in the order of a unified diff: the deletions of a change come first. In the side-by-side view, they alternate with additions. */
 function inDiffOrder(lines: readonly DiffLine[]): readonly DiffLine[] {
   const result: DiffLine[] = []
   let added: DiffLine[] = []

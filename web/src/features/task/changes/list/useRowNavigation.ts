@@ -5,7 +5,7 @@ import { hasKey, hunkStarts, rowHeights, type DiffRow } from '../diff/diffRows.t
 import type { ActiveRow } from './useActiveRow.ts'
 import type { RowWindow } from './useRowWindow.ts'
 
-/** A destination: a file, or a line in it. Each navigation has a new object. */
+/** A file or a line to go to. Each navigation passes a new object, also when it goes to the same place again. */
 export interface Destination {
   readonly fileName: string
   readonly key: string | null

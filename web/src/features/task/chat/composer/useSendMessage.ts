@@ -79,7 +79,7 @@ export function useSendMessage(taskId: string, reload: () => void) {
   }
 }
 
-/** The body of a message without images. */
+/** The body of the request that sends a message, without the message's images. */
 export function bodyOf({ id, text, isCommand, agent }: MessageText) {
   const messageType = isCommand ? ('command' as const) : ('user' as const)
   return { id, message: text, messageType, isCommand, commandText: isCommand ? text : null, agent }

@@ -1,4 +1,4 @@
-/** A message that is being sent or was refused, with the possible actions. */
+/** Messages that the chat does not contain: a message that is being sent or was refused, and a message that was just withdrawn. */
 import { useSelector } from 'react-redux'
 import { selectWaiting } from '../../../../live/outbox.ts'
 import { useMeQuery } from '../../../auth/authApi.ts'
@@ -70,11 +70,11 @@ export function SentMessageEntry({ sent, taskId, onResend, onDiscard }: SentMess
   )
 }
 
-/** Shown for a while in the place of a withdrawn message, with a button to undo the withdrawal. */
+/** A withdrawn message, as `WithdrawnMessage` shows it while the withdrawal can be undone. */
 export interface Withdrawn {
   readonly message: WaitingMessage
   readonly place: number
-  /** Shows the message again, if it was only hidden here and the server does not know of the withdrawal yet; otherwise `null`. */
+  /** Shows the message again, if it is only hidden on this page and the server was not told of the withdrawal; otherwise `null`. */
   readonly show: (() => void) | null
 }
 

@@ -1,6 +1,6 @@
 /**
- * Markdown as agents write it. HTML is shown as text; links open in a new tab; images are shown as links, because loading an image would tell its
- * server who reads what.
+ * Markdown as agents write it. HTML is shown as text; links open in a new tab; images are shown as links, because loading an image would tell the
+ * image's server who reads the chat.
  */
 import { Copy } from 'lucide-react'
 import {

@@ -203,7 +203,7 @@ interface HeaderProps {
   readonly active: boolean
   readonly first: string
   readonly folded: boolean
-  /** `null` when the list cannot be collapsed. */
+  /** Collapses or expands the list; `null` when the list cannot be collapsed. */
   readonly onFold: (() => void) | null
   readonly onStart: (start: () => void) => void
 }

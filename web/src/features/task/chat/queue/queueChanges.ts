@@ -69,7 +69,7 @@ export function remainingChanges(
   return left.length === pending.length ? pending : left
 }
 
-/** The ids with one of them moved to an index; the same array when it is already there. */
+/** `ids` with `id` moved to the index `to`; the same array when `id` is already there. */
 export function moved(ids: readonly string[], id: string, to: number): readonly string[] {
   const place = Math.max(0, Math.min(ids.length - 1, to))
   const others = ids.filter((other) => other !== id)

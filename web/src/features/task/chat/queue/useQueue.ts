@@ -77,7 +77,7 @@ export function useQueue(taskId: string) {
 
 type InTurn = (run: () => Promise<void> | void) => void
 
-/** Runs actions one after the other: a new order must not overtake a withdrawal, or it would not name a message that still waits. */
+/** Runs actions one after the other. A withdrawal must be sent before a new order, because an order has to name all waiting messages. */
 function useInTurn(): InTurn {
   const before = useRef<Promise<unknown>>(Promise.resolve())
   return (run) => {
@@ -90,7 +90,7 @@ function useInTurn(): InTurn {
   }
 }
 
-/** Shows a change at once, and sends it after the earlier ones if `isDue` then allows it. A refused change is reverted. Returns the change's id. */
+/** Shows a change at once, and sends it after the earlier changes if `isDue` then allows it. A refused change is reverted. Returns the change's id. */
 function useChange(inTurn: InTurn) {
   const dispatch = useDispatch()
   return (

@@ -13,7 +13,7 @@ export interface CommandBlock {
   readonly until: number | null
   /** When the command ended, in the format of ISO 8601; `null` while it is running, and when its end was not reported. */
   readonly endedAt: string | null
-  /** `null` while the command is running, and when its outcome was not reported. */
+  /** The exit code of the command; `null` while the command is running, and when its outcome was not reported. */
   readonly exitCode: number | null
 }
 

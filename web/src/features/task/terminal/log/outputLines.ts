@@ -29,7 +29,7 @@ export interface OutputState {
 
 export const outputBegun: OutputState = { line: '', start: '', atStart: false, unread: '' }
 
-/** Longer lines are split, because one endless line would freeze the page. In UTF-16 code units. */
+/** The length in UTF-16 code units above which a line is split, because one endless line would freeze the page. */
 export const maxLineLength = 4_000
 /** The most colour codes that are carried from line to line. */
 const codesCarried = 16

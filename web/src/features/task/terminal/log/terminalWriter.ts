@@ -74,7 +74,7 @@ export function write(writer: Writer, output: TerminalOutput): void {
   // Another channel or execution starts a line of its own, with its own colours.
   if (writer.open.of !== of) writer.open = { ...nothingOpen, of }
   const { finished, state } = addOutput(writer.open.state, output.content)
-  // The end of a command ends the current line.
+  // If the output begins with the end of a command, a line before it has ended too, so the first line shown here is a whole one.
   if (output.content !== '') writer.first ??= finished[0] === undefined || 'text' in finished[0] ? of : ''
   for (const item of finished) {
     if ('text' in item) put(writer, item, output)
