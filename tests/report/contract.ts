@@ -2,7 +2,7 @@
  * Texts of which each part is held by a test. Each part has a number, as in `[7.3a] A list is sorted.`, or `[7.3a open: why] …` when no test holds it
  * yet. A comment above a test names the parts that it holds: `// Holds contract 7.3a, 7.4; screens 2.1.`
  */
-import ts from 'typescript'
+import { tagsIn } from './testTags.ts'
 
 export interface Part {
   readonly number: string
@@ -47,48 +47,13 @@ const isLine = (line: string) => line.trim() !== '' && !line.startsWith('#') && 
 const isRule = (line: string) => line.startsWith('|-')
 
 /** All references (`// Holds …`) in a test file. */
-export function holdingsIn(source: string, file = 'test.tsx'): readonly Holding[] {
-  const parsed = ts.createSourceFile(file, source, ts.ScriptTarget.Latest, true)
-  const titles = new Map<number, string | null>()
-  const visit = (node: ts.Node, groups: readonly string[]): void => {
-    const own = ts.isCallExpression(node) ? titleOf(node) : undefined
-    if (own !== undefined) {
-      const line = parsed.getLineAndCharacterOfPosition(node.getStart()).line
-      titles.set(line, own === null || titles.get(line) === null ? null : [...groups, own].join(' › '))
-    }
-    if (own !== null) ts.forEachChild(node, (child) => visit(child, own ? [...groups, own] : groups))
-  }
-  visit(parsed, [])
-  return source.split('\n').flatMap((line, index) => {
-    const [, holds] = /^\s*\/\/ Holds (.+)\.$/.exec(line) ?? []
-    if (holds === undefined) return []
-    const title = titles.get(index + 1) ?? null
-    return holds.split('; ').flatMap((each) => {
+export function holdingsIn(source: string, file?: string): readonly Holding[] {
+  return tagsIn(source, /^\s*\/\/ Holds (.+)\.$/, file).flatMap(({ words, title }) =>
+    words.split('; ').flatMap((each) => {
       const [text = '', ...numbers] = each.split(/,? /)
       return numbers.map((number) => ({ text, number, title }))
-    })
-  })
-}
-
-const kinds: ReadonlySet<string> = new Set(['test', 'it', 'describe'])
-const never: ReadonlySet<string> = new Set(['skip', 'todo'])
-
-/** The title of a test or a group; `null` for one that never runs, and `undefined` for any other call. */
-function titleOf({ expression, arguments: [title] }: ts.CallExpression): string | null | undefined {
-  const names = namesOf(expression)
-  if (!kinds.has(names[0] ?? '')) return undefined
-  if (names.some((name) => never.has(name))) return null
-  if (title === undefined) return undefined
-  if (ts.isStringLiteralLike(title)) return title.text
-  return ts.isTemplateExpression(title) ? title.getText().slice(1, -1) : undefined
-}
-
-/** The names in a call, such as `test`, and `each` in `test.each(…)`. */
-function namesOf(called: ts.Expression): readonly string[] {
-  if (ts.isIdentifier(called)) return [called.text]
-  if (ts.isPropertyAccessExpression(called)) return [...namesOf(called.expression), called.name.text]
-  if (ts.isCallExpression(called)) return namesOf(called.expression)
-  return ts.isTaggedTemplateExpression(called) ? namesOf(called.tag) : []
+    }),
+  )
 }
 
 /**

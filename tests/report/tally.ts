@@ -2,8 +2,9 @@
  * A reporter for vitest that writes the totals, each failure and each skipped test with its reason, the attacks, and the cases of each port into the
  * file FLIGHTDECK_TEST_TALLY.
  */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite } from 'vitest/node'
+import { attacksIn } from './attacksPage.ts'
 
 /** A test run in numbers. A file that cannot be loaded, and a fault outside of every test, are failures too. */
 export interface Tally {
@@ -62,11 +63,32 @@ function tallyOf(modules: readonly TestModule[], unhandled: readonly SerializedE
   }
 }
 
-/** Whether it is a test of the red-team suite, or one named after a finding of the security review. */
-function isAttack(test: TestCase): boolean {
+/** Whether it is a test of the red-team suite, one named after a finding of the security review, or one below a comment `// Attacks …`. */
+function isAttack({ module, fullName }: TestCase): boolean {
   return (
-    /\/tests\/(long\/)?hostile\//.test(test.module.moduleId) || /\bfinding (\d+|low)\b/.test(test.fullName)
+    /\/tests\/(long\/)?hostile\//.test(module.moduleId) ||
+    /\bfinding (\d+|low)\b/.test(fullName) ||
+    attackTitlesOf(module.moduleId).some((title) => isNamed(fullName, title))
   )
+}
+
+const attackTitles = new Map<string, readonly string[]>()
+function attackTitlesOf(file: string): readonly string[] {
+  const read = () => attacksIn(readFileSync(file, 'utf8'), file).flatMap(({ title }) => title ?? [])
+  const titles = attackTitles.get(file) ?? read()
+  attackTitles.set(file, titles)
+  return titles
+}
+
+/** Whether a test, or the group around it, has this title, in which `%s`, `$name` and `${name}` stand for anything. */
+export function isNamed(fullName: string, title: string): boolean {
+  const pieces = title.replaceAll(' › ', ' > ').split(/%[a-z]|\$\{[^}]*\}|\$[\w.]+/i)
+  let at = 0
+  return pieces.every((piece, index) => {
+    const found = fullName.indexOf(piece, at)
+    at = found + piece.length
+    return index === 0 ? found === 0 : found !== -1
+  })
 }
 
 function passedOf(tests: readonly TestCase[]): number {

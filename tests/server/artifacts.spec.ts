@@ -99,6 +99,7 @@ describe('what an agent leaves', () => {
     expect(images).toMatchObject([{ name: 'shot.png', type: 'image/png' }])
   })
 
+  // Attacks artifacts: an HTML page with a script is opened in the product's origin.
   test('is served as a type that cannot run, in parts too', async () => {
     const [film, report, shot] = await artifactsOf(taskId)
     const page = await fetched(report?.url)
@@ -118,6 +119,7 @@ describe('what an agent leaves', () => {
     expect((await fetched(film?.url, { range: 'bytes=9999-' })).status).toBe(416)
   })
 
+  // Attacks artifacts: the repository takes the folder of artifacts into its changes.
   test('is never part of the changes, whatever the agent ignores, nor of what it would commit', async () => {
     const { data } = await scene.ada.ask(getTaskDiff, { params: { taskId } })
     expect(data.changedFiles.map(({ fileName }) => fileName)).toEqual(['.gitignore'])
@@ -128,6 +130,7 @@ describe('what an agent leaves', () => {
   test('is told to the agent', () =>
     expect(JSON.stringify(scene.api.requests)).toContain(`save it in /workspace/${folder}`))
 
+  // Attacks artifacts: another person lists them, or opens one without its grant.
   test('is for its owner alone', async () => {
     expect(await grace.refused(listArtifacts, { params: { taskId } })).toMatchObject({ status: 404 })
     const [, , shot] = await artifactsOf(taskId)
@@ -150,6 +153,9 @@ describe('what an agent leaves', () => {
   })
 })
 
+// Attacks artifacts: links, pipes, hard links and sparse files in a real turn.
+// Attacks artifacts: an SVG with a script, and a picture that is a page as well.
+// Attacks artifacts: a name that ends the quotes of a header.
 test('links, pipes, hard links, what is too large, has an odd name or a secret is refused by name; the rest is harmless', async () => {
   const taskId = await taskOf('Leave traps')
   const artifacts = await artifactsOf(taskId)
@@ -181,6 +187,7 @@ test('links, pipes, hard links, what is too large, has an odd name or a secret i
   expect(await log?.text()).toBe('the token is [redacted]')
 })
 
+// Attacks artifacts: files without end.
 test('of 1,000 files a turn keeps 20, and says how many it left out', async () => {
   const taskId = await taskOf('Leave many')
   const artifacts = await artifactsOf(taskId)

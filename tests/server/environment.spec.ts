@@ -78,6 +78,7 @@ async function rebuilt() {
 
 let stamp: string | undefined
 
+// Attacks layers: a setup leaves secrets and passwords for later tasks.
 test('the first task is set up, and its agent has the caches and no settings', async () => {
   expect(await environment()).toMatchObject({ state: 'none', builtAt: null, seconds: null, bytes: null })
   await change(setup)
@@ -95,6 +96,8 @@ test('the first task is set up, and its agent has the caches and no settings', a
   expect(JSON.stringify(shown)).not.toContain(secret)
 })
 
+// Attacks layers: a task changes what the next one gets.
+// Attacks layers: a program with the setuid bit, a pipe, a link out of the workspace, names that are options of tar.
 test('the next task has the same, whatever the first one did to it, and is not set up', async () => {
   const { terminal } = await ran('Look around')
   expect(terminal).toContain('The environment was prepared less than a minute ago and is used again.')
@@ -126,6 +129,7 @@ test('a workspace that was made before its task has it too, and the terminal say
   expect(seen(terminal, 'stamp')).toBe(stamp)
 })
 
+// Attacks layers: an archive that was cut short.
 test('one that is damaged is not used, and made anew', async () => {
   const [name = ''] = await layers()
   const archive = join(scene.product.dataDir, 'runner/environments', name, 'tree.tar')
@@ -137,6 +141,7 @@ test('one that is damaged is not used, and made anew', async () => {
   expect(await layers()).toHaveLength(1)
 })
 
+// Attacks layers: a task is set up from another project's environment.
 test('that of another project is never found', async () => {
   const folder = join(scene.product.dataDir, 'runner/environments')
   const [name = ''] = await layers()
@@ -173,6 +178,7 @@ test('a rebuild runs without a task; what fails is said, and what succeeds is us
   expect(tasks.filter((name) => name.endsWith('.ahead'))).toEqual([])
 })
 
+// Attacks layers: a setup changes files of the repository for all tasks.
 test('a setup that changes what git does not ignore is not kept, and says which file', async () => {
   await change('echo more >> README.md; touch "new-$TOKEN"')
   for (const _ of [1, 2]) expect((await ran('Once more')).terminal).toContain('The workspace was set up in')
@@ -183,6 +189,8 @@ test('a setup that changes what git does not ignore is not kept, and says which 
   )
 })
 
+// Attacks layers: a setup that hangs.
+// Attacks layers: a turn prepares the workspace, so that its next setup is kept for other tasks.
 test('one that hangs and is cancelled leaves nothing', async () => {
   const before = await layers()
   await change('mkdir deps; echo "*" > deps/.gitignore; echo begun; sleep 600')

@@ -104,6 +104,7 @@ describe('a preview', () => {
     expect(scene.product.logs.stderr + scene.product.logs.stdout).not.toContain('ticket=')
   })
 
+  // Attacks preview: a real app prints the headers that it gets, to find a token.
   test('gets no token of the product', async () => {
     const { host, cookie } = await opened()
     const got = await get(host, '/', { cookie, authorization: `Bearer ${ada.token}` })
@@ -111,6 +112,7 @@ describe('a preview', () => {
     expect(got.body).not.toContain('authorization')
   })
 
+  // Attacks preview: the product's own paths below the preview's name.
   test('has every path of its name, also those of the product', async () => {
     const { host, cookie } = await opened()
     for (const path of ['/api/auth/me', '/socket.io/?EIO=4&transport=polling', '/readyz', '/metrics'])
@@ -126,6 +128,7 @@ describe('a preview', () => {
 })
 
 describe('who is refused', () => {
+  // Attacks preview: no ticket, or one that is signed with no algorithm.
   test.each(['', '?ticket=', '?ticket=eyJhbGciOiJub25lIn0.e30.'])(
     'nobody opens it with the ticket %j',
     async (query) => {
@@ -134,12 +137,14 @@ describe('who is refused', () => {
     },
   )
 
+  // Attacks preview: another person lists or opens the ports of a task.
   test('another person neither lists nor opens ports', async () => {
     const grace = await scene.product.signIn('grace')
     for (const call of [listPorts, openPort])
       expect(await grace.refused(call, { params: { taskId, port: '5173' } })).toMatchObject({ status: 404 })
   })
 
+  // Attacks preview: a ticket for one task opens another one.
   test('a ticket or cookie of another task or port', async () => {
     const { pathname, search } = await opening()
     const { cookie } = await opened()
@@ -149,6 +154,7 @@ describe('who is refused', () => {
     }
   })
 
+  // Attacks preview: the ports of the broker's and the proxy's relays are opened.
   test("the ports of the product's own relays are neither listed nor opened", async () => {
     expect((await portsOf(taskId)).map((one) => one.port)).toEqual([5173])
     const codeHost = new URL(scene.product.codeHostUrl).port
@@ -161,6 +167,7 @@ describe('who is refused', () => {
       expect(await ada.refused(openPort, { params: { taskId, port: wrong } })).toMatchObject({ status: 400 })
   })
 
+  // Attacks preview: a foreign host name with the cookie of a preview.
   test.each(['evil.example', 'localhost.evil.example', 'evil-localhost'])('a host named %s', async (name) => {
     const { cookie } = await opened()
     for (const host of [name, `${taskId}-5173.${name}`])
@@ -180,6 +187,7 @@ describe('who is refused', () => {
     }
   })
 
+  // Attacks preview: the preview's page asks the product's API and its live socket.
   test("the preview's page at the product: it reads nothing, and its socket stays closed", async () => {
     const { host } = await opened()
     const origin = `http://${host}`
@@ -204,6 +212,7 @@ describe('it ends', () => {
     expect(await get(staying.host, '/', { cookie: staying.cookie })).toMatchObject({ status: 200 })
   })
 
+  // Attacks preview: the app of a deleted task goes on.
   test('when its task is deleted', async () => {
     const preview = await opened(ada, otherTaskId)
     const socket = await socketOf(preview)

@@ -60,6 +60,7 @@ async function terminalOf({ id: taskId }: Task): Promise<string> {
 }
 
 describe('the settings', () => {
+  // Attacks services: names with spaces, no command, a port that is none, the same name twice, too many.
   test('keep the services of a client that does not know them, and refuse what cannot be one', async () => {
     await choose([web, { name: 'worker', command: 'node worker.js' }])
     const services = [web, { name: 'worker', command: 'node worker.js', readyPort: null }]
@@ -82,6 +83,7 @@ describe('the settings', () => {
     )
   })
 
+  // Attacks services: another person chooses the services of a project.
   test('are not chosen by somebody else', async () => {
     const grace = await scene.product.signIn('grace')
     const body = { services: [] }
@@ -91,6 +93,8 @@ describe('the settings', () => {
   })
 })
 
+// Attacks services: a service outlives its sandbox when the server is killed.
+// Attacks services: a service reads a secret that is not for the agent.
 test('they are there for the agent, outlive its turns, and end with the sandbox', async () => {
   await choose([web, waits, fails])
   const first = await begin('Ask the server')

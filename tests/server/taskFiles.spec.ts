@@ -88,6 +88,7 @@ describe('in a hostile repository', () => {
     await run('rm', ['-rf', ...planted.map((path) => join(tree, path))])
   })
 
+  // Attacks files: links out of the workspace, as a file and as a folder.
   test('links are shown and not followed', async () => {
     const { entries } = await read('')
     expect(entries).toContainEqual(
@@ -101,6 +102,7 @@ describe('in a hostile repository', () => {
       expect(await refused(path)).toMatchObject({ status: 404, field: 'path' })
   })
 
+  // Attacks files: paths with `..`, absolute ones, and those of `.git`.
   test.each([
     '../beside',
     '/etc/passwd',
@@ -113,6 +115,7 @@ describe('in a hostile repository', () => {
     expect(await refused(path)).toMatchObject({ status: 400, code: 'invalid_input', field: 'path' }),
   )
 
+  // Attacks files: a pipe, and a file of a gigabyte without content.
   test('a pipe is not opened, and of a large file only the beginning is read', async () => {
     const { entries } = await read('')
     expect(entries).toContainEqual(expect.objectContaining({ name: 'sparse', size: 1024 ** 3 }))
@@ -126,6 +129,7 @@ describe('in a hostile repository', () => {
     await put('README.md', '# Engine\n\nIt computes.\n')
   })
 
+  // Attacks files: a folder of more files than can be shown.
   test('a folder of many files lists 1,000 of them and says how many it leaves out', async () => {
     const { entries, leftOut } = await read('many')
     expect(entries).toHaveLength(1_000)
@@ -142,6 +146,7 @@ describe('in a hostile repository', () => {
 })
 
 describe('a file', () => {
+  // Attacks files: a secret in a file, as it is and encoded.
   test('has its secrets hidden, shown and downloaded', async () => {
     await put('settings.txt', `key=${secret}\nkey=${Buffer.from(secret).toString('hex')}\n`)
     const { file } = await read('settings.txt')
@@ -156,6 +161,7 @@ describe('a file', () => {
     }
   })
 
+  // Attacks files: a secret at the place where a long file is cut.
   test('shows no part of a secret at the end of what was read of it', async () => {
     await put('run.log', `x${secret}\n`.repeat(30_000))
     const { file } = await read('run.log')
@@ -163,6 +169,7 @@ describe('a file', () => {
     expect(file?.content).not.toContain(secret.slice(0, 4))
   })
 
+  // Attacks files: a secret in the target of a link.
   test('that is a link to a secret does not tell it', async () => {
     for (const [name, target] of [
       ['link', `https://${secret}@example.com`],
@@ -194,6 +201,7 @@ describe('a file', () => {
     expect((await read('data.bin', 'true')).file?.content).toBe(bytes.toString('base64'))
   })
 
+  // Attacks files: a picture with a script behind it, and an SVG.
   test('that is an image is written again; anything else with such a name is shown as what it is', async () => {
     const image = await picture('image/png', 4, 4)
     await put('real.png', Buffer.concat([image, Buffer.from('<script>hidden</script>')]))
@@ -207,12 +215,14 @@ describe('a file', () => {
   })
 })
 
+// Attacks files: another person reads a task's files.
 test('somebody else sees nothing of it', async () => {
   const grace = await scene.product.signIn('grace')
   expect(await refused('', grace)).toMatchObject({ status: 404, code: 'not_found' })
   expect(await refused('made/by/agent.md', grace)).toMatchObject({ status: 404, code: 'not_found' })
 })
 
+// Attacks files: a branch with 100,000 files in a folder.
 test('a branch with 100,000 files in a folder is shown too, when nothing could be checked out', async () => {
   const gitDir = await bareRepository(scene.product.dataDir)
   const git = async (input: string, ...args: readonly string[]) => {

@@ -47,6 +47,7 @@ test('elsewhere, they are below the host that the operator has named, or there a
   expect(none.isPreview(`${label}.localhost`)).toBe(false)
 })
 
+// Attacks preview: a neighbouring host sets the preview's cookie.
 test('with https, the cookie can only be set by its own host', () => {
   const cookie = passCookie('https://a.example', 'value', 60)
   expect(cookie).toBe('__Host-flightdeck_preview=value; Path=/; Max-Age=60; HttpOnly; SameSite=Lax; Secure')

@@ -204,6 +204,7 @@ async function sockets(): Promise<number> {
 }
 
 describe('who is let in', () => {
+  // Attacks preview: a ticket is used a second time.
   test('opens a ticket once, and has a cookie from then on', async () => {
     const port = await app((_, response) => response.end('hello'))
     const ticket = await passes.ticketFor(passFor(port))
@@ -222,6 +223,7 @@ describe('who is let in', () => {
     expect((await get(hostOf(port), address)).headers['set-cookie']).toBeUndefined()
   })
 
+  // Attacks preview: a host name that only looks like the one of a preview, or of the product.
   test('the product is served at its own names alone', async () => {
     const own = `localhost:${patient.port}`
     expect((await get(own, '/')).body).toBe('the product')
@@ -236,6 +238,7 @@ describe('who is let in', () => {
       expect((await get(host, '/')).body).toBe('the product')
   })
 
+  // Attacks preview: a request or a WebSocket with no cookie, or that of another task, port, sandbox or person.
   test.each([
     ['no cookie', () => ({})],
     ['another task', () => ({ taskId: taskId(2) })],
@@ -254,6 +257,7 @@ describe('who is let in', () => {
     expect(refused.statusCode).toBe(got.status)
   })
 
+  // Attacks preview: an old ticket or cookie.
   test.each([
     [
       'ticket',
@@ -268,6 +272,7 @@ describe('who is let in', () => {
     expect(await get(hostOf(port), path, headers)).toMatchObject({ status: 401 })
   })
 
+  // Attacks preview: a ticket is sent as the cookie, and the cookie as a ticket.
   test('a cookie is no ticket, and a ticket no cookie', async () => {
     const port = await app((_, response) => response.end('hello'))
     const asTicket = await passes.cookieOf(passFor(port))
@@ -278,6 +283,7 @@ describe('who is let in', () => {
     })
   })
 
+  // Attacks preview: a WebSocket goes on after its person has signed out.
   test('who has signed out is refused, and what was open is closed', async () => {
     const port = await sockets()
     const cookie = await cookieOf(passFor(port))
@@ -289,6 +295,7 @@ describe('who is let in', () => {
     expect(await get(hostOf(port), '/', { cookie })).toMatchObject({ status: 401 })
   })
 
+  // Attacks preview: an endless answer goes on after the sandbox has ended.
   test('a preview ends with its sandbox', async () => {
     const port = await app((_, response) => response.write('endless'))
     const cookie = await cookieOf(passFor(port))
@@ -304,6 +311,7 @@ describe('who is let in', () => {
     })
   })
 
+  // Attacks preview: a form, script or frame of another site, or a page without an origin, uses the person's cookie.
   test.each([
     [
       'a form of another site',
@@ -328,6 +336,7 @@ describe('who is let in', () => {
     expect(await get(hostOf(port), '/', { ...headers, cookie }, method)).toMatchObject({ status: 403 })
   })
 
+  // Attacks preview: a page of another origin opens the preview's WebSocket.
   test('a WebSocket of another page is refused, and that of the preview is not', async () => {
     const port = await sockets()
     const cookie = await cookieOf(passFor(port))
@@ -341,6 +350,7 @@ describe('who is let in', () => {
     expect(String(heard)).toBe('heard words')
   })
 
+  // Attacks preview: WebSockets without end.
   test('one person has only so many WebSockets open', async () => {
     const port = await sockets()
     const cookie = await cookieOf(passFor(port))
@@ -351,6 +361,7 @@ describe('who is let in', () => {
 })
 
 describe('what passes', () => {
+  // Attacks preview: the app reads the product's token and cookies in the requests that reach it.
   test('the app gets a request as at localhost, and nothing of the product', async () => {
     let seen: IncomingMessage['headers'] = {}
     const port = await app((request, response) => ((seen = request.headers), response.end('hello')))
@@ -384,6 +395,8 @@ describe('what passes', () => {
     expect(seen).not.toHaveProperty('referer')
   })
 
+  // Attacks preview: the app's server sets cookies with the product's names, or for the product's host.
+  // Attacks preview: the app lets pages of other origins frame it.
   test('the app sets cookies for its preview alone, and none of ours', async () => {
     const port = await app((_, response) => {
       response.setHeader('set-cookie', [
@@ -406,6 +419,7 @@ describe('what passes', () => {
     })
   })
 
+  // Attacks preview: the app redirects to the product, to make the server ask it.
   test.each(['http://localhost:8080/tasks', 'https://elsewhere.example/', '//elsewhere.example/', '/inside'])(
     'a redirect to %s is passed on and not followed',
     async (location) => {
@@ -423,6 +437,7 @@ describe('what passes', () => {
     expect(got.headers.location).toBe(`http://${hostOf(port)}/next`)
   })
 
+  // Attacks preview: a second request is hidden in the body of the first one.
   test('bodies pass in both directions', async () => {
     const port = await app((request, response) => void request.pipe(response))
     const cookie = await cookieOf(passFor(port))
@@ -455,6 +470,7 @@ describe('an app or a client that misbehaves', () => {
     ],
     ['closes at once', () => app((request) => request.socket.destroy()), 502, 'without an answer'],
   ]
+  // Attacks preview: an app is silent, sends endless headers, speaks no HTTP, or switches protocols unasked.
   test.each(refusals)('an app that %s', async (_, open, status, sentence) => {
     const port = await open()
     const headers = { cookie: await cookieOf(passFor(port)) }
@@ -468,6 +484,7 @@ describe('an app or a client that misbehaves', () => {
     expect(got).toMatchObject({ status: 502, body: expect.stringContaining('Nothing listens on port 1') })
   })
 
+  // Attacks preview: a request that two servers would read differently.
   test('a request that could be read in two ways is refused', async () => {
     let requests = 0
     const port = await app((_, response) => ((requests += 1), response.end('hello')))
@@ -481,6 +498,7 @@ describe('an app or a client that misbehaves', () => {
     expect(requests).toBe(0)
   })
 
+  // Attacks preview: a client sends too long headers, or headers that never end.
   test('an upgrade with too long headers, and headers that never end, are cut off', async () => {
     const port = await sockets()
     const head = `GET / HTTP/1.1\r\nHost: ${hostOf(port)}\r\n`

@@ -66,6 +66,7 @@ describe('a command may be', () => {
   )
 })
 
+// Attacks detected: variables that a project cannot have, with names that change the terminal.
 test('variables that a project cannot have are left out by name', () => {
   const { variables, notes } = read({
     containerEnv: {
@@ -83,6 +84,7 @@ test('variables that a project cannot have are left out by name', () => {
   ])
 })
 
+// Attacks detected: ports of other machines.
 test('ports of other machines, and what is no port, are left out', () => {
   expect(read({ forwardPorts: [80, 'db:5432', 70_000, 'x', 80] })).toMatchObject({
     ports: [80],
@@ -114,6 +116,7 @@ test.each<[boolean, string]>([
   },
 )
 
+// Attacks detected: privileges, mounts of the host, and a command that would run outside.
 test('privileges, mounts and what runs outside are refused by name', () => {
   const { notes, commands } = read({
     privileged: true,
@@ -137,6 +140,7 @@ test('privileges, mounts and what runs outside are refused by name', () => {
   ])
 })
 
+// Attacks detected: a file that is no JSON, or nested without end.
 test.each(['image: node', '[]', '"x"', '{"a":', `${'['.repeat(200_000)}`, `{"a":${'{"a":'.repeat(40_000)}`])(
   'of a file that is no JSON object nothing is followed (%#)',
   (text) => {
@@ -147,6 +151,7 @@ test.each(['image: node', '[]', '"x"', '{"a":', `${'['.repeat(200_000)}`, `{"a":
   },
 )
 
+// Attacks detected: a valid file that is nested 15,000 times.
 test('deep nesting in a valid file is no fault', () => {
   const deep = `${'['.repeat(15_000)}${']'.repeat(15_000)}`
   const entries = ['image', 'features', 'mounts', 'postCreateCommand', 'containerEnv', 'forwardPorts', 'x']

@@ -14,6 +14,7 @@ test.each([
   ['', undefined],
 ])('reads %j', (text, value) => expect(jsonWithComments(text)).toEqual(value))
 
+// Attacks detected: comments, strings and lists without an end.
 test.each([
   ['comments that are not closed', '/*'.repeat(120_000)],
   ['a string that is not closed', `"${String.raw`\"`.repeat(120_000)}`],

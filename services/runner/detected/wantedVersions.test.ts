@@ -66,6 +66,7 @@ test.each<[string, string, boolean | null]>([
   ['18 - 20', '19.0.0', false],
 ])('%s is met by %s: %s', (wanted, has, answer) => expect(meets(wanted, has)).toBe(answer))
 
+// Attacks detected: version files that make a pattern search forever.
 test.each(['.tool-versions', 'mise.toml', 'pyproject.toml', 'pom.xml', 'go.mod'])(
   'a hostile %s is read in no time, and gives few versions',
   (file) => {

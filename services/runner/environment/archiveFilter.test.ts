@@ -36,6 +36,7 @@ async function filtered(archive: Buffer, pieceBytes = 65_536) {
   return { leftOut, names: listed.split('\n').filter((name) => name !== '' && !name.endsWith('/')) }
 }
 
+// Attacks layers: a secret in a file, a link's target, a name, or encoded.
 test.each([100, 512, 65_536])(
   'files with a secret are left out, in pieces of %i bytes',
   async (pieceBytes) => {
@@ -68,6 +69,7 @@ test('nothing packed is an empty archive', async () => {
   expect(await filtered(Buffer.alloc(0))).toEqual({ leftOut: [], names: [] })
 })
 
+// Attacks layers: what is packed is no archive.
 test.each([
   ['cut short', (archive: Buffer) => archive.subarray(0, archive.length - 8_000)],
   ['no archive', (archive: Buffer) => Buffer.alloc(archive.length, 'x')],
@@ -76,6 +78,7 @@ test.each([
   await expect(filtered(damage(packed().subarray(0, 11_776)))).rejects.toThrow(NotKept)
 })
 
+// Attacks layers: so many files that the search for secrets takes forever.
 test('a search that would take too long is given up', () => {
   const { holdsSecret } = searchFor(Array.from({ length: 64 }, (_, at) => `${secret}-${at}`))
   const content = Buffer.alloc(0)

@@ -29,6 +29,7 @@ test('the lock files of a commit count, wherever they are, and nothing else', as
 
 const identity = { command: 'npm ci', variables: [], system: 'host', branch: 'main', locks: 'a' }
 
+// Attacks layers: a branch that an agent pushed decides what tasks of other branches get.
 test.each([
   { command: 'make' },
   { variables: [{ name: 'STAGE', value: 'test' }] },

@@ -24,6 +24,7 @@ async function half(projectId: string): Promise<string> {
 const keep = async (projectId: string, key: ReturnType<typeof keyOf>, builtAt: number) =>
   keepLayer({ root, path: testPath }, await half(projectId), { projectId, key, builtAt, bytes: 8 })
 
+// Attacks layers: the name of another project, or a path, is asked for.
 test('one is found by its key, or by its setup alone, and only by its project', async () => {
   await keep(ours, keyOf('npm ci', 'one'), 1_000)
   const find = (projectId: string, key: ReturnType<typeof keyOf>, by: 'setup' | 'whole') =>
@@ -36,6 +37,7 @@ test('one is found by its key, or by its setup alone, and only by its project', 
   expect(await find('..', keyOf('npm ci', 'one'), 'whole')).toBeUndefined()
 })
 
+// Attacks layers: a crash while an environment is kept.
 test('one that was cut short is none, and is removed at the next start', async () => {
   await half(ours)
   expect(await allLayers(root)).toEqual([])

@@ -68,6 +68,7 @@ test('links, pipes, hard links, files that are too large and odd names are refus
   })
 })
 
+// Attacks artifacts: a file becomes a link between the look at it and its reading.
 test('a file that became a link is not read', async () => {
   await put('shot.png')
   const { paths, read } = await found()
@@ -77,6 +78,7 @@ test('a file that became a link is not read', async () => {
   expect(await read('shot.png')).toBeNull()
 })
 
+// Attacks artifacts: the folder of artifacts, or the one above it, is a link.
 test.each(['.flightdeck', artifactFolder])('a link in the place of %s is not followed', async (path) => {
   const elsewhere = join(tree, 'elsewhere')
   await mkdir(join(elsewhere, 'artifacts'), { recursive: true })
@@ -87,6 +89,7 @@ test.each(['.flightdeck', artifactFolder])('a link in the place of %s is not fol
   expect(await found()).toMatchObject({ paths: [], refused: [{ path, because: 'it is no folder' }] })
 })
 
+// Attacks artifacts: a folder with too many files to look at.
 test('of many files only the first are looked at', async () => {
   await Promise.all(Array.from({ length: 1_010 }, (_, at) => put(`${at}.txt`, '')))
   const { paths, refused } = await found()

@@ -68,6 +68,7 @@ afterAll(async () => {
 const ada = await stage.product.signIn('ada')
 const task = await ada.task(await ada.project('greeter'), 'Serve it')
 
+// Attacks preview: in Chromium, the app reads, frames and calls the product, and sets cookies for its host.
 test('a person opens the app of a running agent, sees it change, and is told when it has ended', async () => {
   const { page, context, expectFault } = await visiting(stage, { as: ada, reducedMotion: true })
   await page.goto(`/tasks/${task.id}`)

@@ -89,6 +89,7 @@ describe('the type', () => {
     expect(said).toBe('')
   })
 
+  // Attacks artifacts: a file that is two things at once, or whose name tells another type than its bytes.
   test('of everything that is unknown, damaged or several things at once is a download', async () => {
     const png = await picture('image/png', 60, 40)
     await put('a.svg', svg)
@@ -105,6 +106,7 @@ describe('the type', () => {
     expect(Object.keys(types)).toHaveLength(9)
   })
 
+  // Attacks artifacts: something is hidden behind the end of a picture.
   test('of an image is kept by writing it again, without what was hidden behind it', async () => {
     await put(
       'shot.png',
@@ -116,6 +118,7 @@ describe('the type', () => {
   })
 })
 
+// Attacks artifacts: a secret in a file's text, bytes or name.
 test('a secret is removed from text and names, and a file of bytes with one is refused by name', async () => {
   await put('run.log', `token: ${secret}\n`)
   await put(`${secret}.txt`, 'x')
@@ -153,6 +156,7 @@ test('a turn keeps so many files, a task so many and so much, and what is left o
   expect(much.said).toContain('because a task keeps at most 100 MB')
 })
 
+// Attacks artifacts: so many files with secrets that the search for them takes forever.
 test('a turn looks for secrets and types in so many files, also when it keeps none of them', async () => {
   await Promise.all(Array.from({ length: 30 }, (_, at) => put(`${at + 10}.bin`, `\0${secret}`)))
   await put('last.txt', 'x')
@@ -162,6 +166,7 @@ test('a turn looks for secrets and types in so many files, also when it keeps no
   expect(said).toContain('and 6 more, because a turn leaves at most 20 files')
 })
 
+// Attacks artifacts: a name that is Markdown.
 test('what is refused is named in one message, in words that are no Markdown', async () => {
   await put('good.txt', 'x')
   await symlink('/etc/passwd', join(tree, artifactFolder, '[x](https:--evil.example)`@ada`'))

@@ -67,6 +67,7 @@ describe('the services of a project', () => {
     }
   }
 
+  // Attacks services: a service never becomes ready.
   test('one that never listens holds the turn up once, and no turn after that', async () => {
     const { said, begin, endTurn } = servicesOf([service('web', 'echo waiting for nothing; sleep 50', 5_997)])
     await begin(1_000)

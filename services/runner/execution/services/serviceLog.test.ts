@@ -25,6 +25,7 @@ function logOf(limits = { inTurn: 100, kept: 60, paceMs: 0 }) {
 }
 
 describe('the log of a service', () => {
+  // Attacks services: a service prints what moves a terminal's cursor, or pretends to be another one.
   test('has its name before each line, however the output is cut, and nothing that moves the cursor', async () => {
     const { begin, print, recorded } = logOf()
     await begin()
@@ -32,6 +33,7 @@ describe('the log of a service', () => {
     expect(recorded.join('')).toBe('[web] one\n[web] two\n[web] three\n')
   })
 
+  // Attacks services: a service prints a secret, in parts.
   test('shows no secret, not even one of several lines', async () => {
     const { begin, print, recorded } = logOf()
     await begin()
@@ -54,6 +56,7 @@ describe('the log of a service', () => {
     expect(recorded.at(-1)).toBe('[web] now\n')
   })
 
+  // Attacks services: a service prints without end.
   test('of a flood is cut in a turn, and said once', async () => {
     const { begin, print, recorded, last } = logOf()
     await begin()

@@ -120,6 +120,7 @@ describe('toolchains', () => {
     expect([names, env.PATH]).toEqual([['rust'], `${join(home, '.cargo/bin')}:${sandboxSearchPath}`])
   })
 
+  // Attacks toolchains: a variable of the server names a folder that is no toolchain.
   test.each([
     ['the root', { JAVA_HOME: '/', GOPATH: '/', GOROOT: '/' }],
     ['the home', { JAVA_HOME: person, GOPATH: person, CARGO_HOME: person }],
@@ -133,6 +134,7 @@ describe('toolchains', () => {
     expect(seen).toEqual(system)
   })
 
+  // Attacks toolchains: a link with the name of a program, to show the folder that it leads to.
   test('a program that only starts the real one shows no folder of its own', async () => {
     await write('alone/bin/mvn', program('mvn'))
     await symlink(join(root, 'alone/bin/mvn'), join(root, 'alone/bin/java'))
@@ -141,6 +143,7 @@ describe('toolchains', () => {
   })
 })
 
+// Attacks toolchains: a link in a toolchain to what is not shown.
 test('a pattern stands for what is there, and a link to what is not shown hides nothing', async () => {
   expect(await matching([`${root}/jdk-*/release`, `${root}/*/nothing`, '/nowhere/*'])).toEqual([
     `${root}/jdk-21/release`,
@@ -190,6 +193,8 @@ describe.skipIf(!sandbox)(`a sandbox on a host with toolchains${note}`, () => {
     expect(await shell('$RUSTUP_HOME/toolchains/stable/bin/rustc; $JAVA_HOME/bin/java')).toBe('rustc\njava\n')
   })
 
+  // Attacks toolchains: the operator's credentials beside a toolchain are read.
+  // Attacks toolchains: a program of a toolchain is changed or added.
   test('sees none of the credentials beside them, and can change nothing', async () => {
     const paths = credentials.map((path) => join(root, path)).join(' ')
     expect(await shell(`cat ${paths} 2>/dev/null; grep -rs the-password ${root}`)).toBe('')
@@ -239,6 +244,7 @@ describe.skipIf(!sandbox)(`a sandbox on a host with toolchains${note}`, () => {
     await running?.exited
   })
 
+  // Attacks toolchains: a toolchain has a program named git.
   test('git is run without them', async () => {
     await write('home/go/bin/git', program('the-wrong-git'))
     const { stdout } = await (sandbox?.gitFor(workspace)({ args: ['version'], timeoutMs: 10_000 }) ??

@@ -82,6 +82,7 @@ for (const [way, gitFor] of ways)
       expect(await files.has('src/a.js')).toBe(false)
     })
 
+    // Attacks files: a hard link, and a repository within the repository.
     test('are not opened when they are pipes, have several names or belong to another repository', async () => {
       await rm(join(workspace.dir, 'README.md'))
       execFileSync('mkfifo', [join(workspace.dir, 'README.md')])
@@ -102,6 +103,7 @@ for (const [way, gitFor] of ways)
       expect(await files.at('nested/inner', most)).toEqual({ kind: 'missing' })
     })
 
+    // Attacks files: names with line breaks, escape sequences, options and patterns of git.
     test('may have any name', async () => {
       const odd = ['new\nline', 'esc\u001B[31m', ' blank ', '*', ':(top)x', '-rf', 'ünï😀']
       for (const name of odd) await writeFile(join(workspace.dir, name), name)
