@@ -1,4 +1,4 @@
-/** The keys of an action as key caps, and the props for a button that runs it. */
+/** Shows the keys of an action as key caps, and makes the props of a button that runs the action. */
 import { Fragment } from 'react'
 import { KeyCap } from '../ui/text/KeyCap.tsx'
 import { actions, type ActionId } from './actions.ts'
@@ -30,7 +30,7 @@ interface ShortcutProps {
   readonly 'aria-keyshortcuts'?: string
 }
 
-/** Props for a button that runs an action: its key for the tooltip and for assistive technology. */
+/** Props for a button that runs an action: the action's keys, for the tooltip and for assistive technology. */
 export function shortcutOf(id: ActionId, mac: boolean = isMac()): ShortcutProps {
   const [keys] = keysOf(id)
   if (keys === undefined) return {}

@@ -54,7 +54,7 @@ const ariaNames: Readonly<Record<string, string>> = {
   space: 'Space',
 }
 
-/** The value of `aria-keyshortcuts`: `Control+K`; `undefined` for key sequences, which it cannot express. */
+/** The value of `aria-keyshortcuts`: `Control+K`; `undefined` for a sequence of keys, because the attribute cannot express one. */
 export function ariaKeys(keys: string, mac: boolean): string | undefined {
   if (strokesOf(keys).length > 1) return undefined
   return keys

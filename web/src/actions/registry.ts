@@ -12,11 +12,11 @@ export interface ActionRegistry {
   readonly offered: () => readonly ActionId[]
   /** Calls back whenever `offered` may have changed. Returns the unsubscribe function. */
   readonly subscribe: (changed: () => void) => () => void
-  /** Runs the action of the key, if it is available and the key is not text input. */
+  /** Runs the available action of a pressed key, unless the key types text. */
   readonly onKeyDown: (event: KeyboardEvent) => void
 }
 
-/** How long the first of two keys waits for the second, in milliseconds. */
+/** How long after the first of two keys the second may be pressed, in milliseconds. */
 const secondKeyMs = 1_500
 
 export function createActionRegistry(mac: boolean): ActionRegistry {

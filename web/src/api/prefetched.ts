@@ -1,4 +1,4 @@
-/** Reads that are sent before any component can ask, so that their answers arrive while the libraries start. */
+/** Sends reads before any component can request them, so that their answers arrive while the libraries start. */
 
 /** The time-out of every call (contract, section 9), in milliseconds. Defined here because this file is loaded first. */
 export const callTimeoutMs = 30_000

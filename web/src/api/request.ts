@@ -14,7 +14,7 @@ export interface ApiCall {
   readonly body?: unknown
   /** For a write that may be retried: the server executes it once per key. */
   readonly key?: string
-  /** The request continues when the page is closed. */
+  /** Whether the request continues when the page is closed. */
   readonly keepalive?: boolean
   /** The message when the server gives no reason. */
   readonly fallback: string

@@ -15,7 +15,7 @@ import { texts } from '../features/auth/texts.ts'
 interface GuardProps {
   /** Pages for people who have completed onboarding, or the onboarding itself. */
   readonly for: 'members' | 'newcomers'
-  /** Defaults to the route's own element. */
+  /** The guarded page; the child route when left out. */
   readonly children?: ReactNode
 }
 
@@ -40,7 +40,7 @@ interface ServerUnreachableProps {
   readonly onRetry: () => void
 }
 
-/** Shown when the server does not answer, or cannot tell who is signed in. Nothing is discarded, and a button tries again. */
+/** Shown when the server does not answer, or cannot tell who is signed in. The person stays signed in, and a button tries again. */
 function ServerUnreachable({ error, onRetry }: ServerUnreachableProps) {
   const isAway = 'status' in error && error.status === null
   return (

@@ -118,7 +118,7 @@ export function recall<Value>(
   }, thing.initial)
 }
 
-/** With a full or blocked storage the value is lost, but the page goes on. */
+/** Stores a value. If the storage is full or blocked, the value is lost, but the page goes on. */
 export function remember<Value>(
   thing: Persisted<Value>,
   value: Value,
@@ -148,7 +148,7 @@ export function changeElsewhere<Value>(thing: Persisted<Value>, value: Value): v
   window.dispatchEvent(new CustomEvent(changed + thing.key, { detail: thing.write(value) }))
 }
 
-/** A remembered value and how to change it. */
+/** A remembered value, and a function that changes it. */
 export function usePersisted<Value>(thing: Persisted<Value>): readonly [Value, (value: Value) => void] {
   const [value, setValue] = useState(() => recall(thing))
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The light, dark or system theme. `public/theme.js` does the same before the first paint. */
+/** Applies the light, dark or system theme. Before the first paint, `public/theme.js` applies it instead. */
 import { useSyncExternalStore } from 'react'
 import { tryOr } from './tryOr.ts'
 
@@ -38,7 +38,7 @@ function show(theme: Theme): void {
   document.documentElement.dataset['theme'] = dark ? 'dark' : 'light'
 }
 
-/** The chosen theme, wherever it is changed: in the settings, the palette or another tab. */
+/** The chosen theme, kept up to date wherever it is changed: in the settings, the palette or another tab. */
 export function useChosenTheme(): Theme {
   return useSyncExternalStore(subscribe, chosenTheme)
 }

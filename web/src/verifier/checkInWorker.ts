@@ -1,7 +1,7 @@
 /** A request to check a file, as it is sent to the worker of `verifierWorker.ts`. */
 export interface ToCheck {
   readonly file: File
-  /** Fingerprints or verifier keys that the reader trusts. */
+  /** The keys that the reader trusts, each as a fingerprint or as a whole key in text form. */
   readonly keys: readonly string[]
 }
 

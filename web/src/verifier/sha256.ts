@@ -1,6 +1,6 @@
 /** Synchronous SHA-256 (FIPS 180-4), because the browser's own is asynchronous and the verifier hashes every event synchronously. */
 
-/** The first 32 bits of the fractional parts of a root of the first primes. */
+/** The first 32 bits of the fractional parts of the given root of each of the first `count` primes. */
 function constants(count: number, root: (prime: number) => number): Uint32Array {
   const found: number[] = []
   for (let number = 2; found.length < count; number += 1) {

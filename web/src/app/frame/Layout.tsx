@@ -37,7 +37,7 @@ function Frame() {
   const user = signedIn && data?.user.onboardingCompleted ? data.user : null
   return (
     <div
-      // The composer and the terminal of a task are at the bottom of the window, where toasts would cover them.
+      // Moves the toasts away from the bottom of the window, where a task has its composer and its terminal.
       data-fills-window={onTask || undefined}
       className={classes('flex flex-col', onTask ? 'h-dvh overflow-hidden' : 'min-h-full')}
     >

@@ -23,7 +23,7 @@ interface ModelPickerProps extends ModelChoice {
   readonly onChoose: (chosen: ModelChoice) => void
   /** A sentence below the options. */
   readonly note?: string | undefined
-  /** On a phone the icon is hidden to leave room for the name. */
+  /** Whether the icon is hidden on a phone, to leave room for the name. */
   readonly tight?: boolean
 }
 

@@ -31,7 +31,7 @@ interface SlashListProps {
   readonly text: string
   readonly typing: Typing
   readonly begins: boolean
-  /** Receives the text with the suggestion in it, and where the caret then belongs. */
+  /** Receives the text with the suggestion in it, and the new position of the caret. */
   readonly onChoose: (text: string, caret: number) => void
   readonly ref: Ref<SlashKeys>
   /** Receives the id of the active option; `null` while the list is closed. */

@@ -10,7 +10,7 @@ export interface Suggestion {
   /** A placeholder for what may follow the label. */
   readonly argument: string | null
   readonly help: string
-  /** The text that replaces what was typed. */
+  /** The text that replaces the typed text. */
   readonly insert: string
 }
 
@@ -24,7 +24,7 @@ export const texts = {
   subagent: 'Subagent',
 } as const
 
-/** The commands and skills whose name contains what was typed. `begins` says whether the message is the first of its task. */
+/** The commands and skills whose name contains the typed text. `begins` says whether the message is the first of its task. */
 export function commandSuggestions(
   agent: AgentName,
   abilities: readonly Ability[] | undefined,

@@ -15,7 +15,7 @@ interface SlashCommandsOptions {
   readonly place: WritingPlace | null
   readonly text: string
   readonly onWrite: (text: string) => void
-  /** Whether the text begins a task. If so, the list is below the field, otherwise above it. */
+  /** Whether the text is the first message of a task. If so, the list is below the field, otherwise above it. */
   readonly begins: boolean
   /** Whether suggestions are switched off, because the text is not for the agent. */
   readonly off?: boolean

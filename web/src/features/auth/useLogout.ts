@@ -1,4 +1,4 @@
-/** Logs out: in this browser at once, whatever the server answers. */
+/** Logs out in this browser at once, whatever the server answers. */
 import { useDispatch, useStore } from 'react-redux'
 import { authRoutes } from '#domain/api/auth.ts'
 import type { logout } from '#domain/api/auth.schema.ts'
@@ -21,7 +21,7 @@ export function useLogout(): () => void {
     const token = readToken()
     dropToken()
     dispatch(sessionEnded('logout'))
-    // Not sent through the store, because the store would read the token from the storage, where it is gone by then.
+    // Not sent through the store, because the store reads the token when it sends a call, and the token is already removed.
     if (token !== null) void request(logoutCall, { token })
   }
 }

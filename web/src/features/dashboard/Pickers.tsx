@@ -23,7 +23,7 @@ export function useProject(listed: readonly Project[] | undefined) {
   return { project, options, setProjectId }
 }
 
-/** The options of the project picker: by owner, organisations first, each alphabetically. */
+/** The options of the project picker. Projects of organisations come first; apart from that, projects are sorted by owner and name. */
 export function projectOptions(projects: readonly Project[]): readonly PickerOption[] {
   return projects
     .toSorted(

@@ -1,4 +1,4 @@
-/** The state of a navigation to the dashboard in order to write a task: the description then gets the focus. */
+/** The navigation state that opens the dashboard for writing a task: the description gets the focus. */
 import { memberOf } from '../../api/memberOf.ts'
 
 /** Returns a new object each time, so that a second navigation moves the focus too. */

@@ -1,4 +1,4 @@
-/** The figures of a period: their totals, and a chart of each. */
+/** The figures of a period: a strip of totals, and the charts. */
 import type { Grouping } from '#domain/figures.ts'
 import { ButtonLink } from '../../ui/form/Button.tsx'
 import { Empty } from '../../ui/layout/Empty.tsx'

@@ -150,7 +150,7 @@ function isDay(text: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text)
 }
 
-/** The choices in the address; the default takes the place of each invalid one. */
+/** The choices that the address names. A default replaces each invalid choice. */
 export function queryIn(params: URLSearchParams, today: string): FiguresQuery {
   const day = (name: string, otherwise: string): string => {
     const value = params.get(name) ?? ''

@@ -36,7 +36,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   }
   const open = useOpenHit(close)
   const onKeyDown = (event: KeyboardEvent) => {
-    // Keys that compose a character are not for the list.
+    // Keys that compose a character are for the field, not for the list.
     if (isComposingKey(event.nativeEvent)) return
     const next = indexAfter(event.key, Math.min(at, hits.length - 1), hits.length - 1)
     const mod = event.ctrlKey || event.metaKey

@@ -83,7 +83,7 @@ function InstructionsForm({ saved }: { readonly saved: Instructions }) {
   )
 }
 
-/** The commands as they are being edited. Each has a key, since two may have the same name while one is typed. */
+/** The commands as they are being edited. Each has a key, since two may have the same name while one of them is being typed. */
 function useCommands(saved: readonly Command[]) {
   const next = useRef(saved.length)
   const [commands, setCommands] = useState(saved.map((command, key) => ({ ...command, key })))

@@ -16,7 +16,7 @@ const texts = {
     installation: 'a token of an installation',
     other: 'a token of unknown kind',
   } satisfies Record<TokenKind, string>,
-  /** The limits of each kind of token; `limits` are those that all kinds have. */
+  /** The limits of each kind of token. Limits that all kinds share are in `limits`. */
   limitsOf: {
     classic: [scopes],
     fine_grained: [

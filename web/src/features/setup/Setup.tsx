@@ -106,7 +106,7 @@ function Open({ publicUrl, hostUrl }: OpenProps) {
 const keptCode = 'setupCode'
 const keptName = 'setupName'
 
-/** A value that this tab has kept; `null` if there is none, or without storage. */
+/** A value that this tab has kept; `null` if there is none, or if the browser denies access to its storage. */
 function keptIn(key: string): string | null {
   return tryOr(() => sessionStorage.getItem(key), null)
 }

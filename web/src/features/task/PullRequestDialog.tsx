@@ -77,7 +77,7 @@ export function PullRequestDialog({
   const autoUpdate = choice.autoUpdate ?? currentData?.autoUpdate ?? false
   const isTooLong = (tooLong(title, maxLengths.title) ?? tooLong(body, maxLengths.body)) !== undefined
   const note = noteOf(task, seen)
-  // A refetch must not block the person or move the focus.
+  // Only the first read makes the button busy: a refetch must not block the person or move the focus.
   const isRead = !isFetching || currentData !== undefined
 
   const confirm = () => {
@@ -228,7 +228,7 @@ function ProposalFields({ proposal, ready, artifacts, disabled, onChange }: Prop
   )
 }
 
-/** The body with the names of artifacts at its end, or without any. */
+/** The description with the list of artifacts in `text` at its end or, unless `isIn`, without any list of artifacts. */
 function withArtifacts(body: string, text: string, isIn: boolean): string {
   const others = body.replace(/^## Artifacts\n\n(?:- .*(?:\n|$))*/m, '').trim()
   return isIn ? `${others}\n\n${text}`.trim() : others

@@ -1,4 +1,4 @@
-/** Documents of the open task, read from the server and updated with its events. Pure. */
+/** Documents of the open task, such as its messages and tool calls: read from the server and updated with the task's events. Pure. */
 import type { TaskEventMessage, TaskStatusChanged } from '#domain/api/socket.schema.ts'
 import { type Position, sortKey } from '#domain/kernel/event.ts'
 import { belongs, project, type View, type ViewDocument } from '#domain/views/view.ts'

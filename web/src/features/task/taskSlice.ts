@@ -308,7 +308,7 @@ function settled(state: OpenTask): OpenTask {
   return sent.length === state.sent.length && changes === state.changes ? state : { ...state, sent, changes }
 }
 
-/** The message as an event would make it: messages on the socket also have the id of their command. */
+/** The chat document of a message, as an event would make it: members that only the API or the socket adds are left out. */
 function messageDocument(message: ChatMessage & { readonly commandId?: string }): MessageDocument {
   const {
     project: _project,

@@ -97,7 +97,7 @@ interface AreaFieldProps extends Omit<ComponentProps<typeof TextArea>, 'classNam
 export function AreaField({ mono = false, ...props }: AreaFieldProps) {
   return (
     <div>
-      {/* Hidden, because the text area itself has the name. */}
+      {/* Hidden from assistive technology, because the text area itself has this label as its name. */}
       <p aria-hidden className="mb-1.5 text-ui font-medium">
         {props.label}
       </p>

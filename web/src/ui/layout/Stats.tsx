@@ -3,7 +3,7 @@ import { classes } from '../classes.ts'
 import { Skeleton } from '../status/Loading.tsx'
 
 interface StatsProps {
-  /** `undefined` while a figure is loading, `null` when it is not available. */
+  /** A `value` is `undefined` while a figure is loading, and `null` when it is not available. */
   readonly stats: readonly { readonly name: string; readonly value: number | string | null | undefined }[]
   /** The accessible text for an unknown figure. */
   readonly unknown: string

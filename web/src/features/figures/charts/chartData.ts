@@ -35,7 +35,7 @@ export interface Chart {
   /** The series are stacked on one another, the first at the bottom. */
   readonly series: readonly Series[]
   readonly columns: readonly Column[]
-  /** The axis ends at this value or above. The middle of the axis is labelled too, so `format` must be able to express half of it. */
+  /** The axis ends at this value or higher. The middle of the axis is labelled too, so `format` must be able to show half of this value. */
   readonly least: number
   format(value: number): string
 }
@@ -197,7 +197,7 @@ function dayLabel(day: string): string {
   return `${months[Number(month) - 1]?.slice(0, 3) ?? ''} ${Number(date)}`
 }
 
-/** The value at which an axis ends: 1, 2, 4, 6 or 8 times a power of ten, so that its middle is a round number too, and at least `least`. */
+/** The value at which an axis ends: `least` or, above it, 1, 2, 4, 6 or 8 times a power of ten, so that the middle is a round number too. */
 export function axisEnd(highest: number, least: number): number {
   if (highest <= least) return least
   const power = 10 ** Math.floor(Math.log10(highest))

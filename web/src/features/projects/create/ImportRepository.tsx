@@ -28,7 +28,7 @@ export function ImportRepository() {
   const [search, setSearch] = useState('')
   const [chosen, setChosen] = useState<string | null>(null)
   const all = data?.repositories
-  // What the person may access at GitHub is only used for hints, so a failure to read it is not shown.
+  // The person's access at GitHub is only used for hints, so a failure to read it is not shown.
   const access = useGitHubAccessQuery(null).data
   const installUrl = installUrlOf(access)
   const selected = all?.find(({ id }) => id === chosen)

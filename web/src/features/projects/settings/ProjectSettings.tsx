@@ -90,7 +90,7 @@ function Parts({ suggestions, timesUsed, onUsed, ...part }: PartsProps) {
       <IssuesPart {...part} />
       <FiltersPart {...part} />
       <HostsPart key={ofProposal('hosts')} {...part} suggestions={suggestions} />
-      {/* These parts grow when their data arrives and would move the parts above them away from a click, so they come last. */}
+      {/* These parts come last: when their data arrives they grow, and would move a part below them away from under a click. */}
       <Suspense>
         <DetectedPart {...part} suggestions={suggestions} onUsed={onUsed} />
       </Suspense>

@@ -1,4 +1,4 @@
-/** What saving a detected proposal changes in the settings, and what it replaces. */
+/** Works out how saving a detected proposal changes the settings, and which values it replaces. */
 import type { DetectedEnvironment, ShownSettings } from '#domain/api/projectSettings.schema.ts'
 
 export type Proposal = Pick<DetectedEnvironment, 'setupCommand' | 'hosts' | 'variables'>

@@ -1,4 +1,4 @@
-/** Which files are collapsed, and which large files are shown because somebody asked for them. */
+/** Marks of changed files: which are collapsed, which are viewed, and which large files are shown because somebody asked for them. */
 import { useCallback, useMemo, useState } from 'react'
 import { usePersisted, viewedFiles } from '../../../state/persisted.ts'
 import type { DiffFile } from './diff/readDiffs.ts'

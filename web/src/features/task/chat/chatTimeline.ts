@@ -339,7 +339,7 @@ const phrases: Readonly<
   thinking: ['', 'thought'],
 }
 
-/** What a turn's tools did, in words: `read 3 files, edited 2, ran 3 commands`. */
+/** A summary of a turn's tool calls in words: `read 3 files, edited 2, ran 3 commands`. */
 export function summaryOf(logs: readonly LogDocument[]): string {
   return Object.entries(phrases)
     .flatMap(([kind, [verb, noun, plural = `${noun}s`]]) => {

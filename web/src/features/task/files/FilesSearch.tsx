@@ -16,7 +16,7 @@ interface FilesSearchProps {
   readonly onClose: () => void
 }
 
-/** How long typing must pause before the server is asked, in milliseconds. */
+/** How long typing must pause before the server searches, in milliseconds. */
 const restMs = 150
 
 export function FilesSearch({ taskId, onChoose, onClose }: FilesSearchProps) {

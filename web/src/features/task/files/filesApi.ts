@@ -12,7 +12,7 @@ interface TaskPath {
 }
 
 export interface ReadPath extends TaskPath {
-  /** Grows when the files may have changed, so that they are read again. */
+  /** A number that grows when the files may have changed, so that they are read again. */
   readonly reading: number
 }
 

@@ -183,7 +183,7 @@ interface OutputProps extends Pick<ListedProps, 'moment' | 'onUnfold'> {
   readonly isOpen: boolean
 }
 
-/** Expandable output. It counts only what was printed up to the shown moment. */
+/** Expandable output. Pieces that were printed after the shown moment are not counted. */
 function Output({ name, pieces, isOpen, moment, onUnfold }: OutputProps) {
   const known = moment === null ? pieces.length : pieces.filter(({ index }) => index <= moment.index).length
   const Chevron = isOpen ? ChevronDown : ChevronRight

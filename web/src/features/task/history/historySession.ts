@@ -74,7 +74,7 @@ export const speeds = [0.5, 1, 2, 4, 8, 16] as const
 const changesKept = 12
 /** How often the timeline is recomputed while pages are loading, in ms. */
 const arrangeIntervalMs = 300
-/** How long to wait after a new event before reading the history on, in milliseconds, since several events usually come together. */
+/** How long to wait after a new event before reading new items, in milliseconds, since several events usually come together. */
 const followDelayMs = 700
 
 const nothingRead: HistoryView = {
@@ -124,7 +124,7 @@ export function openHistory(collaborators: Collaborators) {
     names: session.names,
     read: view.read,
     subscribe: view.subscribe,
-    /** What the page shows instead of the live task; `null` before the first replay. */
+    /** The view that the page shows instead of the live task; `null` before the first replay. */
     replayed: () => session.replayed,
     items: engine.items,
     changes: keptChanges(session.source),
@@ -296,7 +296,7 @@ function seekPosition(session: Session, requested: number): void {
   show(session, Math.max(0, indexAt(axis, position)), position)
 }
 
-/** Shows the task after the item at `index`. `position` is a place on the time axis, not before that of the item. */
+/** Shows the task after the item at `index`. `position` is a place on the time axis, not before the item's own place. */
 function show(session: Session, index: number, position: number): void {
   const { engine } = session
   const view = session.view.read()

@@ -150,7 +150,7 @@ export function countsOf(sections: readonly TimelineSection[]): {
   return { entries: rows.length, pieces: rows.reduce((sum, { output }) => sum + output.length, 0) }
 }
 
-/** The index of the last row that had begun at a moment, which is given by a revision of the task's stream and an item; `-1` for none. */
+/** The index of the last row that had begun at a moment; `-1` for none. `revision` and `index` are of the last event and the last item by then. */
 export function currentRow(rows: readonly ListedRow[], revision: number, index: number): number {
   let current = -1
   let at = { revision: -1, index: -1 }

@@ -100,7 +100,7 @@ export const texts = {
   bar: {
     label: 'Replay',
     name: 'Replay.',
-    /** What the replay bar says: the time, the day, and the turn that was the latest at that time. */
+    /** The sentence in the replay bar: the shown time, its day, and the latest turn at that time. */
     says: (time: string, day: string, turn: string) =>
       `You see the task as it was at ${time} on ${day}, ${turn}.`,
     harmless: 'Nothing you do here changes it.',
@@ -125,7 +125,7 @@ export const texts = {
     link: 'Link',
     keys: 'Keys of the replay',
     place: (index: number, count: number) => `${index.toLocaleString('en')} of ${count.toLocaleString('en')}`,
-    /** What a screen reader says about the slider's position: the turn, the time and the event. */
+    /** The slider's position in words for screen readers: the turn, the time and the event. */
     value: (time: string, index: number, count: number, turn: string) =>
       `${time}, event ${index.toLocaleString('en')} of ${count.toLocaleString('en')}, ${turn}`,
     marks: 'Failures, commits and pull requests',

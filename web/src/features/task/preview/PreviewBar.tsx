@@ -1,4 +1,4 @@
-/** The bar below the header with a button for each server that listens in the task's sandbox. Shown until no server listens in a running sandbox. */
+/** The bar below the header with a button for each server that listens in the task's sandbox. When the sandbox ends, the bar says so. */
 import { ExternalLink } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useDispatch, useSelector } from 'react-redux'

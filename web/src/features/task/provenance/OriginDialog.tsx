@@ -45,7 +45,7 @@ export function OriginDialog({ file, onClose }: OriginDialogProps) {
   )
 }
 
-/** How many ranges are listed. For any other range, a click on a line's number shows its origin. */
+/** How many ranges of lines are listed. For any other line, a click on its number shows its origin. */
 const maxRanges = 500
 
 function Ranges({ provenance, taskId }: { readonly provenance: Provenance; readonly taskId: string }) {

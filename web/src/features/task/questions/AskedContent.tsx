@@ -1,4 +1,4 @@
-/** The content of a question, for reading. */
+/** The content of a question, without the means to answer it. */
 import type { QuestionDocument } from '#domain/views/questions.ts'
 import { classes } from '../../../ui/classes.ts'
 import { MarkdownText } from '../chat/entries/MessageBody.tsx'

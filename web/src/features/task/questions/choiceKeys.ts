@@ -34,7 +34,7 @@ export function onChoiceKey(event: KeyboardEvent<HTMLElement>): void {
 
 const steps: Readonly<Record<string, 1 | -1>> = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }
 
-/** The choice after or before the focused one. If none has the focus, the first or the last. */
+/** The choice after or before the focused one. If no choice has the focus, it is the first or the last choice. */
 function neighbour(
   choices: readonly HTMLElement[],
   target: EventTarget,

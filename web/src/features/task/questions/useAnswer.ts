@@ -1,4 +1,4 @@
-/** The answer to a question: keeps its draft, and sends it. */
+/** Keeps the draft of an answer to a question, and sends the answer. */
 import { useMemo, useRef, useState } from 'react'
 import type { AnswerInput } from '#domain/api/questions.schema.ts'
 import type { QuestionDocument } from '#domain/views/questions.ts'

@@ -140,7 +140,7 @@ interface MarksProps {
   readonly width: number
 }
 
-/** The markers of turns or, without `isTurn`, those of everything else, with their positions. */
+/** The markers of turns or, unless `isTurn`, all other markers, with their positions. */
 function usePlaced(
   { session, axis }: Pick<MarksProps, 'session' | 'axis'>,
   isTurn: boolean,

@@ -25,7 +25,7 @@ interface Snapshot {
 
 /** The task at a moment, with its terminal. When the replay continues from here, it appends to this terminal. */
 export interface Replayed {
-  /** The last folded item; `-1` before the first. */
+  /** The index of the last folded item; `-1` before the first. */
   readonly index: number
   readonly state: ReplayState
   readonly writer: Writer
@@ -56,7 +56,7 @@ export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
     state,
     writer: writerAt(terminal, end.writer.lines),
   })
-  /** Drops what was folded beyond the first `count` items. */
+  /** Drops the state that was folded beyond the first `count` items. */
   const rewind = (count: number) => {
     if (end.index < count) return
     while ((snapshots.at(-1)?.count ?? 0) > count) snapshots.pop()
@@ -93,7 +93,7 @@ export function createReplayEngine(base: TaskBase, every = snapshotEvery) {
       advance()
       return added.from
     },
-    /** The task after an item. Continues from `from` if that is near and not later. */
+    /** The task after the item with the index `requested`. Continues from the state `from` if that is near and not later. */
     seek(requested: number, from?: Replayed): Replayed {
       const index = Math.max(-1, Math.min(requested, items.length - 1))
       const snapshot = snapshots[Math.floor((index + 1) / every) - 1]

@@ -75,7 +75,7 @@ function useMomentInAddress(shown: ReplayMoment | null): void {
   }, [moment])
 }
 
-/** What components need in a saved replay: the shown time, and that there is no server. */
+/** The replay context of a saved replay: the shown time, and the fact that there is no server. */
 function useReplayedMoment(session: HistorySession, moment: ReplayMoment | null): Replayed {
   const now = Math.floor((moment?.time ?? 0) / 1_000) * 1_000
   const changesAt = moment?.changesAt ?? null

@@ -99,7 +99,7 @@ export function useTerminalRows(view: TerminalView, wrap: boolean) {
 
 type IdOf = (row: number) => number | undefined
 
-/** Looks up lines and rows in what was shown last. The functions are stable, because with new ones all rows would be laid out again. */
+/** Looks up lines and rows of the terminal as it was last rendered. The functions never change: new ones would lay out all rows again. */
 function createRowReader() {
   let lines: readonly TerminalLine[] = []
   let rowLayout: VisibleRows | undefined

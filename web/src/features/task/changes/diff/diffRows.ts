@@ -56,7 +56,7 @@ export interface KnownLines {
   readonly total: number | null
 }
 
-/** The place of the comment box: below the last line of its range. */
+/** The place of the comment box: below the last line that the comment is about. */
 export interface CommentPlace {
   readonly fileName: string
   readonly lastKey: string
@@ -257,7 +257,7 @@ function sideBySide(hunk: Hunk): readonly Placed[] {
   return rows
 }
 
-/** The rows at which changes begin: the first changed line of each hunk. */
+/** The indexes of the rows at which changes begin: of the first changed line of each hunk. */
 export function hunkStarts(rows: readonly DiffRow[]): readonly number[] {
   let last: Hunk | undefined
   return rows.flatMap((row, index) => {

@@ -106,7 +106,7 @@ interface FileFacts {
 const submodule = '160000'
 const link = '120000'
 
-/** What a diff says about a file apart from its lines. Pure. */
+/** The facts about a file that its diff states besides the changed lines. Pure. */
 export function fileFacts(file: ChangedFile, hunks: number): FileFacts {
   const { diff, binary, status } = file
   const firstHunk = diff.indexOf('\n@@ ')

@@ -1,6 +1,6 @@
 /**
- * Selects lines for a comment: with the pointer, by dragging from the button of the first line to the last or pressing with Shift, and by the arrow
- * keys with Shift.
+ * Selects lines for a comment. With the pointer, a person drags from the button of the first line to the last line, or presses with Shift; with the
+ * keyboard, they press the arrow keys with Shift.
  */
 import { type PointerEvent, useRef, useState } from 'react'
 import { useReplayed } from '../../replayContext.ts'

@@ -1,4 +1,4 @@
-/** A message outside of turns: a person's in a box, or the system's without one. */
+/** A message outside of turns: in a box if a person wrote it, without a box if the system did. */
 import { Bot } from 'lucide-react'
 import type { User } from '#domain/api/auth.schema.ts'
 import { endIn, type MessageDocument } from '#domain/views/chat.ts'

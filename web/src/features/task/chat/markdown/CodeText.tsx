@@ -30,7 +30,7 @@ export function useHighlighter(): Highlight | null {
       const chunk = await import('../../changes/diff/highlight.ts')
       if (isMounted) setLoaded(chunk)
     }
-    // If it fails to load, the code stays plain.
+    // If the chunk fails to load, the code stays plain.
     load().catch(() => undefined)
     return () => {
       isMounted = false

@@ -40,7 +40,7 @@ export function Queue({ task, queue: logged, onSend }: QueueProps) {
   const withdrawals = useWithdrawals({ queue, ids, active, actions })
   const editing = useEditing(queue, actions, onSend)
   const reorder = (messageIds: readonly string[]) => {
-    // The request for a new order must name all waiting messages, so the withdrawal of hidden ones is sent first.
+    // The request for a new order must name all waiting messages, so the withdrawals of hidden messages are sent first.
     withdrawals.finishAll()
     actions.reorder(messageIds)
   }

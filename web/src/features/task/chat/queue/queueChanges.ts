@@ -56,7 +56,7 @@ function withChange(messages: readonly WaitingMessage[], change: QueueChange): r
   }
 }
 
-/** The changes that remain once the page has read up to `seen`. The steering of a message remains until the message has left the queue. */
+/** The changes that remain once the page has read up to `seen`. A `steered` change remains until its message has left the queue. */
 export function remainingChanges(
   pending: readonly PendingChange[],
   seen: Position | null,
