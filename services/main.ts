@@ -1,4 +1,7 @@
-/** The entry point: reads the configuration, opens the engines (databases, vault, code host), starts the services, and stops them in the opposite order. */
+/**
+ * The entry point: reads the configuration, opens the engines (databases, vault, code host), starts the services, and stops them in the opposite
+ * order.
+ */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -52,7 +55,7 @@ function readArguments(): Arguments {
   return { repos, help, data, withKey, words: positionals }
 }
 
-/** Starts the services of this process in the order of their dependencies. If one fails, those that were started are stopped. */
+/** Starts the services of this process in the order of their dependencies. If one fails to start, the services that already run are stopped. */
 async function startServices(config: Config, repos: readonly string[], engines: Engines): Promise<Running[]> {
   const { services } = config
   const running: Running[] = []
@@ -119,7 +122,7 @@ async function startServices(config: Config, repos: readonly string[], engines: 
   }
 }
 
-/** Starts the sealer, if the log is to be sealed. `/readyz` shows what the operator should know about it. */
+/** Starts the sealer, unless sealing is turned off. The sealer's warnings for the operator are shown in `/readyz`. */
 async function startSealing(
   config: Config,
   engines: Engines,
@@ -143,7 +146,7 @@ async function startSealing(
   ]
 }
 
-/** Returns a function with which a part sets its sentences for the operator in `/readyz`. */
+/** Returns a function that replaces the sentences which `/readyz` shows to the operator for `part`. */
 function telling(details: Map<string, readonly string[]>, part: string) {
   return (sentences: readonly string[]): void => {
     if (sentences.length === 0) details.delete(part)
@@ -175,7 +178,7 @@ async function startLocalCodeHost(
   })
 }
 
-/** The parts of the API that this process answers by itself. */
+/** The handlers of the API services (command and query) that run in this process. */
 async function apisOf(
   config: Config,
   engines: Engines,
@@ -321,7 +324,7 @@ async function main(): Promise<void> {
   }
   // An operation runs without services, so that the running product keeps its locks on the data folder.
   const opening = openEngines(operation ? { ...config, services: new Set() } : config, log, print)
-  // While the process waits for an engine, nothing is running that would have to be stopped in order.
+  // No service runs while the engines are being opened, so the process can simply exit.
   const engines = await Promise.race([opening, asked])
   if (!engines) process.exit(0)
   if (operation) {

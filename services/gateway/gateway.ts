@@ -288,7 +288,7 @@ function pageViewRoutes(): readonly Route<GatewayServices>[] {
   }
   return [
     route(countPageView, seldomEnough, async ({ body }, { emit }) => {
-      // Maps the route to a known one again, so that clients cannot create labels of metrics.
+      // Maps unknown routes to a known one, so that clients cannot create labels of metrics.
       emit({ kind: 'page_viewed', route: pageRouteOf(body.route) })
       return { success: true as const }
     }),

@@ -1,6 +1,6 @@
 /**
- * Which access is used for reads about a task: an installation's only for what the task's owner may read now, and with no more rights than the read
- * needs.
+ * The choice of the access for reads about a task: an installation's access is used only for repositories that the task's owner may read now, and
+ * with no more rights than the read needs.
  */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Fault } from '#domain/kernel/errors.ts'

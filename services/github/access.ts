@@ -60,7 +60,6 @@ export interface Read {
 /** Chooses the access for a task's pull request. */
 export type TokenFor = (of: Read) => Promise<ReadAccess>
 
-/** What a person's own access needs. */
 interface OwnAccessDeps {
   readonly access: Pick<HostAccess, 'tokenOf'>
   readonly codeHost: Pick<CodeHost, 'allowance'>
@@ -81,7 +80,7 @@ export function ownAccess(deps: OwnAccessDeps): (ownerId: string) => OwnAccess {
   }
 }
 
-/** A function that refuses a token of whose rate limit only the last tenth is left, which is reserved for people. */
+/** Returns a function that refuses a token if only a tenth of its rate limit is left, since that tenth is reserved for people. */
 function sparingOf({ codeHost, clock }: Pick<OwnAccessDeps, 'codeHost' | 'clock'>) {
   return (token: string): string => {
     const left = codeHost.allowance(token)
@@ -105,8 +104,8 @@ interface Refusal {
 }
 
 /**
- * Chooses the App's installation that has the repository. Chooses the task's owner instead when there is no such installation, when the code host
- * does not say which one it is, or when the owner may not read the repository.
+ * Chooses the App's installation that has the repository. Chooses the access of the task's owner instead when there is no such installation, when the
+ * code host does not answer, or when the owner may not read the repository.
  */
 export function readAccess(deps: AccessDeps): TokenFor {
   const { codeHost, clock, installations } = deps
@@ -197,7 +196,7 @@ interface MayReadDeps {
 
 const answerLifeMs = 300_000
 const maxAnswers = 5_000
-/** How many people are asked about at once. */
+/** How many people's rights are asked for at once. */
 const questionsAtOnce = 4
 /** While the code host is unavailable, requests fail at once for this long instead of each waiting for its timeout. */
 const hostDownPauseMs = 5_000

@@ -3,7 +3,7 @@ import { Fault } from '#domain/kernel/errors.ts'
 import { CodeHostFault } from '#platform/ports/codeHost.ts'
 import { EngineUnavailable } from '#platform/ports/faults.ts'
 
-/** Faults after which nothing can be read with an access: it was lost, or its person may not use this server. */
+/** Faults after which nothing can be read with an access: it was lost, its person may not use this server, or the App's key is refused. */
 export const refusals = ['github_not_connected', 'not_allowed', 'sign_in_required', 'app_key_refused']
 
 export const isFault = (fault: unknown, kinds: readonly CodeHostFault['kind'][]): boolean =>
@@ -18,7 +18,9 @@ export const isHostUnavailable = (fault: unknown): boolean =>
   (fault instanceof CodeHostFault && fault.isPassing) ||
   (fault instanceof Fault && fault.code === 'code_host_unavailable')
 
-/** Whether a repetition may soon succeed: an engine (such as the database) or the code host is unavailable, or somebody else wrote at the same time. */
+/**
+ * Whether a repetition may soon succeed: an engine (such as the database) or the code host is unavailable, or somebody else wrote at the same time.
+ */
 export const isTransient = (fault: unknown): boolean =>
   fault instanceof EngineUnavailable ||
   (fault instanceof Fault && fault.code === 'conflict') ||

@@ -14,7 +14,7 @@ import { startGitHub } from './github.ts'
 const folder = mkdtempSync(join(tmpdir(), 'flightdeck-names-'))
 const config = readConfig({ DATA_DIR: folder })
 let engines: Engines
-/** What is stored, with `LOG` for the log's id and `1` for its epoch. */
+/** The names of the stored marks, with `LOG` in place of the log's id and `1` in place of its epoch. */
 const marks = new Set<string>()
 const leases = new Map<string, () => Promise<RunningWork>>()
 const started: RunningWork[] = []
@@ -67,7 +67,7 @@ test('marks and leases have the names that they always had', async () => {
     'revocations',
   ])
   for (const start of leases.values()) started.push(await start())
-  // The sweep of the embedded queue looks at its mark once it has begun.
+  // The sweep of erasures reads its mark a moment after it was started.
   await expect.poll(() => marks.has('erasures-LOG-1')).toBe(true)
   expect([...marks].toSorted()).toEqual([
     'dispatched-LOG-1',

@@ -17,7 +17,7 @@ const dayMs = 86_400_000
 
 let engines: TestEngines
 let blobs: SealedBlobs
-/** How far the sweep's clock is ahead. */
+/** How far the sweep's clock is ahead, in ms. */
 let laterMs: number
 let told: string[]
 beforeEach(async () => {
@@ -221,7 +221,7 @@ describe('nothing is removed', () => {
     const all = await many(3)
     await append(task, changed(await put()))
     await sweep()
-    // Of what was appended since the copy was made, only the blob is left.
+    // The log is replaced by an older copy that lacks the latest events. Their blob is still stored.
     const older = all.at(1)?.position ?? ''
     const ref = await put()
     const readAll: TestEngines['eventStore']['readAll'] = async (after, limit) =>
@@ -275,7 +275,7 @@ describe('nothing is removed', () => {
     expect(await isThere(ref)).toBe(true)
   })
 
-  /** That many events, and the log with them. */
+  /** Appends `count` events. Returns the first `count` events of the log. */
   async function many(count: number) {
     await append(task, ...Array.from({ length: count }, () => changed(null)))
     return engines.eventStore.readAll(null, count)
@@ -296,7 +296,7 @@ test('the sweep that runs removes them, outlives a fault, and ends when it is st
   await running.stop()
 })
 
-/** As another version would, of whose kinds this one knows nothing. */
+/** Appends an event of an unknown kind, as another version of Flightdeck might. */
 async function appendRaw(stream: string, { type, data }: AnyEvent): Promise<void> {
   await engines.eventStore.append(stream, -1, [
     {

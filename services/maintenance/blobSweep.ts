@@ -1,6 +1,6 @@
 /**
  * Removes blobs that nothing refers to any more: after a process was killed between storing a blob and its event, after an aborted upload, or after
- * an erasure that was given up. The log decides: a blob is kept as long as an event names it whose stream has not ended.
+ * an erasure that was given up. The log decides: a blob is kept while it is named by an event in a stream that has not ended.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'

@@ -1,4 +1,4 @@
-/** Which days' deliveries still open, over real engines. */
+/** For how long the deliveries of a day can be decrypted, with real engines. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { DeliveryReceived } from '#domain/delivery.ts'
@@ -40,7 +40,7 @@ test('a day opens for eight days after it, and never again', async () => {
   expect(await Promise.all(days.map(named))).toEqual([['7'], ['7'], ['7']])
   await at('2026-01-10T00:00:01Z')
   expect(await Promise.all(days.map(named))).toEqual([[null], ['7'], ['7']])
-  // After a long stop all that is over goes at once, and what it had done is not looked for again.
+  // After a long stop, the keys of all old days are destroyed at once.
   await deliver('2026-02-20')
   await at('2026-03-01T12:00:00Z')
   expect(await Promise.all([...days, '2026-02-20'].map(named))).toEqual([[null], [null], [null], [null]])

@@ -144,7 +144,7 @@ async function eraseTask(engines: Erasing, taskId: string, deletion: AnyRecorded
       })
   }
   await folded(engines, deletion)
-  // The projection removes these documents itself, except those of tasks that were deleted by an earlier version, whose projection did not.
+  // The projection removes these documents itself, except those of tasks that were deleted while an earlier version of Flightdeck ran.
   for (const view of views) {
     const { position } = deletion
     const ids = await goneWith(readStore, view, deletion)
@@ -239,8 +239,8 @@ function idsOf(made: readonly Made[]): readonly string[] {
 type Causing = Parameters<Commands['execute']>[3]
 
 /**
- * Deletes everything that a read model lists; what somebody else has deleted in the meantime counts as done. Nothing can be appended to a damaged
- * stream, but its texts are erased all the same.
+ * Deletes everything that a read model lists. An item that somebody else has deleted in the meantime counts as done. A damaged stream cannot get an
+ * event that says it was deleted, but its texts are erased all the same.
  */
 async function deleteEach<D extends ViewDocument & { readonly order: string }>(
   engines: Pick<ErasureEngines, 'documents' | 'ids' | 'vault' | 'logger'>,

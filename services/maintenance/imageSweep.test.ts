@@ -1,4 +1,4 @@
-/** Images on their way into messages, and the removal of uploaded ones, with real engines. */
+/** How uploaded images are copied into messages, and how uploads are removed, with real engines. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { imageTexts } from '#domain/api/images.ts'
@@ -166,7 +166,7 @@ describe('an image that is attached', () => {
     await Promise.all(Array.from({ length: 5 }, () => create([id], commandId)))
     const images = await queued()
     expect(images).toHaveLength(1)
-    // What was uploaded, and one copy.
+    // The blobs of the upload and of one copy.
     expect(stored.size).toBe(2)
     expect(stored).toContain(images[0]?.blob.hash)
   })
@@ -178,7 +178,7 @@ describe('an uploaded image', () => {
     sweepImages({ ...engines, blobs, clock: { now: () => now }, ids: { uuid: randomUUID } }, day)
   const shown = (id: string) => engines.documents.get(imagesView, id)
 
-  /** Folds all that happened into the read store, as the projector does. */
+  /** Writes the documents of all images into the read store, as the projector does. */
   async function project(): Promise<void> {
     const { collection } = imagesView
     const stored = (await engines.eventStore.readAll(null, 5_000)).filter(imagesOnly)

@@ -32,7 +32,7 @@ const start = () =>
     cause(),
   )
 
-/** Everything is in the read models. */
+/** Writes the documents of both tasks into the read models. */
 async function projected(): Promise<void> {
   for (const id of [taskId(1), taskId(2)]) {
     const events = await engines.log.read(taskStream(id), 0, 1_000)
@@ -47,7 +47,7 @@ async function projected(): Promise<void> {
   }
 }
 
-/** Takes the job away from whoever asks first, and does so with it. */
+/** Takes one job of this kind from the queue, and acknowledges or rejects it. */
 async function taken(kind: string, how: 'ack' | 'reject'): Promise<void> {
   let over = false
   const worker = engines.jobs.work(kind, { concurrency: 1, leaseMs: 60_000 }, async (delivery) => {

@@ -23,8 +23,9 @@ const tree = 'd'.repeat(40)
 const other = 'e'.repeat(40)
 
 let engines: TestEngines
-/** Branches at the host, and those that an open pull request uses. */
+/** The branches at the code host, by name. */
 let atHost: Map<string, HostBranch>
+/** The names of the branches that an open pull request uses. */
 let open: Set<string>
 let asked: string[]
 let faults: Error[]
@@ -92,7 +93,7 @@ async function project(): Promise<void> {
   ])
 }
 
-/** The job of the task's request, as a runner has it: it pushes when it is let, and ends then. */
+/** Takes the job of the task's request, as a runner does. When `push` is called, the job pushes the branch and ends. */
 async function pushingRun(): Promise<{ push(): Promise<void> }> {
   let resolve = (): void => undefined
   const promise = new Promise<void>((settle) => (resolve = settle))
@@ -111,7 +112,7 @@ async function pushingRun(): Promise<{ push(): Promise<void> }> {
   }
 }
 
-/** Runs it against the host; the names of what is left. */
+/** Deletes the branches that these tasks pushed. Returns the names of the branches that are left at the code host. */
 async function branchesAfter(...taskIds: string[]): Promise<string[]> {
   const ask = (what: string) => {
     asked.push(what)
@@ -196,7 +197,7 @@ describe('finding 10: a branch of a deleted task', () => {
     const id = await deletedTask(1)
     const run = await pushingRun()
     const left = branchesAfter(id)
-    // It has looked, or waits for the run.
+    // Waits until the deletion asks for the state of the run, or has ended without asking.
     const { jobs } = engines
     const hasAsked = vi.spyOn(jobs, 'stateOf')
     await Promise.race([left, eventually('it asks', () => hasAsked.mock.calls.length > 0)])

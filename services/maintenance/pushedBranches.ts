@@ -1,7 +1,7 @@
 /**
  * Deletes the branches that erased tasks pushed: after their last run, and before their keys and tokens are destroyed. Only our own branches are
- * deleted: those with our name, with the files that the task recorded, and in no open pull request. A branch that the code host keeps, or cannot be
- * asked about, is logged and stays; nothing waits longer than a few tries take.
+ * deleted: those with our name, with the files that the task recorded, and in no open pull request. A branch stays, and is logged, if the code host
+ * refuses to delete it or cannot be reached in a few attempts.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { isOurBranch } from '#domain/kernel/names.ts'
@@ -26,12 +26,12 @@ export interface BranchEngines {
   readonly logger: Logger
 }
 
-/** What a task may have left at the code host. */
+/** The branches that a task may have left at the code host, and how to recognise them. */
 interface Pushed {
   readonly ownerId: string
   readonly projectId: string
   readonly branches: readonly string[]
-  /** The jobs that pushed, or still push. */
+  /** The ids of the jobs that pushed or still push. */
   readonly requestIds: readonly string[]
   /** Commits that were pushed, and trees that may have been pushed. A branch with any other commit has somebody else's work. */
   readonly commits: ReadonlySet<string>
@@ -98,8 +98,8 @@ export async function deletePushedBranches(
 }
 
 /**
- * Resolves when nothing runs for these requests any more: a run that begins from now on sees the deletion and pushes nothing. False when something is
- * still running at `until` (monotonic ms), for example because a runner was lost without a replacement.
+ * Waits until nothing runs for these requests any more; a run that begins later sees the deletion and pushes nothing. Returns `false` when something
+ * still runs at `until` (monotonic ms), for example because a runner was lost without a replacement.
  */
 async function haveEnded(
   { jobs }: Pick<BranchEngines, 'jobs'>,
@@ -135,7 +135,7 @@ const isPassing = (fault: unknown): boolean => fault instanceof CodeHostFault &&
 
 const page = 1_000
 
-/** `undefined` for a task that never pushed anything, or whose key was destroyed. */
+/** Reads from the log which branches a task pushed. Returns `undefined` for a task that never pushed anything, or whose key was destroyed. */
 async function pushedOf(engines: BranchEngines, taskId: string): Promise<Pushed | undefined> {
   try {
     const [created] = await engines.log.read(taskStream(taskId), 0, 1)
@@ -189,7 +189,7 @@ async function pushedBy({ log }: Pick<BranchEngines, 'log'>, taskId: string): Pr
   return { ownerId: ids.ownerId, projectId: ids.projectId, branches: ours, requestIds, commits, trees }
 }
 
-/** The repository under its last known name. */
+/** The last known name of the project's repository. */
 async function repositoryOf(
   { log }: Pick<BranchEngines, 'log'>,
   projectId: string,

@@ -1,4 +1,4 @@
-/** The log is sealed as it is, also outside of the database; what was sealed before must be its beginning. */
+/** The sealer seals the whole log, also in a file, and refuses to seal a log that no longer begins with the events of an earlier seal. */
 import { randomUUID } from 'node:crypto'
 import { appendFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -48,7 +48,7 @@ afterEach(async () => {
 })
 
 const hour = 3_600_000
-/** Some event of a task of its own. */
+/** Appends an event to the stream of a new task. Returns the stream. */
 const happens = async () => {
   const stream = taskStream(randomUUID())
   await engines.log.append(stream, emptyHead, [TaskDeleted.of({})], cause())
@@ -79,12 +79,12 @@ async function withSealer<T>(
   }
 }
 
-/** Has a seal made over all there is. */
+/** Requests a seal over the whole log. Returns its revision; `undefined` when nothing was sealed. */
 async function sealed(within = 5_000): Promise<number | undefined> {
   return (await rpc.call('seal', {}, within))?.revision
 }
 
-/** Holds the newest seal outside against the log, by RFC 6962 alone. */
+/** Checks the newest seal in the file against the log, with no more than the algorithms of RFC 6962. */
 async function outsideHolds(identity = testLog): Promise<number> {
   const newest = await sealsFile(file).newest()
   const keys = await signingKeys(engines.vault, identity)
@@ -161,7 +161,7 @@ test('what was sealed can be proven until something else happens, however often 
     const next = await sealed()
     expect(next).toBeGreaterThan(revision ?? 0)
     expect(await provable()).toEqual({ revision: next, isProvable: true })
-    // The last seal ends a page of records.
+    // Fills the log so that the next seal is the last record of a page.
     while ((await everything()).length < 499) await happens()
     await sealed()
   })
@@ -189,7 +189,7 @@ test('a restart goes on from the stored trees, and has the same roots as one tha
     expect(await outsideHolds()).toBeGreaterThan(150 * (start + 1))
     expect(read).toBeLessThan(160)
   }
-  // The read models were thrown away: the trees are computed again, and fit what was sealed.
+  // Without the read models, the trees are computed again, and fit the earlier seals.
   await engines.readStore.drop(sealCollections.map(({ name }) => name))
   await happens()
   await withSealer(async (told) => {
@@ -219,7 +219,7 @@ test('killed between the log and the file: the next start writes what is missing
   await outsideHolds()
 })
 
-/** The log as somebody with the database changed it, and the trees gone with it. */
+/** Runs a sealer on a log that somebody has changed in the database, where the stored trees are missing too. Returns its sentences. */
 async function withChanged(
   change: (events: readonly StoredEvent[]) => readonly StoredEvent[],
   places: readonly SecondPlace[] = [],
@@ -266,7 +266,7 @@ test('a log that is not what was sealed is not sealed again, and the operator is
       return one && two ? events.with(5, { ...two, position: one.position }) : events
     }),
   ).toMatch(/they were changed/)
-  // What was sealed outside is not touched by a refusal.
+  // A refusal leaves the file of seals as it is.
   expect(await readFile(file, 'utf8')).toBe(seals)
 })
 
@@ -331,7 +331,10 @@ test('a key that replaces another signs from then on, and the other is still kno
 })
 
 describe('second places', () => {
-  /** The log as it was before the last seal, and the file of seals put back with it: only a second place knows better. */
+  /**
+   * Puts the log and the file of seals back to before the last seal, so that only a second place still has that seal. Returns the sentences of the
+   * next sealer.
+   */
   async function putBack(places: () => readonly SecondPlace[]): Promise<string> {
     await happens()
     await withSealer(async () => void (await sealed()), {}, hour, places())
@@ -370,7 +373,7 @@ describe('second places', () => {
     )
     try {
       expect(await putBack(() => [witness(standIn.url)])).toMatch(/The witness has seen \d+ events/)
-      // A new process does not know what the witness has seen, and is told.
+      // A new process does not know which size the witness has seen, and learns it from an answer 409.
       expect(standIn.answers).toEqual([200, 409, 200, 200, 409])
       expect(standIn.seen(originOf(testLog))?.size).toBeGreaterThan(2)
       expect(await readFile(file, 'utf8')).toContain('witness.example')

@@ -61,7 +61,7 @@ export interface Sealing {
   readonly file: string
   /** Additional places to which every seal is copied. */
   readonly places?: readonly SecondPlace[]
-  /** Called with what an operator should know, whenever that changes. */
+  /** Called with all sentences for the operator, whenever they change. */
   readonly tell: (sentences: readonly string[]) => void
 }
 
@@ -76,7 +76,7 @@ interface Sealer {
   trees: SealTrees
   /** Why nothing is signed; `null` when sealing is allowed. */
   refusal: string | null
-  /** Whether the other places were asked about the newest seal. */
+  /** Whether the second places were asked about the newest seal. */
   isChecked: boolean
   /** The newest seal that this process knows. */
   newest: RecordedSeal | undefined
@@ -262,7 +262,7 @@ async function goesOn({ engines, trees: { last } }: Sealer): Promise<boolean> {
   return digestsOf(event).hash !== event.meta.hash
 }
 
-/** Describes an earlier seal that does not fit the log; `null` when all of them are beginnings of the log. */
+/** Describes an earlier seal that does not fit the log; `null` when all earlier seals fit. */
 async function reasonToRefuse(sealer: Sealer, newest: RecordedSeal | undefined): Promise<string | null> {
   const { engines, trees, file } = sealer
   const { logIdentity } = engines
@@ -283,7 +283,7 @@ async function reasonToRefuse(sealer: Sealer, newest: RecordedSeal | undefined):
   return sealer.places.contradiction()
 }
 
-/** Names damaged records whose hash is lost, and which may be the reason why the trees differ from those that were sealed. */
+/** A sentence about damaged records whose hash is lost, since these may be why the trees differ from the sealed ones; '' when there are none. */
 function lostHashes({ unknown }: Sealer): string {
   if (unknown.length === 0) return ''
   const named = unknown.slice(0, maxNamed).join(', ')
@@ -300,7 +300,7 @@ async function contradiction(
   return contradictionIn(before, log)
 }
 
-/** Adds seals to the file that are missing there because the process was killed, or because the disk was full. */
+/** Adds to the file the seals of the log that it lacks because the process was killed, or because the disk was full. */
 async function completeFile(
   { engines: { eventStore, logIdentity, logger }, file }: Sealer,
   newest: RecordedSeal | undefined,
@@ -312,7 +312,7 @@ async function completeFile(
   if (next > newest.revision) return
   const missing: RecordedSeal[] = []
   for await (const seal of sealsFrom(eventStore, logIdentity, next)) missing.push(seal)
-  // A killed process leaves out one at most.
+  // A killed process leaves out one seal at most.
   if (missing.length > 1)
     logger.warn(
       { missing: missing.length },

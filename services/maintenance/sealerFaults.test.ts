@@ -46,7 +46,7 @@ interface Started {
   readonly rpc: Rpc
   readonly told: string[]
   readonly warnings: unknown[]
-  /** Has a seal made over all there is; its revision. */
+  /** Requests a seal over the whole log. Returns its revision. */
   seal(): Promise<number | undefined>
   stop(): Promise<void>
 }
@@ -107,7 +107,7 @@ test('two processes that seal at once, as after a lost lease, make one history o
   const { findings, sealing } = await verified()
   expect(findings).toEqual([])
   expect(sealing?.seals).toBeGreaterThanOrEqual(6)
-  // One that stood still for long finds that the other has gone on, and goes on from there.
+  // A sealer that starts after the others continues from their last seal.
   await happens()
   await withSealer(async ({ seal, told }) => {
     expect(await seal()).toBeGreaterThan(5)
@@ -184,7 +184,7 @@ describe('the file of seals', () => {
         await seal()
         expect(told).toEqual([])
       })
-      // Sealing goes on, and whoever verifies the log is told.
+      // Sealing continues, and verifying the log reports the line.
       expect((await verified()).findings.map(({ sentence }) => sentence)).toEqual([
         'Line 3 of the file of seals is no seal.',
       ])
@@ -241,7 +241,7 @@ describe('a witness that', () => {
     server?.close()
   })
 
-  /** Seals twice, and a restart seals once more: what the witness says stops nothing and gets into no file. */
+  /** Expects that two sealers, one after the other, each make a seal: the answer of the second place stops nothing and is written to no file. */
   async function expectNothingHeldUp(places: readonly SecondPlace[]): Promise<void> {
     for (let round = 0; round < 2; round += 1) {
       await happens()
@@ -367,7 +367,7 @@ describe('recorder C2: a last seal that', () => {
     expect(await started.seal()).toBeUndefined()
     await started.stop()
     expect(started.told.join(' ')).toMatch(reason)
-    // Whoever shows how far the log is sealed goes on without it.
+    // Pages that show how far the log is sealed can still be read.
     const shown = await readableSeal(eventStore, testLog)
     expect(shown === undefined || shown.seal.root === 'f'.repeat(64)).toBe(true)
   })

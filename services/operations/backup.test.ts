@@ -64,7 +64,7 @@ async function write(count: number): Promise<void> {
   }
 }
 
-/** An event of a task that names a blob. */
+/** Stores a blob and appends an event of task `n` that names it. */
 async function writeBlob(n: number): Promise<string> {
   const scope = `task:${taskId(n)}`
   const blob = await engines.blobs.put(scope, Buffer.from('a diff of some length'))
@@ -90,7 +90,7 @@ const refusal = (doing: Promise<unknown>) =>
     (fault: unknown) => (fault instanceof Error ? fault.message : String(fault)),
   )
 
-/** A copy that may be opened: with the key of the folder it was made of. */
+/** Makes a backup in `copy` that contains the master key, so that it can be opened. */
 async function copied(): Promise<void> {
   expect((await backup(at('copy'), true, workOn('data'))).failed).toBeUndefined()
 }
@@ -186,7 +186,7 @@ describe('a backup', () => {
     await write(1)
     await mkdir(at('.copy.flightdeck-part'))
     await writeFile(at('.copy.flightdeck-part', 'events.sqlite'), 'half')
-    // Somebody's own, whose name may end like one of ours.
+    // A person's own folder, whose name ends like that of a temporary folder of ours.
     await mkdir(at('copy.before'))
     await copied()
     expect((await readdir(folder)).toSorted()).toEqual(['copy', 'copy.before', 'data'])

@@ -1,7 +1,7 @@
 /**
- * Copies the essential part of the data folder while the product is running, and makes a data folder from such a copy. The log is copied first: what
- * is copied later contains everything that its events name, and newer data does no harm. Read models and the queue are left out, since they follow
- * from the log, and so are workspaces, whose saved work is in blobs.
+ * Copies the essential part of the data folder while the product is running, and makes a data folder from such a copy. The log is copied first, so
+ * that the later parts of the copy contain everything that the log's events name; newer data does no harm. Read models and the queue are left out,
+ * since they follow from the log, and so are workspaces, whose saved work is in blobs.
  */
 import { constants, existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
@@ -57,7 +57,9 @@ const manifestName = 'manifest.json'
 const keyName = 'master.key'
 /** The name, in a backup, of the seals that are stored outside of the log. */
 const sealsName = 'seals.ndjson'
-/** The log comes first, the keys last. An erasure destroys the key before the blobs, so a blob that is missing in the copy has no key there either. */
+/**
+ * The log comes first, the keys last. An erasure destroys the key before the blobs, so a blob that is missing in the copy has no key there either.
+ */
 const databases = { log: 'events.sqlite', keys: 'vault.sqlite' } as const
 /** Folders to copy. Blobs are named by their hash; the local code host's folder, which does not exist with GitHub, gets one hash for everything. */
 const trees = ['blobs', 'codehost'] as const
@@ -237,7 +239,9 @@ function quoted({ said, faults }: Checked, made: string, more: readonly string[]
   return { failed: true, lines: [...faults, `${made}, and not whole: ${said}`, ...more] }
 }
 
-/** Works in a temporary folder beside the target, which replaces the target when everything is done. After an error, the temporary folder is removed. */
+/**
+ * Works in a temporary folder beside the target, which replaces the target when everything is done. After an error, the temporary folder is removed.
+ */
 async function beside(
   target: string,
   what: 'backup' | 'restore',

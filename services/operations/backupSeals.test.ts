@@ -42,7 +42,7 @@ async function withEngines<T>(name: string, use: (engines: Engines) => Promise<T
   }
 }
 
-/** Something happens and is sealed, so many times. */
+/** Appends an event and seals the log, `count` times. */
 const sealed = (name: string, count: number, file = at(name, 'seals.ndjson')) =>
   withEngines(name, async (engines) => {
     const sealer = await startSealer(engines, { intervalMs: 3_600_000, file, tell: () => undefined })
@@ -53,7 +53,7 @@ const sealed = (name: string, count: number, file = at(name, 'seals.ndjson')) =>
     await sealer.stop()
   })
 
-/** What `verify` says of the folder. */
+/** The output of `verify` for the folder. */
 const verified = (name: string, file = at(name, 'seals.ndjson')) =>
   withEngines(name, async (engines) => {
     const progress = () => undefined

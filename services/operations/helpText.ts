@@ -30,7 +30,7 @@ export const usage = `Usage: npm start -- [--repo <path or git URL>]... [--help]
 Environment variables:
 `
 
-/** The help text of one command; for an unknown command, that of all. */
+/** The help text of one command; for an unknown command, the first lines of all commands. */
 export function usageOf(command: string): string {
   const lines = usage.split('\n')
   const isOf = (line: string) => line.includes(`npm start -- ${command} `) || line.startsWith(`  ${command} `)

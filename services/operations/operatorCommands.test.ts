@@ -23,7 +23,7 @@ const noSeals = {
 const operate = async (words: readonly string[]) =>
   (await operationOf(words)?.({ ...engines, sealsFile: noSeals, progress: () => undefined }))?.lines
 
-/** A job that a worker set aside. */
+/** Queues a job, which a worker then rejects, so that it is set aside as failed. */
 async function setAside(id: string, kind: string): Promise<void> {
   const { jobs } = engines
   await jobs.put({ id, kind, payload: { taskId: 'a-task' } })

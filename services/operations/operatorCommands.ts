@@ -29,7 +29,7 @@ export class UnknownWords extends Error {
   }
 }
 
-/** What an operation needs; `progress` shows a line in place of the previous one. */
+/** The services that an operation uses. `progress` shows a line in place of the previous one. */
 export interface Operating extends Pick<
   Engines,
   'jobs' | 'eventStore' | 'readStore' | 'vault' | 'logIdentity' | 'logDamage' | 'clock'
@@ -127,13 +127,15 @@ const pollIntervalMs = 300
 /** The rebuilder checks for requests and reports its progress every second, so a longer silence means that it is not running. */
 const defaultSilenceMs = 15_000
 
-/** What an operation that uses only the read models needs. It can run while the product is running. */
+/** The services of an operation that uses only the read models, and can therefore run while the product is running. */
 export interface Beside {
   readonly readStore: Pick<ReadStore, 'catalog' | 'replaceCatalog'>
   readonly progress: Operating['progress']
 }
 
-/** The operation `rebuild`, which rebuilds one or all read models; `undefined` for other words, which are for `operationOf`. Throws `UnknownWords`. */
+/**
+ * The operation `rebuild`, which rebuilds one or all read models; `undefined` for other words, which are for `operationOf`. Throws `UnknownWords`.
+ */
 export function operationBeside(
   [subject, name, ...rest]: readonly string[],
   maxSilenceMs = defaultSilenceMs,

@@ -46,7 +46,7 @@ const linkLines = (links: readonly string[]) =>
     ? []
     : ['Each older key vouches for the next one:', ...links.flatMap((link) => link.trimEnd().split('\n'))]
 
-/** Creates a key that signs from now on. The older ones stay in bundles and in `listSeals`. */
+/** Creates a key that signs from now on. The older keys stay in bundles, and `listSeals` still lists them. */
 export async function replaceKey({
   vault,
   logIdentity,

@@ -85,8 +85,8 @@ export function spawnProcess(file: string, args: readonly string[], options: Spa
 }
 
 /**
- * Ends a child and all that are still in its group. Without `graceMs` at once; with it, by SIGTERM first and SIGKILL after that time. In the second
- * case its output is discarded, since a full pipe would keep it from ending.
+ * Ends a child and all other processes in its group. Without `graceMs`, sends SIGKILL at once. Otherwise sends SIGTERM, and SIGKILL after that time;
+ * the child's output is then discarded, since a full pipe would keep the child from ending.
  */
 export function endGroup(child: SpawnedProcess, graceMs = 0): void {
   if (graceMs === 0) return child.signalGroup('SIGKILL')
@@ -96,7 +96,7 @@ export function endGroup(child: SpawnedProcess, graceMs = 0): void {
   void child.exited.then(() => clearTimeout(forced))
 }
 
-/** Sends a signal to a process, or for a negative id to a group. False when there is no such process. */
+/** Sends a signal to a process, or to a process group if `pid` is negative. Returns `false` when there is no such process. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal)

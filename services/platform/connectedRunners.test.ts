@@ -43,7 +43,7 @@ const absent = { ...cursor, installed: false, version: null, missing: 'It is not
 const speaks = (runnerId: string, ...states: AgentState[]) =>
   bus.publish('runner', { runnerId, notices: [], agents: states, jobs: [] })
 
-/** Those that the runners here tell of. */
+/** The states of the agents that the runners in these tests report. */
 const told = (states: readonly AgentState[]) =>
   states.filter(({ name }) => name === 'claude' || name === 'cursor')
 
@@ -156,7 +156,7 @@ test('an agent that lacks nothing but a key runs for who has one, and for nobody
     agents.runsWithOwnKey(name, { ownerId, projectId: '' })
   expect(await runs('codex', 'with a key')).toBe(true)
   expect(await runs('codex', 'without one')).toBe(false)
-  // Its key would enter the sandbox, and nobody has told of the other.
+  // Cursor's key would enter the sandbox, and no runner has reported Claude.
   expect(await runs('cursor', 'with a key')).toBe(false)
   expect(await runs('claude', 'with a key')).toBe(false)
   speaks('a', { ...codex, installed: false, version: null })

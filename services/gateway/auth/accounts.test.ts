@@ -13,12 +13,12 @@ import { idOfAccount } from '#platform/access/accountId.ts'
 import { accounts, type Accounts, type ProvenAccount } from './accounts.ts'
 
 const ids: Ids = { uuid: randomUUID }
-/** Whom the list does not have. */
+/** The login of an account that may not sign in. */
 const refused = 'mallory'
 const expiresAt = '2100-01-01T00:00:00.000Z'
 
 let engines: TestEngines
-/** Whose access tokens are kept, by user. */
+/** The stored access token of each user, by user id. */
 let kept: Map<string, string>
 beforeEach(async () => {
   engines = await openTestEngines()
@@ -49,7 +49,7 @@ function accountsWith(commands: Commands = engines.commands): Accounts {
   )
 }
 
-/** The commands, with something that happens just before one on such a stream; once. */
+/** The engines' commands. Just before the first command on a stream for which `isStream` is true, `happens` runs once. */
 function meanwhile(isStream: (stream: string) => boolean, happens: () => Promise<unknown>): Commands {
   let pending = true
   return {
@@ -82,7 +82,7 @@ const shown = (login: string, id: string): ProvenAccount => ({
 const ada = shown('ada', '1001')
 const grace = shown('grace', '1002')
 
-/** Somebody with a password, in a session. */
+/** Registers a person with a password and begins a session. */
 async function person() {
   const [userId, sessionId] = [randomUUID(), randomUUID()]
   const command = { type: 'Register', userId, name: 'Pat', email: 'pat@example.com' } as const
@@ -96,13 +96,13 @@ async function person() {
   return { userId, sessionId }
 }
 
-/** Which account is connected to somebody. */
+/** The login of the account that is connected to the user; `null` for none. */
 async function connected(userId: string): Promise<string | null> {
   const { state } = await engines.commands.load(user, userStream(userId))
   return state.kind === 'user' ? (state.profile?.login ?? null) : null
 }
 
-/** Who has claimed an account. */
+/** The id of the user who has claimed the account; `null` for nobody. */
 async function claimOf({ account }: ProvenAccount): Promise<string | null> {
   const stream = identityStream(idOfAccount(engines.vault, 'local', account.id))
   return (await engines.commands.load(identity, stream)).state.userId
@@ -208,7 +208,7 @@ describe('connecting', () => {
     const pat = await person()
     const broken = accountsWith(beforeUser(() => Promise.reject(new Error('cut off'))))
     await expect(broken.link(ada, pat)).rejects.toThrow('cut off')
-    // Nobody can tell what became of it: the claim stays.
+    // It is unknown whether the command was recorded, so the claim stays.
     expect([await connected(pat.userId), await claimOf(ada)]).toEqual([null, pat.userId])
     await accountsWith().link(ada, pat)
     expect(await connected(pat.userId)).toBe('ada')

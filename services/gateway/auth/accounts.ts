@@ -31,7 +31,10 @@ export interface Accounts {
    * about the account is stored.
    */
   signIn(shown: ProvenAccount, userAgent: string): Promise<SignedIn>
-  /** Connects the account to the person. Throws `SignInFailed` when the person or the session no longer exists, or when either is connected elsewhere. */
+  /**
+   * Connects the account to the person. Throws `SignInFailed` when the person or the session no longer exists, when the account belongs to another
+   * person, or when the person has another account.
+   */
   link(shown: ProvenAccount, to: Identity): Promise<void>
 }
 
@@ -148,7 +151,8 @@ async function keepOfConnected(
   { userId, tokens, command, wasTold }: Connected,
 ): Promise<void> {
   await access.keep(userId, tokens)
-  // Records the connection once more: an existing connection has new tokens, and a connection that was ended before its tokens were stored is restored.
+  // Records the connection once more: an existing connection has new tokens, and a connection that was ended before its tokens were stored is
+  // restored.
   const { position } = await commands.execute(
     user,
     userStream(userId),

@@ -72,7 +72,7 @@ async function start(flow: SignInFlow, context: Context): Promise<void> {
 async function finish(flow: SignInFlow, context: Context): Promise<void> {
   const state = await flow.states.of(readCookie(flow, context, oauthStateCookie))
   const installed = Installation.safeParse(context.query)
-  // News of an installation without an answer to our state signs nobody in, and does not end another flow of this browser.
+  // A report of an installation that does not answer our state signs nobody in. The browser's cookie stays, for a sign-in that is still running.
   if (installed.success && !answers(context.query, state)) {
     return context.redirect(afterInstall(installed.data))
   }
@@ -90,9 +90,10 @@ async function enter(flow: SignInFlow, context: Context, state: OAuthState | und
   await finishSignIn(flow, context, await shownBy(flow, context, state), state ?? {})
 }
 
-/** Who connects an account, unless this is a sign-in; and the nonce that is returned with the token. */
 interface SignInRequest {
+  /** The person who connects an account; absent for a sign-in. */
   readonly link?: Linking | undefined
+  /** A text of the client that is returned with the token. */
   readonly nonce?: string | undefined
 }
 

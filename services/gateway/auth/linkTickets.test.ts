@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => engines.close())
 
-/** As at one of several gateways. */
+/** Makes the tickets of one more gateway on the same engines. */
 const gateway = () =>
   tickets({
     recentKeys: engines.recentKeys,

@@ -1,7 +1,7 @@
 /**
- * Tickets for connecting an account. A navigation has no bearer token, so the person requests a ticket with that token and navigates with the ticket.
- * One half of a ticket is in the address and the other in a cookie. Without the cookie, somebody could send another person's browser here with a
- * ticket of their own, and have that person's account connected to themselves.
+ * Tickets for connecting an account. A navigation cannot send a bearer token, so the client first requests a ticket with its token, and then
+ * navigates with the ticket. One half of a ticket is in the address and the other in a cookie. Without the cookie, an attacker could send a victim's
+ * browser here with the attacker's ticket, and have the victim's account connected to the attacker.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { z } from 'zod'

@@ -23,7 +23,7 @@ const guess = async (slow: LoginThrottle, trying: Trying) => {
   await slow.failed(trying)
 }
 
-/** Wrong guesses, one after the other; gives what each has to wait. */
+/** Makes `count` wrong guesses, one after the other. Returns the seconds that each had to wait. */
 async function guesses(
   count: number,
   slow: LoginThrottle,
@@ -38,7 +38,7 @@ const zeros = (count: number) => Array.from({ length: count }, () => 0)
 
 describe('an account', () => {
   let addresses = 0
-  /** Each from an address of its own. */
+  /** Returns attempts on the account, each from another address. */
   const at = (account: string) => () => ({ account, address: `10.0.0.${(addresses += 1)}` })
   const ada = at('ada')
 

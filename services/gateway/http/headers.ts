@@ -5,7 +5,7 @@ const contentPolicy = (pictureOrigins: readonly string[], formTarget: string | n
   [
     "default-src 'self'",
     "script-src 'self'",
-    // Overlays add a style element to lock the page's scrolling.
+    // The client's dialogs add a style element that stops the page from scrolling.
     "style-src 'self' 'unsafe-inline'",
     ['img-src', "'self'", 'data:', 'blob:', ...pictureOrigins].join(' '),
     "connect-src 'self'",

@@ -1,4 +1,4 @@
-/** Too frequent requests are refused with the time to wait, and each name is counted separately. */
+/** Limits on the rate of requests, on connections from one network, and on the requests that begin in one turn of the event loop. */
 import { expect, test, vi } from 'vitest'
 import type { Context } from 'koa'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -61,7 +61,7 @@ test('a burst begins a few in each turn of the event loop, all of it in order, a
   const spread = spreadBursts(4)
   const begun: string[] = []
   const ask = (name: string) => {
-    // A middleware of Koa looks at nothing here.
+    // The middleware under test does not read its context.
     const context = {} as Context
     return spread(context, async () => void begun.push(name))
   }
@@ -72,7 +72,7 @@ test('a burst begins a few in each turn of the event loop, all of it in order, a
     Array.from({ length: 20 }, (_, n) => `${n}`),
   )
   expect(begun.indexOf('something else')).toBeLessThanOrEqual(8)
-  // One that comes by itself is not kept waiting.
+  // A single request after the burst begins at once.
   await new Promise((resolve) => setTimeout(resolve, 5))
   const alone = ask('alone')
   expect(begun.at(-1)).toBe('alone')

@@ -52,7 +52,7 @@ describe('the built client', () => {
     expect(page.headers.get('cache-control')).toBe('no-cache')
     const again = await get('/', {
       'if-none-match': page.headers.get('etag') ?? '',
-      // As a browser does; without it this one says no-cache.
+      // Browsers send this header; Node's `fetch` would send `no-cache` instead.
       'cache-control': 'max-age=0',
     })
     expect(again.status).toBe(304)

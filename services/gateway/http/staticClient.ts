@@ -1,6 +1,6 @@
 /**
- * The built client, read once at the start, so that neither another build nor an unreadable file disturbs a running server. Every address that is not
- * a file gets the page itself.
+ * Serves the files of the built client, and the verifier of audit bundles. All files are read once at the start, so that neither another build nor an
+ * unreadable file disturbs a running server. An address without a file ending gets the client's page.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

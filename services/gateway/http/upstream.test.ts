@@ -49,7 +49,7 @@ async function listening(server: Server, port = 0): Promise<string> {
   return `http://127.0.0.1:${taken}`
 }
 
-/** A service that does what `serve` says, whoever asks. */
+/** Starts a service that answers every request with `serve`. Returns its address. */
 async function serviceThat(serve: RequestListener): Promise<string> {
   const server = createServer(serve)
   closing.push(() => {
@@ -59,7 +59,7 @@ async function serviceThat(serve: RequestListener): Promise<string> {
   return listening(server)
 }
 
-/** A gateway with one service behind it, for a person who is signed in. */
+/** Starts a gateway that forwards the requests of a signed-in person to the service at `url`. */
 async function gatewayTo(
   service: Callee,
   url: string,
@@ -109,7 +109,7 @@ test.each([false, true])(
         headers: {
           'content-type': 'application/json',
           authorization: 'Bearer mine',
-          // What somebody outside calls it counts for nothing.
+          // A request id from outside is ignored.
           'x-request-id': '00000000-0000-4000-8000-000000000001',
         },
         body: JSON.stringify({ title: 'naïve 👩‍💻' }),
@@ -340,7 +340,7 @@ test('requests that follow each other share a connection', async () => {
 test.skipIf(process.platform !== 'linux')(
   'a service that takes no connection is given up after seconds',
   async () => {
-    // Nobody accepts, and the kernel's queue for those who wait is full: a further connection gets no answer at all.
+    // The program never accepts a connection, and the kernel's queue of waiting connections is full, so a further one gets no answer.
     const program = `const server = require('node:net').createServer()
     server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port))`
     const child = spawn(process.execPath, ['-e', program], { env: {}, stdio: ['ignore', 'pipe', 'inherit'] })

@@ -27,7 +27,7 @@ export interface UpstreamOptions {
   readonly service: Callee
   /** The address of the service, `http` or `https`. */
   readonly url: string
-  /** How long an answer may take without any data, in ms; 30,000 by default. */
+  /** How long the service may send nothing before its request fails, in ms; 30,000 by default. */
   readonly silenceMs?: number
 }
 
@@ -207,7 +207,7 @@ function faultOf(proxy: Proxy, fault: unknown, method: string): unknown {
 
 const isRead = (method: string): boolean => calleeOf(method) === 'query'
 
-/** Writes the body: what a parser has already read, or else the incoming stream. */
+/** Writes the body of a write: the text that a parser has already read, or else the incoming stream. A read is sent without a body. */
 function writeBody(context: Context, request: ClientRequest): void {
   if (isRead(context.method)) {
     request.end()

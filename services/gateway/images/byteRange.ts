@@ -5,7 +5,10 @@ export interface ByteRange {
   readonly last: number
 }
 
-/** The requested range; `whole` without one, or for several or other ranges, which may be ignored; `none` when the file has no such bytes. */
+/**
+ * The range that a `Range` header requests. `whole` when there is no such header, or when it has several ranges or another unit, which a server may
+ * ignore. `none` when the file does not have the requested bytes.
+ */
 export function requestedRange(header: string, size: number): ByteRange | 'whole' | 'none' {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header) ?? []
   if (from === '' && to === '') return 'whole'

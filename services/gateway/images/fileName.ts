@@ -1,4 +1,4 @@
-/** Names of uploaded images: the file name without unsafe characters. */
+/** The names under which uploaded images are stored, and the header that tells a browser the name of a file. */
 import { imageLimits } from '#domain/api/images.ts'
 import type { MediaType } from '#domain/image.ts'
 
@@ -22,7 +22,10 @@ export function nameOf(told: string, type: MediaType): string {
   return `${cutStem || 'image'}.${isTrue ? ending : usual}`
 }
 
-/** A header that names the file for saving, without folders: https://www.rfc-editor.org/rfc/rfc6266. `inline`: the file is shown in the page. */
+/**
+ * The value of a `Content-Disposition` header with the file's name without folders: https://www.rfc-editor.org/rfc/rfc6266. A browser shows an
+ * `inline` file in the page, and saves an `attachment`.
+ */
 export function dispositionOf(path: string, shown: 'inline' | 'attachment' = 'inline'): string {
   const name = path.split('/').at(-1) ?? ''
   const encoded = encodeURIComponent(name).replace(/['()*!]/g, hexOf)

@@ -4,7 +4,7 @@ import { uploadLimits } from './upload.ts'
 
 const full = { code: 'rate_limited', details: { retryAfterSeconds: 5 } }
 
-/** Work that continues until it is told to end. */
+/** Work that continues until `end` is called. */
 function held() {
   let end: () => void = () => {}
   const ended = new Promise<void>((resolve) => (end = resolve))

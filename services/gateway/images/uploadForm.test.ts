@@ -43,7 +43,7 @@ async function send(body: string | Buffer, type: string | undefined = formType) 
   return outcome
 }
 
-/** Begins a request and goes no further. */
+/** Sends the beginning of a request, and never ends it. */
 function begin(body: string): ReturnType<typeof httpRequest> {
   const request = httpRequest(url(), { method: 'POST', headers: { 'content-type': formType } })
   request.on('error', () => undefined)

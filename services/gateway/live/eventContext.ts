@@ -1,4 +1,4 @@
-/** The context that turns an event into socket messages: its task, and the chat message that it is about. */
+/** The context that is needed to turn an event into socket messages: its task, and the chat message or question that it is about. */
 import type { AnyRecorded } from '#domain/views/view.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
 import { chatView, messageDocumentId } from '#domain/views/chat.ts'
@@ -14,7 +14,7 @@ export const noContext: EventContext = { isCommand: false }
 
 type Reads = Pick<Documents, 'asOf'>
 
-/** The task after the event: `before` with the event applied, or read if `before` is unknown. */
+/** The task after the event: `known.task` with the event applied, or read from `documents` if `known` is undefined. */
 export async function taskAfter(
   documents: Reads,
   known: { readonly task: TaskDocument | undefined } | undefined,
@@ -66,8 +66,8 @@ function messageAsOf(documents: Reads, event: AnyRecorded, taskId: string, messa
 }
 
 /**
- * Whether the event's execution runs a command. A task's document has only its current execution; for an earlier one, the message that it worked on is
- * read.
+ * Whether the event's execution runs a command. A task's document has only its current execution; for an earlier one, the message that it worked on
+ * is read.
  */
 async function isOfCommand(
   documents: Reads,

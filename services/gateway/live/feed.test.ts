@@ -39,13 +39,13 @@ import { hearingBus } from '../../../tests/hearingBus.ts'
 import { randomRuns } from '../../../tests/longRun.ts'
 import { foldView } from '../../../tests/domain/fold.ts'
 
-/** A log in memory. `wait` stands before every answer; nothing is handed to subscribers but by `deliver`. */
+/** Engines with a log in memory. `wait` delays every answer of the log, and subscribers get events only when `deliver` is called. */
 function fakeEngines(wait: <T>(value: T) => Promise<T>) {
   const events: AnyRecorded[] = []
   const revisions = new Map<string, number>()
   let handle: HandleEvents | undefined
   let delivered = 0
-  /** How many events the read models have folded: anywhere, as the projector runs on its own. */
+  /** How many events the read models contain. It may differ from `delivered`, because the projector runs independently of the feed. */
   let folded = 0
   let reads = 0
   let say: (words: Words) => unknown = () => false
@@ -83,7 +83,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
       const found = ofStream(stream).filter((event) => event.revision <= last)
       return wait(found.reverse().slice(0, limit))
     },
-    // Its content is open already.
+    // In this log, contents are already decrypted.
     open: (event) => wait(event as unknown as AnyRecorded),
     headOf: (stream) => {
       const last = ofStream(stream).at(-1)
@@ -139,7 +139,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
       },
     },
     bus,
-    /** An agent says something; the answer is whether anybody here wants to know. */
+    /** Hands words of an agent to the feed. Returns whether the feed wants them. */
     say: (words: Words) => say(words) !== false,
     emit: noTelemetry,
     logger: logger('silent'),
@@ -147,7 +147,7 @@ function fakeEngines(wait: <T>(value: T) => Promise<T>) {
     append(stream: string, event: TaskEvent | TerminalEvent): AnyRecorded {
       const revision = (revisions.get(stream) ?? -1) + 1
       revisions.set(stream, revision)
-      // Positions have gaps, and pass the place where text would order them wrongly.
+      // Positions have gaps, and grow from one digit to two, where sorting them as text would be wrong.
       const position = String(8 + events.length * 3)
       const placed = recorded(event, { stream, revision, position }) as AnyRecorded
       events.push(placed)
@@ -244,7 +244,7 @@ const taskEvents = (heard: readonly SocketMessage[]) =>
 type Chatty = RecordedOf<TaskEvent>
 const isTaskEvent = (event: AnyRecorded): event is Chatty => event.stream === taskStream(task1)
 
-/** What has been recorded of a stream, by position. */
+/** The positions of a stream's events that come after `after`. */
 const positionsIn = (events: readonly AnyRecorded[], stream: string, after: Position | null) =>
   events
     .filter((event) => event.stream === stream)
@@ -276,7 +276,7 @@ describe('any interleaving of appending, telling, joining, losing the connection
       },
       { weight: 4, arbitrary: fc.record({ do: fc.constant('connect' as const), who: fc.nat(2) }) },
       { weight: 3, arbitrary: fc.record({ do: fc.constant('disconnect' as const), who: fc.nat(2) }) },
-      // Cut off after some more messages, and so between those of one event.
+      // Cuts the connection after some more messages, which may be between two messages of one event.
       {
         weight: 3,
         arbitrary: fc.record({
@@ -293,15 +293,15 @@ describe('any interleaving of appending, telling, joining, losing the connection
     { minLength: 5, maxLength: 60, size: 'max' },
   )
 
-  /** A tab: over all its connections it keeps what it heard. */
+  /** A tab of the client, which keeps the messages of all its connections. */
   interface Tab {
     readonly heard: SocketMessage[]
-    /** Where its history ended when it came first. */
+    /** The position in the answer to the tab's first join; `undefined` before that answer. */
     from: Position | null | undefined
     connection: { viewer: Viewer; done: Promise<void>; open: boolean; cutAfter: number } | undefined
   }
 
-  /** What it names when it comes again. */
+  /** The cursor that the tab sends when it joins again. */
   function resumeCursor({ heard, from }: Tab): ResumeCursor | null {
     const last = heard.at(-1)
     if (last === undefined) return from ?? null
@@ -344,11 +344,11 @@ describe('any interleaving of appending, telling, joining, losing the connection
           const connection = { open: true, viewer, done: Promise.resolve(), cutAfter: Infinity }
           const before = tab.connection?.done ?? Promise.resolve()
           const join = async () => {
-            // A new connection's join is asked when the old one's has ended, as one server does for one viewer.
+            // A new connection joins after the join of the tab's earlier connection has ended, as at a real server.
             await before
             const { position, resync } = await feed.join(task1, viewer, resumeCursor(tab))
             expect(resync).toBe(false)
-            // Who never had an answer has no history either: the place where it ends is the answer's.
+            // The tab's history ends at the position in the first answer that it gets.
             if (!connection.open || tab.from !== undefined) return
             tab.from = position
           }
@@ -361,7 +361,7 @@ describe('any interleaving of appending, telling, joining, losing the connection
           if (!connection?.open) return
           connection.open = false
           underWay.push(connection.done.then(() => feed.leave(task1, connection.viewer)))
-          // Nothing was heard of the server yet: the next connection is the first.
+          // The tab has had no answer yet, so its next connection counts as its first.
           if (tab.from === undefined) tab.heard.length = 0
         }
 
@@ -388,14 +388,14 @@ describe('any interleaving of appending, telling, joining, losing the connection
               break
             }
             case 'breathe':
-              // A join begins in a turn of its own.
+              // A join begins in the next turn of the event loop.
               await nextTurn()
               for (let count = 0; count < act.count && scheduler.count() > 0; count += 1)
                 await scheduler.waitOne()
               break
           }
         }
-        // At the end everything comes to rest: all is appended, all come back, all is told.
+        // At the end, all events are appended, all tabs reconnect, and all messages are sent.
         for (const [stream, event] of plan) fake.append(stream, event)
         for (const tab of tabs) {
           if (tab.connection) tab.connection.cutAfter = Infinity
@@ -428,7 +428,7 @@ describe('any interleaving of appending, telling, joining, losing the connection
     )
   })
 
-  /** Each end of a command was told once, and how its message fares is what the chat shows. */
+  /** Expects one message for the end of each command after `after`, and in the messages the statuses that the chat shows. */
   function expectCommandsTold(
     events: readonly AnyRecorded[],
     heard: readonly SocketMessage[],
@@ -477,7 +477,7 @@ describe('a viewer', () => {
     for (const [stream, event] of behind) fake.append(stream, event)
     const seen = fake.events.at(-3)?.position ?? ''
     const viewer = listener()
-    // It read the history, which is ahead of what the gateway was handed.
+    // The viewer has read a history that is ahead of the events which the gateway has received.
     await feed.join(task1, viewer, seen)
     await fake.deliver(100)
     expect(viewer.heard.map(positionOf).every((position) => comparePositions(position, seen) > 0)).toBe(true)
@@ -535,7 +535,7 @@ describe('a viewer', () => {
       },
     }
     const again = await startFeed({ ...fake, log: failing })
-    // The second feed was started at the end of the log: it is handed what comes now.
+    // The second feed was started at the end of the log, so it gets only later events.
     const other = listener()
     await again.join(task1, other, null)
     for (const [stream, event] of eventsOf({ kind: 'command', chunks: 4, outcome: 'completed' }, 2))
@@ -564,12 +564,12 @@ describe('a viewer', () => {
     const { fake, feed } = await feedWith([{ kind: 'command', chunks: 4_000, outcome: 'completed' }])
     const viewer = listener()
     await feed.join(task1, viewer, fake.events[0]?.position ?? null)
-    // A socket is cut off at 5,000 packets that wait: a replay that comes in one go must stay well below.
+    // A socket with more than 5,000 waiting packets is cut off, so a replay, which is sent at once, must stay well below that.
     expect(viewer.heard.length).toBeLessThan(4_000)
   })
 
   describe('whose history takes its time', () => {
-    /** A feed whose reads of history end when they are let, and a viewer who hears live. */
+    /** A feed whose reads of history wait until `letGo` is called, and a viewer `live` who has joined without a cursor. */
     async function slowHistory() {
       const fake = fakeEngines(atOnce)
       fake.append(taskStream(task1), created())
@@ -605,7 +605,7 @@ describe('a viewer', () => {
       await vi.waitFor(() => expect(asked()).toBeGreaterThan(0))
       await print(2, 2)
       expect(outputs(live.heard)).toHaveLength(2)
-      // So many histories are read at once, and no more.
+      // Only some of the histories are read at once.
       expect(asked()).toBeLessThan(viewers.length)
       expect(viewers.every(({ heard }) => heard.length === 0)).toBe(true)
       letGo()
@@ -684,7 +684,7 @@ describe('a viewer', () => {
       heard.map(([, payload]) => 'progress' in payload && payload.progress)
     const turn = eventsOf({ kind: 'turn', chunks: 0, outcome: 'completed' }, 1)
 
-    /** One whose task runs, and has called a tool for the first time. */
+    /** A viewer who follows a person whose task runs and has called its first tool. */
     async function follower() {
       const { fake, feed } = await feedWith([])
       const mine = listener()
@@ -713,7 +713,7 @@ describe('a viewer', () => {
       expect(progressOf(mine)).toHaveLength(4)
       await vi.advanceTimersByTimeAsync(progressIntervalMs)
       expect(progressOf(mine)).toHaveLength(5)
-      // Nothing was told for a while: the next is told at once.
+      // After an interval without progress, the next progress is sent at once.
       await vi.advanceTimersByTimeAsync(progressIntervalMs)
       await calls('tool-6')
       expect(progressOf(mine)).toHaveLength(6)
@@ -764,7 +764,7 @@ describe('a viewer', () => {
     turn(2)
     fake.fold(10_000)
     await fake.deliver(10_000)
-    // A few for each turn: what a document is read for moves the progress.
+    // There are a few reads for each turn, because a document is read only when the progress changes.
     expect(fake.reads()).toBeLessThan(150)
     expect(mine.heard.at(-1)?.[1]).toMatchObject({ progress: 100, status: 'completed' })
     expect(other.heard).toEqual([])
@@ -793,7 +793,7 @@ describe('a viewer', () => {
     }
     await fake.deliver(100_000)
     expect(fake.reads()).toBe(0)
-    // Of tasks that are older than the gateway, it reads once whose they are.
+    // A gateway reads the owners of tasks that are older than itself once.
     const again = await startFeed(fake)
     again.follow(userId(1), mine)
     for (let round = 0; round < 3; round += 1) {

@@ -37,8 +37,8 @@ export interface Viewer {
 
 export interface Feed {
   /**
-   * Sends the viewer everything about the task from now on, and before that everything after `last`. The history holds everything up to the answer's
-   * position. If more was missed than `replayLimits` allows, nothing is sent again and `resync` is true.
+   * Sends the viewer everything about the task after `last`, and then everything from now on. Events up to the returned position are in the history
+   * that the client can read. If the viewer has missed more than `replayLimits` allows, nothing is sent again and `resync` is true.
    */
   join(taskId: string, viewer: Viewer, last: ResumeCursor | null): Promise<Joined>
   leave(taskId: string, viewer: Viewer): void
@@ -340,7 +340,7 @@ async function join(
   }
 }
 
-/** Sends the missed messages, then those that were held back; none of either when there are too many. */
+/** Sends the missed messages, then the messages that were held back, or nothing at all when there are too many. */
 async function replay(
   feed: FeedState,
   joining: {

@@ -12,8 +12,8 @@ import { socketMessagesOf, statusOf, type SocketMessage } from './socketMessages
 
 const page = 500
 /**
- * An event becomes at most four messages, with its text at most twice, and all are sent at once. Together, they must fit into what may be buffered
- * for a socket.
+ * The messages of all missed events are sent at once, so they must fit into the buffer of a socket. One event becomes at most four messages, which
+ * contain its text at most twice.
  */
 export const replayLimits = { events: 1_000, characters: 4 * 1_048_576 }
 

@@ -20,10 +20,10 @@ let connections: Set<Connection>
 let url = ''
 let server: ReturnType<typeof openSocket>
 let clients: Socket<ServerEvents, ClientEvents>[] = []
-/** Who is in which room, as the feed knows it. */
+/** The viewers in each room, by task id, as the feed knows them. */
 let rooms: Map<string, Set<Viewer>>
 let followers: Set<Viewer>
-/** Joins come back when they are let. */
+/** Joins wait until this promise resolves. */
 let gate: Promise<void>
 let asked: number
 
@@ -80,7 +80,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const client of clients) client.close()
   clients = []
-  // One that does not read answers no farewell either.
+  // A client that does not read never confirms that the connection is closed.
   for (const connection of connections) connection.destroy()
   await new Promise<void>((resolve) => void server.close(() => resolve()))
   await engines.close()
@@ -176,7 +176,7 @@ describe('rooms', () => {
     for (let n = 0; n < 51; n += 1) answers.push(await join(client, taskId(n)))
     expect(answers.filter(({ joined }) => joined)).toHaveLength(50)
     expect(answers.at(-1)).toMatchObject({ joined: false, code: 'rate_limited' })
-    // One that it is in may be joined again, and one that it left makes place.
+    // A client may join a room again that it is in, and may join a new room after leaving another.
     expect(await join(client, taskId(3))).toMatchObject({ joined: true })
     client.emit('leave_task', taskId(3))
     expect(await join(client, taskId(50))).toMatchObject({ joined: true })
@@ -241,7 +241,7 @@ describe('who asks or holds back too much', () => {
         slowViewer.send(piece(text))
         quickViewer.send(piece(text))
       }
-      // No faster than the one that reads.
+      // Waits until the client that reads has received everything.
       await vi.waitFor(() => expect(heard).toBe(round * 500), { interval: 1 })
     }
     expect(quick.connected).toBe(true)
@@ -267,12 +267,12 @@ test('a WebSocket on which nobody signs in is closed after ten seconds, whether 
   const opened = [openSilently(), openSilently({ answersPings: true }), openSilently({ sid })]
   for (const lived of await Promise.all(opened)) {
     expect(lived).toBeGreaterThan(5_000)
-    // It was 37 s.
+    // Before the fix it was 37 s.
     expect(lived).toBeLessThan(30_000)
   }
 })
 
-/** Opens a WebSocket that says nothing, or only that it is there; how long it stays open, in ms. */
+/** Opens a WebSocket that sends nothing, or only answers pings. Returns how long it stayed open, in ms. */
 async function openSilently({ answersPings = false, sid = '' } = {}): Promise<number> {
   const { hostname, port } = new URL(url)
   const connection = connectTo({ host: hostname, port: Number(port), allowHalfOpen: true })
@@ -282,12 +282,12 @@ async function openSilently({ answersPings = false, sid = '' } = {}): Promise<nu
   connection.write([`GET ${path} HTTP/1.1`, `Host: ${hostname}`, ...upgrade, key, '', ''].join('\r\n'))
   const begun = performance.now()
   connection.on('data', (data) => {
-    // A text frame with the packet 'ping', and a masked one with 'pong'.
+    // The server's ping is a text frame with the packet '2'; the client answers with a masked frame with '3'.
     if (answersPings && data.includes(Buffer.from([0x81, 1, 0x32])))
       connection.write(Buffer.from([0x81, 0x81, 0, 0, 0, 0, 0x33]))
   })
   connection.on('error', () => undefined)
-  // The server's own end says when it is over.
+  // The server's end of the connection shows when the server has closed it.
   const served = await vi.waitFor(() => {
     const found = [...connections].find(({ remotePort }) => remotePort === connection.localPort)
     if (!found) throw new Error('It is not served yet.')
@@ -298,7 +298,7 @@ async function openSilently({ answersPings = false, sid = '' } = {}): Promise<nu
   return performance.now() - begun
 }
 
-/** Leaves what comes in the kernel, as a browser that hangs does. */
+/** Makes the client stop reading, as a browser that hangs does. What the server sends stays in the kernel. */
 function stopReading(client: Socket<ServerEvents, ClientEvents>): void {
   const websocket: unknown = Reflect.get(client.io.engine.transport, 'ws')
   const connection: unknown = Reflect.get(Object(websocket), '_socket')

@@ -159,7 +159,7 @@ function serve(socket: LiveSocket, feed: Feed, services: SocketServices): void {
       if (isReplaced && waiting.packets >= waitingWithWords) return
       waiting.packets += 1
       waiting.characters += charactersOf(payload)
-      // Disconnects immediately, because a client that does not read would never be finished.
+      // Cuts the connection off at once, because a client that does not read would never confirm an orderly close.
       if (waiting.packets > maxWaiting.packets || waiting.characters > maxWaiting.characters) cutOff()
       // Each name belongs to the type of its payload, but TypeScript does not see that in a union.
       else socket.emit(name, ...([payload] as never))

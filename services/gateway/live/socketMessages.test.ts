@@ -49,7 +49,7 @@ const requested = (kind: ExecutionKind) =>
   ExecutionRequested.of({ ...work, kind, reason: 'start', agent: 'claude' })
 const started = ExecutionStarted.of({ ...work, attempt: 1, runnerId: 'r' })
 
-/** The task after a history, and the event that comes next with what it makes of the task. */
+/** The socket messages for `event`, which follows `history` in the stream of a task. */
 function saidOf(
   history: readonly TaskEvent[],
   event: TaskEvent,

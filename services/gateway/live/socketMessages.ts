@@ -81,7 +81,7 @@ function isTaskEvent(event: AnyRecorded): event is TaskEventMessage {
   return typesOfTasks.has(event.type)
 }
 
-/** A message that contains everything about its event, with the event's position and revision. */
+/** A `chat_message` with the whole chat message, and with the position and revision of the event. */
 function messageSaying(
   message: MessageDocument,
   event: AnyRecorded,

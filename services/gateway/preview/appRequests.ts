@@ -28,7 +28,7 @@ interface AppRequest {
 
 interface Upgraded {
   readonly response: IncomingMessage
-  /** What follows the response; missing when the app refused the upgrade. */
+  /** The connection that stays open after the response; missing when the app refused the upgrade. */
   readonly connection?: Duplex
   readonly head?: Buffer
 }
@@ -46,7 +46,7 @@ export interface AppRequests {
   close(): void
 }
 
-/** A browser has six connections to a host. */
+/** The most connections to one app, somewhat more than the six that a browser opens to a host. */
 const connectionsOfApp = 8
 /** The most requests to one app that are not answered yet. */
 const maxUnderWay = 64
@@ -124,7 +124,7 @@ async function connect(sandbox: RunningSandbox, port: number): Promise<Duplex> {
   throw new AppFault(502, `Nothing listens on port ${port} in the sandbox of this task. Start the app again.`)
 }
 
-/** An agent whose connections lead into the sandbox. They are no sockets, so they have no options of TCP. */
+/** An HTTP agent whose connections lead into the sandbox. */
 function agentTo(sandbox: RunningSandbox, port: number): Agent {
   const agent = new Agent({ keepAlive: true, maxSockets: connectionsOfApp, maxFreeSockets: connectionsOfApp })
   return Object.assign(agent, {

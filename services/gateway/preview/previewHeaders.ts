@@ -1,9 +1,11 @@
-/** Headers between a browser and the app in a preview. The app must not learn or change anything of the product, and must believe to be at localhost. */
+/**
+ * Headers between a browser and the app in a preview. The app must not learn or change anything of the product, and must believe to be at localhost.
+ */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { endToEndHeaders } from '#platform/http/headers.ts'
 
 const cookieName = 'flightdeck_preview'
-/** Cookies with such names are ours, on whichever host. */
+/** Matches the names of the product's own cookies. */
 const ours = /^(?:__(?:host|secure)-)?flightdeck_/i
 
 /** The name of the cookie with a pass. With https, the prefix keeps pages of sibling hosts from setting it. */
@@ -25,8 +27,8 @@ export function passCookiesIn(header: string | undefined, origin: string): reado
 const pairsOf = (header = ''): readonly string[] => header.split(';').map((pair) => pair.trim())
 
 /**
- * Whether another page than the preview's own makes this request; only a link or an address may lead here from elsewhere. `SameSite` does not keep
- * other previews away, which may be of the same site, and nothing else keeps a page from opening a WebSocket of another origin.
+ * Whether a page that is not the preview's own makes this request; opening the preview by a link or an address does not count. The cookie's
+ * `SameSite` is not enough: another preview may belong to the same site, and a browser lets every page open WebSockets to other origins.
  */
 export function isFromElsewhere(headers: IncomingHttpHeaders, method: string, ownOrigin: string): boolean {
   const { origin } = headers
@@ -67,7 +69,7 @@ export function headersForApp(
       referer: local + headers.referer.slice(ownOrigin.length),
     }),
     ...(cookies.length > 0 && { cookie: cookies.join('; ') }),
-    // Without it, a body could be taken for the next request.
+    // Without this header, the app could take the body for the next request.
     ...(isChunked && { 'transfer-encoding': 'chunked' }),
   }
 }
@@ -96,14 +98,14 @@ export function headersForBrowser(
   }
 }
 
-/** A cookie of the app without `Domain`, so that no other host gets it; none if it has a name of ours, or no name. */
+/** The app's cookie without `Domain`, so that no other host gets it. Drops a cookie that has no name, or the name of one of our cookies. */
 function hostCookie(cookie: string): readonly string[] {
   const [pair = '', ...attributes] = cookie.split(';')
   if (ours.test(pair.trim()) || !/^\s*[^=\s][^=]*=/.test(pair)) return []
   return [[pair, ...attributes.filter((attribute) => !/^\s*domain\s*(?:=|$)/i.test(attribute))].join(';')]
 }
 
-/** Where a redirect of the app leads: an address of the app itself is one of the preview, and any other stays as it is. */
+/** The target of a redirect by the app, as the browser must see it: an address of the app becomes one of the preview, any other stays as it is. */
 function atOwnOrigin(location: string, port: number, ownOrigin: string): string {
   const [, rest] =
     new RegExp(`^https?://(?:localhost|127\\.0\\.0\\.1):${port}(/.*|\\?.*|)$`, 'i').exec(location) ?? []

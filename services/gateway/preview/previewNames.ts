@@ -11,15 +11,15 @@ export interface PreviewPlace {
 }
 
 export interface PreviewNames {
-  /** Why nobody can open a preview from this `Host`, in a sentence; `null` when that is possible. */
+  /** A sentence that says why previews cannot be opened from this `Host`; `null` when they can. */
   refusal(host: string): string | null
   /** The origin of a preview that is opened from this `Host` of the product. */
   originOf(place: PreviewPlace, host: string): string
   /** Whether this `Host` header names previews, and not the product. */
   isPreview(host: string): boolean
-  /** What this `Host` header names; `undefined` when no preview can have that name. */
+  /** The task and port that this `Host` header names; `undefined` when no preview can have that name. */
   placeOf(host: string): PreviewPlace | undefined
-  /** The origin of a preview's page, as its browser sees it, that was requested with this `Host`. */
+  /** The origin, as the browser sees it, of a preview that was requested with this `Host`. */
   ownOrigin(host: string): string
 }
 
@@ -37,7 +37,7 @@ export function previewNames({ publicUrl, previewHost }: Addresses): PreviewName
   const isLocal = previewHost === null && (address === null || isLoopback(address.hostname))
   const parent = previewHost ?? (isLocal ? 'localhost' : null)
   const protocol = address?.protocol ?? 'http:'
-  /** The part of a host name that is below the parent, if the host is there. */
+  /** The part of a host name in front of `.${parent}`; `undefined` when the host is not below `parent`. */
   const below = (host: string): string | undefined => {
     const name = host.toLowerCase().replace(/:\d*$/, '')
     return parent !== null && name.endsWith(`.${parent}`) ? name.slice(0, -parent.length - 1) : undefined

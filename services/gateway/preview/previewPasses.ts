@@ -1,6 +1,7 @@
 /**
- * Who may see a preview. A person gets a ticket, which opens the preview once and within a minute. It becomes a pass in a cookie of the preview's own
- * host name. Both name the person, their session, the task, the port and the sandbox, and all of that is checked again at each request.
+ * Decides who may see a preview. A person gets a ticket, which opens the preview once and within a minute. The ticket is exchanged for a pass in a
+ * cookie of the preview's own host name. Ticket and pass name the person, their session, the task, the port and the sandbox, and each request checks
+ * all of these again.
  */
 import { z } from 'zod'
 import { TaskId } from '#domain/kernel/ids.schema.ts'
@@ -19,11 +20,11 @@ export interface PreviewPass extends Identity, PreviewPlace {
 
 export interface PreviewPasses {
   ticketFor(pass: PreviewPass): Promise<string>
-  /** The pass for a ticket of this place, once; `undefined` when the ticket is forged, expired, used, or of another place. */
+  /** Exchanges a ticket for a pass, only once. `undefined` when the ticket is forged, expired, used, or for another place. */
   redeem(ticket: string, place: PreviewPlace): Promise<PreviewPass | undefined>
-  /** The value of the cookie. */
+  /** The value of the cookie that holds the pass. */
   cookieOf(pass: PreviewPass): Promise<string>
-  /** The pass in one of these cookies that is of this place. */
+  /** The pass for this place, if one of the cookies holds it. */
   read(cookies: readonly string[], place: PreviewPlace): Promise<PreviewPass | undefined>
   /**
    * The sandbox that the pass is for. Throws a `Fault` when the person has signed out, may no longer see the task or use this server, and when the
@@ -34,7 +35,7 @@ export interface PreviewPasses {
 
 const ticketSeconds = 60
 export const passSeconds = 12 * 3_600
-/** More cookies of one name than this are not read. */
+/** The most cookies of the pass's name that are read. */
 const mostCookies = 4
 
 const Claims = z.object({
@@ -51,7 +52,7 @@ export function previewPasses(
   sandboxes: SandboxPorts,
 ): PreviewPasses {
   const { ids, recentKeys, documents, accessControl } = services
-  // Separate keys, so that a cookie is no ticket and a ticket no cookie.
+  // The keys differ, so that a cookie is never accepted as a ticket, nor a ticket as a cookie.
   const tickets = signedClaims(services, 'preview-ticket', ticketSeconds)
   const passes = signedClaims(services, 'preview-pass', passSeconds)
   return {

@@ -55,7 +55,7 @@ async function ownTask(
   return {}
 }
 
-/** The ports of several sandboxes. A port that listens in two of them is that of the latest. */
+/** The ports on which something listens in the sandboxes. If two sandboxes have the same port, the first sandbox in `running` counts. */
 async function portsOf(
   running: readonly RunningSandbox[],
 ): Promise<readonly (ListeningPort & { readonly sandboxId: string })[]> {

@@ -27,7 +27,7 @@ let ended: string[]
 let running: RunningSandbox[]
 let closing: (() => unknown)[]
 let patient: Awaited<ReturnType<typeof serve>>
-/** Waits only for a moment, for apps and for clients. */
+/** A server with short time limits for apps and for clients. */
 let impatient: typeof patient
 
 const owner = { userId: userId(1), sessionId: 'session-1' }
@@ -71,7 +71,7 @@ afterAll(async () => {
   await engines.close()
 })
 
-/** A server of previews, and of something else in place of the product. */
+/** Starts a server of previews, which answers all other host names with 'the product'. */
 async function serve(
   options: ServerOptions,
   given: Parameters<typeof servePreviews>[1],
@@ -107,7 +107,7 @@ async function listening(server: TcpServer): Promise<AddressInfo> {
   return address
 }
 
-/** A sandbox whose loopback is that of this machine. Its connections are no sockets, as those into a sandbox. */
+/** A sandbox whose loopback is that of this machine. Like a real sandbox, it gives connections that are streams and not sockets. */
 function sandbox(id: string): RunningSandbox {
   return {
     id,
@@ -123,13 +123,13 @@ function sandbox(id: string): RunningSandbox {
   }
 }
 
-/** An app that answers requests; its port. */
+/** Starts an app that answers requests. Returns its port. */
 async function app(answer: Parameters<typeof createServer>[1]): Promise<number> {
   const server = createServer(answer)
   closing.push(() => (server.closeAllConnections(), server.close()))
   return (await listening(server)).port
 }
-/** An app that says the same on every connection; its port. */
+/** Starts an app that sends `words` on every connection. Returns its port. */
 async function saying(words: string): Promise<number> {
   const server = createTcp((socket) => {
     socket.on('error', () => undefined)
@@ -181,7 +181,7 @@ function get(
     sent.end(body)
   })
 }
-/** What the server answers to these bytes, until it closes the connection. */
+/** Sends these bytes. Returns all that the server answers until it closes the connection. */
 async function raw(words: string, at = patient): Promise<string> {
   const socket = connectTo(at.port, '127.0.0.1')
   socket.write(words)
@@ -233,7 +233,7 @@ describe('who is let in', () => {
       `${taskId(1)}-70000.localhost`,
     ])
       expect(await get(host, '/')).toMatchObject({ status: 404 })
-    // These are no names of previews, so the product's own rules refuse them.
+    // These are not names of previews, so the requests go to the product.
     for (const host of ['localhost.evil.example', `${taskId(1)}-80.localhost.evil.example`, 'evillocalhost'])
       expect((await get(host, '/')).body).toBe('the product')
   })
@@ -444,7 +444,7 @@ describe('what passes', () => {
     const long = 'x'.repeat(300_000)
     for (const headers of [{ 'transfer-encoding': 'chunked' }, { 'content-length': String(long.length) }])
       expect((await get(hostOf(port), '/', { cookie, ...headers }, 'POST', long)).body).toBe(long)
-    // A body where none is usual is no second request.
+    // The body of a DELETE request is not taken for a second request.
     const hidden = 'GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n'
     const sent = await get(hostOf(port), '/', { cookie, 'transfer-encoding': 'chunked' }, 'DELETE', hidden)
     expect(sent.body).toBe(hidden)

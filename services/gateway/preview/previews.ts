@@ -1,6 +1,6 @@
 /**
- * Serves previews: requests and WebSockets whose host name is that of a port in a sandbox. They are passed on to the app there if a cookie says that
- * the person may see it. Nothing of the product is served at such a name, and nothing of an app at any other.
+ * Serves previews: requests and WebSockets whose host name stands for a port in a sandbox. They are passed on to the app at that port if a cookie
+ * proves that the person may see it. The product is never served at the name of a preview, and an app is served at no other name.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket as Connection } from 'node:net'
@@ -26,7 +26,7 @@ interface PreviewOptions {
   /** `null`: this process has no sandboxes. */
   readonly passes: PreviewPasses | null
   readonly services: Pick<GatewayServices, 'sessions' | 'logger'>
-  /** Called when somebody is known on a connection. */
+  /** Called when a connection has shown that it belongs to a signed-in person. */
   readonly known: (connection: Connection) => void
   /** How long an app may take to answer, in milliseconds; a minute by default. */
   readonly responseMs?: number
@@ -38,7 +38,7 @@ export interface Previews {
   close(): void
 }
 
-/** The most WebSockets to apps of one person. */
+/** The most WebSockets to apps that one person may have open. */
 const socketsOfPerson = 32
 
 interface Open {
@@ -53,7 +53,7 @@ interface Serving extends Omit<PreviewOptions, 'passes'> {
   readonly open: Set<Open>
 }
 
-/** What a request asks for, once it is known that the person may ask. */
+/** A request of a person who may see the preview. */
 interface Admitted {
   readonly pass: PreviewPass
   readonly sandbox: Awaited<ReturnType<PreviewPasses['admit']>>
@@ -62,8 +62,8 @@ interface Admitted {
 }
 
 /**
- * Takes over the requests of the server whose host names a preview. Call it when everything else listens to the server, since whoever listens later
- * gets all requests.
+ * Takes over those requests to the server whose host names a preview. Call this after all other listeners were added to the server, since a listener
+ * that is added later would get the requests of previews too.
  */
 export function servePreviews(
   http: Server,
@@ -107,7 +107,7 @@ function divert<Rest extends unknown[]>(
   })
 }
 
-/** Ends what is open of people who may no longer see it. */
+/** Ends the open connections of people who may no longer see the preview. */
 function checkOpen({ open, passes }: Serving): void {
   for (const { pass, end } of open)
     passes.admit(pass).catch((fault: unknown) => {
@@ -237,7 +237,7 @@ async function upgrade(
     ([name, value]) => [value ?? []].flat().map((one) => `${name}: ${one}\r\n`),
   )
   socket.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`)
-  // Nobody else looks after a socket that was upgraded, so it has no time limit: its two ends ping each other.
+  // A WebSocket has no time limit, since its two ends ping each other.
   request.socket.setTimeout(0)
   if (upgraded.head) socket.write(upgraded.head)
   connection.write(head)
@@ -248,7 +248,7 @@ async function upgrade(
   })
 }
 
-/** Keeps a connection to the browser among those that are checked again until it is closed. */
+/** Adds a connection to the browser to those that `checkOpen` checks, until it is closed. */
 function follow({ open }: Serving, one: Open, connection: Duplex | ServerResponse): void {
   if (connection.destroyed) return
   open.add(one)
@@ -277,7 +277,7 @@ function refuse(fault: unknown, serving: Serving | null, response: ServerRespons
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
     'cache-control': 'no-store',
-    // What was not read of the request must not be taken for the next one.
+    // Otherwise, an unread rest of this request could be taken for the next request.
     connection: 'close',
   })
   response.end(page.html)

@@ -95,8 +95,7 @@ const documentedPath = ({ path }: Route): string => `/api${path.replace(/:(\w+)/
 const nameOfAnswer = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}Answer`
 
 /**
- * Makes the document. By default, clients must accept unknown members in answers; with `exact`, which is for the tests, answers have only these
- * members.
+ * Makes the document. By default, its schemas allow unknown members in answers, as clients must do. With `exact`, which tests use, they allow none.
  */
 export function openApi({ version, exact = false }: { version: string; exact?: boolean }): OpenApi {
   const paths: Record<string, Record<string, Operation>> = {}
@@ -239,7 +238,7 @@ function schemas(exact: boolean): Record<string, Json> {
   )
 }
 
-/** The schema without dialect and id, which the OpenAPI document has itself. */
+/** The schema without `$schema` and `$id`, which an OpenAPI document does not repeat in its schemas. */
 function plain(schema: Json): Json {
   const { $schema: _dialect, $id: _place, ...rest } = schema
   return rest

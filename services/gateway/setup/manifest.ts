@@ -11,7 +11,7 @@ type AppOptions = Pick<
   'name' | 'publicUrl' | 'hooks' | 'isPublic' | 'workflows' | 'members'
 >
 
-/** The manifest. Its addresses are made from what the administrator confirmed, never from headers of a request. */
+/** The manifest. Its addresses are made from the address that the administrator confirmed, never from headers of a request. */
 export function manifestOf({ name, publicUrl, hooks, isPublic, workflows, members }: AppOptions) {
   const { origin } = new URL(publicUrl)
   const at = (path: string): string => `${origin}${path}`

@@ -1,4 +1,4 @@
-/** An App that was stored is in the audit log, even if its process ended before it was recorded. */
+/** A stored App is recorded in the audit log, even if the process ends between storing and recording it. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openInProcessLeases } from '#platform/leases/inProcess.ts'
 import type { AppRegistration } from '#platform/ports/codeHostApp.ts'

@@ -1,4 +1,4 @@
-/** The event in the audit log about the App that was created at `/setup`. */
+/** Stores the App that was created at `/setup`, and records its creation in the audit log. */
 import { randomUUID } from 'node:crypto'
 import { CodeHostAppRegistered } from '#domain/audit.ts'
 import { recordAudit, type AuditServices } from '#platform/access/auditLog.ts'
@@ -23,8 +23,8 @@ async function recordRegistered(
 const recording = 'record of the code host app'
 
 /**
- * Stores the new App and records its creation, so that a start in between does not take the App for an unrecorded one. `false` when there already is
- * an App.
+ * Stores the new App and records its creation. Does both under a lease, so that `recordUnrecordedApp` in another process does not record it too.
+ * Returns `false` when there already is an App.
  */
 export async function registerApp(
   services: AuditServices & {

@@ -22,10 +22,10 @@ import { manifestOf } from './manifest.ts'
 import { registerApp } from './registerApp.ts'
 
 const cookie = 'flightdeck_setup'
-/** The code host allows this time for all steps together. */
+/** The time that the code host allows for all steps of creating an App together. */
 const seconds = 3_600
 
-/** What a cookie keeps during the flow. `origin` is the confirmed address; `code` is the code host's code, if it could not be exchanged at once. */
+/** The content of the cookie. `origin` is the confirmed address; `code` is the code host's code, if it could not be exchanged at once. */
 const Journey = z.object({
   state: z.string(),
   jti: z.uuid(),
@@ -80,7 +80,7 @@ export function setupRoutes(options: Options): readonly Route<GatewayServices>[]
   ]
 }
 
-/** Whether an App can be created; in single-user mode there is none. */
+/** Whether an App can still be created. Single-user mode has no App. */
 async function isSetupOpen({ hostApp, codeHost }: GatewayServices): Promise<boolean> {
   return codeHost.ownToken === undefined && (await hostApp.current()) === undefined
 }
@@ -145,7 +145,7 @@ const openedByHttp = (publicUrl: string): Fault =>
     'publicUrl',
   )
 
-/** Who sets up the server: the administrator's id, or `null` with the right code. Throws `forbidden`. */
+/** Who sets up the server: the administrator's id, or `null` for somebody with the right code. Throws `forbidden` for anybody else. */
 async function allowed(
   { documents, accessControl, vault }: GatewayServices,
   identity: Identity | null,
@@ -161,7 +161,7 @@ async function allowed(
   )
 }
 
-/** The confirmed address, if it is ours: the App would send people and their codes there. */
+/** Returns the origin of the confirmed address. Refuses an address that is not ours, since the App would send people and their codes there. */
 function confirmed(given: string, options: Options): string {
   const { origin, host, hostname } = new URL(given)
   const { publicUrl } = options

@@ -19,8 +19,8 @@ export const maxWebhookBytes = 25 * 1_024 * 1_024
 /** The most requests per minute from one address. A burst of 10,000 must pass, wherever it comes from. */
 const aMinute = 30_000
 /**
- * The most bytes per minute from one address in requests with a wrong signature. Beyond that, only small bodies are read. They are not refused, since
- * the address may be a proxy through which real deliveries come too.
+ * The most bytes per minute from one address in requests with a wrong signature. Beyond that, only large bodies are refused: the address may be a
+ * proxy through which real deliveries come too.
  */
 const forgedBytesAMinute = 64 * 1_024 * 1_024
 const smallBytes = 256 * 1_024

@@ -1,4 +1,4 @@
-/** Records in the log what deliveries hint at, and each GUID only once in eight days. Deliveries that arrive together are appended together. */
+/** Records deliveries of the code host in the log, each GUID only once in eight days. Deliveries that arrive together are appended together. */
 import {
   receivedDeliveries,
   DeliveryReceived,

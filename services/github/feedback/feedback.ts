@@ -92,8 +92,8 @@ async function read(reader: Reader, request: ReadRequest, pull: ReadPullRequest)
 const freshMs = 3_000
 
 /**
- * After a new hint, forgets what the last reading saw, so that everything is read. Returns the ms to wait if hints did that less than `hintedMs` ago,
- * else 0.
+ * After a new hint, forgets the state that the last reading has seen, so that everything is read again. If an earlier hint did so less than
+ * `hintedMs` ago, it only returns how many ms are left to wait; otherwise it returns 0.
  */
 function followHint({ hints, seen }: Reader, taskId: string): number {
   const hint = hints.get(taskId)

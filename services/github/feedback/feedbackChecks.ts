@@ -7,7 +7,7 @@ import { cut, record, type Reader, type Reading } from './feedbackReading.ts'
 /** The most checks that one reading records, since each needs a few requests. */
 const maxAtOnce = 10
 const moreMs = 1_000
-/** How many ms after the end of a check to wait for its log: if there is none yet, and if it cannot be read for now. */
+/** How long to wait for the log of a check, in ms after the check's end: while the log is `missing`, and while the code host is `unavailable`. */
 const logWaits = { missing: 60_000, unavailable: 600_000 }
 /** How many ms to wait between two attempts to read the log. */
 const retryPauseMs = { missing: 15_000, unavailable: 60_000 }
@@ -74,7 +74,9 @@ async function recordCheck(
   await record(reader, reading, { data, content, mode: rule.checks })
 }
 
-/** The end of the log; `null` when there is none; `missing` and `unavailable` when there may be one later. Throws `CodeHostFault`. */
+/**
+ * The last part of a check's log; `null` when the check has no log; `missing` or `unavailable` when it may have one later. Throws `CodeHostFault`.
+ */
 async function logOf(
   { codeHost, clock, logger }: Reader,
   { token, pull, request: { taskId }, redaction }: Reading,

@@ -11,7 +11,7 @@ const words = {
   url: 'https://code.example/pull/7',
 }
 
-/** A review with so many comments. */
+/** A review with this number of comments on lines. */
 function reviewed(comments: number, body = 'Please.'): HostFeedback {
   const lines = Array.from({ length: comments }, (_, n) => ({
     ...words,
@@ -43,7 +43,7 @@ test('a review of very many comments is one piece, which has the first in full a
   expect(comments.filter(isInFull)).toHaveLength(most)
   expect(comments.findIndex((one) => !isInFull(one))).toBe(most)
   expect(comments.at(-1)).toMatchObject({ path: 'a.ts', line: 3, body: '', hunk: '' })
-  // All of it is known from then on.
+  // Every comment counts as known afterwards, also those without text.
   const known = new Set(pieces.flatMap(({ content }) => keysOf(content)))
   const [again] = piecesOf(reviewed(2 * most + 1), about, known)
   expect(again?.content.comments).toEqual([])

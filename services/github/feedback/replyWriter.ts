@@ -140,7 +140,7 @@ async function resolveLeftOpen(answering: Answering, left: LeftOpen, isOver: () 
     answering.logger.warn({ err, count }, 'left threads open that an earlier process had answered in')
 }
 
-/** `false` when the owner of the feedback has to wait. */
+/** Resolves the threads of one piece of feedback. Returns `false` when the task's owner has to wait for the code host. */
 async function resolveOneLeft(answering: Answering, feedback: FeedbackDocument): Promise<boolean> {
   const { documents, access } = answering
   const of = await documents.get(tasksView, feedback.task)

@@ -57,7 +57,7 @@ export interface IssueReadingDeps
   >
 }
 
-/** A project whose issues are read, with what the reading needs. */
+/** A project whose issues are read, and the data and questions that the reading needs. */
 export interface ReadingOf {
   readonly document: ProjectDocument
   readonly issues: ProjectIssues
@@ -75,8 +75,8 @@ export interface ReadingOf {
 }
 
 /**
- * The outcome for an issue: it `waits` for a limit; it `passes` for now, for a reason that may cease; its task can be made `later`; or it is
- * `unasked` because the accounts of the people who request it could not be checked.
+ * The outcome for an issue. `waits`: it waits until a limit allows it. `later`: its task can be made later. `passes`: it is passed over for a reason
+ * that may cease. `unasked`: the accounts of the people who request it could not be checked.
  */
 export type Considered = 'done' | 'waits' | 'later' | 'passes' | 'unasked'
 
@@ -147,7 +147,7 @@ export async function withdraw(
   return 'done'
 }
 
-/** What was read of an issue that somebody may have requested. */
+/** An issue that somebody may have requested, as it was read. */
 interface ReadIssue {
   readonly issue: HostIssue
   readonly said: HostIssueText
@@ -159,7 +159,7 @@ interface ReadIssue {
   readonly isUnsure: boolean
 }
 
-/** `null` when nobody requests the issue. */
+/** Reads the text, comments and events of an issue. Returns `null` when nobody requests the issue. */
 async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue): Promise<ReadIssue | null> {
   const { codeHost } = deps
   const { issues, token, repository, slug } = of
@@ -194,7 +194,7 @@ async function readIssue(deps: IssueReadingDeps, of: ReadingOf, issue: HostIssue
   return { issue, said, comments, events: events.events, asks, isUnsure: isUnclear }
 }
 
-/** How many of the authors who were left out are checked, among those with an account here. */
+/** The most authors of left-out comments whose permission is checked. Only authors with an account on this server are. */
 const maxLeftOut = 10
 
 /** The comments that may request the issue. */

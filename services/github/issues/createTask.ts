@@ -45,7 +45,7 @@ export async function taskExists(
   return (await commands.load(task, taskStream(taskId))).state.kind !== 'none'
 }
 
-/** The rule of the project was switched off after the issue was accepted. */
+/** Thrown when the rule of the project was switched off after the issue was accepted. */
 class Unwanted extends Error {}
 
 async function isWanted(

@@ -19,7 +19,7 @@ export interface IssueTimes extends Omit<ReadingTimes, 'firstMs'> {
   readonly passingMs: number
 }
 
-/** The times for `everyMs`, the interval at which pull requests are read that somebody looks at in the client. Issues are read half as often. */
+/** Derives the times from `everyMs`, the interval at which a pull request is read while somebody has it open. Issues are read half as often. */
 export const issueTimes = (everyMs: number): IssueTimes => ({
   pollIntervalMs: everyMs * 2,
   burstPauseMs: 1_000,

@@ -16,7 +16,7 @@ test('whose turn was longest ago comes first, so that each of many is asked for 
   const checkedAt = new LRUCache<string, number>({ max: 100 })
   const all = Array.from({ length: 60 }, (_, n) => `${n}`)
   const asked: string[] = []
-  // Three in a round of 61 seconds, each every ten minutes.
+  // Each round checks three issues and takes 61 seconds. An issue is due again after ten minutes.
   for (let round = 0; round < 40; round += 1) {
     for (const id of dueOf({ checkedAt }, all, (one) => one, 600_000).slice(0, 3)) {
       checkedAt.set(id, now)
@@ -46,10 +46,10 @@ test('a restart reads again from the first that was passed over as nobody could 
   expect(readUpTo(memory)).toBe(at(9))
   noteOutcome(memory, { id: '1', number: 1, updatedAt: at(5) }, 'unasked')
   noteOutcome(memory, { id: '2', number: 2, updatedAt: at(3) }, 'unasked')
-  // The log has it.
+  // An issue without a time is in the log, so a restart does not lose it.
   noteOutcome(memory, { id: '3', number: 3, updatedAt: null }, 'unasked')
   expect(readUpTo(memory)).toBe(at(3))
-  // It changed since, and is not known yet all the same.
+  // The issue has changed since, but its accounts still could not be checked.
   noteOutcome(memory, { id: '2', number: 2, updatedAt: at(8) }, 'unasked')
   expect(readUpTo(memory)).toBe(at(3))
   noteOutcome(memory, { id: '2', number: 2, updatedAt: at(8) }, 'passes')

@@ -1,4 +1,4 @@
-/** What the process remembers about projects between two rounds. */
+/** The memory of each project between two rounds of reading issues. */
 import { LRUCache } from 'lru-cache'
 import { issueLimits } from '#domain/project/issueRule.ts'
 import { readFrom, type ProjectIssues } from '#domain/project/issues.ts'
@@ -7,7 +7,7 @@ import type { Considered } from './considerIssue.ts'
 
 interface Unasked {
   readonly number: number
-  /** When the issue changed; `null` if the log has it among those that wait. ISO 8601. */
+  /** When the issue last changed (ISO 8601); `null` if the log has the issue as one that waits. */
   readonly updatedAt: string | null
 }
 

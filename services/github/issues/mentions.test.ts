@@ -11,7 +11,7 @@ const comment = (n: number, who: string, body: string) => ({
 })
 type Comment = ReturnType<typeof comment>
 const many = (count: number, of: (n: number) => Comment) => Array.from({ length: count }, (_, n) => of(n))
-/** Whose comments may ask, where people whose names begin with `here` are known. */
+/** Reads the mentions in the comments. Accounts whose ids begin with `here` belong to people on this server. */
 async function read(comments: readonly Comment[]) {
   const isHere = async (id: string) => id.startsWith('here')
   const { comments: found, leftOut } = await mentionsOf(comments, 'deck', isHere)
@@ -80,7 +80,7 @@ test('nobody is left out all of whose comments were read', async () => {
     ids: [],
     leftOut: { known: ['here99'], isAnybody: true },
   })
-  // The hundredth is the last writer's 34th.
+  // Only 100 of the 120 comments are searched, so each of the three people has comments that were not.
   const three = many(120, (n) => comment(n, `here${n % 3}`, '`@deck`'))
   expect(await read(three)).toEqual({
     ids: [],

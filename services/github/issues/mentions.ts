@@ -7,7 +7,7 @@ import { isMentionedIn, mayMention, type ListedComment, type Naming } from '#dom
 const maxPeople = 10
 /** The most comments of one issue that are searched for a mention. */
 const maxRead = 100
-/** The most comments of one person. More than one, because somebody else may have edited the mention out of the latest. */
+/** The most comments of one person that are returned. There are several, because somebody else may have edited the mention out of the latest. */
 const maxOfPerson = 3
 /** The most older comments of a person that are searched. */
 const maxEarlier = 10
@@ -56,7 +56,9 @@ export async function mentionsOf<Comment extends ListedComment>(
   }
 }
 
-/** Searches each person's last comment for a mention, then the one before it, and so on until one is found. Returns the people who had to be left out. */
+/**
+ * Searches each person's last comment for a mention, then the one before it, and so on until one is found. Returns the people who had to be left out.
+ */
 async function readThrough<Comment extends ListedComment>(
   people: readonly Naming<Comment>[],
   slug: string,

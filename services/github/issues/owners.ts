@@ -25,7 +25,7 @@ export interface OwnerDeps {
 
 const maxOfRepository = 50
 
-/** `null` when the project no longer exists. */
+/** The project's issues according to the log; `null` when the project no longer exists. */
 export async function issuesOf(
   { commands }: Pick<OwnerDeps, 'commands'>,
   projectId: string,

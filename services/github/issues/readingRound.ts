@@ -146,7 +146,7 @@ async function readProject(
   })
 }
 
-/** Like `issuesOf`, after accepted issues that are no longer wanted got their outcome. */
+/** Like `issuesOf`, but first records an outcome for accepted issues that are no longer wanted. */
 async function settledIssuesOf(deps: RoundDeps, projectId: string): Promise<ProjectIssues | null> {
   const issues = await issuesOf(deps, projectId)
   const isOther = issues !== null && (await settleUnwanted(deps, projectId, issues))
@@ -171,7 +171,10 @@ async function readWith(
   return isLater && again === 'done' ? 'later' : again
 }
 
-/** `null` when the repository is archived. Read by number, since another repository may have taken over the name. */
+/**
+ * Reads the repository and prepares the reading of its issues. Returns `null` when the repository is archived. The repository is read by its number,
+ * since another repository may have taken over the name.
+ */
 async function readingOf(
   deps: RoundDeps,
   memory: Memory,

@@ -23,7 +23,7 @@ export interface RightsIn {
   readonly repository: RepositoryName
 }
 
-/** `none` when the code host does not reveal the permission. Throws when it cannot answer for now. */
+/** The account's permission in the repository; `none` when the code host does not reveal it. Throws when the code host cannot answer for now. */
 export const askRight = async (
   deps: Pick<RightsDeps, 'codeHost' | 'logger'>,
   { document, ...of }: RightsIn,
@@ -40,7 +40,10 @@ export async function mayAnyWrite(
   return false
 }
 
-/** Whether somebody with this permission uses this server. `unasked` when that is unknown for now, so that other issues do not have to wait. */
+/**
+ * Whether the account belongs to a user of this server. Always `unknown` for an account that may not write to the repository. `unasked` when the
+ * answer is not available for now, so that other issues do not have to wait.
+ */
 export async function standingNow(
   deps: RightsDeps,
   right: RepositoryRight,

@@ -1,7 +1,8 @@
 /**
  * Writes one comment about a task: on the issue that the task was made from or, if there is none, on the task's pull request while its agent works on
- * feedback. The App writes it if there is one, otherwise the task's owner, and it is kept up to date. The log records that the comment is due. Before
- * it is written, the code host is searched for its marker, so that a crash in between does not lead to a second comment.
+ * feedback. The App writes the comment, or the task's owner if there is no App, and the comment is kept up to date. The log records that the comment
+ * is due. The comment contains a marker, for which the code host is searched before writing, so that a crash in between does not lead to a second
+ * comment.
  */
 import { Fault } from '#domain/kernel/errors.ts'
 import { taskStream } from '#domain/kernel/streams.ts'
@@ -92,7 +93,7 @@ async function settleOne(deps: TaskCommentDeps, document: TaskCommentDocument): 
   }
 }
 
-/** What was written, or why not; `null` if it must be tried again later. Throws faults that are not the code host's. */
+/** The outcome of writing the comment; `null` if it must be tried again later. Throws faults that are not the code host's. */
 async function outcomeOf(
   deps: TaskCommentDeps,
   document: TaskCommentDocument,

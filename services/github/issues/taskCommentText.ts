@@ -35,7 +35,7 @@ export async function taskCommentText(
   })
 }
 
-/** The feedback that a turn works on is searched for among this many of the task's pieces of feedback, and this many of the turn's messages. */
+/** The most pieces of a task's feedback, and the most messages of a turn, that are read to find the feedback that the turn works on. */
 const maxRead = 50
 
 async function feedbackOf(

@@ -24,8 +24,8 @@ export const maxIssues = 30
 const maxPassing = 3
 
 /**
- * Continues with accepted issues: with all of them if their owner has room for more tasks, and otherwise, or if the person who asked cannot be
- * checked, with some from time to time. Returns whether they wait for room.
+ * Continues with accepted issues. While the project's owner has no room for more tasks, only a few are checked from time to time; so is an issue
+ * whose requesting person cannot be checked. Returns whether the issues wait for room.
  */
 export async function resumeTaken(
   deps: IssueReadingDeps,

@@ -32,8 +32,9 @@ export type FollowerEngines = ReactorEngines &
 export interface FollowerTimes {
   /** The time from the start to the first reading of all pull requests. */
   readonly firstMs: number
-  /** The time between two readings: `lookedAtMs` for pull requests of people and tasks in an open client, `pollIntervalMs` for all others. */
+  /** The time between two readings of a pull request while its task is open in a client, or while its owner has a client open. */
   readonly lookedAtMs: number
+  /** The time between two readings of a pull request that nobody looks at. */
   readonly pollIntervalMs: number
   /** The time between two requests with one access. Hints that arrive in between share the second request. */
   readonly restMs: number
@@ -72,7 +73,7 @@ interface Follower {
   readonly underWay: Set<Promise<void>>
   /** Starts requests when an access has rested. */
   readonly waking: Rounds
-  /** By person or task: when the pull requests that somebody looks at were last queued. */
+  /** When the pull requests of a person with an open client, or of an open task, were last queued, by the id of the person or task. */
   readonly lookedAt: Map<string, number>
   /** By task, the pull requests that are to be read again a little later. */
   readonly later: Map<string, { readonly timer: NodeJS.Timeout; readonly at: number }>
@@ -266,7 +267,7 @@ async function read(follower: Follower, holder: string): Promise<void> {
       if (outcome.kind === 'wait') for (const request of mine) queue.add(request)
     }
   } catch (fault) {
-    // For example, the log is unavailable. What is not recorded now is read again with all others.
+    // For example, the log is unavailable. Pull requests that could not be recorded are read again in the next poll.
     const isLimit = fault instanceof CodeHostFault && fault.kind === 'rate_limited'
     const ms = fault instanceof CodeHostFault ? fault.retryAfterMs : undefined
     const outcome: ReadOutcome = isRefusal(fault) ? { kind: 'refused' } : { kind: 'wait', ms, isLimit }

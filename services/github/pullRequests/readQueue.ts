@@ -1,6 +1,6 @@
 /**
- * A bounded queue of pull requests to read. Each is in it once, however often it is added, and the repositories of one access take turns. Pure except
- * for its own map.
+ * A bounded queue of pull requests to read. Each pull request is in the queue once, however often it is added, and the repositories of one access
+ * take turns.
  */
 import type { PullRequestKey } from '#platform/ports/codeHost.ts'
 import type { ReadAccess } from '../access.ts'
@@ -25,8 +25,8 @@ export interface ReadQueue {
   /** The holders of accesses with which something is to be read. */
   holders(): ReadonlySet<string>
   /**
-   * Takes at most `max` pull requests of a holder that one token can read: what an installation reads by name must be from one repository. They count
-   * as being read until `done`.
+   * Takes at most `max` pull requests that one token of the holder can read. Pull requests that an installation reads by name must all be from one
+   * repository. All of them count as being read until `done` is called.
    */
   take(holder: string, max: number): readonly ReadRequest[]
   /** Ends the reading of these pull requests. */
@@ -89,7 +89,7 @@ function take(state: State, holder: string, count: number): readonly ReadRequest
   return taken
 }
 
-/** The repository, if an installation has to read it by name; `null` otherwise. */
+/** The repository, if an installation has to read the pull request by the repository's name; `null` otherwise. */
 const nameOf = ({ access, key, repository }: ReadRequest): string | null =>
   access.kind === 'own' || 'nodeId' in key ? null : repository
 

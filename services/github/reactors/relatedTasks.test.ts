@@ -20,7 +20,7 @@ afterEach(async () => {
   await engines.close()
 })
 
-/** `lateMs` is by how much the clock of the follower is ahead of the events. */
+/** Starts the reactor again, with a clock that is `lateMs` ahead of the events. */
 async function follow(lateMs = 0): Promise<void> {
   await following?.stop()
   const clock = { now: () => new Date(Date.now() + lateMs) }
@@ -34,7 +34,7 @@ const ofType = async (n: number, type: string) => (await eventsOf(n)).filter((ev
 const noted = (n: number, type: string) =>
   eventually(`${type} in task ${n}`, async () => (await ofType(n, type)).length > 0)
 
-/** A first task with a turn that can be forked. */
+/** Creates task 1 and records a turn that can be forked. */
 async function turnEnded(): Promise<void> {
   const { head } = await create(1)
   const turn = [past.started(1), past.delivered(1), past.prepared, past.snapshotTaken(1), past.succeeded(1)]

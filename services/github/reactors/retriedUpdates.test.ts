@@ -29,8 +29,9 @@ const sessionId = randomUUID()
 const account = { id: '1001', login: 'ada', name: null, email: null, avatarUrl: 'a.png', publicRepos: 0 }
 
 let engines: TestEngines
-/** How often the owner's token was asked for, and what came instead of it each time. */
+/** How often the owner's token was requested. */
 let asked: number
+/** The faults that the next requests for the token throw, one each. */
 let refusals: Error[]
 let running: RunningWork | undefined
 
@@ -77,7 +78,7 @@ const connect = (hasNewTokens = true) =>
     cause(),
   )
 
-/** A task whose update failed for want of a connection. */
+/** Creates task `n`, whose update failed because its owner was not connected to the code host. */
 async function lost(n: number): Promise<void> {
   const stream = taskStream(taskId(n))
   const request = { requestId: 'request-1', draft: false, automatic: true, rewrites: false }
@@ -116,11 +117,11 @@ const requestsOf = async (n: number) =>
   (await engines.log.read(taskStream(taskId(n)), 0, 1_000)).filter(
     ({ type }) => type === 'PullRequestRequested',
   ).length
-/** How often each was asked for: twice once it was tried again. */
+/** How often the update of each task was requested: twice if it was retried. */
 const requests = (...tasks: readonly number[]) => Promise.all(tasks.map(requestsOf))
 const soon = { timeout: 5_000 }
 
-/** The commands, but for those on one task, of which the first so many fail. */
+/** The engines' commands, of which the first `times` on task `n` fail. */
 function failing(n: number, fault: Error, times: number): Pick<Commands, 'execute'> {
   let left = times
   return {
@@ -156,7 +157,7 @@ test.each([
   refusals = [refusal, refusal, refusal, refusal]
   await connect()
   await eventually('the host was asked twice', () => asked === 4)
-  // The next connection is looked at like the first.
+  // A second connection is handled like the first.
   await connect()
   await eventually('the host was asked twice more', () => asked === 6)
   expect(await requests(2)).toEqual([1])

@@ -1,6 +1,6 @@
 /**
- * When a person has connected to the code host again, updates of pull requests that failed in between are retried, since their chats promise that the
- * work is kept.
+ * When a person has connected to the code host again, updates of pull requests that failed without the connection are retried, since the tasks' chats
+ * promise that the work is kept.
  */
 import { randomUUID } from 'node:crypto'
 import { Fault } from '#domain/kernel/errors.ts'
@@ -37,7 +37,7 @@ const newestTasks = 200
 /** The outcome for a person; `refused`: the code host does not accept their token. */
 type Outcome = 'done' | 'later' | 'refused'
 
-/** Runs until it is stopped. For a connection that was made while no process ran this, the person can retry in the task. */
+/** Retries updates until it is stopped. If a connection is made while no process does this, the person has to retry in the task. */
 export async function startRetriedUpdates(
   engines: RetryEngines,
   times: HintTimes = usualTimes,
@@ -99,7 +99,10 @@ async function retryFor(engines: RetryEngines, userId: string, upTo: Position | 
   }
 }
 
-/** Returns `false` if it may be tried again. A fault of one task does not affect the others. */
+/**
+ * Retries the update of one task. Returns `false` if that failed and may be tried again. Other faults are logged, so that other tasks are not
+ * affected.
+ */
 async function isRetried(engines: RetryEngines, taskId: string): Promise<boolean> {
   const command = { type: 'RetryUpdate', requestId: randomUUID() } as const
   try {

@@ -56,8 +56,9 @@ const refused = new CodeHostFault('unauthorized', 'Bad credentials')
 let engines: TestEngines
 let leases: Leases
 let access: HostAccess
-/** Tokens with which the host was asked whose they are, and what it says of each. */
+/** The tokens with which the code host was asked for their account. */
 let asked: string[]
+/** The code host's answer to such a question. */
 let answer: (token: string) => HostAccount | Promise<HostAccount>
 const running: RunningWork[] = []
 
@@ -116,7 +117,7 @@ async function start(
   const times = { burstPauseMs: 1, minIntervalMs }
   running.push(await startRevocations({ ...engines, commands, access, codeHostName }, times, most))
 }
-/** The commands, with something that happens just before the first one. */
+/** The engines' commands. `happens` runs just before the first command. */
 function afterThat(happens: () => Promise<unknown>): Pick<Commands, 'load' | 'execute'> {
   let isPending = true
   return {
@@ -130,13 +131,13 @@ function afterThat(happens: () => Promise<unknown>): Pick<Commands, 'load' | 'ex
     },
   }
 }
-/** Tells of it so often, as deliveries that are each another. */
+/** Records `times` different deliveries about the sender. */
 const told = (times = 1, senderId: string | null = githubId, action = 'revoked'): Promise<void> =>
   toldOf(
     Array.from({ length: times }, () => senderId),
     action,
   )
-/** Tells of these people at once. */
+/** Records one delivery about each of these people, all at once. */
 async function toldOf(senderIds: readonly (string | null)[], action = 'revoked'): Promise<void> {
   const about = { guid: '', event: 'github_app_authorization', action, senderType: 'User' } as const
   const nothing = { installationId: null, repositoryId: null, pullRequest: null, issue: null }
@@ -167,11 +168,11 @@ test('that is false changes nothing, and a storm of it asks once in an interval'
   await told(500)
   await eventually('the host was asked', () => asked.length > 0)
   await told(500)
-  // Somebody else, nobody, and another action ask for nothing.
+  // A delivery about an unknown person, about nobody, or with another action causes no question to the code host.
   await told(1, '4711')
   await told(1, null)
   await told(1, githubId, 'granted')
-  // What comes last is about somebody else: by then all before it was heard.
+  // The last delivery is about another person. When it was handled, all earlier ones were handled too.
   await connect(grace)
   await told(1, grace.githubId)
   await eventually('the host was asked about her', () => asked.includes('of grace'))

@@ -29,7 +29,7 @@ type RevocationEngines = ReactorEngines &
 const usualTimes: HintTimes = { burstPauseMs: 200, minIntervalMs: 60_000 }
 const maxHinted = 1_000
 
-/** Runs until it is stopped. */
+/** Checks reported revocations until it is stopped. */
 export async function startRevocations(
   engines: RevocationEngines,
   times: HintTimes = usualTimes,
@@ -44,7 +44,7 @@ export async function startRevocations(
     handle: async (events) => {
       for (const stored of events) {
         const userId = await namedBy(engines, stored)
-        // If the process ends while this waits for room, the next one gets the event again.
+        // If this process ends while it waits for room, the next process gets the event again.
         if (userId !== null && !(await looking.add(userId, 'now and then'))) return
       }
     },

@@ -1,4 +1,4 @@
-/** Writes at the code host what is due according to the log, at once after an event. Writes that had to wait are tried again from time to time. */
+/** Runs rounds that write due texts, such as comments and replies, at the code host: at once after an event, and from time to time. */
 import { LRUCache } from 'lru-cache'
 import { rounds } from '#platform/async/rounds.ts'
 import { startReactor, type ReactorEngines } from '#platform/eventlog/reactor.ts'
@@ -64,8 +64,8 @@ export async function startWriting(
   }
 }
 
-/** How many waiting owners are remembered, and how long they wait if the code host does not say. */
 const maxResting = 2_000
+/** How long an owner waits if the code host does not say. */
 const restMs = 60_000
 
 /** Owners for whom the code host accepts no requests for now. */

@@ -1,4 +1,4 @@
-/** When the subject of a hint is read. */
+/** When a hint leads to work on its id. */
 import { expect, test, onTestFinished } from 'vitest'
 import { hints, hintedWork, type HintedWorkOptions } from './hints.ts'
 
@@ -42,7 +42,7 @@ function started(options: Partial<HintedWorkOptions> & Pick<HintedWorkOptions, '
   return work
 }
 
-/** Work on one id at a time, each until it is let go. */
+/** Work on one id at a time, which ends when `letGo` is called. */
 function held() {
   const begun: string[] = []
   let letGo: () => void = () => undefined

@@ -34,19 +34,19 @@ const delivered = recorded(
 )
 const stored: StoredEvent = { ...delivered, content: null }
 
-/** Reads these projects, each as `read` says; a round is over after three that answer `later`. */
+/** Starts readings of projects. `read` gives the outcome for a project, and a round is over after three outcomes `later`. */
 async function started(
   read: (id: string) => 'done' | 'soon' | 'later',
   times: Partial<Readings<OrderedDocument>['times']> = {},
-  /** So many projects of a repository are hinted at, or all there are. */
+  /** How many projects a delivery about the shared repository concerns; `all`: the delivery concerns all projects. */
   hinted: number | 'all' = 2,
   waitFor: () => Promise<boolean> = async () => true,
 ) {
-  /** The projects of each round. */
+  /** The ids of the projects that each round has read. */
   const roundsOf: string[][] = []
-  /** All that were read, in order. */
+  /** The ids of all projects that were read, in order. */
   const reads: string[] = []
-  /** The repositories that deliveries hint at which are not heard yet. */
+  /** The repositories of deliveries that were sent and are not handled yet. */
   const told: string[] = []
   let tell: (events: readonly StoredEvent[], upTo: Position) => Promise<void> = async () => undefined
   const begin = (isStopped: () => boolean): Round<OrderedDocument> => {
@@ -99,7 +99,7 @@ async function started(
   return {
     roundsOf,
     reads,
-    /** At the shared repository, or in one burst at some that have a project each, whose id is theirs. */
+    /** Sends one delivery for each repository, all at once. A repository other than `shared` has one project, with the same id. */
     hint(repositories: readonly string[] = [shared]) {
       told.push(...repositories)
       return tell(
@@ -145,7 +145,7 @@ test('after a hint, one that could not be read for now is read again alone, and 
     minIntervalMs: 10,
   })
   await hint()
-  // After 10 and 20 ms; 40 are more than the 30 between two readings of all.
+  // The retries come after 10 and 20 ms. There is none after 40 ms, since all projects are read every 30 ms.
   await expect.poll(() => roundsOf.flat()).toEqual(['0', '1', '1', '1'])
 })
 

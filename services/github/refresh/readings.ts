@@ -29,12 +29,15 @@ export interface ReadingEngines extends ReactorEngines {
 
 /** The intervals of readings, in milliseconds. */
 export interface ReadingTimes {
-  /** The time from the start to the first reading of all projects, and from the end of each such reading to the next. */
+  /** The time from the start to the first reading of all projects. */
   readonly firstMs: number
+  /** The time from the end of a reading of all projects to the next one. */
   readonly pollIntervalMs: number
   /** The time between a hint and the reading, so that a burst of hints causes one reading. */
   readonly burstPauseMs: number
-  /** The least time between two readings of all projects that are caused by hints, and between two readings of a repository that has frequent hints. */
+  /**
+   * The least time between two readings of all projects that are caused by hints, and between two readings of a repository that has frequent hints.
+   */
   readonly minIntervalMs: number
 }
 
@@ -106,7 +109,7 @@ export const projectsOf = (
   limit: number,
 ): Promise<readonly ProjectDocument[]> => oldest(documents, projectsView, { githubRepoId }, limit)
 
-/** Reads until it is stopped. */
+/** Reads projects until it is stopped. */
 export async function startReadings<Project extends OrderedDocument>(
   engines: ReadingEngines,
   of: Readings<Project>,
@@ -234,7 +237,9 @@ async function readHinted<Project extends OrderedDocument>(running: Running<Proj
   }
 }
 
-/** Reads one project. `laterMs` is the pause before a second try after a temporary failure; `null`: the next reading of all projects is early enough. */
+/**
+ * Reads one project. `laterMs` is the pause before a second try after a temporary failure; `null`: the next reading of all projects is early enough.
+ */
 async function readOne<Project extends OrderedDocument>(
   { again }: Running<Project>,
   round: Round<Project>,
@@ -263,7 +268,7 @@ async function readAll<Project extends OrderedDocument>(running: Running<Project
     for await (const page of of.pages(pageSize, stoppedAt))
       for (const one of page) {
         if (round.isOver()) return stop(after)
-        // Hinted projects come first, since nobody waits for a reading of all projects. A fault at hinted projects does not end that reading.
+        // Hinted projects come first, since nobody waits for a reading of all projects. A fault at hinted projects does not end the reading of all.
         if (nextOf(running) <= performance.now())
           await readHinted(running).catch((fault: unknown) => logFault(running, fault))
         underWay = { value: one.order, id: one.id }

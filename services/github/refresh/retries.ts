@@ -1,11 +1,13 @@
-/** Ids to be read again after a pause. The pause doubles with each failure in a row. Pure except for its own map; times are in ms. */
+/** Ids to be read again after a pause. The pause doubles with each failure in a row. Times are in ms. */
 
 export interface Retries {
-  /** Records a failure. The first pause is `pauseMs`. An id whose pause would be longer than `allMs` is dropped, since it is read before that anyway. */
+  /**
+   * Records a failure. The first pause is `pauseMs`. An id whose pause would be longer than `allMs` is dropped, since it is read before that anyway.
+   */
   put(id: string, pauseMs: number, now: number): void
   /** Puts back an id that was not tried. It is due after the same pause again, or after `pauseMs` if it had none. */
   keep(id: string, pauseMs: number, now: number): void
-  /** Records a success: nothing has to be read again, and the next pause begins short. */
+  /** Records a success: the id has not to be read again, and its next pause is a first one. */
   settle(id: string): void
   take(now: number): readonly string[]
   /** When the next id is due; `undefined` when none waits. */

@@ -11,7 +11,7 @@ const acme = [{ organization: 'acme', team: null }]
 /** The code host's organisations at this moment, by name, each with its id and its members. */
 let host: Map<string, { id: string; members: string[] }>
 let fault: CodeHostFault | Fault | null
-/** People here, by id: their account there as it was when they last signed in. */
+/** The users of this server, by user id: the account at the code host as it was when they last signed in. */
 let people: Map<string, { githubId: string | null; githubUsername: string | null }>
 let ownToken: string | undefined
 let now: number
@@ -35,7 +35,7 @@ function accessControlOf(list: AllowList): AccessControl {
   return openAccessControl(
     { list, codeHostName: 'local' },
     {
-      // Of a document no more is read.
+      // Only these members of the document are read.
       documents: { get: (async (_view: unknown, id: string) => people.get(id)) as never },
       access: {
         tokenOf: async (userId) => {
@@ -115,7 +115,7 @@ describe('github 4.8: in single-user mode', () => {
     accessControlOf(everybody).isAdmin({ id, githubId: '1001', githubUsername: 'ada' })
 
   test('the owner of GITHUB_TOKEN is an administrator, and nobody who came with another token', async () => {
-    // Here the token of a person is their id.
+    // In these tests, the token of a person is their user id.
     expect(await isAdmin('u-ada')).toBe(false)
     ownToken = 'u-ada'
     expect(await isAdmin('u-ada')).toBe(true)

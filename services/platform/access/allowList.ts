@@ -7,7 +7,7 @@ export interface Named {
   readonly login: string
 }
 
-/** Allows all members of an organization, or of one of its teams. In lower case. */
+/** Allows all members of an organization, or of one of its teams. Both names are in lower case. */
 export interface AllowedOrganization {
   readonly organization: string
   readonly team: string | null

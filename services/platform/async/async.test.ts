@@ -4,7 +4,7 @@ import { limitConcurrency, serialize, serializeByKey } from './queue.ts'
 import { backOff, retry } from './retry.ts'
 import { within, withinOr } from './timeLimit.ts'
 
-/** Work that ends when it is told to, and records that it started. */
+/** Work that adds `name` to `began` when it starts, and ends when the test calls `end` or `fail`. */
 function controlled(began: string[], name: string) {
   let end = (): void => undefined
   let fail = (_fault: Error): void => undefined

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { rounds, repeat } from './rounds.ts'
 
-/** Rounds that end when they are told to. */
+/** Rounds of work, each of which lasts until the test ends it. */
 function controlled() {
   const ends: (() => void)[] = []
   const made = rounds(() => new Promise((end) => ends.push(end)))

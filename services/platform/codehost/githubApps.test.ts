@@ -34,7 +34,7 @@ afterEach(async () => {
   server = undefined
 })
 
-/** A code host that makes tokens once it has been asked for so many at once. */
+/** Starts a code host that answers requests for tokens only when `atOnce` of them are waiting. Returns its address. */
 async function hostOfTokens(atOnce: number): Promise<string> {
   const waiting: (() => void)[] = []
   const listening = createServer((request, response) => {

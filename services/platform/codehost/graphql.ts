@@ -1,4 +1,4 @@
-/** GraphQL queries and mutations for what REST does not have, or only with many requests. If an answer has errors besides data, the data is used. */
+/** GraphQL queries for data that REST does not offer, or only in many requests. If an answer has both data and errors, the data is used. */
 import type { Octokit } from '@octokit/rest'
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'

@@ -41,7 +41,7 @@ function lastPageOf(answer: unknown): number | undefined {
   return page === undefined ? undefined : Number(page)
 }
 
-/** Reads pages, by default from the first, until one is not full or `most` (by default ten) were read, in which case `cut` is true. */
+/** Reads the pages from `from` to `most`, or up to the first page that is not full. `cut` is true when there may be further pages. */
 export async function pages<Item>(
   schema: z.ZodType<Item>,
   list: (page: { page: number; per_page: number }) => Promise<{ readonly data: unknown }>,

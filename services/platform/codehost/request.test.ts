@@ -31,7 +31,7 @@ test.each([
   [90_000, 'until 10:03 UTC'],
   [15 * 3_600_000, 'until 01:01 UTC'],
   [day - 60_000, 'until 10:00 UTC'],
-  // In this minute it would be 10:01 soon, and not tomorrow.
+  // Rounded up, the time would be 10:01, which people would take for 10:01 today and not tomorrow.
   [day - 10_000, 'for about a day or longer'],
   [day, 'for about a day or longer'],
 ])('a wait of %i ms is said so that it is true: %s', (ms, words) => {

@@ -1,6 +1,6 @@
 /**
- * Requests to the code host. Each has a time limit, and reads are retried once. While the host has asked the holder of a token to wait, nothing is
- * sent with it. Faults have the form of the port.
+ * Requests to the code host. Each has a time limit, and reads are retried once. While the host wants the holder of a token to wait, no request is
+ * sent with the holder's tokens. Faults are thrown as `CodeHostFault`.
  */
 import { createHash } from 'node:crypto'
 import { Octokit } from '@octokit/rest'
@@ -40,11 +40,14 @@ export interface Requests {
   /** Sets the holder of a token. Rate limits and waits are tracked per holder. */
   named(accessToken: string, holder: string): void
   /**
-   * What is left of the holder's rate limit, as last reported; `undefined` before the first report. While the host asks the holder to wait,
-   * `remaining` is 0.
+   * The rate limit of the token's holder, as last reported; `undefined` before the first report. While the host asks the holder to wait, `remaining`
+   * is 0.
    */
   allowance(accessToken: string): Allowance | undefined
-  /** How many ms the token's holder has to wait because the host asked for it; 0 when it did not. An exhausted limit of the API does not affect git. */
+  /**
+   * How many ms the token's holder has to wait because the host asked for it; 0 when it did not. With `ofGit`, an exhausted limit of the API does not
+   * count, since it does not affect git.
+   */
   waitMs(accessToken: string, how?: { readonly ofGit?: boolean }): number
   /**
    * Records that the host asked the token's holder to wait, for example in an answer to git or to another process. Without a time, the wait is a
@@ -79,7 +82,7 @@ export interface RequestsOptions {
   }) => void
 }
 
-/** More than the number of people and installations that are active at once. Beyond that, the one that was idle longest is dropped. */
+/** The most holders that are tracked, which is more than are active at once. Beyond that, the holder that was idle longest is dropped. */
 const maxHolders = 2_000
 
 export function requestsTo({
@@ -215,8 +218,8 @@ interface Requester {
 }
 
 /**
- * Lets only reads be retried, and never after a timeout, because waiting twice takes too long. Otherwise the plugin would repeat writes too. This
- * must be registered first, so that the plugin's own hooks see its result.
+ * Keeps the retry plugin from repeating writes, and from repeating anything after a timeout, because waiting twice takes too long. This plugin must
+ * be registered first, so that the hooks of the retry plugin see the changed options.
  */
 function readsOnly(octokit: Core): object {
   octokit.hook.before('request', (request) => {
@@ -231,7 +234,7 @@ function readsOnly(octokit: Core): object {
 
 const LimitedOctokit = Octokit.plugin(readsOnly, retry, throttling)
 
-/** A `fetch` with a time limit for each attempt. Not done in a hook, because octokit drops changes by hooks when a token is used. */
+/** A `fetch` with a time limit for each attempt. The limit is not set in a hook, because octokit drops changes by hooks when a token is used. */
 function limitedFetch(url: string, { headers, ...init }: RequestInit): Promise<Response> {
   const named = new Headers(headers)
   named.set('x-github-api-version', apiVersion)
@@ -425,7 +428,9 @@ function forbidden(said: string, headers: Headers, requester: Requester | undefi
   return Object.assign(fault, { missing })
 }
 
-/** The address of an organization's single sign-on, from a header `required; url=https://...`. Accepted only with https and at the code host itself. */
+/**
+ * The address of an organization's single sign-on, from a header `required; url=https://...`. Accepted only with https and at the code host itself.
+ */
 function signOnLink(header: string | null, serverUrl: string): string | undefined {
   const [, address = ''] = /(?:^|;)\s*url=(\S+)/.exec(header ?? '') ?? []
   if (!URL.canParse(address)) return undefined

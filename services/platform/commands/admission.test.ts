@@ -13,7 +13,10 @@ beforeEach(async () => {
 })
 afterEach(() => engines.close())
 
-/** How many of the tasks asked for at once were admitted. The documents have each a little before this is told, or the other way round. */
+/**
+ * Requests `asked` tasks at once. Returns how many were admitted. A new task is counted a little after the read models are waited for (`late`), or a
+ * little before that wait ends.
+ */
 async function admitted(
   asked: number,
   tasksAtOnce: number,

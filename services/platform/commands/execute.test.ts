@@ -18,7 +18,7 @@ interface Titles {
 type TitleCommand =
   | { readonly type: 'add' | 'addTwice'; readonly title: string }
   | { readonly type: 'nothing' | 'impossible' }
-  /** Takes effect only on what it expects. */
+  /** Takes effect only if there are exactly `count` titles. */
   | { readonly type: 'addAfter'; readonly count: number; readonly title: string }
 
 const titled = (title: string) => TaskUpdated.of({}, { title, description: '' })
@@ -191,7 +191,7 @@ describe('a race for a stream', () => {
     const expected = [0, 1, 2].flatMap((who) => [0, 1, 2, 3, 4].map((n) => `${who}.${n}`))
     const recorded = await recordedTitles()
     expect([...recorded].sort()).toEqual(expected)
-    // Each answer's state is the log up to its own place.
+    // The state in each answer contains the events up to the answer's own `head`, and no later ones.
     for (const { state, head } of done) expect(state.titles).toEqual(recorded.slice(0, head.revision + 1))
   })
 

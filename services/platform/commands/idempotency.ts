@@ -12,7 +12,7 @@ export interface Idempotency {
    * accepted.
    */
   accept(commandId: string, userId: string, body: unknown): Promise<{ readonly again: boolean }>
-  /** The keyed hash of a body, SHA-256 in hex. Without the key, nobody can guess the body from it after the body was erased. */
+  /** A hash of the body, SHA-256 in hex. It is made with a secret key, so that nobody can guess an erased body from its hash. */
   digestOf(body: unknown): string
 }
 

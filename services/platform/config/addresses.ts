@@ -20,7 +20,7 @@ export function addressForCodeHost(config: Pick<Config, 'publicUrl' | 'port' | '
   return isHere || !isLoopback(new URL(address).hostname) ? address.replace(/\/+$/, '') : null
 }
 
-/** The same for a process of any service: `null` also when it cannot know the address, since no gateway runs in it. */
+/** Like `addressForCodeHost`, but also `null` in a process that cannot know the address: one without PUBLIC_URL and without the gateway. */
 export const knownAddressForCodeHost = (
   config: Pick<Config, 'publicUrl' | 'port' | 'codeHost' | 'services'>,
 ): string | null =>

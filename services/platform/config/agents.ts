@@ -10,20 +10,20 @@ export interface AgentConfig {
   /** The path of the agent's program; `undefined` to search for it. */
   readonly program: string | undefined
   readonly apiKey: string | undefined
-  /** The base URL of its model's API; `undefined` for an agent that has it built in. */
+  /** The base URL of the API of the agent's model; `undefined` for an agent that has it built in. */
   readonly baseUrl: string | undefined
   /** Hosts that the agent's sandbox may reach, in addition to those that the project allows. */
   readonly hosts: readonly string[]
 }
 export type AgentsConfig = Readonly<Record<AgentName, AgentConfig>>
 
-/** The lines of the variables for `--help`. */
+/** The texts for `--help`, by name of the variable. */
 export const agentVariables: Readonly<Record<string, string>> = Object.assign(
   {},
   ...Object.entries(agentConfigurations).map(([name, configuration]) => helpOf(name, configuration)),
 )
 
-/** The names of all agents that read their key from this variable, as those for models of the same maker do. */
+/** The names of all agents that read their key from this variable. Agents for models of the same maker share one variable. */
 function withKey(key: string): string {
   const sharing = Object.entries(agentConfigurations).filter(([, { variables }]) => variables.key === key)
   return sharing.map(([name]) => `\`${name}\``).join(' and ')

@@ -64,7 +64,7 @@ test('security H2: what a server that was killed had taken half of is taken anew
   const logger = { warn: () => undefined }
   const killed = keepBallast({ dataDir: folder, path: `${programs}:${path}` }, logger)
   await expect.poll(() => existsSync(join(place, 'half'))).toBe(true)
-  // As the disk is when the server is killed now.
+  // The copy is the data folder as it would be if the server were killed now.
   cpSync(folder, left, { recursive: true })
   writeFileSync(join(place, 'go'), '')
   await killed.close()

@@ -185,7 +185,7 @@ test('an engine is looked for where DOCKER_HOST says, else where Docker and Podm
   expect(readConfig({ ...own, DOCKER_HOST: 'unix:///run/mine.sock' }).containers.sockets).toEqual([
     '/run/mine.sock',
   ])
-  // On another machine: it would not see the workspaces.
+  // A container engine on another machine is not used, since it would not see the workspaces.
   expect(readConfig({ ...own, DOCKER_HOST: 'tcp://engine:2375' }).containers.sockets).toEqual([])
   const proxy = { HTTPS_PROXY: 'http://proxy:3128', HTTP_PROXY: '' }
   expect(readConfig(proxy).containers.buildArguments).toEqual({ HTTPS_PROXY: 'http://proxy:3128' })

@@ -111,7 +111,8 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
       webhookSecret: values.GITHUB_WEBHOOK_SECRET ?? null,
       webhookSecretBefore: values.GITHUB_WEBHOOK_SECRET_BEFORE ?? null,
       /**
-       * How often, in milliseconds, a pull request is read from the code host while a person has its page open. All others are read a tenth as often.
+       * The interval, in milliseconds, at which a pull request is read while a person has the client open. Other pull requests are read a tenth as
+       * often.
        */
       everyMs: values.GITHUB_POLL_SECONDS * 1_000,
       /** How long to wait, after the first part of a review was read, for the rest of that review. */
@@ -131,7 +132,7 @@ function configOf({ values, services, codeHost, agents, env }: Read) {
       image: values.CONTAINER_IMAGE ?? null,
       /** The proxies of this process, for building the image. */
       buildArguments: proxiesOf(env),
-      /** Folders of this process, each with its path on the engine's machine; empty when both see the same paths. */
+      /** Folders of this process, each with its path on the engine's machine; empty when process and engine see the same paths. */
       shared: values.CONTAINER_PATHS,
     },
     weakerSandbox: values.ALLOW_WEAKER_SANDBOX,
@@ -197,7 +198,7 @@ function signerFaults(values: Variables, atFault: ReadonlySet<string>): readonly
 
 function limitsOf(values: Variables) {
   return {
-    /** The most recorded output per run, and per person and day (UTC). `null` for a day: unlimited. */
+    /** The most bytes of output that are recorded per run, and per person and day (UTC). `null` for a day: unlimited. */
     recording: { runBytes: values.RUN_OUTPUT_MB * 1e6, dayBytes: values.DAY_OUTPUT_MB * 1e6 || null },
     /** Limits on disk use, in bytes. */
     disk: {
@@ -223,7 +224,7 @@ function limitsOf(values: Variables) {
       longestMs: values.RUN_SECONDS * 1_000,
       /** How long an agent waits for a person's answer. */
       questionMs: values.QUESTION_HOURS * 3_600_000,
-      /** How long after a temporary fault of the model a turn asks the model again; 0: never. */
+      /** How long a turn waits, after a temporary fault of the model, before it asks the model once more; 0: it does not ask again. */
       modelRetryMs: values.MODEL_RETRY_SECONDS * 1_000,
       /** How long a turn waits for the project's services to be ready. */
       serviceReadyMs: values.SERVICE_READY_SECONDS * 1_000,

@@ -150,7 +150,7 @@ export const shortcomings = z.string().transform((listed, { addIssue }) => {
     addIssue(`is a list with commas of ${allowedShortcomings.join(', ')}`)
   return known
 })
-/** Toolchains of the host outside of its system folders that sandboxes can use. */
+/** Toolchains of this machine that sandboxes can use although they are outside of the system's folders. */
 export const toolchainNames = ['go', 'rust', 'java', 'maven', 'gradle', 'node', 'python', 'chrome'] as const
 type ToolchainNames = readonly (typeof toolchainNames)[number][]
 export const toolchains = z.string().transform((listed, { addIssue }): ToolchainNames => {
@@ -163,8 +163,8 @@ export const toolchains = z.string().transform((listed, { addIssue }): Toolchain
   return known
 })
 /**
- * What sandboxes may reach inside: `1`: any private address that a project lists in numbers; and hosts on private networks that a project may list by
- * name.
+ * The private addresses that sandboxes may reach if their project lists them. `1` allows every address that the project lists in numbers. A host name
+ * allows the project to list this host by name.
  */
 export const privateEgress = z.string().transform((listed, { addIssue }) => {
   const entries = listOf(listed).map((name) => name.replace(/\.$/, ''))
@@ -177,7 +177,7 @@ export const privateEgress = z.string().transform((listed, { addIssue }) => {
     )
   return { inNumbers: entries.includes('1'), names }
 })
-/** A name with a dot, so that `yes` is none, and in letters: an address in numbers and the loopback are not permitted by name. */
+/** Whether the text is a host name. It must have a dot, so that `yes` is refused, and must not be a numeric address or a name of the loopback. */
 const isHostName = (name: string): boolean =>
   name.length <= 253 &&
   /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)+$/.test(name) &&

@@ -15,7 +15,7 @@ let leases: Leases
 let used: string[]
 let revoked: string[]
 let revokes = true
-/** What the host says instead of renewing. */
+/** The fault that the code host answers with instead of new tokens. */
 let refusal: CodeHostFault | undefined
 const usedUp = new CodeHostFault('unauthorized', 'It was used.', undefined, undefined, 'bad_refresh_token')
 beforeEach(async () => {
@@ -40,7 +40,7 @@ const tokens = (n: number, expiresAt: string): HostTokens => ({
 const past = '2020-01-01T00:00:00.000Z'
 const future = '2100-01-01T00:00:00.000Z'
 
-/** One process of several. */
+/** Opens the tokens as one more process on the same engines. */
 function openProcess(vault = engines.vault): HostAccess {
   return hostAccess({
     ...engines,
@@ -118,7 +118,7 @@ describe('access that has run out', () => {
         getSecret: async (scope, name) => {
           reads += 1
           const before = await get(scope, name)
-          // After both looks at what had run out, and before the one that follows the refusal.
+          // Stores other tokens after the second read, and so before the read that follows the refusal.
           if (reads === 2) await one.keep(userId, tokens(7, future))
           return before
         },

@@ -16,8 +16,9 @@ export interface HostAccess {
   /** Revokes the tokens at the host, and then deletes them here. */
   end(userId: string): Promise<void>
   /**
-   * Checks whether the host still accepts the person's token. If not, runs `record` and then deletes the tokens, unless others were stored in the
-   * meantime; if `record` throws, they stay. Throws CodeHostFault when the host neither accepts nor refuses the token, and `EngineUnavailable`.
+   * Checks whether the host still accepts the person's token. If not, runs `record` and then deletes the tokens, unless other tokens were stored in
+   * the meantime. If `record` throws, the tokens stay. Throws CodeHostFault when the host neither accepts nor refuses the token, and
+   * `EngineUnavailable`.
    */
   endIfRefused(userId: string, record: () => Promise<unknown>): Promise<void>
 }
@@ -49,8 +50,8 @@ export function hostAccess(engines: {
     expiresAt === null || Date.parse(expiresAt) - marginMs > clock.now().getTime()
 
   /**
-   * Runs work on a person's tokens, only one at a time among all processes: a refresh token works only once. Each then reads what the one before it
-   * stored.
+   * Runs work on a person's tokens, one piece of work at a time among all processes, because a refresh token works only once. Each piece then reads
+   * the tokens that the previous one stored.
    */
   const inTurn = <T>(userId: string, work: () => Promise<T>): Promise<T> =>
     alone(leases, `code host access of ${userId}`, work)

@@ -67,7 +67,7 @@ export function hostAnswers<Answer extends object>({
 }
 
 export interface GitHubAnswers {
-  /** For each person, what they can reach through the App. */
+  /** Each person's access through the App, by user id. */
   readonly access: HostAnswers<GitHubAccess>
   readonly installations: HostAnswers<InstallationsOfApp>
   /** Requests to install the App, by anybody; `null` when the host does not say. */

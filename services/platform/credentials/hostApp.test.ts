@@ -30,7 +30,7 @@ const registration = (slug: string): AppRegistration => ({
   webhookSecret: null,
 })
 
-/** One process of several, on a clock that stands still: what it knows does not age. */
+/** Opens the App in one more process. The clock stands still, so that the process's cached App never expires. */
 function openProcess(configured: AppRegistration | null = null, codeHostName = 'github.com'): HostApp {
   const clock = { now: () => new Date(0) }
   const app = hostApp({ ...engines, configured, codeHostName, leases, clock })

@@ -12,7 +12,7 @@ import type { Config } from '#platform/config/config.ts'
 
 export interface HostApp {
   readonly current: CurrentApp
-  /** Stores a new App atomically. `false` when there already is one, which is kept. */
+  /** Stores a new App atomically. If there already is an App, keeps that one and returns `false`. */
   keep(app: AppRegistration): Promise<boolean>
   close(): void
 }
@@ -29,7 +29,7 @@ interface HostAppDeps {
 }
 
 const scope = 'code-host-app'
-/** How long it is cached which App there is, or that there is none, in ms. An existing App does not change, but one may be created at any time. */
+/** How long the App, or the fact that there is none, is cached, in ms. An existing App does not change, but one may be created at any time. */
 const counts = { found: 60_000, missing: 2_000 }
 
 export function hostApp({ configured, codeHostName, vault, bus, clock, leases }: HostAppDeps): HostApp {

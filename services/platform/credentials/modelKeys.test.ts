@@ -31,7 +31,7 @@ describe('stored keys', () => {
     expect(await keys.paying(by, 'anthropic')).toEqual({ payer: 'project', key: shared })
     await keys.set(person, 'anthropic', own)
     expect(await keys.paying(by, 'anthropic')).toEqual({ payer: 'person', key: own })
-    // Of another provider, and of others, there is none.
+    // There is no key for another provider, and none for another person and project.
     expect(await keys.paying(by, 'openai')).toBeUndefined()
     expect(await keys.paying({ ownerId: 'another', projectId: projectId(2) }, 'anthropic')).toBeUndefined()
     expect(await keys.valuesOf(by)).toEqual([own.value, shared.value])
@@ -137,7 +137,7 @@ describe('a key is tried', () => {
   test.each([
     [200, 'accepted'],
     [401, 'refused'],
-    // A key for models alone may not list them, and a gateway may have no list.
+    // A valid key may be refused the list of models, and a gateway may not have such a list.
     [403, 'unknown'],
     [404, 'unknown'],
     [302, 'unknown'],
@@ -152,7 +152,7 @@ describe('a key is tried', () => {
 
   test.each([
     [200, 'accepted'],
-    // So Google answers to a key that it does not know.
+    // Google answers an unknown key with 400.
     [400, 'refused'],
     [401, 'refused'],
     [403, 'unknown'],

@@ -94,7 +94,7 @@ export const useOf = ({ kind, baseUrl }: StoredKey): KeyUse =>
 
 const subscriptionBeta = 'oauth-2025-04-20'
 
-/** The headers that authenticate a request; `betas` are those that the request itself asks for. */
+/** The headers that authenticate a request. `betas` is the value of the request's own `anthropic-beta` header. */
 export function keyHeaders(
   provider: KeyProvider,
   key: string,

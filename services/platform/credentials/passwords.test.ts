@@ -6,7 +6,7 @@ import { passwords, type Hashing } from './passwords.ts'
 const cheap = { ln: 4, r: 8, p: 1 }
 const some = hashing({ cost: cheap })
 
-/** Runs each hash in a turn of the event loop of its own. */
+/** Hashes and compares passwords, each in its own call of `limited`. */
 function hashing(options?: Parameters<typeof passwords>[0]): Hashing {
   const { limited } = passwords(options)
   return {
@@ -77,7 +77,7 @@ describe('many at once', () => {
       expect(fault).toMatchObject({ code: 'rate_limited', details: { retryAfterSeconds: 5 } })
     }
     expect(done.toSorted()).toEqual([0, 1, 2, 3, 4])
-    // The line is open again.
+    // The queue has room again.
     expect(await few.hash('later')).toMatch(/^\$scrypt/)
   })
 

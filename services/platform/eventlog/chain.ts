@@ -39,7 +39,7 @@ export function bytesOf(salted: SaltedContent): Buffer {
   return Buffer.from(canonicalJson(salted))
 }
 
-/** The public digests of a sealed content. Whoever is shown the plaintext can verify that it is what was recorded. */
+/** The public digests of a sealed content. They prove to somebody who is shown the plaintext that it was recorded. */
 export function proofOf(plain: Uint8Array, sealed: Uint8Array): NonNullable<EventMeta['content']> {
   return { sealed: sha256(sealed), commitment: sha256(plain) }
 }

@@ -40,12 +40,12 @@ const stored = async () =>
 
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-/** The stream's chain as an auditor checks it, from what is stored alone. */
+/** Checks a stream's chain from the stored events alone, as an auditor does. */
 function chainHolds(events: readonly StoredEvent[]): boolean {
   return events.every((event, at) => chainFaultOf(event, events[at - 1] ?? null) === undefined)
 }
 
-/** An event store that stands in front of the real one. */
+/** A log over the engines' event store, with another function `append`. */
 const storeWith = (append: EventStore['append']): EventLog =>
   eventLog({ ...engines, eventStore: { ...engines.eventStore, append } })
 
@@ -73,7 +73,7 @@ describe('what is appended', () => {
       let head = await log.headOf(stream)
       await fc.assert(
         fc.asyncProperty(arbitraryOf(kind.data), arbitraryOf(kind.content), async (data, content) => {
-          // The schemas of the kind have made it.
+          // The cast holds because data and content were made from the schemas of the kind.
           const event = { type: kind.type, data, content } as DomainEvent
           const appended = await log.append(stream, head, [event], cause())
           if (appended.kind === 'appended') head = appended.head
@@ -347,7 +347,7 @@ test('an event of a kind that this version does not know is told by its name', a
   await expect(log.open({ ...painted, meta: { ...event.meta, hash } })).rejects.toThrow(
     `Event 0 of ${stream} (TaskPainted) is of a kind that this Flightdeck does not know.`,
   )
-  // Nobody has written it: its type was damaged.
+  // No version of Flightdeck has written this event: its type was changed afterwards.
   await expect(log.open(painted)).rejects.toThrow('is not what its hash was taken over: it was changed.')
 })
 

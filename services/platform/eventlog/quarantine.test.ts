@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => engines.close())
 
-/** The engines over a store whose rows of some streams can be damaged and repaired. */
+/** Engines over a store in which the test can damage the rows of a stream and repair them. */
 function damageable() {
   const damaged = new Set<string>()
   const of = (record: LogRecord): LogRecord => {

@@ -19,7 +19,7 @@ test('what is put comes back, and lies sealed under a name that tells nothing of
   expect(Buffer.from((await blobs.get('task:1', ref)) ?? [])).toEqual(words)
   const lying = Buffer.from((await engines.blobs.get(ref.hash)) ?? [])
   expect(lying.includes(words)).toBe(false)
-  // The same words twice have two names: nobody can tell that they are the same.
+  // The same bytes get another name each time, so that nobody can tell that they are the same.
   expect((await blobs.put('task:1', words)).hash).not.toBe(ref.hash)
 })
 

@@ -86,7 +86,10 @@ function isTooDeep(value: unknown, left = 100): boolean {
   return left === 0 || Object.values(value).some((member) => isTooDeep(member, left - 1))
 }
 
-/** Whether the text has the same name twice in an object. Compares it with our own form first, which nearly every text has and which is cheaper. */
+/**
+ * Whether the text has the same name twice in an object. First compares the text with our own form of the value, which is cheaper and suffices for
+ * nearly every text.
+ */
 function isAmbiguous(text: string, value: unknown): boolean {
   return JSON.stringify(value) !== text && hasRepeatedName(text, value)
 }

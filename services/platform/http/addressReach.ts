@@ -3,7 +3,9 @@ import { lookup } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
-/** `inside`: this machine or a private network. `nowhere`: multicast, reserved and link-local addresses, among them the metadata services of clouds. */
+/**
+ * `inside`: this machine or a private network. `nowhere`: multicast, reserved and link-local addresses, among them the metadata services of clouds.
+ */
 export type Reach = 'public' | 'inside' | 'nowhere'
 
 export function reachOf(address: string): Reach {
@@ -27,7 +29,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-/** A host name leads into the server's own network, to which the connection may not go. */
+/** Thrown when a host name leads into the server's own network, where the connection must not go. */
 export class LeadsInside extends Error {
   override readonly name = 'LeadsInside'
 }

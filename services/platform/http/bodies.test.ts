@@ -42,7 +42,7 @@ interface Sending {
   end(rest?: Buffer): void
 }
 
-/** Sends so many bytes of a body that is longer, by one byte where nothing else is given; `end` sends the rest. `null`: nobody knows how long it is. */
+/** Sends the first `bytes` of a body for which the length `announced` is announced (`null`: none). `end` sends the rest, by default one byte. */
 function send(bytes: number, headers: Record<string, string>, announced: number | null = bytes + 1): Sending {
   const { port } = server.address() as AddressInfo
   const length: Record<string, string> = announced === null ? {} : { 'content-length': String(announced) }

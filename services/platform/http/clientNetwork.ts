@@ -1,6 +1,9 @@
 /** The client that an address belongs to, for limits per client. */
 
-/** For an IPv6 address its /64 network, which one client usually has as a whole; for an IPv4 address the address; anything else is returned unchanged. */
+/**
+ * Returns the /64 network of an IPv6 address, since one client usually has all of that network. Returns an IPv4 address, or any other text,
+ * unchanged.
+ */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

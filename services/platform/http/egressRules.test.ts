@@ -130,7 +130,7 @@ describe('an address that a name leads to', () => {
       )
     expect(leads('10.1.2.3', true)).toBe(true)
     expect(leads('10.1.2.3', false)).toBe(false)
-    // By its name alone it leads nowhere inside.
+    // A private address that the project does not list in numbers is refused.
     expect(leads('10.1.2.4', true)).toBe(false)
   })
   describe('that the operator permits', () => {

@@ -1,4 +1,4 @@
-/** Decides which hosts a sandbox may reach. Pure, except for the resolution of addresses. */
+/** Decides which hosts a sandbox may reach. */
 import { isIP } from 'node:net'
 import { isLoopback, leadsBack, reachOf } from '#platform/http/addressReach.ts'
 
@@ -24,7 +24,7 @@ export function ruleOf(written: string, { mayBeInside }: Pick<Rule, 'mayBeInside
     : { host, isSuffix: false, port, mayBeInside }
 }
 
-/** What the operator lets projects reach inside. */
+/** The private addresses and hosts that the operator lets projects reach. */
 export interface Permitted {
   /** Addresses of this machine and of private networks, written in numbers or as loopback. */
   readonly mayReachPrivate: boolean
@@ -33,8 +33,8 @@ export interface Permitted {
 }
 
 /**
- * The rule for a host in a project's list. It may lead inside only when it is written as an IP address or as loopback, and the operator allows that: a
- * name can lead anywhere later. A name that the operator permits leads at most into a private network.
+ * The rule for a host in a project's list. It may lead inside only when it is written as an IP address or as loopback, and the operator allows that:
+ * a name can lead anywhere later. A name that the operator permits leads at most into a private network.
  */
 export function ruleOfProject(written: string, { mayReachPrivate, privateHosts = [] }: Permitted): Rule {
   const { host } = hostAndPort(written)

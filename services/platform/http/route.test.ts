@@ -26,7 +26,7 @@ afterEach(
     }),
 )
 
-/** Serves the routes, and asks one address of them. */
+/** Starts a server with the routes. Returns a function that sends requests to it. */
 async function serving(routes: readonly Route<object>[], identity: Identity | null = somebody) {
   let count = 0
   const fresh = () => `fresh-${(count += 1)}`

@@ -118,7 +118,7 @@ describe('an animation', () => {
   })
 
   test('has at most 50 megapixels in all its frames', async () => {
-    // One frame of 4,000 by 4,000, said four times: a small file.
+    // The animation has four equal frames of 4,000 by 4,000 pixels, in a small file.
     const one = await white(4_000).gif().toBuffer()
     const head = 13 + 3 * 2 ** (((one[10] ?? 0) & 7) + 1)
     const frame = one.subarray(head, -1)
@@ -216,7 +216,7 @@ function fractions(length: number): readonly number[] {
   return [0.02, 0.1, 0.3, 0.5, 0.8, 0.95].map((part) => Math.floor(length * part))
 }
 
-/** The colours of four places, roughly: two formats lose a little. */
+/** The approximate colours of four places in the image, since two of the formats are lossy. */
 async function colourOf(bytes: Buffer): Promise<readonly number[]> {
   const raw = await sharp(bytes).removeAlpha().resize(2, 2, { kernel: 'nearest' }).raw().toBuffer()
   return [...raw].map((level) => Math.round(level / 32))

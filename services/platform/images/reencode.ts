@@ -1,6 +1,6 @@
 /**
- * Reads an uploaded image completely and writes it again: what is stored is pixels in one of four formats, upright, without metadata and without
- * anything that was hidden in or behind the file.
+ * Reads an uploaded image completely and writes it again. The new file has only the pixels, upright and in one of four formats, without metadata and
+ * without anything that was hidden in or behind the uploaded file.
  */
 import type { Sharp, SharpOptions } from 'sharp'
 import { imageLimits, imageTexts } from '#domain/api/images.ts'

@@ -11,14 +11,14 @@ test.each([
   expect(placesOfOne(concurrency)).toBe(most)
 })
 
-/** A queue of one order, as JetStream is one: what was put back comes before what is new, once its delay is over. */
+/** A queue with a single order, like JetStream: a job that was put back comes before all new jobs once its delay is over. */
 function queueOf(persons: readonly string[]) {
   const fresh = persons.map((person, n) => ({ id: `${n}`, person }))
   const back: { id: string; person: string; due: number }[] = []
   let offers = 0
   return {
     offers: () => offers,
-    /** The next that is taken, and when. */
+    /** Offers jobs until one is taken. Returns the person of that job, and the time. */
     next(share: ReturnType<typeof fairShare>, from: number) {
       for (let now = from; now < from + 10_000; now += 1) {
         const due = back.findIndex((job) => job.due <= now)
@@ -69,7 +69,7 @@ describe('finding 15: over a queue of one order', () => {
       const before = queue.offers()
       expect(() => queue.next(share, 20_000)).toThrow('Nothing was taken')
       expect(queue.offers() - before).toBeLessThan(220)
-      // All of it was looked at once; whatever was full meanwhile, no more come at once than ten for each second.
+      // Every job was offered by now. After a long pause, the waiting jobs are not offered all at once, but ten a second.
       const minute = queue.offers()
       share.asksAgain(90_000)
       expect(() => queue.next(share, 90_000)).toThrow('Nothing was taken')
@@ -83,7 +83,7 @@ describe('finding 15: over a queue of one order', () => {
   test('nobody waits for what another worker has taken', () => {
     const share = fairShare(1)
     share.offered({ id: '1', person: 'ada' }, 0, 0)
-    // Grace’s job is put back while ada’s place is taken, and does not come again here.
+    // Each of the three people is served once, Ada first.
     share.ended('ada')
     share.offered({ id: '2', person: 'grace' }, 0, 10)
     expect(share.offered({ id: '3', person: 'alan' }, 0, 20).kind).toBe('take')
@@ -91,6 +91,7 @@ describe('finding 15: over a queue of one order', () => {
     share.ended('alan')
     expect(share.offered({ id: '4', person: 'ada' }, 5, 30).kind).toBe('put_back')
     expect(share.offered({ id: '5', person: 'grace' }, 0, 40).kind).toBe('put_back')
+    // Ada's job was not offered here again, so another worker has taken it, and Grace need not wait for Ada any more.
     expect(share.offered({ id: '5', person: 'grace' }, 0, 5_000).kind).toBe('take')
   })
 })

@@ -34,7 +34,7 @@ export interface FairShare {
 const stepMs = 100
 /** How long a slot stays free to look in the queue for a person with a higher priority than the known ones. */
 const lookMs = 500
-/** A job that was put back, and is not offered again within this time, went to another worker. */
+/** A job that was put back, and is not offered again by this time after its delay, counts as taken by another worker. */
 const graceMs = 1_000
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Leases in MongoDB: one document per name, with a counter that its holder increases (the beat). Clocks are never compared: a waiting process takes
- * over when the beat has not changed for long enough, and a holder that cannot increase it gives up earlier by its own clock.
+ * Leases in MongoDB: one document per name, with a counter (the beat) that the holder of the lease increases. Clocks are never compared: a waiting
+ * process takes over when the beat has not changed for long enough, and a holder that cannot increase the beat gives up earlier by its own clock.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'

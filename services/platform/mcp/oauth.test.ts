@@ -12,7 +12,7 @@ import { mcpSignIns } from './signIns.ts'
 const oidc = '/.well-known/openid-configuration'
 const token = { access_token: 'access-of-the-test', token_type: 'Bearer' }
 
-/** A server that has metadata at the paths named, and answers like `unknown` elsewhere. */
+/** Starts an authorization server that has metadata at `metadataAt`, and answers all other requests with `unknown`. */
 async function issuer(unknown: RequestListener, metadataAt = oidc): Promise<string> {
   const origin: string = await listening((request, response) => {
     const json = (body: object) =>
@@ -33,7 +33,7 @@ async function issuer(unknown: RequestListener, metadataAt = oidc): Promise<stri
   return origin
 }
 
-/** Signed with an algorithm that a server does not have to name. */
+/** An ID token that is signed with ES256, an algorithm that the server's metadata do not name. */
 function idToken(iss: string): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const now = Math.floor(Date.now() / 1_000)

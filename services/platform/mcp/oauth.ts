@@ -14,7 +14,7 @@ export const mcpNetwork = (
   codeHost: ruleOfCodeHost(`${codeHostUrl}/any/repository`, []),
 })
 
-/** What is stored about an authorization server, and about us as its client. */
+/** The stored data about an authorization server, and about us as its client. */
 export const Provider = z.object({
   /** The resource for which the tokens are valid (RFC 8707). */
   resource: z.string(),
@@ -47,7 +47,7 @@ export type Tokens = z.infer<typeof Tokens>
 export class SignInEnded extends McpFault {}
 
 export interface OAuth {
-  /** The address where a person signs in for the MCP server. Registers our client now, unless `clientId` is given. */
+  /** Finds the authorization server of the MCP server at `url`. Registers our client there, unless `clientId` is given. */
   discover(
     url: string,
     registration: { readonly clientId: string | null; readonly redirectUri: string },

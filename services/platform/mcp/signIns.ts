@@ -55,7 +55,7 @@ interface By {
 
 export interface McpSignIns {
   /**
-   * Starts a sign-in, which replaces the person's last one, and returns the address of the page where the person continues. Throws
+   * Starts a sign-in, which replaces the last sign-in that the person has started. Returns the address of the page where the person continues. Throws
    * `mcp_sign_in_failed`.
    */
   begin(
@@ -72,7 +72,7 @@ export interface McpSignIns {
   complete(begun: Begun, query: URLSearchParams): Promise<void>
   /** The states of these servers' sign-ins. */
   shown(owner: string, servers: readonly McpServer[]): Promise<McpSignIn[]>
-  /** A token that is valid for at least a minute, and was not refused before. Throws `McpFault`. */
+  /** A token that is valid for at least a minute, and is not the token `refused`, which the server no longer accepts. Throws `McpFault`. */
   token(place: Omit<Place, 'of'>, refused?: string): Promise<string>
   /** Deletes the tokens, and revokes them if the server supports that. */
   end(owner: string, serverId: string): Promise<void>
@@ -106,7 +106,7 @@ function renewing(
   const kept = keptIn(vault)
   const running = new Map<string, Promise<string>>()
 
-  /** The stored sign-in; `token` is set if the present one is still valid and was not refused. Throws when a person has to sign in. */
+  /** The stored sign-in. `token` is set if the stored token is still valid and was not refused. Throws when a person has to sign in. */
   async function present({ id, serverId, url, name }: Omit<Place, 'of'>, refused?: string) {
     const signIn = await kept.read(id, serverId)
     if (signIn?.url !== url || signIn.tokens === null) throw new McpFault(signInAgain(name))
@@ -186,7 +186,7 @@ export function mcpSignIns(services: Services, network: McpNetwork): McpSignIns 
         code_challenge_method: 'S256',
         resource,
         ...(scope !== undefined && { scope }),
-        // OpenID Connect gives access offline only with consent.
+        // OpenID Connect gives offline access only if the person is asked for consent.
         ...(scope?.split(' ').includes('offline_access') && { prompt: 'consent' }),
       }
       for (const [name, value] of Object.entries(query)) page.searchParams.set(name, value)

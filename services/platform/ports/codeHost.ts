@@ -110,7 +110,7 @@ export class CodeHostFault extends Error {
   }
 }
 
-/** Writes something. If the outcome is unknown, looks for what was written, and throws the fault again if it is not found. */
+/** Runs `write`. If the outcome is unknown, returns the result of `find` instead; if that finds nothing, throws the fault of `write`. */
 export function writeOrFind<Written>(
   write: () => Promise<Written>,
   find: () => Promise<Written | undefined>,
@@ -182,7 +182,9 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
     accessToken: string,
     request: { name: string; description: string; isPrivate: boolean },
   ): Promise<HostRepository>
-  /** The address and the header that git needs for access to the repository. The header is a secret and must never be in an address, a file or argv. */
+  /**
+   * The address and the header that git needs for access to the repository. The header is a secret and must never be in an address, a file or argv.
+   */
   gitAccess(
     accessToken: string,
     repository: RepositoryName,
@@ -216,8 +218,8 @@ export interface CodeHost extends CodeHostFeedback, CodeHostIssues {
   /** Sets the holder of a token. Rate limits and waits are tracked per holder. */
   nameHolder(accessToken: string, holder: string): void
   /**
-   * What is left of the rate limit of the token's holder, as last reported. While the host asks the holder to wait, `remaining` is 0. `resetsAt` is in
-   * ms since the epoch.
+   * The rate limit of the token's holder, as last reported. While the host asks the holder to wait, `remaining` is 0. `resetsAt` is in ms since the
+   * epoch.
    */
   allowance(
     accessToken: string,

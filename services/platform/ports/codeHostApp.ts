@@ -89,7 +89,7 @@ export interface HostDelivery {
   readonly redelivery: boolean
 }
 
-/** A rate limit and what is left of it. Times are ISO 8601. */
+/** A rate limit, and how many requests remain of it. Times are ISO 8601. */
 export interface RateLimit {
   readonly limit: number
   readonly remaining: number

@@ -27,7 +27,7 @@ export interface HostIssueComment extends HostComment {
   readonly nodeId: string
 }
 
-/** The text of a comment with its last edit; `null` when it was never edited. */
+/** The text of a comment, with its last edit; `edit` is `null` when the text was never edited. */
 export interface HostCommentText {
   readonly body: string
   readonly edit: HostEdit | null
@@ -58,7 +58,7 @@ export interface HostIssueEvent {
 
 /** Which issues to list: open ones that changed since a time, oldest change first. */
 export interface IssueQuery {
-  /** `null` for issues with any labels. */
+  /** The label that the issues must have; `null` for issues with any labels. */
   readonly label: string | null
   readonly since: string
   /** The ETag of an earlier answer to the same query and token. */

@@ -87,15 +87,15 @@ export const rpcCalls = {
   },
   /**
    * Removes the workspace of a task unless work would be lost. Answered by the runner `runnerId`, which ran the task last. If the task is continued,
-   * its workspace is restored from what was saved. `unreachable`: the code host did not say in time which of the work it has.
+   * its workspace is restored from the saved work. `unreachable`: the code host did not say in time which of the task's commits it has.
    */
   removeWorkspace: {
     request: z.object({ taskId: z.string(), runnerId: z.string() }),
     response: z.object({ outcome: z.enum(workspaceOutcomes) }),
   },
   /**
-   * Asks a runner to prepare for a task that may be created with this id; the response says whether the runner does. The caller has checked access to the
-   * project.
+   * Asks a runner to prepare for a task that may be created with this id; the response says whether the runner does. The caller has checked access to
+   * the project.
    */
   prepare: {
     request: project.extend({
@@ -107,8 +107,8 @@ export const rpcCalls = {
     response: z.object({ kind: z.enum(['begun', 'left']) }),
   },
   /**
-   * Asks for a new environment of a project. Each runner that hears it prepares its own; the response is that of the first. `position` is that of the
-   * record that it began. The caller has checked access to the project.
+   * Asks all runners to prepare a new environment of a project. The response comes from the first runner that answers. `position` is the position
+   * of the event that records the beginning. The caller has checked access to the project.
    */
   rebuildEnvironment: {
     request: project,
@@ -134,8 +134,8 @@ export const rpcCalls = {
     response: z.object({ files: z.array(z.string()).readonly() }),
   },
   /**
-   * What is at a path in a task's files or, with a search, the paths that contain it: in the workspace of the runner that has it, or in what was saved,
-   * or in a branch. The caller has checked access to the task.
+   * The file or folder at a path of a task or, with a search, the paths that contain the search text. They are read from the task's workspace, from
+   * its saved work or from a branch. The caller has checked access to the task.
    */
   taskFiles: {
     request: project.extend({

@@ -1,4 +1,4 @@
-/** What listens in the sandboxes of tasks. Only a process that runs them itself can connect there. */
+/** The ports on which programs listen in the sandboxes of tasks. Only the process that runs a sandbox can connect to its ports. */
 import type { Duplex } from 'node:stream'
 
 export interface ListeningPort {

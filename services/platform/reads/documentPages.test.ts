@@ -75,7 +75,7 @@ test('whatever the size of a page, the pages are the whole, newest first', async
         after = next ?? undefined
       } while (after !== undefined)
       expect(seen).toEqual(Array.from({ length: count }, (_, n) => `${owner}-${count - 1 - n}`))
-      // The last page says that it is: nobody asks for an empty one.
+      // The last page has no cursor, so no empty page is requested after it.
       expect(pages).toBe(Math.max(1, Math.ceil(count / limit)))
     }),
     { numRuns: 40 },

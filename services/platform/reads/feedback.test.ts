@@ -13,7 +13,7 @@ import { foldView } from '../../../tests/domain/fold.ts'
 const sent = [...published, receivedOf(review()), sentOf(1, true)]
 const working = [...sent, past.waits(2), past.requested(2), past.started(2), past.delivered(2)]
 
-/** The feedback as it is shown after these events; without their state where that cannot be read. */
+/** The feedback in the form of the API after these events. With `isReadable` false, it is made without the task's state. */
 function shownAfter(events: readonly TaskEvent[], isReadable = true) {
   const document = foldView(feedbackView, new Map(), historyOf(events)).get(feedbackDocumentId('test', id(1)))
   if (!document) throw new Error('There is feedback.')

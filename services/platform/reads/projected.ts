@@ -33,8 +33,8 @@ export function projected(engines: {
   }
   const has = (position: Position): boolean => reached !== null && comparePositions(position, reached) <= 0
   /**
-   * Whether no event after `after` and up to the position concerns the read models. Nobody has to wait then, although some engines tell a projector of
-   * skipped events only with a delay.
+   * Whether no event after `after` and up to the position concerns the read models. There is nothing to wait for then, even if the engine tells the
+   * projector only later that it has skipped the events.
    */
   async function hasNoWaiters(after: Position | null, position: Position): Promise<boolean> {
     const [next] = await eventStore.readAll(after, 1, projectedEvents)

@@ -8,7 +8,7 @@ import { CodeHostFault, type CodeHost, type HostRepository } from '#platform/por
 
 export type ReadProject = Pick<ProjectDocument, 'githubRepoId' | 'githubOwner' | 'githubRepoName'>
 
-/** The commands that record what was read, in this order. The last one sets the status of the project. */
+/** The commands that record the result of a reading: first those in `before`, and then `last`, which sets the status of the project. */
 export interface Reading {
   readonly before: readonly ProjectCommand[]
   readonly last: ProjectCommand
@@ -17,7 +17,10 @@ export interface Reading {
   readonly etag: string | null
 }
 
-/** Reads the repository of a project; `unchanged` when it still matches `etag`. Throws all faults except those of the code host and of the access to it. */
+/**
+ * Reads the repository of a project; `unchanged` when it still matches `etag`. Throws all faults except those of the code host and of the access to
+ * it.
+ */
 export async function readProject(
   project: ReadProject,
   token: () => Promise<string>,

@@ -31,9 +31,12 @@ interface Stored {
 
 /** The time limit for a projector's batch; other calls have the time limit of the connection. */
 const applyMs = 30_000
-/** The maximum size of a document in bytes, from https://www.mongodb.com/docs/manual/reference/limits/, minus what is stored with it. */
+/**
+ * The maximum size of a document in bytes: MongoDB's limit for an entry (https://www.mongodb.com/docs/manual/reference/limits/), minus room for its
+ * other fields.
+ */
 const maxBytes = 16 * 1024 * 1024 - 1024
-/** Each attempt drops the writes that are older than what is stored; more than a few attempts in a row are a bug. */
+/** Each attempt drops the writes that are older than the stored documents; more than a few attempts in a row are a bug. */
 const maxAttempts = 10
 
 interface MongoReadStore {

@@ -74,7 +74,7 @@ export function countSql(table: Table, where: Find['where']): Query {
   }
 }
 
-// A removed document keeps its row. Indexes exclude such rows, and a query uses them only if it has the same condition.
+// A removed document keeps its row. Indexes leave these rows out, and a query uses an index only if the query has the same condition.
 const present = 'present = 1'
 
 function conditionsOf(

@@ -43,7 +43,7 @@ const rowsAtOnce = 250
 /** The pause between two transactions. Waiting writers retry after 1 or 2 ms. */
 const pauseMs = 3
 
-/** Copies the table of this name from a file into ours. Newer documents here are kept. */
+/** Copies the table `name` from the database in `file` into the table of the same name in `db`. Documents that are newer in `db` are kept. */
 export async function landTable(db: Sqlite, file: string, name: string, signal?: AbortSignal): Promise<void> {
   const table = tableOf(name)
   // The file is attached under its own name, since several files may be copied over one connection.

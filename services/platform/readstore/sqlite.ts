@@ -21,7 +21,7 @@ import { dropTable, landTable, openTable, prepareTable } from './sqlTables.ts'
 
 const formats = [
   'CREATE TABLE checkpoints (projection TEXT PRIMARY KEY, position TEXT NOT NULL) STRICT',
-  // `prepare` adds columns for keys. A version that does not know them must not write.
+  // From this format on, `prepare` adds columns for keys. A version that does not know these columns must not write.
   '',
   // Pages that were freed before this format still contain old data.
   overwriteFreed,

@@ -1,6 +1,6 @@
 /**
  * Recent keys in a SQLite file. A power cut may lose the newest keys. A repeated request takes effect only once even then, because the log has the
- * command ids of what was done.
+ * ids of all commands that took effect.
  */
 import type { Clock } from '../ports/clock.ts'
 import { recentKeyLimits, cleanUpsDue, type RecentKeyLimits, type RecentKeys } from '../ports/recentKeys.ts'

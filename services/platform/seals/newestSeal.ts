@@ -15,7 +15,7 @@ export interface RecordedSeal {
 
 type Streams = Pick<EventStore, 'readStream'>
 
-/** The last seal in the log is not a valid seal any more. */
+/** Thrown when the last seal in the log is no longer a valid seal. */
 export class UnreadableSeal extends Error {
   override readonly name = 'UnreadableSeal'
 }

@@ -43,7 +43,7 @@ export const StreamHead = z.object({
   ordinal: z.int().nonnegative(),
   revision: z.int().nonnegative(),
   hash: z.string(),
-  /** The index in the log of the stream's last event. */
+  /** The index of the stream's last event among all events of the log. */
   index: z.int().nonnegative(),
 })
 export type StreamHead = z.infer<typeof StreamHead>

@@ -5,7 +5,7 @@ import { within, withinOr } from '#platform/async/timeLimit.ts'
 import type { Logger } from '#platform/log.ts'
 import type { OutsideSeal } from './sealsFile.ts'
 
-/** What a place may ask about the sealed log. */
+/** The questions that a place may ask about the sealed log. */
 export interface SealedLogView {
   readonly identity: LogIdentity
   /** Proves that the tree of the older size is a prefix of the newer; `undefined` when that is impossible. */

@@ -37,7 +37,7 @@ export interface SigningKeys {
   readonly published: readonly PublishedKey[]
   /** Notes in which a key names its successor, newest first. */
   readonly links: readonly string[]
-  /** The first key, and all keys that are its direct or indirect successors by such notes. Signatures by any other key may be forged. */
+  /** The first key, and all keys that are its direct or indirect successors by the notes in `links`. Signatures by any other key may be forged. */
   readonly vouched: readonly VerifierKey[]
   /** Signs with the newest key. */
   readonly sign: (message: Uint8Array) => Uint8Array

@@ -73,7 +73,7 @@ const call: ModelCalled = {
   ended: 1_800,
 }
 
-/** A runner in its first seconds: each append is a second after the one before, and takes a tenth of one. */
+/** A runner whose appends begin one second after each other, and take a tenth of a second each. */
 function runner() {
   const spans = genAiSpans()
   let at = 0

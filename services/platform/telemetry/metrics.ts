@@ -215,7 +215,7 @@ function pulledGauges(
   }
 }
 
-/** What `ask` returns; `undefined` when it does not return in time, or when there is nobody to ask. */
+/** The result of `ask`; `undefined` when there is none in time, or when `ask` is `null`. */
 async function told<T>(ask: (() => Promise<T>) | null): Promise<T | undefined> {
   if (ask === null) return undefined
   return withinOr(
@@ -245,7 +245,7 @@ interface ByteCounter {
   inc(by: number): void
 }
 
-/** Counts what connections of servers receive and send, whenever `collect` is called and when a connection closes. */
+/** Counts the bytes that connections of servers receive and send, whenever `collect` is called and when a connection closes. */
 function countedBytes(received: ByteCounter, sent: ByteCounter) {
   const open = new Map<Socket, { received: number; sent: number }>()
 

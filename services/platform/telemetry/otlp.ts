@@ -9,7 +9,7 @@ import type { Span } from '#platform/telemetry/traces.ts'
 export interface SpanSink {
   /** Queues the span. If the queue is full because the collector is unavailable or slow, the span is dropped. */
   send(span: Span): void
-  /** Sends what is queued, for at most 2 seconds. */
+  /** Sends the queued spans, for at most 2 seconds. */
   close(): Promise<void>
 }
 

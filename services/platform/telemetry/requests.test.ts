@@ -19,7 +19,7 @@ afterEach(() => {
   server?.close()
 })
 
-/** Serves `/api/tasks/:taskId` by `serve`, and keeps what is logged and told. */
+/** Starts a server that answers `/api/tasks/:taskId` with `serve`. Keeps the lines that it logs and the observations that it emits. */
 async function serving(serve: Middleware, serverKind: 'gateway' | 'service' = 'gateway') {
   const lines: Record<string, unknown>[] = []
   const seen: Observation[] = []
@@ -132,7 +132,7 @@ test('a refusal is a line as any, a fault of ours is a warning beside what is kn
 
 test('what took more than a second is a warning', async () => {
   const { lines, ask } = await serving(async (context) => {
-    // The clock of periods moves on by itself.
+    // Sets the clock 1.5 seconds ahead, so that the request seems to take that long.
     const begun = performance.now()
     vi.spyOn(performance, 'now').mockImplementation(() => begun + 1_500)
     context.body = 'slow'

@@ -11,8 +11,8 @@ const routeHeader = 'x-flightdeck-route'
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * Must be the first middleware. The id is ours: an id in the request itself counts only if it is from another service (`adoptRequest`). A `service`
- * tells its caller the route.
+ * Makes the middleware, which must be the first. It creates the request's id: an id in the request's headers counts only if it is from another
+ * service (`adoptRequest`). A `service` tells its caller the route.
  */
 export function requests({
   serverKind,

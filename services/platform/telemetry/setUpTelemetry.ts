@@ -1,4 +1,4 @@
-/** Opens the telemetry that is configured: metrics, traces, both or neither. What is not configured is not loaded. */
+/** Opens the telemetry that is configured: metrics, traces, both or neither. Code for a part that is not configured is not loaded. */
 import type { Config } from '#platform/config/config.ts'
 import type { Logger } from '#platform/log.ts'
 import type { Metrics } from '#platform/telemetry/metrics.ts'

@@ -1,6 +1,6 @@
 /**
- * Makes spans from observations. A trace is everything that a request caused: its id is the request's id, which every event carries as its
- * `correlationId`, and a span's id is derived from what it is about. So processes need not pass anything on, and events need no trace header.
+ * Makes spans from observations. A trace is everything that a request caused. The trace's id is the request's id, which every event carries as its
+ * `correlationId`. A span's id is computed from the ids of the work that it describes. So processes need not pass ids of spans on to each other.
  */
 import { createHash } from 'node:crypto'
 import type { StoredEvent } from '#domain/kernel/event.ts'
@@ -107,7 +107,7 @@ function commandSpan({ type, stream, cause, outcome, begun, ended }: CommandDone
 }
 
 /**
- * The id of the parent span. What a job causes belongs to the span of the job's run, everything else to the span of the request; `null` without a
+ * The id of the parent span: the span of a job's run for work that the job caused, and the span of the request for all other work; `null` without a
  * request.
  */
 function parentOf({ correlationId, causationId }: Cause, serverKind: ServerKind): string | null {
@@ -152,7 +152,7 @@ export function traceIdOf(correlationId: string | undefined): string | undefined
   return /^[0-9a-f]{32}$/.test(digits) && !/^0+$/.test(digits) ? digits : undefined
 }
 
-/** The id of a span, derived from what it is about. */
+/** The id of a span, computed from the words and ids that identify its work. */
 export const idOf = (...about: readonly string[]): string =>
   createHash('sha256').update(about.join('\n')).digest('hex').slice(0, 16)
 const requestSpanId = (requestId: string, serverKind: ServerKind): string =>

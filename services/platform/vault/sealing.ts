@@ -48,7 +48,7 @@ export function sealBytes(key: Uint8Array, place: Place, plain: Uint8Array): Uin
   return Buffer.concat([Buffer.of(format), iv, cipher.getAuthTag(), ciphertext])
 }
 
-/** Opens what `sealBytes` sealed. Throws `CannotOpen` if the bytes, key or place differ. */
+/** Opens bytes that `sealBytes` has sealed. Throws `CannotOpen` if the bytes, key or place differ. */
 export function openBytes(key: Uint8Array, place: Place, sealed: Uint8Array): Uint8Array {
   if (sealed.byteLength < headBytes || sealed[0] !== format) {
     throw new CannotOpen(`What is sealed for ${place.scope} is not in a known form.`)

@@ -1,4 +1,4 @@
-/** The check includes what the log refers to: blobs byte by byte, and the reason why a content cannot be decrypted. */
+/** The check of a log also compares blobs with their hashes, and says why a content cannot be decrypted. */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -47,7 +47,7 @@ const facts = {
   truncated: false,
 }
 
-/** A task with a diff; the hash of its blob. */
+/** Appends a task with a diff to the log. Returns the hash of the diff's blob. */
 async function withDiff(
   task: string,
   shared?: { readonly hash: string; readonly size: number },

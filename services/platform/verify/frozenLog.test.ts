@@ -1,4 +1,4 @@
-/** What a release wrote stays readable: our code, and code written from the documentation alone, check the log of a real run. */
+/** The log that an earlier release wrote stays readable: our code, and code written from the documentation alone, check the log of a real run. */
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import { foldView } from '../../../tests/domain/fold.ts'
 
 const { events, contents, documents } = await readFrozenLog('v1')
 
-/** A vault that knows what was sealed, by the event whose id ends the context. */
+/** A vault that opens contents without keys, by the event's id at the end of the context. */
 const vault = {
   open: async (_scope: string, context: string) => {
     const plain = contents.get(context.slice(context.indexOf('#') + 1))
@@ -45,7 +45,7 @@ describe('the log of version 1', () => {
   })
 })
 
-// From here on nothing of ours is used: this is written from docs/log-format.md.
+// The code below uses none of the product's code: it is written from docs/log-format.md alone.
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 function jcs(value: unknown): string {
@@ -55,7 +55,7 @@ function jcs(value: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${jcs(member)}`).join(',')}}`
 }
 
-/** The places that are wrong, by the document alone. */
+/** The events that break a rule of the document. */
 function wrongIn(log: readonly StoredEvent[], shown: ReadonlyMap<string, string>): readonly string[] {
   const ends = new Map<string, StoredEvent>()
   return log.flatMap((event) => {

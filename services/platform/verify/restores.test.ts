@@ -1,4 +1,7 @@
-/** A restore must go back to a state that a key of the log signed; one that nobody signed does not explain a missing end. */
+/**
+ * A restore must go back to a state that a key of the log has signed. A restore that no such key has signed does not explain a missing end of the
+ * log.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { LogRestored } from '#domain/log.ts'
 import type { StoredEvent } from '#domain/kernel/event.ts'
@@ -18,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => sealed?.close())
 
 const kept = 30
-/** The epochs' keys, as `verify` asks for them. */
+/** The keys of an epoch, for the evidence that `verify` needs. */
 const keysOf = async (epoch: number) =>
   (await signingKeys(sealed.engines.vault, { ...sealed.evidence.identity, epoch }))?.vouched ?? []
 const verified = async (log: readonly StoredEvent[]) =>
@@ -26,7 +29,7 @@ const verified = async (log: readonly StoredEvent[]) =>
 const wrongs = async (log: readonly StoredEvent[]) =>
   (await verified(log)).findings.map(({ stream, revision, wrong }) => `${stream}@${revision} ${wrong}`)
 
-/** The log as `restored` leaves it, of a store that holds this much of it. */
+/** Restores a store that holds only these events. Returns the events of the restored log. */
 async function putBack(log: readonly StoredEvent[]): Promise<readonly StoredEvent[]> {
   const { vault } = sealed.engines
   const { eventStore, bus, clock, close } = await openTestEngines()

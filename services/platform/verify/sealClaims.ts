@@ -1,4 +1,4 @@
-/** Collects what a log's seals claim: both the seals in the log, and those written outside of it. */
+/** Collects the claims of a log's seals: of the seals in the log, and of those in the file of seals. */
 import { logStream, sealStream } from '#domain/kernel/streams.ts'
 import { LogRestored, RestoredEpoch, type LogIdentity } from '#domain/log.ts'
 import { hexOf } from '#domain/proof/bundleHashes.ts'

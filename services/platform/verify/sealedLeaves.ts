@@ -1,6 +1,6 @@
 /**
- * Finds the records of the log that differ from what was sealed. Compares the log with the stored leaves of the hash tree, after checking that these
- * match a seal.
+ * Finds the records of the log that differ from the sealed ones. Compares the log with the stored leaves of the hash tree, after checking that the
+ * leaves match a seal.
  */
 import { comparePositions } from '#domain/kernel/event.ts'
 import { hexOf, leafOf } from '#domain/proof/bundleHashes.ts'
@@ -35,8 +35,8 @@ interface Actual {
 }
 
 /**
- * The records that differ from what the claim sealed; `undefined` when the stored leaves do not match the seal, so that no record can be named. The
- * first `intact` events are known to be unchanged.
+ * The records that differ from those under the seal of the claim; `undefined` when the stored leaves do not match that seal, so that no record can be
+ * named. The first `intact` events are known to be unchanged.
  */
 export async function leafFaults(
   stores: Stores,
